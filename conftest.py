@@ -1,7 +1,7 @@
-"""What every test and every notebook runs in: this person's settings and secrets out of reach.
+"""The environment of all tests and notebooks, without the settings and secrets of the user.
 
-This file stands at the top because the notebooks are tests too: their kernels inherit the
-environment that is cleaned here.
+This file is at the top because the notebooks are tests too: their kernels inherit the environment
+that is cleaned here.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import atexit
 import gc
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,15 +41,15 @@ outside: list[str] = []  # hosts that this process was about to reach
 
 
 def forget_environment() -> None:
-    """Drop the variables that would change what gqlnb asks, and those that are secret."""
-    dropped = ("GITHUB_TOKEN", "GQLNB_")
+    """Remove the variables that change the behaviour of gqlnb, and those that are secret."""
+    dropped = ("GH_", "GITHUB_ENTERPRISE_TOKEN", "GITHUB_TOKEN", "GQLNB_")
     secret = [name for name in os.environ if name.startswith(dropped) and name not in KEPT]
     for name in secret:
         del os.environ[name]
 
 
 def watch_network(event: str, arguments: tuple[Any, ...]) -> None:
-    """Refuse what would leave this machine, as a machine without a network would."""
+    """Refuse connections to other machines, as a machine without a network does."""
     if event == "socket.getaddrinfo":
         host = arguments[0]
     elif event == "socket.connect" and isinstance(arguments[1], tuple):
@@ -63,6 +65,11 @@ def watch_network(event: str, arguments: tuple[Any, ...]) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Clean the environment before anything is imported or started."""
+    # A shell starts background jobs with SIGINT ignored, and tests of interrupts would wait for
+    # ever. Worker processes and kernels inherit the default handler from this process.
+    is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if is_ignored and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[STRICT] = os.environ.get("GQLNB_REQUIRE") == "all"
     forget_environment()
     home = tempfile.mkdtemp(prefix="gqlnb-tests-")
@@ -75,9 +82,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, Any]:
-    """With GQLNB_REQUIRE=all, fail a test that is skipped for what the machine lacks.
+    """With GQLNB_REQUIRE=all, fail a test that is skipped because the machine lacks something.
 
-    So CI notices what it should have installed. A mark ``skipif``, about the platform, stands.
+    So CI notices what it should have installed. Marks ``skipif``, about the platform, still skip.
     """
     report = yield
     if item.get_closest_marker("skipif") is None:
@@ -89,7 +96,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, Any]:
-    """Do the same for a file that is skipped as a whole."""
+    """Fail a file that is skipped as a whole likewise."""
     report = yield
     fail_if_skipped(collector.config, report)
     return report
@@ -98,7 +105,7 @@ def pytest_make_collect_report(
 def fail_if_skipped(
     config: pytest.Config, report: pytest.TestReport | pytest.CollectReport
 ) -> None:
-    """Turn a skip into a failure where nothing may be skipped."""
+    """Turn a skip into a failure if nothing may be skipped."""
     if config.stash[STRICT] and report.skipped and not hasattr(report, "wasxfail"):
         _, _, reason = report.longrepr
         report.outcome = "failed"
@@ -106,11 +113,11 @@ def fail_if_skipped(
 
 
 @pytest.fixture(scope="module", autouse=True)
-def settled() -> None:
-    """Keep what stands before a module's tests out of the sight of the garbage collector.
+def freeze_objects() -> None:
+    """Exclude the objects that exist before a module's tests from garbage collection.
 
-    A collection looks at all there is, thousands of tests and all that was imported, and IPython
-    collects at the beginning and at the end of each shell: that took most of its tests' time.
+    A collection traverses all objects, thousands of tests and all imported modules among them, and
+    IPython collects at the end of each shell: that took most of the time of its tests.
     """
     gc.collect()
     gc.freeze()
@@ -118,7 +125,7 @@ def settled() -> None:
 
 @pytest.fixture(autouse=True)
 def no_traces() -> Iterator[None]:
-    """Give each test a clean environment, and leave no server and no connection behind."""
+    """Give each test a clean environment, and close all servers afterwards."""
     forget_environment()
     outside.clear()
     yield

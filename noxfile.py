@@ -9,7 +9,7 @@ import nox
 
 nox.options.default_venv_backend = "venv"
 nox.options.sessions = ["lint", "tests"]
-CORE32_TESTS = ["contract", "document", "engine", "http", "property", "result"]
+CORE32_TESTS = ["contract", "document", "engine", "http", "property", "result", "stories"]
 # Examples of each property test; see the tests for the defaults.
 MANY_EXAMPLES = {
     "COMPLETION_CASES": "20000",
@@ -35,6 +35,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check")
     session.run("mypy")
     session.run("deptry", ".")
+    session.run("codespell")
     session.run("npx", "--yes", "oxlint@1.94.0", "--deny-warnings", "gqlnb", "tests", external=True)
 
 
@@ -63,16 +64,24 @@ def core32(session: nox.Session) -> None:
 def wheel(session: nox.Session) -> None:
     """Install the wheel alone, and run notebooks and a command with it."""
     folder = tempfile.mkdtemp(prefix="gqlnb-wheel-")
-    session.install("build")
+    session.install("build", "twine")
     session.run(
         "python", "-m", "build", "--outdir", folder, ".", silent=True, env={"GQLNB_RELEASE": "1"}
     )
+    session.run("twine", "check", "--strict", *map(str, Path(folder).iterdir()))
     session.install(f"{next(Path(folder).glob('*.whl'))}[lab]")
     session.chdir(folder)
     session.run("python", "-c", COPY_NOTEBOOKS)
-    names = ("01_hello", "03_github_stars", "05_widgets")
+    names = ("01_hello", "03_github_stars", "10_widgets")
     session.run("jupyter", "execute", *(f"notebooks/{name}.ipynb" for name in names))
     session.run("gqlnb", "stars", ">300000", "--limit", "3")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation with its own dependencies alone; a warning is an error."""
+    session.install("-e", ".[docs]")
+    session.run("sphinx-build", "-W", "-q", "-b", "html", "docs", "docs/_build/html")
 
 
 @nox.session

@@ -1,23 +1,57 @@
-"""GraphQL in Jupyter: client, server, engine, DataFrames, magics and widgets.
+"""GraphQL in Jupyter: query any endpoint and get DataFrames; design, execute and serve schemas.
 
-``import gqlnb`` loads only this file; the names below import their modules on first use. All of
-them share one pipeline::
+Examples
+--------
+>>> import gqlnb
+>>> demo = gqlnb.connect("demo")  # GitHub's API on embedded data; "github" with GITHUB_TOKEN
+>>> text = '{ search(query: "stars:>300000", type: REPOSITORY, first: 2) { nodes { __typename } } }'
+>>> demo.execute(text).df
+   __typename
+0  Repository
+1  Repository
 
-    cell text -> Document -> transport -> Result -> DataFrame -> display
+In a notebook, ``%load_ext gqlnb`` adds cells that begin with ``%%graphql demo``.
+
+Five names to know, each with its own ``help()``:
+
+* :func:`connect` returns a client of an endpoint: ``execute``, and ``execute_all`` for all pages.
+* :class:`Result` is an answer: ``.df``, ``.data``, ``.errors``, ``.report``.
+* :class:`Schema` is a schema with resolvers, executed in this process; :func:`serve` serves it.
+* :func:`stars` searches repositories by stars; :mod:`gqlnb.github` harvests more.
+* :class:`Explorer` shows GraphiQL under a cell.
+
+The others:
+
+* Requests: ``Client``, ``Token``, ``Limits``, ``Upload``; ``cached`` remembers answers,
+  ``recorded`` replays them, ``concat`` joins their frames, ``scalar`` converts a custom scalar.
+* Lists beyond an endpoint's cap: ``Slice``, ``RangeEstimate``, ``RangeHarvest``.
+* Schemas: ``reference_schema``; ``Server`` and ``Access`` of :func:`serve`; ``gqlnb.engine``.
+* Widgets: ``ResultView``, ``SchemaView``, ``StarSearch``, ``LiveFrame``, ``TokenBox``.
+* Notebooks: ``scrub`` removes tokens from files; ``load_ipython_extension`` and
+  ``unload_ipython_extension`` are called by IPython.
+* Errors, all of them a ``GqlnbError``: ``QueryError`` and ``SchemaError`` in a text;
+  ``TransportError``, ``AuthError``, ``RateLimited`` and ``AnswerError`` of an endpoint;
+  ``PartialError``, ``FrameError``, ``BatchError`` and ``ReplayError`` of answers;
+  ``TargetError``, ``OptionError`` and ``MissingExtraError`` in a call; ``ServerError`` and
+  ``PortInUseError`` of a server.
+
+``import gqlnb`` loads only this module; the others are imported when they are first used.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gqlnb import engine, github
-    from gqlnb.auth import Token
     from gqlnb.client.client import Client, connect
+    from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
+    from gqlnb.client.range_harvest.slices import Slice
     from gqlnb.client.recording.scrubber import scrub
     from gqlnb.client.recording.session import recorded
-    from gqlnb.document.limits import Limits
+    from gqlnb.client.response_cache import cached
     from gqlnb.document.scalars import scalar
     from gqlnb.document.upload import Upload
     from gqlnb.engine.schema import Schema, reference_schema
@@ -41,6 +75,7 @@ if TYPE_CHECKING:
     )
     from gqlnb.github.star_results import stars
     from gqlnb.http.server_rules import Access
+    from gqlnb.limits import Limits
     from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
     from gqlnb.notebook.widgets.explorer import Explorer
     from gqlnb.notebook.widgets.live_frame import LiveFrame
@@ -48,8 +83,10 @@ if TYPE_CHECKING:
     from gqlnb.notebook.widgets.schema_view import SchemaView
     from gqlnb.notebook.widgets.star_search import StarSearch
     from gqlnb.notebook.widgets.token_box import TokenBox
+    from gqlnb.result.concatenation import concat
     from gqlnb.result.result import Result
     from gqlnb.server.background_server import Server, serve
+    from gqlnb.tokens import Token
 
 __all__ = [
     "Access",
@@ -67,6 +104,8 @@ __all__ = [
     "PartialError",
     "PortInUseError",
     "QueryError",
+    "RangeEstimate",
+    "RangeHarvest",
     "RateLimited",
     "ReplayError",
     "Result",
@@ -76,12 +115,15 @@ __all__ = [
     "SchemaView",
     "Server",
     "ServerError",
+    "Slice",
     "StarSearch",
     "TargetError",
     "Token",
     "TokenBox",
     "TransportError",
     "Upload",
+    "cached",
+    "concat",
     "connect",
     "engine",
     "github",
@@ -99,12 +141,16 @@ __version__ = "0.1.0"
 
 _EXPORTS = {
     "gqlnb.client.client": ("Client", "connect"),
+    "gqlnb.client.range_harvest.harvest_result": ("RangeEstimate", "RangeHarvest"),
+    "gqlnb.client.range_harvest.slices": ("Slice",),
     "gqlnb.client.recording.session": ("recorded",),
     "gqlnb.client.recording.scrubber": ("scrub",),
+    "gqlnb.client.response_cache": ("cached",),
     "gqlnb.engine.schema": ("Schema", "reference_schema"),
     "gqlnb.errors": tuple(n for n in __all__ if n.endswith("Error") or n == "RateLimited"),
     "gqlnb.github.star_results": ("stars",),
-    "gqlnb.document.limits": ("Limits",),
+    "gqlnb.limits": ("Limits",),
+    "gqlnb.result.concatenation": ("concat",),
     "gqlnb.result.result": ("Result",),
     "gqlnb.document.scalars": ("scalar",),
     "gqlnb.document.upload": ("Upload",),
@@ -116,7 +162,7 @@ _EXPORTS = {
     "gqlnb.notebook.widgets.star_search": ("StarSearch",),
     "gqlnb.notebook.widgets.token_box": ("TokenBox",),
     "gqlnb.server.background_server": ("Server", "serve"),
-    "gqlnb.auth": ("Token",),
+    "gqlnb.tokens": ("Token",),
     "gqlnb.http.server_rules": ("Access",),
 }
 _MODULE_OF_NAME = {name: module for module, names in _EXPORTS.items() for name in names}
@@ -124,14 +170,28 @@ _LAZY_PACKAGES = frozenset({"engine", "github"})
 # These accept the names of connections, and `github` and `demo` are registered by gqlnb.github,
 # which the client package must not import.
 _NEED_GITHUB_CONNECTIONS = frozenset({"Client", "connect", "Explorer", "stars", "StarSearch"})
+# Names that readers of other libraries try first.
+_HINTS = {
+    "execute query run request post gql read_graphql": "connect(target).execute(text)",
+    "open session Session client GraphQLClient Transport": "connect(target)",
+    "read_frame frame to_dataframe DataFrame": "connect(target).frame(text)",
+    "from_frame mock adopt": "Schema.from_frame, Schema.mock or Schema.adopt",
+    "harvest": "gqlnb.github.harvest",
+    "subscribe pages execute_all execute_many": "the method of a client, connect(target)",
+    "record replay cassette": "recorded",
+    "cache": "cached",
+    "explore graphiql": "Explorer",
+    "GraphQLError Error": "GqlnbError, or one of its subclasses",
+}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
     if name in _LAZY_PACKAGES:
         return import_module(f"gqlnb.{name}")
     if name not in _MODULE_OF_NAME:
-        msg = f"module 'gqlnb' has no attribute {name!r}"
-        raise AttributeError(msg)
+        from gqlnb.interactive import raise_attribute_error, split_hints
+
+        raise_attribute_error(sys.modules[__name__], name, split_hints(_HINTS))
     if name in _NEED_GITHUB_CONNECTIONS:
         import_module("gqlnb.github.builtin_connections").register_connections()
     found = getattr(import_module(_MODULE_OF_NAME[name]), name)
@@ -140,4 +200,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    from gqlnb.interactive import is_called_by_pydoc
+
+    return [] if is_called_by_pydoc() else [*__all__, "__version__"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 __all__ = [
-    "ServerRegistry",
+    "POLL_SECONDS",
     "WorkerThread",
     "defer_interrupt",
     "iterate_completed",
@@ -61,7 +61,7 @@ class ServerRegistry:
         with self._lock:
             self._open = [known for known in self._open if known is not server]
 
-    def get_newest(self) -> Any:
+    def get_newest(self) -> Any:  # noqa: ANN401 - of any layer above
         """Return the server opened last, or None."""
         with self._lock:
             return self._open[-1] if self._open else None
@@ -161,12 +161,10 @@ def _wait_for_result(future: Future[T]) -> T:
                 return future.result()
 
 
+# On a thread of its own, a function that never returns, such as a read from a socket, blocks
+# neither other functions nor the exit of the process. The thread starts with the first function.
 class WorkerThread:
-    """A daemon thread that runs blocking functions one after another, awaited on an event loop.
-
-    A function that never returns, such as a read from a socket, then blocks neither other
-    functions nor the exit of the process. The thread starts with the first function.
-    """
+    """A daemon thread that runs blocking functions one after another, awaited on an event loop."""
 
     def __init__(self) -> None:
         self._slots = _thread_slots
@@ -203,7 +201,7 @@ class WorkerThread:
         def run_function() -> bool:
             try:
                 outcome: tuple[Any, BaseException | None] = context.run(function), None
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - raised again by the caller
                 outcome = None, error
             if last:
                 self._slots.release()
@@ -264,10 +262,8 @@ def iterate_completed(futures: Mapping[Future[Any], object]) -> Iterator[Future[
 
 @contextmanager
 def defer_interrupt() -> Iterator[None]:
-    """Return a context manager that defers Ctrl-C to the end of the block.
-
-    It has no effect outside the main thread, which alone receives signals.
-    """
+    """Return a context manager that defers Ctrl-C to the end of the block."""
+    # Without effect outside the main thread, which alone receives signals.
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield

@@ -1,4 +1,4 @@
-"""Settings files in TOML: reading, tolerant reading, atomic replacement."""
+"""Settings files in TOML: reading, and atomic replacement."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import re
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +17,13 @@ from gqlnb.errors import OptionError, sanitize_text, suggest
 
 __all__ = [
     "SETTINGS_FORMAT",
-    "Salvage",
     "Settings",
     "get_user_file",
     "load_project_settings",
     "load_user_settings",
     "replace_file",
-    "salvage_project",
-    "salvage_user",
     "shorten_path",
+    "stamp_settings_files",
     "suggest_name",
 ]
 
@@ -48,11 +45,13 @@ def replace_file(path: Path, data: bytes, *, keep_mode: bool) -> None:
     OSError
         If the file cannot be written; it is unchanged.
     """
+    # In the folder of the file: renaming is atomic within one file system only.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # of mode 600
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
+            # Before the renaming: a crash never leaves an empty file in the place of the old one.
             file.flush()
             os.fsync(file.fileno())
         if keep_mode:
@@ -66,11 +65,16 @@ def replace_file(path: Path, data: bytes, *, keep_mode: bool) -> None:
 
 PROJECT_FILE, PROJECT_TABLE = "pyproject.toml", ("tool", "gqlnb")
 SETTINGS_FORMAT = 1  # the key `version` of the user's file
+# tomllib does not tell the lines of keys, which error messages name: these patterns find them.
 TABLE_HEADER = re.compile(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:#.*)?$")
 KEY_LINE = re.compile(
     r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
 )
 KEY_PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+# Before names were quoted, `connect --keep` wrote [connections.café], which is not valid TOML.
+UNQUOTED_NAME = re.compile(
+    r"^(\[connections\.)(?=[\w-]*[^\x00-\x7f])([\w-]+)(?=(?:\.headers)?\]$)", re.MULTILINE
+)
 AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 
 
@@ -116,76 +120,10 @@ class Settings:
         raise OptionError(message)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Salvage:
-    """The valid tables of a file that is not valid TOML as a whole.
-
-    Attributes
-    ----------
-    settings
-        The valid tables.
-    broken
-        Error messages of the invalid tables, by the keys within our table.
-    fault
-        Error message of the first invalid table that is not ours, or "".
-    """
-
-    settings: Settings
-    broken: Mapping[tuple[str, ...], str]
-    fault: str
-
-
-def salvage_user() -> Salvage | None:
-    """Return the valid tables of the user's file; None if the file is not readable text."""
-    return salvage_tables(get_user_file(), ())
-
-
-def salvage_project() -> Salvage | None:
-    """Return the valid tables of the project's file; None if the file is not readable text."""
-    for path in iterate_project_files():
-        if path.exists():
-            return salvage_tables(path, PROJECT_TABLE)
-    return None
-
-
-def iterate_project_files() -> Iterator[Path]:
-    """Yield the possible paths of ``pyproject.toml``, from the current folder upward."""
+def list_project_files() -> list[Path]:
+    """Return the possible paths of ``pyproject.toml``, from the current folder upward."""
     here = Path.cwd()
-    return (folder / PROJECT_FILE for folder in (here, *here.parents))
-
-
-def salvage_tables(path: Path, table: tuple[str, ...]) -> Salvage | None:
-    """Parse each table of a file on its own, so that an error in one does not hide the others."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-    values: dict[str, Any] = {}
-    broken: dict[tuple[str, ...], str] = {}
-    fault = ""
-    for line, section in split_tables(text):
-        head = TABLE_HEADER.match(section.partition("\n")[0])
-        keys = split_key(head[1]) if head else ()
-        ours = len(keys) > len(table) and keys[: len(table)] == table
-        try:
-            merge_tables(values, get_subtable(tomllib.loads(section), table))
-        except tomllib.TOMLDecodeError as error:
-            message = describe_toml_error(path, section, error, line)
-            if ours:
-                broken[keys[len(table) :]] = message
-            else:
-                fault = fault or message
-    return Salvage(Settings(path, text, table, values), broken, fault)
-
-
-def split_tables(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the text of each table of a file, with the number of lines before it."""
-    start, lines = 0, text.splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        if number > start and TABLE_HEADER.match(line):
-            yield start, "".join(lines[start:number])
-            start = number
-    yield start, "".join(lines[start:])
+    return [folder / PROJECT_FILE for folder in (here, *here.parents)]
 
 
 def get_subtable(values: object, keys: tuple[str, ...]) -> Mapping[str, Any]:
@@ -195,21 +133,10 @@ def get_subtable(values: object, keys: tuple[str, ...]) -> Mapping[str, Any]:
     return values if isinstance(values, Mapping) else {}
 
 
-def merge_tables(values: dict[str, Any], added: Mapping[str, Any]) -> None:
-    """Add the members of a table to `values`, recursively."""
-    for key, value in added.items():
-        if isinstance(value, Mapping) and isinstance(values.get(key), dict):
-            merge_tables(values[key], value)
-        else:
-            values[key] = value
-
-
-def describe_toml_error(
-    path: Path, text: str, error: tomllib.TOMLDecodeError, before: int = 0
-) -> str:
+def describe_toml_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> str:
     """Return an error message with the line of a TOML syntax error."""
     match = AT_LINE.search(str(error))
-    line = before + (int(match[1]) if match else text.count("\n") + 1)
+    line = int(match[1]) if match else text.count("\n") + 1
     reason = sanitize_text(AT_LINE.sub("", str(error)), 200)
     return f"{shorten_path(path)}, line {line}: invalid TOML. {reason}."
 
@@ -227,7 +154,7 @@ def load_project_settings() -> Settings | None:
     OptionError
         If the file is not valid TOML.
     """
-    for path in iterate_project_files():
+    for path in list_project_files():
         settings = read_settings(path, PROJECT_TABLE)
         if settings is not None:
             return settings if settings.values else None
@@ -268,27 +195,33 @@ def read_settings(path: Path, table: tuple[str, ...]) -> Settings | None:
         If the file cannot be read, or is not valid TOML.
     """
     try:
-        state = path.stat()
-        return parse_settings(path, table, state.st_mtime_ns, state.st_size)
+        text = path.read_text(encoding="utf-8")
+        if not table:
+            text = UNQUOTED_NAME.sub(r'\1"\2"', text)
+        return Settings(path, text, table, get_subtable(tomllib.loads(text), table))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-    message = f"{shorten_path(path)} cannot be read: {reason}."
-    raise OptionError(message)
-
-
-@lru_cache(maxsize=8)
-def parse_settings(path: Path, table: tuple[str, ...], _mtime: int, _size: int) -> Settings:
-    """Parse a file; cached until its modification time or size changes."""
-    text = path.read_text(encoding="utf-8")
-    try:
-        values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message = describe_toml_error(path, text, error)
-    else:
-        return Settings(path, text, table, get_subtable(values, table))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        message = f"{shorten_path(path)} cannot be read: {reason}."
     raise OptionError(message)
+
+
+def stamp_settings_files() -> tuple[object, ...]:
+    """Return a key that changes whenever a settings file is written, appears or is removed."""
+    stamps: list[object] = [Path.cwd()]  # error messages show paths relative to it
+    for path in (get_user_file(), *list_project_files()):
+        try:
+            state = path.stat()
+        except OSError:
+            continue
+        # The change time too: it is the only one that a change of permissions moves.
+        stamps.append((path, state.st_mtime_ns, state.st_ctime_ns, state.st_size))
+        if path.name == PROJECT_FILE:  # the nearest one counts
+            break
+    return tuple(stamps)
 
 
 def shorten_path(path: Path) -> str:

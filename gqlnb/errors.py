@@ -10,6 +10,7 @@
     ├── PartialError             the response has data and errors (Result.raise_for_errors)
     ├── TransportError           no usable response: refused, reset, timed out, HTTP 4xx or 5xx
     │   ├── AuthError            the token is missing, or the endpoint rejected it
+    │   │   └── LiteralSecretError   a secret was given as text
     │   └── RateLimited          the endpoint asks to wait; .wait in seconds
     ├── AnswerError              the response is not GraphQL, or does not match the request
     ├── TargetError              unknown connection name, or an unsupported endpoint object
@@ -45,6 +46,7 @@ __all__ = [
     "FrameError",
     "GqlnbError",
     "KeywordError",
+    "LiteralSecretError",
     "MissingExtraError",
     "OptionError",
     "PartialError",
@@ -83,7 +85,7 @@ class ResultLike(Protocol):
     """The part of a Result that an error may carry."""
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Any:  # noqa: ANN401 - JSON values, which callers index
         """The data received, or None."""
 
     @property
@@ -100,6 +102,11 @@ def clean_text(text: object, limit: int) -> str:
         Any object; its ``str()`` is used.
     limit
         Maximum length of the returned text, in characters; longer text ends in an ellipsis.
+
+    Returns
+    -------
+    str
+        The text; each control character is a space.
     """
     kept = "".join(
         c if c == "\n" or unicodedata.category(c)[0] != "C" else " " for c in str(text)[: limit * 4]
@@ -119,8 +126,15 @@ def sanitize_text(text: object, limit: int = 400) -> str:
         Any object; its ``str()`` is used.
     limit
         Maximum length of the returned text, in characters; longer text ends in an ellipsis.
+
+    Returns
+    -------
+    str
+        The line, without white space at its ends.
     """
-    line = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in str(text)[: limit * 4])
+    line = str(text)[: limit * 4]
+    if not line.isprintable():  # text of a table is, almost always
+        line = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in line)
     line = " ".join(line.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
@@ -148,6 +162,11 @@ def find_similar(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> s
         The valid words; at most the first 2,000, and those of up to 100 characters, are compared.
     cutoff
         The lowest accepted similarity, 0 to 1, as in :func:`difflib.get_close_matches`.
+
+    Returns
+    -------
+    str or None
+        The candidate; None if none is similar enough.
     """
     if len(word) > MAX_COMPARED_LENGTH:
         return None
@@ -160,6 +179,11 @@ def suggest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
 
     Takes the parameters of :func:`find_similar`. The text starts with a space, so that it can
     follow a sentence.
+
+    Returns
+    -------
+    str
+        The sentence, or "".
     """
     similar = find_similar(word, candidates, cutoff)
     return "" if similar is None else f" Did you mean {similar!r}?"
@@ -203,6 +227,9 @@ def describe_exception(error: BaseException) -> str:
 
 def find_user_line(error: BaseException) -> str | None:
     """Return the innermost line of user code in an exception's traceback, or None."""
+    # Without tokens: the output of a cell is saved and shown more widely than its text.
+    from gqlnb.redact import find_secrets, replace_secrets
+
     found, step = None, error.__traceback__
     library = (_PACKAGE_DIR, "<gqlnb ", sys.prefix, sys.base_prefix, "<frozen")
     while step is not None:
@@ -214,7 +241,10 @@ def find_user_line(error: BaseException) -> str | None:
         # IPython turns magics into calls of get_ipython(), which the user did not write.
         if source and is_user_code and "get_ipython().run_" not in source:
             within = "" if code.co_name.startswith("<") else f"in {code.co_name}, "
-            found = f"  {within}line {number}: {sanitize_text(source, 100)}"
+            found = f"  {within}line {number}"
+            if not isinstance(error, LiteralSecretError):  # the line holds the secret
+                source = replace_secrets(source, find_secrets(source))[0]
+                found = f"{found}: {sanitize_text(source, 100)}"
         step = step.tb_next
     return found
 
@@ -289,7 +319,12 @@ class TextError(GqlnbError, ValueError):
         self._line_offset = 0
 
     def in_cell(self, lines: int = 1) -> Self:
-        """Count lines from the top of a notebook cell whose first `lines` lines are not query text.
+        """Count lines in the message from the top of a notebook cell.
+
+        Parameters
+        ----------
+        lines
+            The number of lines at the top of the cell that are not query text.
 
         Returns
         -------
@@ -350,17 +385,32 @@ class QueryError(TextError):
     """
 
 
+# Columns of a quoted line, and before its caret. With the margin they fit into the output of a
+# notebook in a window of 600 pixels, which would wrap a longer line above its caret.
+QUOTED_WIDTH, QUOTED_BEFORE = 46, 30
+
+
 def draw_caret(row: str, column: int, number: int) -> list[str]:
     """Return a source line with its line number, and a line with a caret under `column`."""
-    # One tab would shift the caret by up to seven columns; a long line would wrap above it.
+    # One tab would shift the caret by up to seven columns.
     row = "".join(" " if unicodedata.category(c) in INVISIBLE_CATEGORIES else c for c in row)
-    start, margin = max(0, column - 60), f"  {number:>4} | "
-    before = len(margin) + measure_width(row[start : column - 1])
-    return [margin + row[start : start + 100], " " * before + "^"]
+    start = max(0, min(column - 1 - QUOTED_BEFORE, len(row) - QUOTED_WIDTH))
+    end = start + QUOTED_WIDTH
+    while measure_width(row[start:end]) > QUOTED_WIDTH:  # wide characters
+        start, end = (start, end - 1) if end > column + 1 else (start + 1, end)
+    quoted, margin = row[start:end], f"  {number:>4} | "
+    if start > 0:
+        quoted = f"…{quoted[1:]}"
+    if end < len(row):
+        quoted = f"{quoted[:-1]}…"
+    before = len(margin) + measure_width(quoted[: column - 1 - start])
+    return [margin + quoted, " " * before + "^"]
 
 
 def measure_width(text: str) -> int:
     """Return the number of terminal columns that a text occupies (Unicode, UAX 11)."""
+    if text.isascii():
+        return len(text)
     return sum(
         0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
         for c in text
@@ -384,6 +434,13 @@ class PartialError(GqlnbError):
 class BatchError(GqlnbError):
     """Some of several documents failed.
 
+    Parameters
+    ----------
+    message
+        The text of the error.
+    outcomes
+        A Result or an exception for each document, in their order.
+
     Attributes
     ----------
     outcomes : list
@@ -406,6 +463,15 @@ class BatchError(GqlnbError):
 
 class TransportError(GqlnbError):
     """No usable response: connection refused, reset or timed out, or an HTTP error status.
+
+    Parameters
+    ----------
+    message
+        The text of the error.
+    status, wait, broken, transient
+        The attributes of these names.
+    result
+        The data received before the error, such as finished pages.
 
     Attributes
     ----------
@@ -458,6 +524,10 @@ class AuthError(TransportError):
     ...         print(error.status)
     401
     """
+
+
+class LiteralSecretError(AuthError):
+    """A secret was given as text, which would be saved with the notebook."""
 
 
 class RateLimited(TransportError):  # noqa: N818 - the state has a name that people know
@@ -581,7 +651,7 @@ class StrictError(FrameError):
     """
 
     def __init__(self, fact: str) -> None:
-        super().__init__(f"{fact} Pass strict=False to keep what does not fit as it came.")
+        super().__init__(f"{fact} Pass strict=False to keep values of other types unchanged.")
         self.fact = fact
 
 

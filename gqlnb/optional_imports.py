@@ -25,10 +25,17 @@ def import_optional(module: str, extra: str, purpose: str) -> ModuleType:
     purpose
         The use of the module; it completes the sentence "... is needed to".
 
+    Returns
+    -------
+    module
+        The module.
+
     Raises
     ------
     MissingExtraError
         If it is not installed; the message has the installation command.
+    ModuleNotFoundError
+        If it is installed, but not a module that it imports.
     """
     try:
         return import_module(module)

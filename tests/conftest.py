@@ -32,22 +32,38 @@ SLOW_FILES = (
     "tests/cli/test_main.py",
     "tests/client/test_canary.py",
     "tests/client/test_network_faults.py",
-    "tests/client/test_schema_store.py",
-    "tests/client/test_transient.py",
     "tests/engine/test_execution_cases.py",
-    "tests/server/test_connection_limits.py",
+    "tests/server/test_connections.py",
 )
 SMOKE_TESTS = ("tests/browser/test_hello.py",)  # one JupyterLab in a browser is part of every run
 COMMAND = (sys.executable, "-m", "gqlnb")
+
+
+def is_slow(path: Path) -> bool:
+    """Return whether all tests of a file are slow."""
+    place = path.relative_to(ROOT)
+    name = place.as_posix()
+    return name in SLOW_FILES or (place.parts[1] in SLOW_FOLDERS and name not in SMOKE_TESTS)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the files of the slow suites where their tests would only be deselected.
+
+    Each worker process would import them, which takes seconds. Files that are named on the command
+    line are imported, so that pytest says that their tests are deselected.
+    """
+    if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
+        return None
+    named = [config.invocation_params.dir / argument for argument in config.args]
+    is_named = any(len(it.relative_to(ROOT).parts) > 1 for it in named if it.is_relative_to(ROOT))
+    return True if is_slow(collection_path) and not is_named else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the slow suites."""
     for item in items:
-        path = item.path.relative_to(ROOT)
-        is_slow = path.parts[1] in SLOW_FOLDERS or path.as_posix() in SLOW_FILES
-        if is_slow and path.as_posix() not in SMOKE_TESTS:
+        if is_slow(item.path):
             item.add_marker(pytest.mark.slow)
 
 

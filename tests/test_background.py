@@ -26,8 +26,8 @@ class Open:
         self.registry.remove(self)
 
 
-def test_the_newest_server_is_the_one_opened_last():
-    """Closing it makes the one before the newest."""
+def test_the_newest_server_was_opened_last():
+    """Closing it makes the previous one the newest."""
     registry = ServerRegistry()
     first, second = Open("a", registry), Open("b", registry)
     assert registry.get_newest() is second
@@ -36,15 +36,15 @@ def test_the_newest_server_is_the_one_opened_last():
 
 
 def test_closing_the_registry_closes_every_server():
-    """Nothing stays open."""
+    """The registry is empty afterwards."""
     registry = ServerRegistry()
     Open("a", registry), Open("b", registry)
     registry.close()
     assert registry.list_open() == ()
 
 
-def test_a_coroutine_runs_in_the_background_and_its_value_comes_back():
-    """The caller's thread has no loop running."""
+def test_a_coroutine_runs_in_the_background_and_returns():
+    """From a thread without a running loop."""
 
     async def where():
         return threading.current_thread().name
@@ -52,8 +52,8 @@ def test_a_coroutine_runs_in_the_background_and_its_value_comes_back():
     assert background.run(where()) == "gqlnb-loop"
 
 
-def test_it_works_inside_a_running_loop():
-    """A notebook's own loop runs in the main thread; waiting in it must not dead-lock."""
+def test_waiting_works_inside_a_running_loop():
+    """Waiting in a notebook's own loop does not deadlock."""
 
     async def value():
         await asyncio.sleep(0)
@@ -65,8 +65,8 @@ def test_it_works_inside_a_running_loop():
     assert asyncio.run(cell()) == 5
 
 
-def test_an_exception_comes_back_as_it_was():
-    """The class and text survive the thread."""
+def test_an_exception_reaches_the_caller_unchanged():
+    """With the same class and message."""
 
     async def fail():
         msg = "lost"
@@ -76,8 +76,8 @@ def test_an_exception_comes_back_as_it_was():
         background.run(fail())
 
 
-def test_waiting_for_itself_is_refused():
-    """A resolver on the loop that runs the loop would never end."""
+def test_waiting_on_the_background_loop_is_rejected():
+    """A resolver on it would deadlock."""
 
     async def inner():
         return 1
@@ -89,13 +89,13 @@ def test_waiting_for_itself_is_refused():
         background.run(outer())
 
 
-def test_a_module_that_is_installed_is_returned():
+def test_import_optional_returns_an_installed_module():
     """`import_optional` is an import with a better error."""
     assert import_optional("json", "x", "read") is __import__("json")
 
 
-def test_a_function_may_wait_aside():
-    """Others run meanwhile, in threads that keep no process alive, with the caller's context."""
+def test_a_function_can_run_in_a_daemon_thread():
+    """In the caller's context, without delaying the exit of the process."""
     word = ContextVar("word")
     go = threading.Event()
 
@@ -112,8 +112,8 @@ def test_a_function_may_wait_aside():
     assert asyncio.run(both()) == ("said", True)
 
 
-def test_what_a_function_raises_aside_is_raised_here():
-    """`SystemExit` included: it ends no thread unheard."""
+def test_an_exception_of_the_thread_is_raised_in_the_caller():
+    """Including `SystemExit`."""
 
     def leave():
         raise SystemExit(3)
@@ -122,8 +122,8 @@ def test_what_a_function_raises_aside_is_raised_here():
         asyncio.run(background.run_in_thread(leave))
 
 
-def test_a_worker_thread_runs_its_functions_in_one_thread(monkeypatch):
-    """In order, whatever one of them raises; its thread ends with it, and begins with the first."""
+def test_a_worker_thread_runs_its_functions_in_order(monkeypatch):
+    """In one thread, which starts with the first and survives exceptions."""
     slots = threading.Semaphore(1)
     monkeypatch.setattr(background, "_thread_slots", slots)
     WorkerThread().close()  # a thread that was never used has not started
@@ -145,8 +145,8 @@ def test_a_worker_thread_runs_its_functions_in_one_thread(monkeypatch):
     assert slots._value == 1
 
 
-def test_functions_aside_are_counted(monkeypatch):
-    """Those that wait for ever must not fill the process; one that comes back makes room."""
+def test_the_number_of_daemon_threads_is_limited(monkeypatch):
+    """A thread that ends frees its slot."""
     monkeypatch.setattr(background, "MAX_WORKER_THREADS", 1)
     monkeypatch.setattr(background, "_thread_slots", threading.Semaphore(1))
     go = threading.Event()
@@ -163,8 +163,8 @@ def test_functions_aside_are_counted(monkeypatch):
     assert asyncio.run(one_more()) == 0
 
 
-def test_what_is_started_is_waited_for_or_cancelled():
-    """Whoever starts goes on meanwhile."""
+def test_a_started_coroutine_can_be_awaited_or_cancelled():
+    """The caller continues meanwhile."""
     begun, ended = threading.Event(), threading.Event()
 
     async def forever():
@@ -184,8 +184,8 @@ def test_what_is_started_is_waited_for_or_cancelled():
     assert ended.wait(10)
 
 
-def test_an_interrupt_that_came_before_the_wait_ends_it(monkeypatch):
-    """Python notes it then, and does not wake up for it by itself."""
+def test_an_interrupt_before_the_wait_ends_it(monkeypatch):
+    """Python records it then, but does not wake the wait."""
     monkeypatch.setattr(background, "POLL_SECONDS", 0.01)
     waiting, cancelled = threading.Event(), threading.Event()
 
@@ -213,8 +213,8 @@ def test_an_interrupt_that_came_before_the_wait_ends_it(monkeypatch):
     assert cancelled.wait(20)
 
 
-def test_a_coroutines_own_timeout_is_its_own(monkeypatch):
-    """However long others are waited for."""
+def test_a_timeout_error_of_a_coroutine_is_raised(monkeypatch):
+    """It is not mistaken for a timeout of the wait."""
     monkeypatch.setattr(background, "POLL_SECONDS", 0.01)
 
     async def late():

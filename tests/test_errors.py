@@ -10,13 +10,14 @@ from gqlnb.errors import (
     clean_text,
     describe_path,
     format_path,
+    measure_width,
     sanitize_text,
     suggest,
 )
 
 
 def test_a_problem_is_shown_with_a_caret_under_its_column():
-    """The caret stands below the column that the problem names."""
+    """The caret is below the column of the error."""
     error = QueryError(text="{\n  helo\n}", problems=[Problem("No such field.", 2, 3)])
     lines = str(error).splitlines()
     assert lines[0] == "No such field."
@@ -25,14 +26,14 @@ def test_a_problem_is_shown_with_a_caret_under_its_column():
 
 
 def test_in_a_cell_lines_count_from_the_top_of_the_cell():
-    """The magic line above the text is counted too."""
+    """The magic line is counted."""
     error = QueryError(text="{ helo }", problems=[Problem("No.", 1, 3)]).in_cell(1)
     assert "cell line 2, column 3" in str(error)
     assert "   2 | { helo }" in str(error)
 
 
-def test_a_caret_in_a_long_line_stays_near_its_column():
-    """A line of any length shows the part around the problem."""
+def test_a_long_line_is_shown_around_its_problem():
+    """The excerpt includes the column of the error."""
     text = "{ " + "a" * 500 + " helo }"
     error = QueryError(text=text, problems=[Problem("No.", 1, 504)])
     row, caret = str(error).splitlines()[2:]
@@ -41,15 +42,15 @@ def test_a_caret_in_a_long_line_stays_near_its_column():
 
 
 def test_at_most_ten_problems_are_shown_and_the_rest_counted():
-    """Twelve problems show ten and say that there are two more."""
+    """Twelve problems give ten and a note about two more."""
     error = QueryError(problems=[Problem(f"Problem {n}.") for n in range(12)])
     assert "Problem 9." in str(error)
     assert "Problem 10." not in str(error)
     assert str(error).endswith("... and 2 more.")
 
 
-def test_a_notebook_shows_message_and_calling_line_without_frames_of_ours():
-    """IPython's hook gives the class, the message and the line of the caller."""
+def test_a_notebook_traceback_omits_the_packages_frames():
+    """It has the class, the message and the caller's line."""
 
     def fail():
         message = "The SDL is empty."
@@ -64,8 +65,8 @@ def test_a_notebook_shows_message_and_calling_line_without_frames_of_ours():
     assert len(lines) == 2
 
 
-def test_a_cause_is_named_with_its_place():
-    """An exception of the user's own code is named below the message."""
+def test_a_cause_is_shown_with_its_location():
+    """Below the message, for an exception of the user's code."""
 
     def fail():
         try:
@@ -81,31 +82,55 @@ def test_a_cause_is_named_with_its_place():
     assert "1 / 0" in lines[1]
 
 
-def test_foreign_text_loses_control_and_bidirectional_characters():
-    """What a server says can neither colour nor reorder what a person reads."""
+def test_control_and_bidi_characters_are_removed():
+    """Text of a server cannot colour or reorder the output."""
     assert sanitize_text("a\x1b[31mred\u202etxt\r\nb") == "a [31mred txt b"
 
 
-def test_foreign_text_is_cut():
-    """Long text ends in an ellipsis at the limit."""
+@pytest.mark.parametrize("column", [1, 30, 69, 70, 71, 100, 155, 160, 161])
+def test_a_long_line_is_truncated_around_the_caret(column):
+    """To the width of a narrow window with ellipses, the caret below its character."""
+    line = "".join(chr(0x100 + at) for at in range(160))
+    error = QueryError(text=line, problems=[Problem("wrong", 1, column)])
+    row, caret = str(error).splitlines()[2:]
+    assert len(row) <= 55
+    quoted = row.partition(" | ")[2]
+    assert quoted.startswith("…") == (line[0] not in quoted)
+    assert quoted.endswith("…") == (line[-1] not in quoted)
+    assert row[caret.index("^") :][:1] == line[column - 1 : column]
+
+
+@pytest.mark.parametrize("column", [1, 20, 47, 100, 160])
+def test_a_line_of_wide_characters_is_truncated_by_its_width(column):
+    """They occupy two columns each."""
+    line = "".join(chr(0x4E00 + at) for at in range(160))
+    error = QueryError(text=line, problems=[Problem("wrong", 1, column)])
+    row, caret = str(error).splitlines()[2:]
+    assert measure_width(row) <= 56
+    place = next(n for n in range(len(row)) if measure_width(row[:n]) == len(caret) - 1)
+    assert row[place] == line[column - 1]
+
+
+def test_foreign_text_is_truncated():
+    """With an ellipsis at the limit."""
     assert sanitize_text("x" * 1000, 10) == "xxxxxxxxx…"
 
 
-def test_a_rate_limit_carries_its_wait():
-    """The seconds to wait are an attribute."""
+def test_a_rate_limit_error_has_a_wait_attribute():
+    """In seconds."""
     assert RateLimited("Wait.", wait=3.0).wait == 3.0
 
 
-def test_the_repr_of_an_error_in_a_text_is_its_message():
-    """A list of errors says what each is."""
+def test_the_repr_of_an_error_is_its_message():
+    """A printed list of errors is readable."""
     error = QueryError(text="{ helo }", problems=[Problem("No such field.", 1, 3)])
     assert repr(error).startswith("QueryError('No such field.\\n  line 1, column 3")
     assert repr(QueryError("No.")) == "QueryError('No.')"
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
-def test_lines_end_where_graphql_says(end):
-    """Form feed, U+2028 and the like are part of a line; the caret stays on one line of output."""
+def test_lines_end_at_graphql_line_terminators(end):
+    """Form feed and U+2028 do not end a line, and are shown on one."""
     text = f"# a\x0cb\u2028c\x85d\u2029e{end}{{ h\u2028elo }}"
     error = QueryError(text=text, problems=[Problem("No.", 2, 3)])
     message, _, row, caret = error._render_traceback_()
@@ -113,16 +138,16 @@ def test_lines_end_where_graphql_says(end):
     assert row[caret.index("^") :] == "h elo }"
 
 
-def test_a_caret_stands_below_what_wide_characters_move():
-    """A terminal gives each of them two columns, and a combining one none."""
+def test_a_caret_accounts_for_wide_characters():
+    """Wide characters count two columns, combining ones none."""
     text = '{ say(s: "日本e\u0301") helo }'
     error = QueryError(text=text, problems=[Problem("x", 1, text.index("helo") + 1)])
     row, caret = str(error).splitlines()[2:]
     assert caret.index("^") == row.index("helo") + 2 - 1
 
 
-def test_a_problem_is_an_error_of_a_response():
-    """With its place where it is known, and its hint beside the words of the specification."""
+def test_a_problem_has_the_form_of_a_response_error():
+    """With known locations, and the hint in its extensions."""
     assert Problem("No.").formatted == {"message": "No."}
     assert Problem("No.", 2, 3, "Yes.").formatted == {
         "message": "No.",
@@ -140,8 +165,8 @@ def test_a_problem_is_an_error_of_a_response():
         ("a" * 200, ["a" * 200], ""),  # comparing long names takes too long
     ],
 )
-def test_a_misspelled_word_is_answered_with_the_most_similar_one(word, candidates, expected):
-    """Only with one that is similar."""
+def test_a_misspelled_word_gets_the_most_similar_suggestion(word, candidates, expected):
+    """None if no word is similar."""
     assert suggest(word, candidates) == expected
 
 

@@ -22,7 +22,7 @@ def test_lacking():
 FREE = """
 import os, socket, pytest
 def test_environment():
-    left = {name for name in os.environ if name.startswith(("GITHUB_TOKEN", "GQLNB_"))}
+    left = {name for name in os.environ if name.startswith(("GH_", "GITHUB_TOKEN", "GQLNB_"))}
     assert left <= {"GQLNB_REQUIRE", "GQLNB_SERVERS"}
     assert "gqlnb-tests-" in os.environ["IPYTHONDIR"]
     assert "gqlnb-tests-" in os.environ["JUPYTER_CONFIG_DIR"]
@@ -66,25 +66,25 @@ def outcome(test: str, root: Path, folder: Path, *options: str, **environment: s
         ("pytest.importorskip('not_there')", "all", "1 error"),
     ],
 )
-def test_nothing_is_skipped_in_ci(
+def test_a_skip_is_a_failure_in_ci(
     mark: str, require: str, expected: str, root: Path, tmp_path: Path
 ) -> None:
-    """Where all is required, a test that lacks something fails; a mark of the platform stands."""
+    """If all requirements are mandatory; platform marks still skip."""
     assert outcome(LACKING.format(mark), root, tmp_path, GQLNB_REQUIRE=require) == expected
 
 
-def test_worker_processes_skip_nothing_in_ci(root: Path, tmp_path: Path) -> None:
-    """Where all is required, a test that lacks something fails in a worker of pytest-xdist too."""
+def test_a_skip_is_a_failure_in_ci_workers(root: Path, tmp_path: Path) -> None:
+    """Under pytest-xdist."""
     test, options = LACKING.format(""), ("-p", "xdist", "--numprocesses=1")
     assert outcome(test, root, tmp_path, *options, GQLNB_REQUIRE="all") == "1 failed"
 
 
-def test_no_secret_and_no_setting_reaches_a_test(root: Path, tmp_path: Path) -> None:
-    """Tokens, our variables and the settings of Jupyter and IPython stay outside."""
-    environment = {"GITHUB_TOKEN": "x", "GQLNB_URL": "x", "IPYTHONDIR": "x"}
+def test_tests_do_not_see_secrets_or_settings(root: Path, tmp_path: Path) -> None:
+    """Tokens, environment variables, and Jupyter and IPython settings are removed."""
+    environment = {"GITHUB_TOKEN": "x", "GH_TOKEN": "x", "GQLNB_URL": "x", "IPYTHONDIR": "x"}
     assert outcome(FREE, root, tmp_path, **environment) == "2 passed"
 
 
-def test_whoever_reaches_for_the_network_is_found(root: Path, tmp_path: Path) -> None:
-    """A test that would leave this machine fails, even if it hides the error."""
+def test_a_test_that_uses_the_network_fails(root: Path, tmp_path: Path) -> None:
+    """Even if it catches the exception."""
     assert outcome(REACHING, root, tmp_path) == "1 passed, 1 error"

@@ -10,8 +10,8 @@ from gqlnb.redact import hide_locals, seal_text, strip_traceback
 SECRET = "canary-5ea1"
 
 
-def test_a_sealed_text_is_given_by_a_call_alone():
-    """Neither its repr, nor what it holds, nor any object reached from it, is the text."""
+def test_a_sealed_text_is_available_only_by_calling_it():
+    """Not by repr, attributes or reachable objects."""
     give = seal_text(SECRET)
     assert give() == SECRET
     cells = [cell.cell_contents for cell in give.__closure__]
@@ -24,7 +24,7 @@ def test_a_sealed_text_is_given_by_a_call_alone():
 
 @pytest.mark.parametrize("text", ["", "\0\0a", "ü€", "a" * 5000])
 def test_any_text_can_be_sealed(text):
-    """Zeros at its start are kept."""
+    """Leading zeros are preserved."""
     assert seal_text(text)() == text
 
 
@@ -45,8 +45,8 @@ def fail(secret, kind=ValueError):
         raise kind(msg) from error
 
 
-def test_a_function_is_left_without_its_locals():
-    """Neither arguments nor the chain are in what leaves it."""
+def test_an_exception_has_no_locals_of_the_function():
+    """Neither arguments nor the exception chain."""
     with pytest.raises(ValueError, match="no") as caught:
         fail(SECRET)
     assert SECRET not in shown(caught.value)
@@ -54,22 +54,22 @@ def test_a_function_is_left_without_its_locals():
     assert caught.value.__context__ is None
 
 
-def test_a_mistyped_option_shows_nothing():
-    """Python itself raises then, in the frame that holds the arguments."""
+def test_a_misspelled_option_does_not_show_arguments():
+    """Python raises the TypeError in the frame with the arguments."""
     with pytest.raises(TypeError, match="knd") as caught:
         fail(SECRET, knd=KeyError)
     assert SECRET not in shown(caught.value)
 
 
-def test_a_decorated_function_is_still_itself():
-    """Its name, documentation and result."""
+def test_a_decorated_function_keeps_its_metadata():
+    """Name, docstring and return value."""
     assert fail.__name__ == "fail"
     assert "secret" in fail.__doc__
     assert hide_locals(len)("abc") == 3
 
 
-def test_bare_drops_all_that_is_behind():
-    """Cause, context and frames."""
+def test_bare_drops_cause_context_and_traceback():
+    """The exception is otherwise unchanged."""
     try:
         fail.__wrapped__(SECRET)
     except ValueError as error:

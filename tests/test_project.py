@@ -38,8 +38,8 @@ def conda_requirements(text: str) -> list[str]:
     return re.findall(r"^ +- (.+[^:\n])$", dependencies, re.MULTILINE)
 
 
-def test_conda_installs_the_same(project: dict[str, Any], root: Path) -> None:
-    """environment.yml names what pyproject.toml names, in the same versions."""
+def test_conda_and_pip_dependencies_agree(project: dict[str, Any], root: Path) -> None:
+    """environment.yml and pyproject.toml have the same names and versions."""
     lines = conda_requirements((root / "environment.yml").read_text())
     assert [line for line in lines if line.startswith("-e")] == ["-e .[test]"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["lab"]]
@@ -50,8 +50,8 @@ def test_conda_installs_the_same(project: dict[str, Any], root: Path) -> None:
     }
 
 
-def test_the_version_stands_in_one_place(project: dict[str, Any]) -> None:
-    """The version of the package is the one that is installed."""
+def test_the_version_is_defined_once(project: dict[str, Any]) -> None:
+    """The package's version equals the installed one."""
     from importlib.metadata import version
 
     assert "version" not in project
@@ -68,8 +68,8 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def test_the_wheel_holds_everything(wheel: Path, root: Path) -> None:
-    """Code, data, types, notebooks and licence travel in the wheel, and nothing else does."""
+def test_the_wheel_is_complete(wheel: Path, root: Path) -> None:
+    """It has code, data, types, notebooks and licence, and no other files."""
     names = set(ZipFile(wheel).namelist())
     package = {
         path.relative_to(root).as_posix()
@@ -90,8 +90,8 @@ def test_the_wheel_holds_everything(wheel: Path, root: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in info)
 
 
-def test_the_wheel_works_by_itself(wheel: Path, tmp_path: Path) -> None:
-    """Unpacked somewhere else, it imports, finds its notebooks and answers."""
+def test_the_wheel_works_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
+    """Unpacked elsewhere, it can be imported and run queries."""
     ZipFile(wheel).extractall(tmp_path / "site")
     code = """
 import sys; sys.path.insert(0, sys.argv[1])

@@ -33,6 +33,8 @@ NAMES = [
     "PartialError",
     "PortInUseError",
     "QueryError",
+    "RangeEstimate",
+    "RangeHarvest",
     "RateLimited",
     "ReplayError",
     "Result",
@@ -42,12 +44,15 @@ NAMES = [
     "SchemaView",
     "Server",
     "ServerError",
+    "Slice",
     "StarSearch",
     "TargetError",
     "Token",
     "TokenBox",
     "TransportError",
     "Upload",
+    "cached",
+    "concat",
     "connect",
     "engine",
     "github",
@@ -62,7 +67,7 @@ NAMES = [
 ]
 
 
-def test_the_door_shows_exactly_its_names() -> None:
+def test_the_package_exports_exactly_its_public_names() -> None:
     """`__all__`, `dir()` and a star import agree with the list above."""
     assert gqlnb.__all__ == NAMES
     assert set(dir(gqlnb)) - {"__version__"} == set(NAMES)
@@ -72,8 +77,8 @@ def test_the_door_shows_exactly_its_names() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_name_is_explained(name: str) -> None:
-    """Each public thing has a docstring of its own, and so has each of its public methods."""
+def test_each_public_name_has_a_docstring(name: str) -> None:
+    """And so has each public method."""
     thing = getattr(gqlnb, name)
     assert thing.__doc__
     if inspect.isclass(thing):
@@ -86,19 +91,19 @@ QUALIFIED = [*NAMES, *(f"{room}.{name}" for room, names in ROOMS.items() for nam
 
 
 @pytest.mark.parametrize("name", QUALIFIED)
-def test_each_name_is_shown_at_work(name: str) -> None:
-    """Each public thing has an example, which `test_docs.py` runs."""
+def test_each_public_name_has_an_example(name: str) -> None:
+    """`test_docs.py` runs them."""
     assert ">>> " in inspect.getdoc(attrgetter(name)(gqlnb))
 
 
-def test_a_wrong_name_says_so() -> None:
-    """A name that is not there raises what Python raises, with the name."""
+def test_an_unknown_name_raises_attribute_error() -> None:
+    """Like in any module, with the name."""
     with pytest.raises(AttributeError, match="has no attribute 'Clinet'"):
         gqlnb.Clinet  # noqa: B018
 
 
-def test_no_submodule_bears_a_functions_name() -> None:
-    """What a name means does not depend on what was imported before."""
+def test_no_submodule_has_the_name_of_a_function() -> None:
+    """A public name does not depend on earlier imports."""
     functions = {name for name in NAMES if inspect.isroutine(getattr(gqlnb, name))}
     assert "serve" in functions
     assert functions & {module.name for module in pkgutil.iter_modules(gqlnb.__path__)} == set()
@@ -117,8 +122,8 @@ def checked(file: Path, root: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_types_are_what_a_user_sees(root: Path, tmp_path: Path) -> None:
-    """Mypy agrees with the asserted types, and refuses each call that is marked as wrong."""
+def test_public_types_are_correct_for_users(root: Path, tmp_path: Path) -> None:
+    """Mypy accepts the asserted types and rejects each call marked as wrong."""
     file = tmp_path / "usage.py"
     shutil.copy(root / "tests" / "typing" / "usage.py", file)
     done = checked(file, root)

@@ -42,8 +42,8 @@ print(json.dumps({"port": server.port, "said": said}))
 """
 
 
-def test_nothing_is_asked_but_the_endpoint_that_is_named(tmp_path: Path) -> None:
-    """Loading, serving, asking, exploring and searching reach the served port and nothing else."""
+def test_only_the_given_endpoint_is_contacted(tmp_path: Path) -> None:
+    """While loading, serving, querying, exploring and searching."""
     done = subprocess.run(
         [sys.executable, "-c", WATCH + WORK],
         capture_output=True,

@@ -46,8 +46,8 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("spelled", SPELLINGS.values(), ids=SPELLINGS)
-def test_a_known_secret_is_masked_in_any_spelling(spelled):
-    """Nothing of it is left but what base64 mixes with its neighbours, and the rest stays."""
+def test_a_known_secret_is_masked_in_any_encoding(spelled):
+    """The rest of the text is unchanged, except for adjoining base64."""
     clean = redact_text(f"before {spelled} after", [WORD])
     assert clean.startswith("before ")
     assert clean.endswith(" after")
@@ -57,8 +57,8 @@ def test_a_known_secret_is_masked_in_any_spelling(spelled):
     assert WORD not in clean
 
 
-def test_masking_twice_changes_nothing():
-    """What is masked holds no secret."""
+def test_masking_is_idempotent():
+    """Masked text contains no secret."""
     text = " ".join(SPELLINGS.values())
     clean = redact_text(text, [WORD])
     assert redact_text(clean, [WORD]) == clean
@@ -66,13 +66,13 @@ def test_masking_twice_changes_nothing():
 
 @pytest.mark.parametrize("text", ["", "canary", "%", "\\", "&;", "100 % \\u12 \\x", "é\u0130%C3"])
 def test_text_without_secrets_is_unchanged(text):
-    """To the last character, also where escapes are broken."""
+    """Including invalid escape sequences."""
     assert redact_text(text, [WORD]) == text
     assert replace_secrets(text, find_secrets(text, [WORD])) == (text, [])
 
 
-def test_a_short_word_is_found_as_it_is_alone():
-    """Its spellings stand in half of all texts."""
+def test_a_short_secret_is_masked_only_literally():
+    """Its encodings occur in too many texts."""
     assert redact_text("a=dark DARK 6461726b", ["dark"]) == "a=*** DARK 6461726b"
 
 
@@ -95,8 +95,8 @@ SHAPES = {
 
 @pytest.mark.parametrize("text", ["{}", "token = '{}'", r"\n{}\n", "%20{}", "({})", '"{}",'])
 @pytest.mark.parametrize(("word", "kind"), SHAPES.items())
-def test_tokens_of_services_are_known_by_how_they_begin(word, kind, text):
-    """Also where the spelling of what stands before them would be a letter."""
+def test_tokens_of_services_are_recognised_by_prefix(word, kind, text):
+    """Also after an escape sequence that ends in a letter."""
     around = text.format(word)
     clean, leaks = replace_secrets(around, find_secrets(around))
     assert (clean, [leak.kind for leak in leaks]) == (text.format("***"), [kind])
@@ -119,8 +119,8 @@ def test_tokens_of_services_are_known_by_how_they_begin(word, kind, text):
         (f"Basic {coded(b'me:ghp_abcdefgh1234')[0]}", f"Basic {coded(b'me:***')[0]}"),
     ],
 )
-def test_tokens_of_any_kind_are_known_by_what_stands_around_them(text, clean):
-    """A header, an address, base64 of a pair."""
+def test_other_tokens_are_recognised_by_context(text, clean):
+    """Headers, URLs, and base64 of a user and password."""
     assert replace_secrets(text, find_secrets(text))[0] == clean
 
 
@@ -138,24 +138,24 @@ def test_tokens_of_any_kind_are_known_by_what_stands_around_them(text, clean):
         "AKIA, ASIA; hf_hub_download(repo_id)",
     ],
 )
-def test_what_is_no_secret_stays(text):
-    """Documentation, places to find a token at, ordinary words."""
+def test_harmless_text_is_not_masked(text):
+    """Documentation, URLs of token settings, ordinary words."""
     assert replace_secrets(text, find_secrets(text))[0] == text
 
 
-def test_letters_in_the_middle_of_an_image_are_no_token():
-    """Long base64 holds every four letters sooner or later."""
+def test_a_token_prefix_inside_base64_is_not_masked():
+    """Long base64 contains every short prefix eventually."""
     image = "iVBORw0KGgo" + "A" * 200 + "AKIAIOSFODNN7EXAMPL0" + "/" * 3 + "B" * 300
     assert replace_secrets(image, find_secrets(image))[1] == []
 
 
 def test_overlapping_secrets_become_one_mask():
-    """A known token may have a shape, too."""
+    """A known token may also match a prefix."""
     text = "x ghp_abcdefgh1234-more y"
     assert replace_secrets(text, find_secrets(text, ["abcdefgh1234-more"]))[0] == "x *** y"
 
 
-def test_no_prefix_hides_a_longer_one():
+def test_no_prefix_shadows_a_longer_one():
     """The search stops at the first prefix that matches."""
     for table in (TOKEN_PATTERNS, CONTEXT_PATTERNS):
         prefixes = {prefix for pattern in table for prefix in pattern.prefixes}

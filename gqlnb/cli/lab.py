@@ -18,15 +18,7 @@ from gqlnb.optional_imports import import_optional
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "DEFAULT_FOLDER",
-    "FIRST_NOTEBOOK",
-    "build_command",
-    "build_environment",
-    "copy_notebooks",
-    "find_notebooks",
-    "lab",
-]
+__all__ = ["lab"]
 
 DEFAULT_FOLDER = "gqlnb-notebooks"
 FIRST_NOTEBOOK = "01_hello.ipynb"
@@ -68,7 +60,7 @@ def lab(folder: Path, *, port: int | None, no_browser: bool, rest: tuple[str, ..
     if copied:
         click.echo(f"Copied to {folder}: {', '.join(copied)}")
     if kept:
-        click.echo(f"Kept as they are in {folder}: {', '.join(kept)}")
+        click.echo(f"Already in {folder}, not overwritten: {', '.join(kept)}")
     line = build_command(folder, port=port, browser=not no_browser, rest=rest)
     environment = build_environment(os.environ)
     if os.name == "posix":  # one process, so that Ctrl-C and signals reach JupyterLab itself
@@ -89,7 +81,7 @@ def find_notebooks(package: Path = _PACKAGE_FOLDER) -> Path:
             return folder
     msg = (
         f"The notebooks are missing from this installation of gqlnb ({package}). "
-        "Install it again with: pip install --force-reinstall gqlnb"
+        "Install it again from its checkout or wheel."
     )
     raise GqlnbError(msg)
 
@@ -168,11 +160,9 @@ def build_command(
 
 
 def build_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of JupyterLab, with our folder of default settings.
-
-    The folder ``labconfig`` beside this file holds defaults of JupyterLab's settings: it does not
-    ask whether to fetch news. The user's own settings override them.
-    """
+    """Return the environment of JupyterLab, with our folder of default settings."""
+    # The folder `labconfig` beside this file holds defaults of JupyterLab's settings: it does not
+    # ask whether to fetch news. The user's own settings override them.
     name = "JUPYTER_CONFIG_PATH"  # a list of folders, searched after the user's own
     paths = [str(Path(__file__).parent), *filter(None, [variables.get(name)])]
     return {**variables, name: os.pathsep.join(paths)}

@@ -156,11 +156,13 @@ def connection_options(
         )
         @functools.wraps(command)
         def run(
-            connection: str | None, token: str | None, headers: tuple[str, ...], **options: Any
+            connection: str | None, token: str | None, headers: tuple[str, ...], **options: object
         ) -> int:
-            from gqlnb.client.auth_headers import parse_header_options
+            from gqlnb.client.credentials import parse_header_options
 
             parsed = parse_header_options(headers)
+            # Opened by the command, after its own checks: a wrong option must not prompt for a
+            # token.
             opener = functools.partial(_open_client, connection, token, parsed)
             return command(open_client=opener, **options)
 

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from gqlnb.auth import LITERAL_TOKEN_REFUSED
 from gqlnb.client.paging.pager import ADVICE as PAGES_ADVICE
 from gqlnb.client.urls import SERVE_HINT
 from gqlnb.document.json_codec import dump_json
-from gqlnb.errors import advise_if_strict, sanitize_text
+from gqlnb.errors import advise_if_strict
+from gqlnb.result.answer_notes import describe_missing, read_missing_fields
+from gqlnb.result.renderer import format_error
 from gqlnb.result.result import detach_schema_loader
+from gqlnb.tokens import LITERAL_TOKEN_REFUSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,16 +26,12 @@ if TYPE_CHECKING:
 
     from gqlnb.result.result import Result
 
-__all__ = ["FORMATTERS", "print_frame", "print_note", "print_result", "translate_for_shell"]
+__all__ = ["print_frame", "print_note", "print_result", "translate_for_shell"]
 
 # The errors and notes of the package are written for a notebook. Each pair holds advice for a
 # notebook and the same advice for a shell.
 _SHELL_ADVICE = (
     (PAGES_ADVICE, "They were printed."),
-    (
-        "Look at client.schema once to have all of them followed",
-        "Nested ones are followed where the query asks for the id of what they stand in",
-    ),
     (SERVE_HINT, "To serve the reference schema there: gqlnb serve"),
     (
         LITERAL_TOKEN_REFUSED,
@@ -69,12 +67,13 @@ def print_note(text: str) -> None:
 
 
 def print_result(result: Result, form: str) -> int:
-    """Print a result and, to stderr, the errors that its form leaves out; return the exit code."""
+    """Print a result and, to stderr, errors and notes that its form lacks; return the exit code."""
     click.echo(FORMATTERS[form](result), nl=False)
     for error in result.errors if form != "json" else ():
-        path = ".".join(map(str, error.get("path") or ()))
-        message = sanitize_text(error["message"])
-        click.echo(f"gqlnb: {message}{f' at {path}' if path else ''}", err=True)
+        click.echo(f"gqlnb: {format_error(error)}", err=True)
+    missing = read_missing_fields(result.extensions)
+    if missing and form != "json":
+        print_note(describe_missing(missing))
     return 1 if result.errors else 0
 
 
@@ -92,6 +91,8 @@ def _format_table(result: Result) -> str:
     return f"{len(frame)} rows\n" if frame.empty else f"{frame.to_string(index=False)}\n"
 
 
+# The same bytes on every system: pandas would end lines as the system does, and a pipe or a
+# comparison of files would see another output.
 def _format_csv(result: Result) -> str:
     return _build_frame(result).to_csv(index=False, lineterminator="\n")
 
@@ -99,7 +100,7 @@ def _format_csv(result: Result) -> str:
 def _build_frame(result: Result) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # errors are printed to stderr anyway
-        with advise_if_strict("JSON, the usual form of output, shows all values as they came."):
+        with advise_if_strict("JSON, the usual form of output, shows all values as received."):
             # Detached: no second request, for the schema.
             return detach_schema_loader(result).frame()
 
@@ -115,6 +116,10 @@ def _indent_json(value: object) -> str:
     return f"{msgspec.json.format(dump_json(value), indent=2).decode()}\n"
 
 
+def _encode_list(value: object) -> object:
+    return msgspec.json.encode(value, enc_hook=str).decode() if isinstance(value, list) else value
+
+
 def print_frame(frame: pd.DataFrame, form: str, parquet: Path | None) -> None:
     """Print a frame of repositories, or write it to a file; its notes go to stderr."""
     total, source = frame.attrs["total_count"], frame.attrs["source"]
@@ -123,9 +128,15 @@ def print_frame(frame: pd.DataFrame, form: str, parquet: Path | None) -> None:
         frame.to_parquet(parquet, index=False)
         output = f"Wrote {summary} to {parquet}\n"
     elif form == "csv":
-        output = frame.to_csv(index=False, lineterminator="\n")
+        lists = {
+            str(name): column.map(_encode_list)
+            for name, column in frame.items()
+            if column.dtype == object
+        }
+        output = frame.assign(**lists).to_csv(index=False, lineterminator="\n")
     elif form == "json":
-        output = _indent_json(frame.to_dict(orient="records"))
+        text = frame.to_json(orient="records", date_format="iso")
+        output = _indent_json(msgspec.json.decode(text))
     else:
         table = "" if frame.empty else f"{frame.to_string(index=False)}\n\n"
         output = f"{table}{summary}\n"

@@ -8,7 +8,7 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 from graphql import print_schema
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["query", "schema", "stars"]
 
+# Not 1, an error, nor 2, with which click reports wrong arguments.
 _EXIT_INCOMPLETE = 3
 
 
@@ -154,6 +155,11 @@ def schema(*, open_client: Callable[[], Client]) -> int:
     is_flag=True,
     help="Remove the files of an earlier run from the folder, and start again.",
 )
+@click.option(
+    "--fields",
+    metavar="GRAPHQL",
+    help="Fetch further fields of each repository, such as 'forkCount licenseInfo { spdxId }'.",
+)
 @connection_options(("-c", "--client", "--connection"), default="demo")
 @click.option("--csv", cls=OutputOption, is_flag=True, help="Print CSV.")
 @click.option("--json", cls=OutputOption, is_flag=True, help="Print JSON.")
@@ -173,7 +179,7 @@ def stars(
     dry_run: bool,
     anew: bool,
     parquet: Path | None,
-    **forms: bool,
+    **more: bool | str | None,
 ) -> int:
     """List repositories by their number of stars.
 
@@ -189,11 +195,16 @@ def stars(
     Examples:
       gqlnb stars '>100000' --limit 10
       gqlnb stars '>1000' --all --parquet stars/
+      gqlnb stars '>1000' --all --fields 'forkCount licenseInfo { spdxId }' --csv
     """  # noqa: D301
     if parquet is not None and parquet.is_dir() and not fetch_all:
         msg = f"--parquet: {parquet} is a folder. Name a file, or take all of it: --all."
         raise OptionError(msg)
-    form = next((name for name, chosen in forms.items() if chosen), "table")
+    fields = cast("str | None", more.pop("fields"))
+    if fields is not None and not (fetch_all or dry_run or limit == "all"):
+        msg = "--fields requires --all, --limit all, or --dry-run."
+        raise OptionError(msg)
+    form = next((name for name, chosen in more.items() if chosen), "table")
     search = normalize_typed_query(threshold)
     with open_client() as client, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the notes of the frame repeat them
@@ -202,13 +213,13 @@ def stars(
             return 0
         folder = parquet if fetch_all else None
         if folder is None and anew:
-            msg = "--anew is for a folder: give --all --parquet FOLDER."
+            msg = "--anew requires --all and --parquet FOLDER."
             raise OptionError(msg)
         if dry_run:
-            click.echo(repr(harvest(search, client=client, dry_run=True)))
+            click.echo(repr(harvest(search, client=client, dry_run=True, fields=fields)))
             return 0
         try:
-            result = harvest(search, client=client, out=folder, resume=not anew)
+            result = harvest(search, client=client, out=folder, resume=not anew, fields=fields)
         except KeyboardInterrupt:
             if folder is not None:
                 print_note(RESUME_HINT)
@@ -217,7 +228,8 @@ def stars(
         click.echo(repr(result))
     else:
         frame = result.frame()
-        attrs, frame = frame.attrs, frame[["name", "owner", "stargazers"]]
+        attrs = frame.attrs
+        frame = frame[["name", "owner", "stargazers"]] if fields is None else frame
         frame.attrs = attrs
         print_frame(frame, form, parquet)
     return 0 if result.complete else _EXIT_INCOMPLETE

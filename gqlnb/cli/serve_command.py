@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gqlnb.cli.options import Command, address_options, parse_assignments
-from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import reference_schema
 from gqlnb.errors import GqlnbError
 from gqlnb.http.server_rules import Access
+from gqlnb.limits import Limits
 from gqlnb.server import background_server
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gqlnb.server.background_server import Server
 
-__all__ = ["load_schema", "parse_limits", "serve", "serve_until_stopped"]
+__all__ = ["serve", "serve_until_stopped"]
 
 # `answer` and `wait` limit a client.
 _LIMIT_NAMES = [field.name for field in fields(Limits) if field.name not in {"answer", "wait"}]
@@ -79,7 +79,7 @@ def serve(
     port: int,
     token: str | None,
     limits: tuple[str, ...],
-    **access: Any,
+    **access: Any,  # noqa: ANN401 - the fields of Access, named by the options above
 ) -> int:
     """Serve a schema over HTTP until Ctrl-C.
 
@@ -124,7 +124,7 @@ def serve_until_stopped(start: Callable[[], Server], about: str = "") -> int:
     return 0
 
 
-def load_schema(target: str) -> Any:
+def load_schema(target: str) -> object:
     """Import a schema by ``"module:name"``, from the working folder or an installed package.
 
     Raises

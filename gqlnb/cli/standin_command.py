@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -17,15 +18,26 @@ from gqlnb.github.standin.synthetic_data import population as create_population
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["github", "parse_simulation"]
+__all__ = ["github"]
 
 
 def _parse_repository_count(text: str) -> int:
     try:
+        # 3,000,000 and 3_000_000 are the forms in which people read large numbers.
         return int(text.replace(",", "").replace("_", ""))
     except ValueError:
         message = f"{text!r} is not a number of repositories"
         raise click.BadParameter(message) from None
+
+
+class _Options(TypedDict):
+    host: str
+    port: int
+    token: str | None
+    viewer: str
+    population: int | None
+    seed: int
+    fill: bool
 
 
 @click.command()
@@ -44,7 +56,16 @@ def _parse_repository_count(text: str) -> int:
     type=int,
     default=0,
     show_default=True,
-    help="Seed of the generated repositories and of the simulated faults.",
+    help="Seed of the generated repositories and values, and of the simulated faults.",
+)
+@click.option(
+    "--fill", is_flag=True, help="Generate values for fields that are missing from the data."
+)
+@click.option(
+    "--schema",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Serve another schema, such as GitHub's newest; implies --fill.",
 )
 @click.option(
     "--simulate",
@@ -52,32 +73,39 @@ def _parse_repository_count(text: str) -> int:
     metavar="NAME[=VALUE]",
     help="Simulate a fault of GitHub, such as restricted, or budget=5000; may be repeated.",
 )
-def github(
-    *,
-    host: str,
-    port: int,
-    token: str | None,
-    viewer: str,
-    population: int | None,
-    seed: int,
-    simulate: tuple[str, ...],
-) -> int:
+def github(*, simulate: tuple[str, ...], schema: Path | None, **options: Unpack[_Options]) -> int:
     """Serve a stand-in for GitHub until Ctrl-C.
 
     It has the shape of GitHub's GraphQL API and answers from real repositories, or from generated
-    ones; on request with the faults that harvesters meet there, which gqlnb.github.Simulation
-    explains.
+    ones. What the data do not contain is null or empty, or made up with --fill. On request it shows
+    the faults that harvesters meet there, which gqlnb.github.Simulation explains.
 
     \b
-    Example:
+    Examples:
+      gqlnb github --fill --schema schema.graphql
       gqlnb github --population 3000000 --simulate ties --simulate gateway=0.01
     """  # noqa: D301
-    simulation = parse_simulation(simulate, seed)
-    generated = None if population is None else create_population(population, seed)
-    standin = service(population=generated, viewer=viewer, simulation=simulation)
+    count, seed = options["population"], options["seed"]
+    standin = service(
+        population=None if count is None else create_population(count, seed),
+        viewer=options["viewer"],
+        simulation=parse_simulation(simulate, seed),
+        fill=options["fill"],
+        sdl=None if schema is None else _read_schema(schema),
+    )
+    for note in standin.notes:
+        click.echo(note, err=True)
+    host, port, token = options["host"], options["port"], options["token"]
     return serve_until_stopped(
         lambda: http_app.serve(standin, port, host=host, token=token), f": {standin.source}"
     )
+
+
+def _read_schema(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.FileError(str(path), str(error)) from None
 
 
 def parse_simulation(assignments: Iterable[str], seed: int = 0) -> Simulation:
@@ -89,6 +117,7 @@ def parse_simulation(assignments: Iterable[str], seed: int = 0) -> Simulation:
         If an assignment is not valid.
     """
     kinds = {it.name: str(it.type) for it in fields(Simulation) if it.name not in {"seed", "clock"}}
+    # By the fields of the class: a new simulation needs no change of the command.
     parsers = {name: _VALUE_PARSERS.get(kind, _parse_int) for name, kind in kinds.items()}
     switches = [name for name, kind in kinds.items() if kind == "bool"]
     return Simulation(seed=seed, **parse_assignments("--simulate", assignments, parsers, switches))

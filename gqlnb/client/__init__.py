@@ -1,1 +1,1 @@
-"""Asking: the client, the connections it knows by name, and the transports behind it."""
+"""The GraphQL client, its named connections and transports."""

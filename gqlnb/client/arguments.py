@@ -10,14 +10,13 @@ from math import isfinite
 from numbers import Real
 from operator import is_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.recording.recording_transport import RecordingTransport
 from gqlnb.client.recording.session import build_unrecordable_error
 from gqlnb.client.transports import AsgiTransport, InProcessTransport
 from gqlnb.document.json_codec import iter_faults
-from gqlnb.document.limits import Limits
 from gqlnb.document.upload import Upload, is_file
 from gqlnb.errors import (
     MAX_PROBLEMS_SHOWN,
@@ -28,9 +27,10 @@ from gqlnb.errors import (
     find_similar,
     sanitize_text,
 )
+from gqlnb.limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from gqlnb.client.transports import Transport
     from gqlnb.document.document import Document
@@ -39,6 +39,7 @@ __all__ = [
     "add_target_hint",
     "check_json",
     "check_keywords",
+    "check_names",
     "check_options",
     "is_asgi_app",
     "prepare_files",
@@ -50,6 +51,7 @@ BUNDLE_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SS
 
 
 def resolve_verify(
+    *,
     verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
 ) -> bool | str | ssl.SSLContext:
     """Return the ``verify`` argument of requests.
@@ -83,7 +85,7 @@ def resolve_verify(
 def _check_bundle(path: str, origin: str) -> str:
     file = Path(path).expanduser()
     if not file.exists():
-        msg = f"{origin} names no file: {sanitize_text(path, 80)!r}."
+        msg = f"{origin} refers to a file that does not exist: {sanitize_text(path, 80)!r}."
         raise TargetError(msg)
     if file.is_file() and not _has_certificates(file):
         shown = sanitize_text(path, 80)
@@ -100,16 +102,18 @@ def _has_certificates(file: Path) -> bool:
     return True
 
 
-CLIENT_KEYWORDS = ("token", "headers", "schema", "timeout", "limits", "verify", "recording", "mode")
+CLIENT_KEYWORDS = (
+    *("token", "headers", "schema", "timeout", "limits", "verify", "recording", "mode", "cache"),
+)
 
 
-def is_asgi_app(target: Any) -> bool:
+def is_asgi_app(target: object) -> TypeGuard[Callable[..., Awaitable[None]]]:
     """Return whether an object is an ASGI application: ``async (scope, receive, send)``."""
     if not callable(target):
         return False
-    called = target if inspect.isroutine(target) else target.__call__
-    if not inspect.iscoroutinefunction(called):
+    if not any(map(inspect.iscoroutinefunction, (target, target.__call__))):
         return False
+    # Three parameters: applications of ASGI 2 take the scope alone, and are not supported.
     return len(inspect.signature(target).parameters) == 3
 
 
@@ -133,7 +137,7 @@ def check_json(variables: Mapping[str, Any]) -> bool:
     return files
 
 
-def strip_files(value: Any) -> Any:
+def strip_files(value: object) -> object:
     """Return a value with null for each file in it; the same object if there is none."""
     if is_file(value):
         return None
@@ -152,14 +156,25 @@ def check_keywords(function: str, given: Mapping[str, Any]) -> None:
     Raises
     ------
     KeywordError
+        As :func:`check_names`.
+    """
+    check_names(function, given, CLIENT_KEYWORDS)
+
+
+def check_names(function: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Check that keyword arguments are among the known ones.
+
+    Raises
+    ------
+    KeywordError
         If one is not; the message names it, a similar one, and all options, but no value.
     """
-    unknown = [name for name in given if name not in CLIENT_KEYWORDS]
+    unknown = [name for name in given if name not in known]
     if not unknown:
         return
-    similar = find_similar(unknown[0], CLIENT_KEYWORDS)
+    similar = find_similar(unknown[0], known)
     guess = f" Did you mean {similar}=?" if similar else ""
-    listed = ", ".join(f"{name}=" for name in CLIENT_KEYWORDS)
+    listed = ", ".join(f"{name}=" for name in known)
     msg = (
         f"{function}() has no argument {sanitize_text(unknown[0], 40)}=.{guess} It takes {listed}."
     )
@@ -170,10 +185,11 @@ def add_target_hint(error: QueryError, description: str) -> None:
     """Add the description of the default endpoint to an error, if the caller named no endpoint."""
     if not description:
         return
-    text = f"Asked of {description}."
+    text = f"Target: {description}."  # most of these errors are found before a request is sent
     if not error.problems:
         error.args = (f"{error.args[0]} {text}",)
         return
+    # With the last problem that is shown: a hint on a later one would be cut off with it.
     last = min(len(error.problems), MAX_PROBLEMS_SHOWN) - 1
     shown = error.problems[last]
     hint = f"{shown.hint}\n  {text}" if shown.hint else text
@@ -194,7 +210,7 @@ def check_options(timeout: object, limits: object, verify: object) -> None:
         msg = f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
     elif isinstance(verify, (str, os.PathLike)):
         if not Path(verify).exists():
-            msg = f"verify= names no file: {sanitize_text(verify, 80)!r}."
+            msg = f"verify= refers to a file that does not exist: {sanitize_text(verify, 80)!r}."
     elif verify is not None and not isinstance(verify, (bool, ssl.SSLContext)):
         msg = (
             "verify= takes True, False, the path of a CA bundle or an ssl.SSLContext, not "
@@ -226,11 +242,12 @@ def prepare_files(
         If the request would be recorded or replayed.
     """
     if isinstance(transport, RecordingTransport):
-        why = "a file is not JSON, and is missing when a request is looked up."
+        why = "file contents are not recorded, so the request could not be matched on replay."
         raise build_unrecordable_error(transport.recording, "requests with files", why)
     if isinstance(transport, InProcessTransport):
         return values
     if isinstance(transport, HttpTransport) and document.kind != "subscription":
+        # By identity: a file given twice is sent once, and a stream can be read only once.
         uploads: dict[int, Upload] = {}
         return {name: wrap_files(name, value, uploads) for name, value in values.items()}
     name = next(name for name, value in values.items() if has_file(value))
@@ -238,13 +255,13 @@ def prepare_files(
     if isinstance(transport, (AsgiTransport, HttpTransport)):
         where = transport.source if isinstance(transport, AsgiTransport) else "a subscription"
     msg = (
-        f"Variable '${name}' holds a file, which {where} can't take: files travel over HTTP, as "
-        "queries and mutations of an endpoint that is asked itself."
+        f"Variable '${name}' contains a file, which {where} does not support. Files can only be "
+        "uploaded in queries and mutations sent over HTTP."
     )
     raise QueryError(msg)
 
 
-def has_file(value: Any) -> bool:
+def has_file(value: object) -> bool:
     """Return whether a value is a file, or holds one."""
     if isinstance(value, dict):
         return any(map(has_file, value.values()))
@@ -253,13 +270,16 @@ def has_file(value: Any) -> bool:
     return is_file(value)
 
 
-def wrap_files(name: str, value: Any, uploads: dict[int, Upload]) -> Any:
+def wrap_files(name: str, value: Any, uploads: dict[int, Upload]) -> object:  # noqa: ANN401 - a JSON value or a file
     """Return a value with an Upload for each file in it, the same for the same file."""
     if isinstance(value, dict):
         dotted = next((key for key in value if "." in key and has_file(value[key])), None)
         if dotted is not None:  # the multipart form separates the keys of a path by dots
             shown = sanitize_text(dotted, 80)
-            msg = f"Variable '${name}': no file can stand below the key {shown!r}."
+            msg = (
+                f"Variable '${name}': files are not supported under the key {shown!r}, because it "
+                "contains a dot."
+            )
             raise QueryError(msg)
         return {key: wrap_files(name, item, uploads) for key, item in value.items()}
     if isinstance(value, list):

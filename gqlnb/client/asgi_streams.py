@@ -45,6 +45,7 @@ class AsgiCall:
     def __init__(self, asgi: AsgiTransport, scope: Message, first: Message, last: Message) -> None:
         self._transport, self._disconnect = asgi, last
         self._incoming: asyncio.Queue[Message] = asyncio.Queue()
+        # Of one message, so that an application is not faster than its reader.
         self._outgoing: asyncio.Queue[Message | BaseException | None] = asyncio.Queue(1)
         self._incoming.put_nowait(first)
         self._task = asyncio.create_task(self._run_app(scope))
@@ -53,7 +54,7 @@ class AsgiCall:
         end: BaseException | None = None
         try:
             await self._transport.app(scope, self._incoming.get, self._outgoing.put)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - raised by the reader of the messages
             end = self._transport.build_failure(error)
         await self._outgoing.put(end)
 
@@ -116,11 +117,10 @@ async def open_asgi_link(
     asgi: AsgiTransport, seconds: float, offered: Sequence[str]
 ) -> AsgiLink | TransportError:
     """Return a WebSocket of an application, or the error."""
+    # The scope is no local variable: it holds headers, and a traceback may show this frame.
     running = AsgiCall(
         asgi,
-        build_socket_scope(
-            asgi, offered
-        ),  # not a local variable: it holds headers, and a traceback may show this frame
+        build_socket_scope(asgi, offered),
         {"type": "websocket.connect"},
         {"type": "websocket.disconnect", "code": 1000},
     )
@@ -141,7 +141,9 @@ async def open_asgi_link(
             return AsgiLink(running, chosen)
         fault = build_not_spoken_error(asgi.source, offered)
     await running.close()
-    return fault or NotOfferedError(f"{asgi.source}: it opens no WebSocket.")
+    return fault or NotOfferedError(
+        f"{asgi.source}: the application does not accept WebSocket connections."
+    )
 
 
 def build_socket_scope(asgi: AsgiTransport, offered: Sequence[str]) -> Message:
@@ -164,7 +166,7 @@ async def stream_asgi_events(
     Raises
     ------
     TransportError
-        If the application fails, or its stream breaks off.
+        If the application fails, or its stream ends early.
     """
     body = request.encode()
     headers = {"accept": accept, "content-length": str(len(body))}
@@ -179,7 +181,7 @@ async def stream_asgi_events(
             msg = f"{asgi.source}: {LATE_HINT}"
             raise TransportError(msg) from None
         if head is None:
-            msg = f"{asgi.source}: the application ended without an answer."
+            msg = f"{asgi.source}: the application finished without sending a response."
             raise TransportError(msg)
         headers = read_answer_headers(head)
         answers = make_stream_decoder(headers.get("content-type", ""))

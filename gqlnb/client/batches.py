@@ -5,18 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from gqlnb import background
 from gqlnb.client.http_transport import MAX_CONNECTIONS
 from gqlnb.errors import BatchError, GqlnbError, OptionError, sanitize_text
 from gqlnb.result.result import Result
 
-__all__ = ["BatchItem", "BatchOutcome", "arun_batch", "require_results", "run_batch"]
+__all__ = [
+    "BatchItem",
+    "BatchOutcome",
+    "arun_batch",
+    "check_concurrency",
+    "check_items",
+    "execute_item",
+    "require_results",
+    "run_batch",
+]
 
 BatchItem: TypeAlias = str | tuple[str, Mapping[str, Any] | None]
 BatchOutcome: TypeAlias = Result | GqlnbError
 ExecuteItem: TypeAlias = Callable[[str, Mapping[str, Any] | None], Coroutine[Any, Any, Result]]
+Item = TypeVar("Item")
 
 
 def check_items(documents: Iterable[BatchItem], concurrency: int) -> Iterator[BatchItem]:
@@ -27,11 +37,16 @@ def check_items(documents: Iterable[BatchItem], concurrency: int) -> Iterator[Ba
             f"{type(documents).__name__}."
         )
         raise OptionError(msg)
+    check_concurrency(concurrency)
+    return iter(documents)
+
+
+def check_concurrency(concurrency: int) -> None:
+    """Raise OptionError for a number of requests at once that a client does not send."""
     if type(concurrency) is not int or not 1 <= concurrency <= MAX_CONNECTIONS:
         shown = sanitize_text(repr(concurrency), 40)
         msg = f"concurrency= takes a number from 1 to {MAX_CONNECTIONS}, not {shown}."
         raise OptionError(msg)
-    return iter(documents)
 
 
 async def execute_item(item: BatchItem, ask: ExecuteItem) -> BatchOutcome:
@@ -53,21 +68,20 @@ async def execute_item(item: BatchItem, ask: ExecuteItem) -> BatchOutcome:
 
 
 def run_batch(
-    documents: Iterable[BatchItem], ask: ExecuteItem, concurrency: int
+    items: Iterator[Item],
+    execute: Callable[[Item], Coroutine[Any, Any, BatchOutcome]],
+    concurrency: int,
 ) -> list[BatchOutcome]:
-    """Return the outcomes of documents in their order.
-
-    Documents are drawn from the iterable in the calling thread, and executed on the background
-    loop. An interrupt cancels those that run, and carries the outcomes so far.
-    """
-    items = check_items(documents, concurrency)
+    """Return the outcomes of items in their order."""
+    # Items are drawn from the iterator in the calling thread, and executed on the background loop.
+    # An interrupt cancels those that run, and carries the outcomes so far.
     outcomes: list[BatchOutcome | None] = []
     running: dict[Future[BatchOutcome], int] = {}
     try:
         for item in items:
-            running[background.start(execute_item(item, ask))] = len(outcomes)
+            running[background.start(execute(item))] = len(outcomes)
             outcomes.append(None)
-            if len(running) >= concurrency:
+            while len(running) >= concurrency:
                 collect_finished(running, outcomes)
         while running:
             collect_finished(running, outcomes)
@@ -82,16 +96,19 @@ def run_batch(
 def collect_finished(
     running: dict[Future[BatchOutcome], int], outcomes: list[BatchOutcome | None]
 ) -> None:
-    """Wait for at least one document, and store its outcome."""
-    for future in wait(running, return_when=FIRST_COMPLETED).done:
+    """Wait until documents have ended, or for some time; store their outcomes."""
+    # With a timeout: Python handles an interrupt that arrives just before a thread blocks only
+    # after the wait has ended.
+    for future in wait(running, background.POLL_SECONDS, FIRST_COMPLETED).done:
         outcomes[running.pop(future)] = future.result()
 
 
 async def arun_batch(
-    documents: Iterable[BatchItem], ask: ExecuteItem, concurrency: int
+    items: Iterator[Item],
+    execute: Callable[[Item], Coroutine[Any, Any, BatchOutcome]],
+    concurrency: int,
 ) -> list[BatchOutcome]:
     """Return the same as :func:`run_batch`, on the running loop."""
-    items = check_items(documents, concurrency)
     outcomes: list[BatchOutcome | None] = []
 
     # Workers and not a task per document: the iterable may be endless, or make documents lazily.
@@ -99,7 +116,7 @@ async def arun_batch(
         for item in items:  # shared by the workers
             place = len(outcomes)
             outcomes.append(None)
-            outcomes[place] = await execute_item(item, ask)
+            outcomes[place] = await execute(item)
 
     tasks = [asyncio.create_task(run_worker()) for _ in range(concurrency)]
     try:
@@ -118,7 +135,7 @@ def attach_outcomes(error: BaseException, outcomes: list[BatchOutcome | None]) -
     """Attach the outcomes so far to the exception that ended a batch early."""
     done = sum(outcome is not None for outcome in outcomes)
     error.outcomes = outcomes  # type: ignore[attr-defined]
-    error.add_note(f"{done} of {len(outcomes)} documents were answered: sys.last_value.outcomes")
+    error.add_note(f"{done} of {len(outcomes)} documents completed; see sys.last_value.outcomes")
 
 
 def require_results(outcomes: list[BatchOutcome]) -> list[Result]:

@@ -3,66 +3,61 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
-from gqlnb import background
 from gqlnb.client import connections
-from gqlnb.client.arguments import check_keywords, check_options
-from gqlnb.client.batches import BatchItem, BatchOutcome, arun_batch, require_results, run_batch
-from gqlnb.client.endpoint import (
-    DEFAULT_TIMEOUT,
-    EndpointOptions,
-    is_connection_name,
-    open_endpoint,
-)
-from gqlnb.client.gql_interop import GqlClientTransport, make_gql_transport
+from gqlnb.client.arguments import check_keywords
+from gqlnb.client.batch_client import BatchClient
+from gqlnb.client.endpoint import is_connection_name
+from gqlnb.client.gql_interop import make_gql_transport
 from gqlnb.client.paging.options import check_options as check_paging_options
-from gqlnb.client.paging.pager import Pager
 from gqlnb.client.progress import Progress
-from gqlnb.client.rate_limiter import RateLimiter, get_queue
-from gqlnb.client.recipes import make_recipe, reduce_client
-from gqlnb.client.recording.recording_transport import resolve_secrets
-from gqlnb.client.recording.session import RecordingOptions, resolve_recording
-from gqlnb.client.request_preparer import RequestPreparer
-from gqlnb.client.request_sender import RequestSender
-from gqlnb.client.schema_store import SchemaStore
 from gqlnb.client.subscriptions import DEFAULT_RECONNECTS, open_subscription
 from gqlnb.errors import OptionError, TargetError, sanitize_text
+from gqlnb.interactive import raise_attribute_error, split_hints
 from gqlnb.redact import hide_locals
 from gqlnb.result.result import build_frame, warn_incomplete
 
 if TYPE_CHECKING:
-    import os
-    import ssl
     from collections.abc import AsyncIterator, Callable, Iterator
 
     import pandas as pd
-    from graphql import GraphQLSchema
 
-    from gqlnb.auth import Token, TokenHolder
-    from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
     from gqlnb.client.paging.options import FrameOptions, PagingOptions
-    from gqlnb.client.progress import ProgressCallback
-    from gqlnb.client.recipes import ClientRecipe
-    from gqlnb.client.schema_diff import SchemaChanges
+    from gqlnb.client.progress import ShowProgress
     from gqlnb.client.subscriptions import ConnectionInit, StreamKind, Subscription
     from gqlnb.document.document import Document
-    from gqlnb.document.limits import Limits
-    from gqlnb.engine.schema import Schema
     from gqlnb.errors import TransportError
-    from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.result.result import Result
+    from gqlnb.tokens import Token, TokenHolder
 
 __all__ = ["Client", "connect"]
 
+# Names that readers of other libraries try first.
+_HINTS = split_hints(
+    {
+        "query run request send get post fetch call mutate mutation": "execute(text, variables)",
+        "execute_async execute_sync aquery query_async": "execute(), or aexecute() to await it",
+        "df dataframe DataFrame to_dataframe to_df read_frame": "frame(text), or execute(text).df",
+        "query_all fetch_all get_all all paginate iterate": "execute_all(text), or pages(text)",
+        "batch batching_enabled query_many": "execute_many(documents), or map(text, inputs)",
+        "stream listen": "subscribe(text)",
+        "introspect get_schema fetch_schema types": "schema, or refresh_schema()",
+        "validate": "parse_document(text)",
+        "url endpoint address target": "source",
+        "headers token timeout": "connect(target, headers=..., token=..., timeout=...)",
+        "rate_limit remaining quota": "budget",
+        "session transport": "as_gql() for a transport of gql",
+        "connect connect_async connect_sync disconnect": "close(); it connects by itself",
+    }
+)
 FRAME_OPTIONS = ("short", "explode", "strict")
 
 
-class Client:
+class Client(BatchClient):
     """A client of one endpoint, schema or application; safe to use from several threads.
 
     Parameters
@@ -78,10 +73,11 @@ class Client:
         :class:`TokenBox`, sent in ``Authorization`` to that address alone: a Token that a client of
         another scheme, host or port had before is refused.
     headers
-        Further headers of every request; their values may be Tokens, or ``"env:NAME"`` or
-        ``"keyring:NAME"`` for where the whole value is. Text becomes a Token where the name says
-        that it is a secret, such as ``Authorization``, ``Cookie`` or ``X-Api-Key``, and where it
-        looks like one.
+        Further headers of every request. A secret is given as for `token`: ``"env:NAME"``,
+        ``"keyring:NAME"`` or ``"file:PATH"`` for where the whole value is, ``"Bearer env:NAME"``
+        for the token after a scheme, a Token or a TokenBox. As text it is refused, by the name of
+        its header (``Authorization``, ``Cookie``, ``X-Api-Key``) or by its form; programs pass
+        ``Token(value)`` or ``Token.from_header(line)``.
     schema
         The endpoint's schema, to check documents before they are sent: SDL text, the path of a file
         with SDL or introspection JSON, an introspection result, or any object that
@@ -102,6 +98,10 @@ class Client:
     recording, mode
         The file of a recording, and ``"replay"``, ``"record"`` or ``"auto"``, as for
         :func:`gqlnb.recorded`; or its return value. While replaying no token is needed.
+    cache
+        How long answers to queries are remembered on disk and used again, also by later kernels,
+        as for :func:`gqlnb.cached`: ``"1h"``, ``"7d"``, True for a day. None for not at all. For
+        addresses alone; objects of this process refuse it.
 
     Raises
     ------
@@ -113,7 +113,7 @@ class Client:
         If `target` or `schema` is not a valid schema.
     AuthError
         If the token can't be found, would travel over plain http to another machine, or belongs to
-        another endpoint.
+        another endpoint; if a secret is given as text.
     ReplayError
         If there is no recording to replay.
 
@@ -124,197 +124,10 @@ class Client:
     {'hello': 'Hello world!'}
     """
 
-    @hide_locals
-    def __init__(
-        self,
-        target: Any = None,
-        *,
-        token: Token | TokenHolder | str | None = None,
-        headers: Mapping[str, str | Token | TokenHolder] | None = None,
-        schema: Any = None,
-        timeout: float = DEFAULT_TIMEOUT,
-        limits: Limits | None = None,
-        verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
-        **options: Unpack[RecordingOptions],
-    ) -> None:
-        check_keywords("Client", options)
-        check_options(timeout, limits, verify)
-        recording = resolve_recording(**options)
-        credentials, missing = resolve_secrets(token, headers, recording)
-        endpoint_options = EndpointOptions(credentials, missing, recording, timeout, limits, verify)
-        description = ""
-        if target is None:
-            target, description = connections.resolve_default_target()
-        shared: Client | None = None
-        try:
-            if is_connection_name(target):
-                shared = connections.get_client(target, **endpoint_options.collect_given())
-                endpoint = shared._endpoint  # noqa: SLF001 - the same class
-            else:
-                endpoint = open_endpoint(target, endpoint_options)
-        except TargetError as error:
-            if connections.URL_VARIABLE not in description:
-                raise
-            msg = f"{connections.URL_VARIABLE} names no endpoint. {error}"
-            raise TargetError(msg) from None
-        explicit_schema = endpoint.explicit_schema if schema is None else schema
-        self._endpoint: Endpoint = replace(
-            endpoint, description=description, explicit_schema=explicit_schema
-        )
-        # Every part has its own state and knows the parts below alone: endpoint, limiter, sender,
-        # store, preparer, pager.
-        self._rate_limiter = RateLimiter(
-            get_queue(endpoint.transport), endpoint.source, endpoint.limits.wait
-        )
-        self._sender = RequestSender(self._endpoint, self._rate_limiter)
-        if shared is not None and schema is None:
-            self._schema_store: SchemaStore = shared._schema_store  # noqa: SLF001 - the same class
-        else:  # a schema that is given here leaves that of the named connection as it is
-            self._schema_store = open_schema_store(self._endpoint, self._sender)
-        self._preparer = RequestPreparer(self._endpoint, self._schema_store)
-        self._pager = Pager(
-            self._endpoint, self._preparer, self._sender, self._schema_store, self._rate_limiter
-        )
+    if not TYPE_CHECKING:  # type checkers would accept any attribute name
 
-    @property
-    def source(self) -> str:
-        """The address without secrets, or a word for this process."""
-        return self._endpoint.source
-
-    @property
-    def name(self) -> str | None:
-        """The name of the connection, by which recordings know the endpoint."""
-        return self._endpoint.name
-
-    @property
-    def lacks_token(self) -> bool:
-        """Whether a token was not found, so that only a recording can answer."""
-        return self._endpoint.options.missing_token_error is not None
-
-    @property
-    def local_schema(self) -> Schema | None:
-        """The schema of this process that executes; None for any other endpoint."""
-        return self._endpoint.local_schema
-
-    @property
-    def budget(self) -> Budget:
-        """The rest of the endpoint's rate limit, as far as it has reported it.
-
-        Its `limit`, `remaining`, `reset` (in UTC) and the `cost` of the last request; None for
-        each that was not reported. All clients that send the same token share it.
-        """
-        return self._rate_limiter.budget
-
-    @property
-    def concurrency(self) -> int:
-        """The number of requests that may run at once: one, before an endpoint has answered.
-
-        It changes with the endpoint's reports; GitHub takes one at a time.
-        """
-        return self._rate_limiter.concurrency
-
-    @property
-    def schema(self) -> GraphQLSchema:
-        """The schema of the endpoint: as given, cached a few days ago, or asked for, once.
-
-        A cached schema is used for seven days, and longer where the endpoint can't be reached,
-        which a warning says with its age; before a document is refused because of it, the endpoint
-        is asked again. The schemas of other machines are cached, without any secret; with
-        ``GQLNB_CACHE=1`` in the environment those of this machine too, with ``GQLNB_CACHE=0``
-        none. The endpoint is asked for full introspection, and for less where it refuses, in at
-        most four requests.
-
-        Raises
-        ------
-        SchemaError
-            If the endpoint refuses introspection, or described no valid schema. Documents are then
-            sent without being checked; ``Client(..., schema=...)`` takes one from elsewhere.
-        TransportError, AuthError, AnswerError
-            If the endpoint gave no usable answer, and no schema is cached.
-        """
-        return self._schema_store.get_schema()
-
-    def peek_schema(self) -> GraphQLSchema | None:
-        """Return the schema if it is known by now, else None; this never waits and never fails.
-
-        The first call begins to load it in a background thread, with one attempt per request. An
-        error there is reported when :attr:`schema` is asked for. A function that gives a token is
-        called in that thread. With a recording nothing is loaded: its contents would depend on the
-        timing of threads.
-        """
-        return self._schema_store.peek_schema()
-
-    def refresh_schema(self) -> GraphQLSchema:
-        """Ask the endpoint for its schema anew, cache it, and return it.
-
-        Returns
-        -------
-        GraphQLSchema
-            The new schema.
-
-        Raises
-        ------
-        SchemaError, TransportError, AuthError, AnswerError
-            If the endpoint gave none; the schema that was known stays.
-        """
-        return self._schema_store.refresh()
-
-    @property
-    def schema_notes(self) -> tuple[str, ...]:
-        """Remarks about the schema, a sentence each; empty while it is not loaded.
-
-        Its age if it was cached, the parts that the endpoint leaves out, and mistakes in SDL that
-        were passed over.
-        """
-        return self._schema_store.notes
-
-    def schema_changes(
-        self, since: object = None, *, documents: Iterable[str] = ()
-    ) -> SchemaChanges:
-        """Ask for the schema anew, and return the changes that may break queries.
-
-        Parameters
-        ----------
-        since
-            The schema to compare with, in any form that ``schema=`` of :class:`gqlnb.Client` has;
-            None for the schema that this session began with: as given, as it was cached on this
-            machine, or as it was first asked for.
-        documents
-            Texts to look for beside those that this client has sent: saved queries, say.
-
-        Returns
-        -------
-        SchemaChanges
-            Breaking and dangerous changes, those first that touch documents.
-
-        Raises
-        ------
-        SchemaError, TransportError, AuthError, AnswerError
-            If the endpoint gave no schema, or `since` is not a schema.
-        """
-        return self._schema_store.find_changes(since, documents)
-
-    def parse_document(self, text: str | Document, operation: str | None = None) -> Document:
-        """Return the document of a text, checked if the schema is known.
-
-        Parameters
-        ----------
-        text
-            The text; a document is checked again only if the schema has changed.
-        operation
-            The name of the operation to run; None where there is only one.
-
-        Returns
-        -------
-        Document
-            It can be given to :meth:`execute` and the other methods in the place of its text.
-
-        Raises
-        ------
-        QueryError
-            If the text is wrong.
-        """
-        return self._preparer.parse_document(text, operation)
+        def __getattr__(self, name: str) -> NoReturn:
+            raise_attribute_error(self, name, _HINTS)
 
     def execute(
         self,
@@ -353,7 +166,7 @@ class Client:
             `data` with errors of which none has a `path` counts as absent: some servers refuse
             requests in this way, and errors of fields have a path.
         TransportError, AuthError, RateLimited, AnswerError
-            If no usable answer came. Queries, never mutations, are sent again up to three times
+            If there is no usable answer. Queries, never mutations, are sent again up to three times
             where that may help: after a connection that broke, HTTP 502, 503 and 504, and rate
             limits whose wait is within `limits`. Nothing is sent before the time that an endpoint
             named for its limit, to this client or another one with the same token.
@@ -386,138 +199,17 @@ class Client:
         """
         return await self._sender.asend(await self._preparer.aprepare(text, variables, operation))
 
-    def execute_in_turn(
+    def _execute_in_turn(
         self,
         text: str | Document,
         variables: Mapping[str, Any] | None = None,
         *,
-        operation: str | None = None,
         wait: float | None = None,
-        over: Callable[[TransportError], bool] | None = None,
+        give_up: Callable[[TransportError], bool] | None = None,
     ) -> Result:
-        """Execute a query as :meth:`execute` does, in turn with all clients that share its budget.
-
-        Parameters
-        ----------
-        text, variables, operation
-            As for :meth:`execute`.
-        wait
-            Longest wait that the endpoint may ask for, in seconds; None for the client's limits.
-        over
-            Returns whether to raise an error at once, although another attempt might help.
-
-        Returns
-        -------
-        Result
-            As of :meth:`execute`.
-
-        Raises
-        ------
-        GqlnbError
-            As for :meth:`execute`.
-        """
-        prepared = self._preparer.prepare(text, variables, operation)
-        return self._sender.send(prepared, queued=True, max_wait=wait, give_up=over)
-
-    @overload
-    def execute_many(
-        self,
-        documents: Iterable[BatchItem],
-        *,
-        concurrency: int = 4,
-        return_errors: Literal[False] = False,
-    ) -> list[Result]: ...
-
-    @overload
-    def execute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool
-    ) -> list[BatchOutcome]: ...
-
-    def execute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool = False
-    ) -> list[Result] | list[BatchOutcome]:
-        """Execute documents, several at a time, and return their results in order.
-
-        Parameters
-        ----------
-        documents
-            Texts, or pairs of a text and its variables. They are taken from their iterable as
-            others end, so that a generator may make them meanwhile.
-        concurrency
-            Largest number of documents at once, 1 to 32. An endpoint gets at most six requests at
-            once, and fewer if it has rate limits: requests wait for their turn as pages do, so
-            that a budget is not exceeded; GitHub gets one at a time.
-        return_errors
-            Whether to return errors in the places of their documents' results.
-
-        Returns
-        -------
-        list of Result
-            With `return_errors` of Results and errors.
-
-        Raises
-        ------
-        BatchError
-            If a document failed, without `return_errors`, after all were executed. Its
-            ``.outcomes`` holds all results and errors.
-        OptionError
-            If `documents` or `concurrency` is not valid.
-
-        Notes
-        -----
-        An interrupt, or any other exception before the end, cancels the running requests and
-        carries the results so far in ``.outcomes``, None for the others.
-        """
-        outcomes = run_batch(documents, partial(self._execute_item, aside=True), concurrency)
-        return outcomes if return_errors else require_results(outcomes)
-
-    @overload
-    async def aexecute_many(
-        self,
-        documents: Iterable[BatchItem],
-        *,
-        concurrency: int = 4,
-        return_errors: Literal[False] = False,
-    ) -> list[Result]: ...
-
-    @overload
-    async def aexecute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool
-    ) -> list[BatchOutcome]: ...
-
-    async def aexecute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool = False
-    ) -> list[Result] | list[BatchOutcome]:
-        """Asynchronous version of :meth:`execute_many`.
-
-        Parameters
-        ----------
-        documents, concurrency, return_errors
-            As for :meth:`execute_many`.
-
-        Returns
-        -------
-        list of Result
-            As of :meth:`execute_many`.
-
-        Raises
-        ------
-        BatchError, OptionError
-            As for :meth:`execute_many`.
-        """
-        outcomes = await arun_batch(documents, self._execute_item, concurrency)
-        return outcomes if return_errors else require_results(outcomes)
-
-    async def _execute_item(
-        self, text: str, variables: Mapping[str, Any] | None, *, aside: bool = False
-    ) -> Result:
-        """Execute one document of a batch, in a thread if `aside` and resolvers might block."""
-        if self.local_schema is None:
-            prepared = await self._preparer.aprepare(text, variables)
-            return await self._sender.asend(prepared, queued=True)
-        if aside:
-            return await background.run_in_thread(partial(self.execute, text, variables))
-        return await self.aexecute(text, variables)
+        """Execute a query in turn with all clients that share its budget; show no warnings."""
+        prepared = self._preparer.prepare(text, variables)
+        return self._sender.send(prepared, queued=True, max_wait=wait, give_up=give_up, quiet=True)
 
     def pages(
         self,
@@ -525,7 +217,7 @@ class Client:
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
-        progress: bool | str | ProgressCallback = "auto",
+        progress: ShowProgress = "auto",
         **options: Unpack[PagingOptions],
     ) -> Iterator[Result]:
         """Iterate over the pages of a query, each of them a result.
@@ -542,16 +234,19 @@ class Client:
             are added where they are absent; nothing that is added shows in data and frames.
         progress
             ``"auto"`` for a bar where a person sees it, True, False, or a function that is called
-            as ``progress(got, wanted, requests, budget)``.
+            as ``progress(got, wanted, requests, budget)``: if it returns False, no more pages are
+            fetched, ``report.ended`` says so, and :meth:`resume` continues from there.
         **options
             ``path``, the dotted name of the one list to follow, with those it stands in and those
-            in it; ``page_size``, the items of a page (the text's by default, else 100);
-            ``max_results``, the most items of an outermost list; ``max_requests``.
+            in it (the result is complete only if the first pages of the others are all of theirs;
+            a frame of the list does not depend on them); ``page_size``, the items of a page (the
+            text's by default, else 100); ``max_results``, the most items of an outermost list;
+            ``max_requests``.
 
-        Yields
-        ------
-        Result
-            ``.report`` counts the items so far.
+        Returns
+        -------
+        iterator of Result
+            The ``.report`` of each counts the items so far.
 
         Raises
         ------
@@ -560,13 +255,13 @@ class Client:
         OptionError
             If an option is wrong.
         GqlnbError
-            If a page fails; the items that came of it are in ``.result``, and :meth:`resume` goes
-            on.
+            If a page fails; the items received of it are in ``.result``, and :meth:`resume`
+            continues.
 
         Warns
         -----
         UserWarning
-            Once, if the last page came and it is not proved that everything did.
+            Once, after the last page, if the completeness of the result is not proved.
 
         Notes
         -----
@@ -575,7 +270,7 @@ class Client:
         ``first`` or ``take``, and ``page`` with ``perPage`` or ``pageSize``. The schema is loaded
         before the first page; where it cannot be had, the names in the text decide.
 
-        Ends at a cursor that comes twice or is missing, and after five pages with nothing new.
+        Ends at a cursor that is repeated or missing, and after five pages without new items.
         """
         crawler = self._pager.start_crawler(text, variables, operation, options, keep=False)
         return self._pager.iterate_pages(crawler, Progress(progress))
@@ -586,7 +281,7 @@ class Client:
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
-        progress: bool | str | ProgressCallback = "auto",
+        progress: ShowProgress = "auto",
         **options: Unpack[PagingOptions],
     ) -> AsyncIterator[Result]:
         """Asynchronous version of :meth:`pages`.
@@ -596,9 +291,9 @@ class Client:
         text, variables, operation, progress, **options
             As for :meth:`pages`.
 
-        Yields
-        ------
-        Result
+        Returns
+        -------
+        asynchronous iterator of Result
             As of :meth:`pages`.
 
         Raises
@@ -616,7 +311,7 @@ class Client:
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
-        progress: bool | str | ProgressCallback = "auto",
+        progress: ShowProgress = "auto",
         **options: Unpack[PagingOptions],
     ) -> Result:
         """Execute a query and return one result with all pages of its lists, nested ones too.
@@ -630,27 +325,27 @@ class Client:
         Returns
         -------
         Result
-            In the shape of the query; ``.report`` says how many items came of how many, in how
-            many requests, why it ended, and whether it is proved that everything came.
+            In the shape of the query; ``.report`` has the numbers of received and expected
+            items and of requests, the reason of the end, and whether completeness is proved.
 
         Raises
         ------
         QueryError, OptionError
             As for :meth:`pages`.
         GqlnbError
-            If a page fails: the pages that came are in ``.result``, the positions in its
-            ``.report``, and :meth:`resume` goes on from there. So it does after an interrupt.
+            If a page fails: the pages received are in ``.result``, the positions in its
+            ``.report``, and :meth:`resume` continues from there, also after an interrupt.
 
         Warns
         -----
         UserWarning
-            If it is not proved that everything came, and neither ``max_results`` nor
-            ``max_requests`` is the reason.
+            If completeness is not proved, and neither ``max_results`` nor ``max_requests`` is the
+            reason.
 
         Notes
         -----
-        Lists nested in others are followed where the object they stand in can be asked for again by
-        its key: ``node(id:)``, ``node(nodeId:)`` or a root field such as ``user(id:)``; up to ten
+        Lists nested in others are followed if the object that contains them can be requested by its
+        key: ``node(id:)``, ``node(nodeId:)`` or a root field such as ``user(id:)``; up to ten
         objects in a request. Items are distinguished by their identifier, else by the
         cursor of their edge.
 
@@ -670,7 +365,7 @@ class Client:
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
-        progress: bool | str | ProgressCallback = "auto",
+        progress: ShowProgress = "auto",
         **options: Unpack[PagingOptions],
     ) -> Result:
         """Asynchronous version of :meth:`execute_all`.
@@ -696,7 +391,7 @@ class Client:
         )
         return warn_incomplete(await self._pager.arun_crawler(crawler, progress), 2)
 
-    def collect_pages(
+    def _collect_pages(
         self,
         text: str | Document,
         variables: Mapping[str, Any] | None,
@@ -713,9 +408,9 @@ class Client:
         failure: BaseException | Result | None = None,
         *,
         max_requests: int | None = None,
-        progress: bool | str | ProgressCallback = "auto",
+        progress: ShowProgress = "auto",
     ) -> Result:
-        """Go on with paging that failed or was interrupted, and return the whole.
+        """Continue paging that failed or was interrupted, and return the whole result.
 
         Parameters
         ----------
@@ -730,13 +425,13 @@ class Client:
         Returns
         -------
         Result
-            As of :meth:`execute_all`. After :meth:`pages` it holds the pages that are still to
-            come: those before were handed out.
+            As of :meth:`execute_all`. After :meth:`pages` it holds only the remaining
+            pages.
 
         Raises
         ------
         QueryError
-            If there is nothing to go on with.
+            If there is nothing to continue.
         GqlnbError
             If a page fails again.
         """
@@ -749,7 +444,7 @@ class Client:
         failure: BaseException | Result | None = None,
         *,
         max_requests: int | None = None,
-        progress: bool | str | ProgressCallback = "auto",
+        progress: ShowProgress = "auto",
     ) -> Result:
         """Asynchronous version of :meth:`resume`.
 
@@ -793,7 +488,7 @@ class Client:
             ``"all"`` for all pages, as of :meth:`execute_all`; None for the first ones.
         **options
             ``short``, ``explode`` and ``strict`` of :meth:`Result.frame`; any option of
-            :meth:`execute_all` asks for all pages.
+            :meth:`execute_all` requests all pages.
 
         Returns
         -------
@@ -811,13 +506,12 @@ class Client:
         shape: Any = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
         if pages not in (None, "all"):
             shown = sanitize_text(repr(pages), 40)
-            msg = f"pages= takes 'all', or None for the first ones; got {shown}."
+            msg = f"pages= must be 'all' or None (first page only), got {shown}."
             raise OptionError(msg)
         if pages is None and not bounds:
             result = self.execute(text, variables, operation=operation)
         else:
-            result = self.collect_pages(text, variables, operation=operation, path=path, **bounds)
-            warn_incomplete(result, 2)
+            result = self._collect_pages(text, variables, operation=operation, path=path, **bounds)
         return build_frame(result, path, 1, **shape)
 
     @hide_locals
@@ -962,102 +656,36 @@ class Client:
         """
         return make_gql_transport(self, asynchronous=asynchronous)
 
-    def make_recipe(self) -> ClientRecipe:
-        """Return the recipe by which another process makes this client.
-
-        Returns
-        -------
-        ClientRecipe
-            It holds no secret and can be pickled.
-
-        Raises
-        ------
-        TargetError
-            If the endpoint is in this process, a secret was given by value, or a recording is used.
-        """
-        return make_recipe(self._endpoint)
-
-    def set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
-        """Take the name of a connection, by which recordings know the endpoint.
-
-        Parameters
-        ----------
-        name
-            The name; None for none.
-        is_by_name
-            Whether the name alone is enough to make this client again.
-        """
-        self._endpoint.name, self._endpoint.is_by_name = name, is_by_name
-
-    def replace_client(self, before: Client) -> None:
-        """Take the place of another client of the same endpoint, which is closed.
-
-        Parameters
-        ----------
-        before
-            The other client; changes of the schema are reported since its session began.
-        """
-        self._schema_store.inherit_history(before._schema_store)
-        before.close()
-
-    def close(self) -> None:
-        """Close the connections that are kept alive; the client opens new ones when used again."""
-        self._endpoint.transport.close()
-        self._preparer.suspend()
-        if self._endpoint.options.recording is not None:
-            self._endpoint.options.recording.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"Client({self.source!r})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_client(type(self), self._endpoint, self._schema_store.schema)
-
-    def __copy__(self) -> Self:
-        # A copy in this process shares secrets, schema and connections.
-        copy = object.__new__(type(self))
-        copy.__dict__.update(self.__dict__)
-        return copy
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self.__copy__()
-
-
-def open_schema_store(endpoint: Endpoint, sender: RequestSender) -> SchemaStore:
-    """Return a new store for an endpoint, with the schema that is known without asking."""
-    store = SchemaStore(endpoint, sender)
-    if isinstance(endpoint.transport, GqlClientTransport) and endpoint.transport.schema is not None:
-        store.set_schema(endpoint.transport.schema)
-    if endpoint.explicit_schema is not None:
-        store.set_schema(endpoint.explicit_schema)
-    if endpoint.local_schema is not None:
-        store.set_schema(endpoint.local_schema.graphql)
-    return store
-
 
 @hide_locals
 def connect(
-    target: Any = None,
+    target: object = None,
     *,
     token: Token | TokenHolder | str | None = None,
     headers: Mapping[str, str | Token | TokenHolder] | None = None,
-    **options: Any,
+    **options: Any,  # noqa: ANN401 - a connection of this process may have its own
 ) -> Client:
     """Return a client for a connection by name, or for anything a :class:`Client` takes.
 
     Parameters
     ----------
     target
-        ``"github"``, ``"demo"`` or the name of another connection; else as for :class:`Client`,
-        or a Client.
-    token, headers, **options
-        As for :class:`Client`.
+        ``"github"``, ``"demo"`` or the name of another connection; an address; a schema object,
+        an ASGI application or a client of gql; or a Client. None for the current connection.
+    token
+        ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"`` or a :class:`Token`.
+    headers
+        Further headers, their secrets by source: ``{"X-Api-Key": "env:NAME"}``.
+    **options
+        As for :class:`Client`, which describes them in full; a connection of this process may have
+        its own:
+
+        * ``schema``: SDL, a file or a schema object, in the place of introspection;
+        * ``timeout``: seconds for an answer, 60 by default;
+        * ``limits``: ``Limits(answer=..., wait=...)``, bytes of an answer and seconds of waiting;
+        * ``verify``: False, the path of a CA bundle, or an ``ssl.SSLContext``;
+        * ``recording`` and ``mode``: a file, and ``"replay"``, ``"record"`` or ``"auto"``;
+        * ``cache``: how long answers are remembered on disk, ``"1h"`` or ``"7d"``.
 
     Returns
     -------
@@ -1080,20 +708,19 @@ def connect(
     >>> gqlnb.connect("demo").execute("{ viewer { login } }").data
     {'viewer': {'login': 'demo'}}
     """
-    is_name = is_connection_name(target)
-    own = connections.list_options(target) if is_name and options else ()
+    own = connections.list_options(target) if is_connection_name(target) and options else ()
     check_keywords("connect", {name: it for name, it in options.items() if name not in own})
     first = {"token": token, "headers": headers or None}
     given: dict[str, Any] = {name: it for name, it in first.items() if it is not None} | options
     if isinstance(target, Client) and given:
         msg = (
-            f"This client exists already, so {', '.join(f'{name}=' for name in given)} would have "
-            "no effect. Make another one from its address or name."
+            f"{', '.join(f'{name}=' for name in given)} cannot be changed on an existing client. "
+            "Create a new client from the URL or connection name."
         )
         raise TargetError(msg)
     if isinstance(target, Client):
         return target
-    if is_name:
+    if is_connection_name(target):
         client: Client = connections.get_client(target, **given)
         return client
     return Client(target, **given)

@@ -9,35 +9,33 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol, Self
 from urllib.parse import parse_qsl, urlsplit
 
 from gqlnb import background
-from gqlnb.auth import TOKEN_SOURCES
-from gqlnb.client.auth_headers import is_secret_name
+from gqlnb.client.credentials import VALUE_SOURCE, is_secret_name
 from gqlnb.client.recording.session import can_omit_token
+from gqlnb.client.response_cache import resolve_cache
 from gqlnb.client.urls import DEFAULT_URL, check_url, find_secret_segments, redact_url
 from gqlnb.config import (
     SETTINGS_FORMAT,
-    Salvage,
     Settings,
     get_user_file,
     load_project_settings,
     load_user_settings,
     replace_file,
-    salvage_project,
-    salvage_user,
     shorten_path,
+    stamp_settings_files,
     suggest_name,
 )
 from gqlnb.errors import OptionError, TargetError, sanitize_text, suggest
 from gqlnb.redact import has_secret
+from gqlnb.tokens import TOKEN_SOURCES
 
 __all__ = [
     "URL_VARIABLE",
-    "FileConnection",
     "NamedClient",
-    "NamedConnection",
     "can_open_unattended",
     "close_client",
     "find_listing_fault",
@@ -48,7 +46,6 @@ __all__ = [
     "is_open",
     "is_shared",
     "list_connections",
-    "load_file_connections",
     "provide_builtin",
     "register_connection",
     "reopen_client",
@@ -65,13 +62,13 @@ class NamedClient(Protocol):
     """The part of a client that its connection uses; the class itself is defined above us."""
 
     @property
-    def lacks_token(self) -> bool:
+    def _lacks_token(self) -> bool:
         """Whether a token was not found, so that only a recording can answer."""
 
-    def set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
+    def _set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
         """Take the name of a connection."""
 
-    def replace_client(self, before: Self) -> None:
+    def _replace_client(self, before: Self) -> None:
         """Take the place of another client of the same endpoint."""
 
     def close(self) -> None:
@@ -102,10 +99,10 @@ class NamedConnection:
     description: str
     location: str = "this process"
 
-    def open_client(self, **options: Any) -> NamedClient:
+    def open_client(self, **options: object) -> NamedClient:
         """Return a new client that has the name, by which recordings know endpoints."""
         client = self.make_client(**options)
-        client.set_connection_name(self.name, is_by_name=not options)
+        client._set_connection_name(self.name, is_by_name=not options)
         return client
 
 
@@ -182,11 +179,12 @@ def is_known(name: str) -> bool:
         If there is not, and a settings file that may have one cannot be read.
     """
     with _lock:
-        if name in _registered or name in _builtin or name in load_file_connections():
+        if name in _registered or name in _builtin:
             return True
-    if fault := find_listing_fault():
+    found, fault = read_connection_files()
+    if fault and name not in found:
         raise OptionError(fault)
-    return False
+    return name in found
 
 
 def list_connections() -> tuple[NamedConnection, ...]:
@@ -200,10 +198,7 @@ def list_connections() -> tuple[NamedConnection, ...]:
 
 
 def _merge_connections() -> dict[str, NamedConnection]:
-    named = {
-        name: NamedConnection(name, it, it.description, it.location)
-        for name, it in load_file_connections().items()
-    }
+    named = {name: it.to_named() for name, it in load_file_connections().items()}
     return {**_builtin, **named, **_registered}
 
 
@@ -240,7 +235,7 @@ def list_options(name: str) -> tuple[str, ...]:
     return tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
 
 
-def get_client(name: str, **options: Any) -> Any:
+def get_client(name: str, **options: object) -> Any:  # noqa: ANN401 - a Client, which is defined above this module
     """Return the client of a connection; without options the same one each time.
 
     Raises
@@ -258,7 +253,7 @@ def get_client(name: str, **options: Any) -> Any:
         if options:
             return connection.open_client(**options)
         # A client made without token, while a recording answered, may find its token now.
-        lacking = client is not None and client.lacks_token and not can_omit_token()
+        lacking = client is not None and client._lacks_token and not can_omit_token()
         if client is None or lacking or before != connection:  # a file may have changed
             client = connection.open_client()
             with _lock:
@@ -266,7 +261,7 @@ def get_client(name: str, **options: Any) -> Any:
         return client
 
 
-def reopen_client(name: str) -> Any:
+def reopen_client(name: str) -> Any:  # noqa: ANN401 - as above
     """Return a new client of a connection, in the place of the open one.
 
     It keeps the schema that the session began with, so that changes are reported since then.
@@ -281,7 +276,7 @@ def reopen_client(name: str) -> Any:
         opened = _clients.pop(name, None)
     client = get_client(name)
     if opened is not None:  # only now: if opening fails, the error is raised and nothing is closed
-        client.replace_client(opened[1])
+        client._replace_client(opened[1])
     return client
 
 
@@ -315,11 +310,9 @@ def can_open_unattended(name: str) -> bool:
 
 
 def resolve_default_target() -> tuple[Any, str]:
-    """Return the default target, and a description of its source, "" for an implicit one.
-
-    In this order: the current connection, the address in ``GQLNB_URL``, the newest open server of
-    this process, ``/graphql`` on the current host.
-    """
+    """Return the default target, and a description of its source, "" for an implicit one."""
+    # In this order: the current connection, the address in `GQLNB_URL`, the newest open server of
+    # this process, `/graphql` on the current host.
     name = get_current_name()
     if name is not None:
         return name, f"{name!r}, the current connection"
@@ -332,11 +325,14 @@ def resolve_default_target() -> tuple[Any, str]:
 def _find_connection(name: str) -> NamedConnection:
     if name in _registered:  # without reading files
         return _registered[name]
-    names = _merge_connections()
-    if name in names:
-        return names[name]
-    if fault := find_listing_fault():
+    found, fault = read_connection_files()
+    if name in found:
+        return found[name].to_named()
+    if name in _builtin:
+        return _builtin[name]
+    if fault:
         raise OptionError(fault)
+    names = _merge_connections()
     known = ", ".join(map(repr, names)) or "none"
     msg = (
         f"No connection is called {redact_url(name)!r}.{suggest(name, names)} "
@@ -357,10 +353,8 @@ _client_factories: list[ClientFactory] = []
 
 
 def set_client_factory(maker: ClientFactory) -> None:
-    """Set the class that makes the clients of settings files.
-
-    :mod:`gqlnb.client.client` calls this once; it imports this module, so not the other way round.
-    """
+    """Set the class that makes the clients of settings files."""
+    # `gqlnb.client.client` calls this once; it imports this module, so not the other way round.
     _client_factories.append(maker)
 
 
@@ -388,7 +382,7 @@ class FileConnection:
     fault: str
     location: str
 
-    def __call__(self, **given: Any) -> NamedClient:
+    def __call__(self, **given: object) -> NamedClient:
         """Return a client; raise TargetError if the table in the file is not valid."""
         if self.fault:
             raise TargetError(self.fault)
@@ -403,12 +397,14 @@ class FileConnection:
         token = dict(self.options).get("token")
         return f"{redact_url(self.url)}, token {token}" if token else redact_url(self.url)
 
+    def to_named(self) -> NamedConnection:
+        """Return the connection for the registry."""
+        return NamedConnection(self.name, self, self.description, self.location)
+
 
 def load_file_connections() -> dict[str, FileConnection]:
-    """Return the connections of both files by name; for equal names the project's.
-
-    An invalid connection is among them, with the reason in its `fault`.
-    """
+    """Return the connections of both files by name; for equal names the project's."""
+    # An invalid connection is among them, with the reason in its `fault`.
     return read_connection_files()[0]
 
 
@@ -419,18 +415,21 @@ def find_listing_fault() -> str:
 
 def read_connection_files() -> tuple[dict[str, FileConnection], str]:
     """Return the connections of both files, and the errors outside of connections."""
+    return _parse_connection_files(stamp_settings_files())
+
+
+@lru_cache(maxsize=1)
+def _parse_connection_files(_stamps: object) -> tuple[dict[str, FileConnection], str]:
+    """Read both files; cached, because every cell that names a connection looks it up."""
     found: dict[str, FileConnection] = {}
     faults = []
-    for read, rescue in (
-        (load_user_settings, salvage_user),
-        (load_project_settings, salvage_project),
-    ):
+    for load_settings in (load_user_settings, load_project_settings):
         try:
-            settings = read()
+            settings = load_settings()
             added = read_connections(settings) if settings is not None else {}
         except OptionError as error:
-            added, fault = salvage_connections(rescue(), str(error))
-            faults += [fault] if fault else []
+            faults.append(str(error))
+            continue
         for name, one in added.items():
             found.pop(name, None)
             found[name] = one
@@ -445,33 +444,7 @@ def read_connections(settings: Settings) -> dict[str, FileConnection]:
     }
 
 
-def salvage_connections(
-    salvage: Salvage | None, fault: str
-) -> tuple[dict[str, FileConnection], str]:
-    """Return the connections of a file with an error, and the error if it is outside of them.
-
-    Parameters
-    ----------
-    salvage
-        The parts of the file that could be read.
-    fault
-        The error of the whole file.
-    """
-    if salvage is None or not isinstance(salvage.settings.values.get(TABLE, {}), Mapping):
-        return {}, fault
-    settings = salvage.settings
-    if settings.values.get("version", SETTINGS_FORMAT) != SETTINGS_FORMAT:
-        return {}, fault
-    found = read_connections(settings)
-    own = [keys for keys in salvage.broken if keys[0] == TABLE and len(keys) > 1]
-    for keys in own:
-        place = settings.locate_key(TABLE, keys[1])
-        found[keys[1]] = FileConnection(keys[1], "", (), salvage.broken[keys], place)
-    rest = salvage.fault or len(own) < len(salvage.broken) or not own
-    return found, fault if rest else ""
-
-
-def read_connection(settings: Settings, name: str, table: Any) -> FileConnection:
+def read_connection(settings: Settings, name: str, table: object) -> FileConnection:
     """Return a connection of a file, with its first error in `fault`."""
     place, fault = settings.locate_key(TABLE, name), ""
     given = table if isinstance(table, Mapping) else {}
@@ -492,7 +465,7 @@ def read_connection(settings: Settings, name: str, table: Any) -> FileConnection
     )
 
 
-def check_setting(key: str, value: Any) -> str:
+def check_setting(key: str, value: object) -> str:
     """Return the error in a member of a connection; "" if it is valid."""
     check = SETTING_CHECKS.get(key)
     return (
@@ -502,7 +475,7 @@ def check_setting(key: str, value: Any) -> str:
     )
 
 
-def _check_url(value: Any) -> str:
+def _check_url(value: object) -> str:
     if not isinstance(value, str):
         return "url must be text."
     if not value.startswith("/"):
@@ -514,36 +487,51 @@ def _check_url(value: Any) -> str:
         is_secret_name(name) or has_secret(text) for name, text in parse_qsl(urlsplit(value).query)
     )
     if queried or find_secret_segments(value):
-        return "its address holds a secret, which must not stand in a file. Use token or headers."
+        return (
+            "the URL contains a secret, which must not be saved in a file. "
+            "Use token or headers instead."
+        )
     return ""
 
 
-def _check_token(value: Any) -> str:
+def _check_token(value: object) -> str:
     if isinstance(value, str) and TOKEN_SOURCE.fullmatch(value) and not has_secret(value):
         return ""
-    return f"token must say where the token is ({TOKEN_SOURCES}); no token may stand in a file."
+    return (
+        f"token must be a reference ({TOKEN_SOURCES}); "
+        "the token itself must not be saved in a file."
+    )
 
 
-def _check_headers(value: Any) -> str:
+def _check_headers(value: object) -> str:
     if not isinstance(value, Mapping) or not all(isinstance(v, str) for v in value.values()):
         return 'headers must be a table of texts: headers = { X-Api-Key = "env:NAME" }.'
     for name, text in value.items():
-        sourced = re.fullmatch(r"(?:env|keyring):\s*\S.*", text) is not None
+        sourced = VALUE_SOURCE.fullmatch(text) is not None
         if not sourced and (is_secret_name(name) or has_secret(f"{name}: {text}")):
             return (
-                f"the header {sanitize_text(name, 40)!r} must say where its value is "
-                "('env:NAME' or 'keyring:NAME'); no secret may stand in a file."
+                f"the header {sanitize_text(name, 40)!r} must be a reference "
+                "('env:NAME', 'Bearer env:NAME', 'keyring:NAME' or 'file:PATH'); secrets must not "
+                "be saved in a file."
             )
     return ""
 
 
-def _check_timeout(value: Any) -> str:
+def _check_timeout(value: object) -> str:
     right = isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
     return "" if right else "timeout must be a number of seconds above 0."
 
 
-def _check_verify(value: Any) -> str:
+def _check_verify(value: object) -> str:
     return "" if isinstance(value, (bool, str)) else "verify must be true, false or a path."
+
+
+def _check_cache(value: object) -> str:
+    try:
+        resolve_cache(value)
+    except OptionError as error:
+        return str(error)
+    return ""
 
 
 SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
@@ -552,6 +540,7 @@ SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
     "headers": _check_headers,
     "timeout": _check_timeout,
     "verify": _check_verify,
+    "cache": _check_cache,
 }
 
 
@@ -598,7 +587,7 @@ def save_connection(name: str, url: str, token: str | None, headers: Mapping[str
     text = f"{text.rstrip()}\n\n{tomli_w.dumps({TABLE: {name: table}})}"
     try:
         is_same = tomllib.loads(text)[TABLE][name] == table
-        reason = "" if is_same else "it would be read as something else."
+        reason = "" if is_same else "reading it back would give different values."
     except tomllib.TOMLDecodeError as error:
         reason = f"the settings file would not be valid TOML with it: {sanitize_text(error, 200)}."
     if reason:

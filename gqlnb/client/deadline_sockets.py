@@ -17,22 +17,28 @@ import threading
 from contextlib import suppress
 from math import inf
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+    from urllib3 import ProxyManager
 
 __all__ = ["Call", "DeadlineAdapter", "TooLargeError"]
 
 HEAD_BYTES = 1 << 20  # bytes for the head of a response, in addition to its body
 MAX_INTERIM = 32  # responses with a status 1xx before the final one; two are usual
 BUFFER_BYTES = 1 << 16  # bytes
+LONGEST_WAIT = 1e6  # seconds; sockets accept no infinite number
 ALERT_SECONDS = 1.0  # seconds to wait for an alert, sent before the connection was closed
 MAX_PIECES = 64  # of a request; one of JSON has two
 # RFC 9112, 7.1; int(text, 16) would accept "-1" too, and then read without end.
 CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
 
+# By thread, since urllib3 hands nothing through from a request to the connection that it picks.
 _thread_state = threading.local()  # .call: the call of this thread
 
 
@@ -85,17 +91,11 @@ class Call:
         _thread_state.call = None
 
     def get_remaining(self) -> float:
-        """Return the seconds left.
-
-        Raises
-        ------
-        TimeoutError
-            If there are none.
-        """
+        """Return the seconds left; raise TimeoutError if there are none."""
         left = self.deadline - monotonic()
         if left <= 0:
             raise TimeoutError
-        return left
+        return min(left, LONGEST_WAIT)
 
     def cancel(self) -> None:
         """End the call at once, from any thread; a read that waits returns."""
@@ -113,49 +113,45 @@ class DeadlineSocket:
     """
 
     def __init__(self, sock: socket.socket, owner: DeadlineConnection) -> None:
-        self._sock = sock
+        self.bare = sock
         self._owner = owner
-        self._call: Call | None = None
+        self.call: Call | None = None
         self._pending: list[bytes] = []
         self._lock = threading.Lock()
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._sock, name)
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the socket has it
+        return getattr(self.bare, name)
 
     def begin_call(self, call: Call, *, reused: bool) -> None:
-        """Set the call whose deadline counts from now on."""
+        """Set the present call, and with it the deadline."""
         call.socket, call.is_reused = self, reused
         self._pending = []
         with self._lock:
-            self._call = call
+            self.call = call
 
     def end_call(self, *, surplus: bool) -> None:
         """End the use by a call; close if bytes are left, which would begin the next response."""
         with self._lock:
-            self._call = None
-        pending = getattr(self._sock, "pending", None)  # bytes that TLS has unpacked already
+            self.call = None
+        pending = getattr(self.bare, "pending", None)  # bytes that TLS has unpacked already
         if surplus or (pending is not None and pending()):
             self._owner.close()
 
     def wake_reader(self, call: Call) -> None:
-        """Shut the connection down if `call` still uses it.
-
-        Closing alone would not wake a thread that waits in ``recv``.
-        """
+        """Shut the connection down if `call` still uses it."""
+        # Closing alone would not wake a thread that waits in `recv`.
         with self._lock:
-            if self._call is call:
+            if self.call is call:
                 with suppress(OSError):
-                    socket.socket.shutdown(self._sock, socket.SHUT_RDWR)
+                    socket.socket.shutdown(self.bare, socket.SHUT_RDWR)
 
     def settimeout(self, _seconds: float | None) -> None:
         """Do nothing: the deadline of the call counts."""
 
-    def sendall(self, data: Any) -> None:
-        """Buffer bytes until the request is complete.
-
-        In one piece it wakes the other side once, not for the head and again for the body. What
-        is read from a file while it is sent goes on its way at once.
-        """
+    def sendall(self, data: bytes) -> None:
+        """Buffer bytes until the request is complete."""
+        # In one piece it wakes the other side once, not for the head and again for the body. What
+        # is read from a file while it is sent goes on its way at once.
         self._pending.append(data)
         if len(data) >= BUFFER_BYTES or len(self._pending) >= MAX_PIECES:
             self.flush()
@@ -165,10 +161,10 @@ class DeadlineSocket:
         data, self._pending = b"".join(self._pending), []
         if not data:
             return
-        self._sock.settimeout(self._get_remaining())
+        self.bare.settimeout(None if self.call is None else self.call.get_remaining())
         ended: ssl.SSLEOFError | None = None
         try:
-            self._sock.sendall(data)
+            self.bare.sendall(data)
         except ssl.SSLEOFError as error:
             ended = error
         if ended is not None:
@@ -178,38 +174,22 @@ class DeadlineSocket:
     def _read_alert(self) -> None:
         """Raise the TLS alert, if any, that the peer sent before it closed.
 
-        In TLS 1.3 a server that wants a client certificate says so after the client's handshake
-        is over, which may be while the request is sent.
-
         Raises
         ------
         ssl.SSLError
             If there is an alert.
         """
-        self._sock.settimeout(ALERT_SECONDS)
+        # In TLS 1.3 a server that wants a client certificate says so after the client's handshake
+        # is over, which may be while the request is sent.
+        self.bare.settimeout(ALERT_SECONDS)
         with suppress(ssl.SSLEOFError, TimeoutError, ConnectionError):
-            self._sock.recv(1)
+            self.bare.recv(1)
 
     def makefile(self, *_: object, **__: object) -> io.BufferedReader:
         """Return a buffered file for one response."""
         return AnswerReader(
-            IncomingBytes(self, self._sock.makefile("rb", buffering=0)), BUFFER_BYTES
+            IncomingBytes(self, self.bare.makefile("rb", buffering=0)), BUFFER_BYTES
         )
-
-    def receive_into(self, raw: io.RawIOBase, buffer: Any) -> int:
-        """Receive bytes into `buffer` before the deadline, and count them."""
-        self._sock.settimeout(self._get_remaining())
-        count = raw.readinto(buffer) or 0
-        call = self._call
-        if call is not None:
-            call.received += count
-            if call.received > call.cap:
-                raise TooLargeError
-        return count
-
-    def _get_remaining(self) -> float | None:
-        left = inf if self._call is None else self._call.get_remaining()
-        return None if left == inf else left
 
 
 class IncomingBytes(io.RawIOBase):
@@ -223,7 +203,7 @@ class IncomingBytes(io.RawIOBase):
         Whether to return no further bytes than those in the buffer.
     """
 
-    def __init__(self, line: DeadlineSocket, raw: Any) -> None:
+    def __init__(self, line: DeadlineSocket, raw: io.RawIOBase) -> None:
         self.socket = line
         self.ended = False
         self.is_held = False
@@ -233,12 +213,18 @@ class IncomingBytes(io.RawIOBase):
         """Return True."""
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        """Receive some bytes."""
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Receive some bytes before the deadline, and count them."""
         if self.is_held:
             return 0
-        count = self.socket.receive_into(self._raw, buffer)
+        call = self.socket.call
+        self.socket.bare.settimeout(None if call is None else call.get_remaining())
+        count: int = self._raw.readinto(buffer) or 0
         self.ended = self.ended or not count
+        if call is not None:
+            call.received += count
+            if call.received > call.cap:
+                raise TooLargeError
         return count
 
     def close(self) -> None:
@@ -265,21 +251,23 @@ class AnswerReader(io.BufferedReader):
 class StrictHTTPResponse(http.client.HTTPResponse):
     """Reads the head of a response as strictly as RFC 9112; the library is more lenient."""
 
-    def __init__(self, sock: Any, *arguments: Any, **options: Any) -> None:
+    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - those of http.client
         super().__init__(sock, *arguments, **options)
         self._raw: Any = self.fp.raw  # of the socket itself while a proxy is asked for a tunnel
 
     def begin(self) -> None:
         """Read the head; raise an error if it ends early."""
         super().begin()
-        if self._has_ended():
+        if getattr(self._raw, "ended", False):
             self._raise_broken()
-        lengths = {each.strip() for each in self.headers.get("content-length", "").split(",")}
-        if self.chunked and lengths != {""}:
+        given = self.headers.get("content-length", "")
+        if self.chunked and given:
             self.will_close = True  # RFC 9112, 6.3: two lengths may be request smuggling
-        elif self.length is None and len(lengths) == 1 and (only := lengths.pop()).isdecimal():
-            self.length = int(only)  # the same length twice, which some proxies send
-            self.will_close = self._check_close()  # type: ignore[attr-defined]
+        elif self.length is None and "," in given:
+            lengths = {each.strip() for each in given.split(",")}
+            if len(lengths) == 1 and (only := lengths.pop()).isdecimal():
+                self.length = int(only)  # the same length twice, which some proxies send
+                self.will_close = self._check_close()  # type: ignore[attr-defined]
 
     def _read_status(self) -> tuple[str, int, str]:
         """Read the first line of the final response, after those with a status 1xx."""
@@ -287,7 +275,7 @@ class StrictHTTPResponse(http.client.HTTPResponse):
             try:
                 version, status, reason = super()._read_status()  # type: ignore[misc]
             except http.client.BadStatusLine:
-                if self._has_ended():
+                if getattr(self._raw, "ended", False):
                     self._raise_broken()
                 raise
             if not 100 <= status < 200 or status == http.client.SWITCHING_PROTOCOLS:
@@ -304,12 +292,9 @@ class StrictHTTPResponse(http.client.HTTPResponse):
             raise ValueError
         return int(match[1], 16)
 
-    def _has_ended(self) -> bool:
-        return getattr(self._raw, "ended", False)
-
     def _raise_broken(self) -> None:
         self.close()
-        msg = "the head breaks off"
+        msg = "the response headers are incomplete"
         raise http.client.RemoteDisconnected(msg)
 
 
@@ -329,7 +314,7 @@ class DeadlineMixin:
         self.call_count = 0
         _thread_state.call.socket = self.sock
 
-    def request(self, *arguments: Any, **options: Any) -> None:
+    def request(self, *arguments: object, **options: object) -> None:
         """Send a request; connect first if need be."""
         if self.sock is None:
             self.connect()
@@ -359,6 +344,7 @@ class SecureDeadlinePool(HTTPSConnectionPool):
     ConnectionCls = SecureDeadlineConnection
 
 
+# Set on each pool manager: the classes of urllib3 stay as they are for other libraries.
 POOLS = {"http": DeadlinePool, "https": SecureDeadlinePool}
 
 
@@ -373,18 +359,18 @@ class DeadlineAdapter(HTTPAdapter):
         Those of :class:`requests.adapters.HTTPAdapter`.
     """
 
-    def __init__(self, context: ssl.SSLContext | None = None, **options: Any) -> None:
+    def __init__(self, context: ssl.SSLContext | None = None, **options: Any) -> None:  # noqa: ANN401 - requests'
         self._tls_options = {} if context is None else {"ssl_context": context}
         super().__init__(**options)
 
-    def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
+    def init_poolmanager(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - requests'
         """Create the pools for direct connections."""
         super().init_poolmanager(*arguments, **{**options, **self._tls_options})
         self.poolmanager.pool_classes_by_scheme = POOLS
 
-    def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+    def proxy_manager_for(self, proxy: str, **options: Any) -> ProxyManager:  # noqa: ANN401 - requests'
         """Return the pools for connections through a proxy."""
-        manager = super().proxy_manager_for(proxy, **options, **self._tls_options)
+        manager: ProxyManager = super().proxy_manager_for(proxy, **options, **self._tls_options)
         if not proxy.lower().startswith("socks"):
             manager.pool_classes_by_scheme = POOLS
         return manager

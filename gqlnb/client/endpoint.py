@@ -5,33 +5,34 @@ from __future__ import annotations
 import os
 import ssl
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
-from gqlnb.auth import Token
 from gqlnb.client.arguments import is_asgi_app, resolve_verify
-from gqlnb.client.auth_headers import bind_credentials
+from gqlnb.client.credentials import bind_credentials
 from gqlnb.client.gql_interop import GqlClientTransport, is_gql_client
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.recording.recording_transport import RecordingTransport
 from gqlnb.client.recording.session import SERVER_NAME, get_active_recording
 from gqlnb.client.transports import AsgiTransport, InProcessTransport
 from gqlnb.client.urls import DEFAULT_URL
-from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import Schema
 from gqlnb.engine.schema_adapters import is_schema
 from gqlnb.errors import AuthError, TargetError
+from gqlnb.limits import Limits
+from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
-    from gqlnb.client.auth_headers import Credentials
+    from gqlnb.client.credentials import Credentials
     from gqlnb.client.recording.session import Recording
+    from gqlnb.client.response_cache import CachePolicy
     from gqlnb.client.transports import Transport
 
 __all__ = ["DEFAULT_TIMEOUT", "Endpoint", "EndpointOptions", "is_connection_name", "open_endpoint"]
 
 DEFAULT_TIMEOUT = 60.0  # seconds; compared by identity, to tell an explicit 60.0 from the default
 IN_PROCESS_HINT = (
-    "a schema of this process is executed without HTTP, so there are no headers. Leave them out, "
-    "or serve the schema and ask its address."
+    "a local schema is executed without HTTP, so no headers are sent. Omit them, or serve the "
+    "schema and connect to its URL."
 )
 OWN_TRANSPORT_HINT = "a custom transport sends its own headers. Give them to it."
 
@@ -55,6 +56,8 @@ class EndpointOptions:
         The limits as given; None for the defaults.
     verify
         As for :class:`gqlnb.Client`.
+    cache
+        How answers are remembered; None for not at all.
     """
 
     credentials: Credentials
@@ -63,6 +66,7 @@ class EndpointOptions:
     timeout: float = DEFAULT_TIMEOUT
     explicit_limits: Limits | None = None
     verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None
+    cache: CachePolicy | None = None
 
     @property
     def limits(self) -> Limits:
@@ -78,6 +82,7 @@ class EndpointOptions:
             "limits": self.explicit_limits,
             "verify": self.verify,
             "recording": self.recording,
+            "cache": self.cache,
         }
         return {name: value for name, value in given.items() if value is not None}
 
@@ -100,6 +105,16 @@ class Endpoint:
         The value of ``schema=``; None if there was none.
     description
         The source of a default endpoint, such as ``GQLNB_URL``; "" if the caller named it.
+    source
+        The address without secrets, or a word for this process.
+    credentials
+        Token and headers.
+    limits
+        The limits in force.
+    local_schema
+        The schema of this process that executes; None if something else does.
+    can_introspect
+        Whether the schema may be loaded unasked, which costs a request.
     """
 
     transport: Transport
@@ -108,30 +123,18 @@ class Endpoint:
     is_by_name: bool = False
     explicit_schema: Any = None
     description: str = ""
+    source: str = field(init=False)
+    credentials: Credentials = field(init=False)
     limits: Limits = field(init=False)
+    local_schema: Schema | None = field(init=False)
+    can_introspect: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self.limits = self.options.limits
-
-    @property
-    def source(self) -> str:
-        """The address without secrets, or a word for this process."""
-        return self.transport.source
-
-    @property
-    def credentials(self) -> Credentials:
-        """Token and headers."""
-        return self.options.credentials
-
-    @property
-    def local_schema(self) -> Schema | None:
-        """The schema of this process that executes; None if something else does."""
-        return self.transport.schema if isinstance(self.transport, InProcessTransport) else None
-
-    @property
-    def can_introspect(self) -> bool:
-        """Whether the schema may be loaded unasked, which costs a request."""
-        return isinstance(self.transport, (AsgiTransport, HttpTransport))
+        self.source = self.transport.source
+        self.credentials, self.limits = self.options.credentials, self.options.limits
+        transport = self.transport
+        self.local_schema = transport.schema if isinstance(transport, InProcessTransport) else None
+        self.can_introspect = isinstance(transport, (AsgiTransport, HttpTransport))
 
     def get_recording(self) -> Recording | None:
         """Return the recording in force: of a ``with`` block, else of the client."""
@@ -155,12 +158,12 @@ class Endpoint:
         return self.transport
 
 
-def is_connection_name(target: object) -> bool:
+def is_connection_name(target: object) -> TypeGuard[str]:
     """Return whether a target is the name of a connection, not an address or an object."""
     return isinstance(target, str) and not target.startswith("/") and "://" not in target
 
 
-def open_endpoint(target: Any, options: EndpointOptions) -> Endpoint:
+def open_endpoint(target: object, options: EndpointOptions) -> Endpoint:
     """Return the endpoint of anything but the name of a connection.
 
     Parameters
@@ -183,25 +186,27 @@ def open_endpoint(target: Any, options: EndpointOptions) -> Endpoint:
         elif target.startswith(("ws://", "wss://")):  # the same host and port, as people copy it
             target = f"http{target.removeprefix('ws')}"
         return Endpoint(open_http(target, options), options)
+    # By its attributes: the class is in a package of the same layer, which is not imported here.
     url = getattr(target, "url", None)
     if isinstance(url, str):  # a server of this process knows its own token
         token = getattr(target, "token", None)
         if options.credentials.token is None and isinstance(token, Token):
             # Unbound: the person's own Token object may serve several servers.
-            options.credentials.token = token.unbound()
+            options.credentials.use_token(token.unbound())
         return Endpoint(open_http(url, options), options, SERVER_NAME)
     if isinstance(target, Schema) or is_schema(target):
-        reject_credentials(options.credentials, IN_PROCESS_HINT)
+        reject_unused(options, IN_PROCESS_HINT)
         return Endpoint(InProcessTransport(Schema.adopt(target)), options)
     if is_asgi_app(target):
+        reject_cache(options)
         return Endpoint(AsgiTransport(target, options.credentials), options)
     if is_gql_client(target):
-        reject_credentials(options.credentials, OWN_TRANSPORT_HINT)
+        reject_unused(options, OWN_TRANSPORT_HINT)
         return Endpoint(GqlClientTransport(target), options)
     if hasattr(target, "send") and hasattr(target, "asend"):
         local = isinstance(target, InProcessTransport)
-        reject_credentials(options.credentials, IN_PROCESS_HINT if local else OWN_TRANSPORT_HINT)
-        return Endpoint(target, options)
+        reject_unused(options, IN_PROCESS_HINT if local else OWN_TRANSPORT_HINT)
+        return Endpoint(cast("Transport", target), options)
     msg = (
         f"Cannot create a client for a {type(target).__name__}. Give an address, the name of "
         "a connection, a Schema, a schema object of graphql-core, Strawberry, Ariadne or "
@@ -217,17 +222,34 @@ def open_http(url: str, options: EndpointOptions) -> HttpTransport:
         url,
         options.credentials,
         timeout=float(options.timeout),
-        verify=resolve_verify(verify) if url.startswith("https:") else verify is not False,
+        verify=resolve_verify(verify=verify) if url.startswith("https:") else verify is not False,
         cap=options.limits.answer,
     )
     bind_credentials(url, options.credentials)
     return transport
 
 
-def reject_credentials(credentials: Credentials, reason: str) -> None:
-    """Raise TargetError if there are a token or headers, which would not be sent."""
+def reject_unused(options: EndpointOptions, reason: str) -> None:
+    """Raise TargetError for a token, headers or ``cache=``, which would have no effect."""
+    credentials = options.credentials
     given = {"token=": credentials.token, "headers=": credentials.headers}
     unused = [name for name, value in given.items() if value]
     if unused:
         msg = f"{' and '.join(unused)} would have no effect: {reason}"
+        raise TargetError(msg)
+    reject_cache(options)
+
+
+def reject_cache(options: EndpointOptions) -> None:
+    """Raise TargetError for ``cache=`` with anything but an address.
+
+    A remembered answer is found by the address, the token and the headers. An object of this
+    process has no name that means the same to a later kernel, and its answers depend on its data.
+    """
+    if options.cache is not None:
+        msg = (
+            "cache= would have no effect: answers are remembered by the address they came from, "
+            "and this target is an object of this process. Remove cache=, or serve the object "
+            "with gqlnb.serve() and connect to its address."
+        )
         raise TargetError(msg)

@@ -19,7 +19,7 @@ from gqlnb.http.decompress import Decoder, TruncatedBodyError, create_decoder
 from gqlnb.http.graphql_ws_client import ANSWER_HEADERS
 from gqlnb.http.incremental import MULTIPART_MIXED, MultipartReader, parse_boundary
 from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE, Response
-from gqlnb.http.sse import EVENT_STREAM, EventReader, ServerSentEvent, is_event_stream
+from gqlnb.http.sse import EVENT_STREAM, EventReader, is_event_stream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
@@ -36,8 +36,8 @@ ACCEPT_PARTS = (
     f"{MULTIPART_MIXED};deferSpec=20220824, {MULTIPART_MIXED}, {EVENT_STREAM};q=0.9, "
     f"{GRAPHQL_MEDIA_TYPE};q=0.8, {JSON_MEDIA_TYPE};q=0.7"
 )
-PEER_GONE = "nobody is there any more; the stream was not complete."
-STREAM_CUT = "the stream breaks off before the end."
+PEER_GONE = "the endpoint stopped responding before the stream was complete."
+STREAM_CUT = "the stream ended before it was complete."
 # TCP keep-alive: seconds of silence before the first probe, seconds between two, and how many go
 # unanswered before the connection counts as dead: a minute in all.
 KEEPALIVE_PROBES = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
@@ -68,20 +68,15 @@ class EventDecoder:
         """Add bytes, and return the responses that are complete."""
         answers = []
         for event in self._reader.feed(part):
-            self._note_event(event)
+            self.ended = self.ended or event.name == "complete"
+            self._has_unnamed = self._has_unnamed or event.name == "message"
             if not self.ended and event.name in ("next", "message") and event.data.strip():
                 answers.append(Response(200, ANSWER_HEADERS, event.data))
         return answers
 
-    def _note_event(self, event: ServerSentEvent) -> None:
-        self.ended = self.ended or event.name == "complete"
-        self._has_unnamed = self._has_unnamed or event.name == "message"
-
     def may_end(self) -> bool:
-        """Return whether the stream is complete at the end of the bytes.
-
-        Servers that do not name their events end a stream in this way alone.
-        """
+        """Return whether the stream is complete at the end of the bytes."""
+        # Servers that do not name their events end a stream in this way alone.
         return self.ended or self._has_unnamed
 
 
@@ -129,11 +124,9 @@ def make_stream_decoder(
     return None if boundary is None else MixedDecoder(boundary, most)
 
 
+# No exception leaves these frames, whose locals hold headers: exceptions are returned.
 class StreamedAnswer:
-    """Reads one stream, in a thread of its own.
-
-    No exception leaves its frames, whose locals hold headers: it returns them.
-    """
+    """Reads one stream, in a thread of its own."""
 
     def __init__(
         self, http: HttpTransport, body: bytes, seconds: float, accept: str = EVENT_STREAM
@@ -155,7 +148,7 @@ class StreamedAnswer:
         with self._read_lock:
             try:
                 response = self._http.follow_redirects(self._post_request)
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - returned, see above
                 return self._http.convert_failure(error, self._call, changes=False)
             finally:
                 self._close_if_left()
@@ -187,7 +180,7 @@ class StreamedAnswer:
                 found = answers.feed(part)
             except (TimeoutError, urllib3.exceptions.ReadTimeoutError):
                 return TransportError(f"POST {self._http.source}: {PEER_GONE}", broken=True)
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - returned, see above
                 return self._http.convert_failure(error, self._call, changes=False)
             finally:
                 self._close_if_left()
@@ -200,13 +193,12 @@ class StreamedAnswer:
     def _next_piece(self, answer: BaseHTTPResponse) -> bytes:
         """Return the next bytes of the stream, decompressed; b"" at its end.
 
-        One piece at a time, since what was read at once may hold a thousand times as much.
-
         Raises
         ------
         DecompressionError
             If they are not compressed as the head says, or end early.
         """
+        # One piece at a time, since what was read at once may hold a thousand times as much.
         if self._decoder is None:
             return b""
         while True:
@@ -218,7 +210,7 @@ class StreamedAnswer:
                 break
             self._pieces = self._decoder.feed(part)
         if self._decoder.incomplete:
-            msg = "it breaks off before its end. Try again."
+            msg = "it is incomplete. Try again."
             raise TruncatedBodyError(msg)
         return b""
 
@@ -236,7 +228,7 @@ class StreamedAnswer:
                 self._answer.close()
 
 
-def enable_keepalive(line: Any) -> None:
+def enable_keepalive(line: Any) -> None:  # noqa: ANN401 - a socket, or what stands for one
     """Switch TCP keep-alive on, which ends connections to peers that are gone."""
     with suppress(OSError):
         line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -266,7 +258,7 @@ async def stream_events(
     Raises
     ------
     TransportError
-        If no response came, or the stream breaks off.
+        If no response came, or the stream ends early.
     """
     reading = StreamedAnswer(http, request.encode(), seconds, accept)
     hand = background.WorkerThread()  # one thread for the whole stream

@@ -68,10 +68,10 @@ class GqlClientTransport:
         If it belongs to an older gql.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any) -> None:  # noqa: ANN401 - gql is optional
         kind: Any = getattr(sys.modules.get("gql"), "GraphQLRequest", None)
         if kind is None:
-            msg = "This client belongs to a gql before 4. Update gql, or pass the address itself."
+            msg = "gql 4 or later is required. Upgrade gql, or pass the URL instead."
             raise TargetError(msg)
         self._request_class = make_verbatim_request_class(kind)
         self._client = client
@@ -99,7 +99,7 @@ class GqlClientTransport:
                 found = self._client.execute_sync(
                     self._build_gql_request(request), **EXECUTE_OPTIONS
                 )
-            except Exception as error:  # of gql, or of any library that it uses
+            except Exception as error:  # noqa: BLE001 - of gql, or of any library that it uses
                 failure = self._convert_error(error)
             else:
                 return convert_gql_result(found)
@@ -119,13 +119,13 @@ class GqlClientTransport:
             found = await self._client.execute_async(
                 self._build_gql_request(request), **EXECUTE_OPTIONS
             )
-        except Exception as error:  # of gql, or of any library that it uses
+        except Exception as error:  # noqa: BLE001 - of gql, or of any library that it uses
             failure = self._convert_error(error)
         else:
             return convert_gql_result(found)
         return return_or_raise(failure)
 
-    def _build_gql_request(self, request: Request) -> Any:
+    def _build_gql_request(self, request: Request) -> Any:  # noqa: ANN401 - as above
         gql_request = self._request_class(
             request.query,
             variable_values=request.variables or None,
@@ -203,19 +203,17 @@ EXECUTE_OPTIONS = {
 
 
 @cache
-def make_verbatim_request_class(kind: Any) -> Any:
-    """Return a subclass of gql's requests that sends the original text.
+def make_verbatim_request_class(kind: Any) -> Any:  # noqa: ANN401 - gql is optional
+    """Return a subclass of gql's requests that sends the original text."""
+    # gql prints the document anew, so errors would point at other lines.
 
-    gql prints the document anew, so errors would point at other lines.
-    """
-
-    def payload(self: Any) -> dict[str, Any]:
+    def payload(self: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
         return {**kind.payload.fget(self), "query": self.text}
 
     return type("GraphQLRequest", (kind,), {"payload": property(payload)})
 
 
-def convert_gql_result(found: Any) -> Response:
+def convert_gql_result(found: Any) -> Response:  # noqa: ANN401 - gql is optional
     """Return the response for a result of gql."""
     errors = [getattr(error, "formatted", error) for error in found.errors or ()]
     members: dict[str, Any] = {}
@@ -235,10 +233,9 @@ def return_or_raise(failure: Response | GqlnbError) -> Response:
 
 # gql checks for its two abstract base classes. Registering as a virtual subclass avoids importing
 # gql.
+# Connecting and closing do nothing: the connections belong to the client, which stays open.
 class GqlTransport:
     """A client as a transport of gql.
-
-    Connecting and closing do nothing: the connections belong to the client, which stays open.
 
     Parameters
     ----------
@@ -373,13 +370,7 @@ class AsyncGqlTransport:
 def make_gql_transport(
     client: GqlnbClient, *, asynchronous: bool
 ) -> GqlTransport | AsyncGqlTransport:
-    """Return a client as a transport of gql.
-
-    Raises
-    ------
-    MissingExtraError
-        If gql is not installed.
-    """
+    """Return a client as a transport of gql; raise MissingExtraError if gql is not installed."""
     base: Any = import_optional("gql.transport", "gql", "ask through a client of gql")
     if asynchronous:
         base.AsyncTransport.register(AsyncGqlTransport)
@@ -402,12 +393,13 @@ def isolate_operation(request: GqlRequest) -> BatchItem:
     text, variables = read_gql_request(request)
     if request.operation_name is None:
         return text, variables
+    # A batch item has no operation name, so the document is reduced to the operation.
     parts = separate_operations(request.document)
     found = parts.get(request.operation_name)
     return (text if found is None else print_ast(found)), variables
 
 
-def replace_file_vars(value: Any) -> Any:
+def replace_file_vars(value: Any) -> Any:  # noqa: ANN401 - values of variables
     """Return variables with an Upload in the place of each ``FileVar`` of gql."""
     if isinstance(value, dict):
         return {name: replace_file_vars(each) for name, each in value.items()}
@@ -419,10 +411,8 @@ def replace_file_vars(value: Any) -> Any:
 
 
 def convert_outcome(outcome: BatchOutcome) -> ExecutionResult:
-    """Return an outcome as a result of gql; raise gql's error, with ours as its cause.
-
-    Errors without counterpart in gql, such as those of recordings, are raised unchanged.
-    """
+    """Return an outcome as a result of gql; raise gql's error, with ours as its cause."""
+    # Errors without counterpart in gql, such as those of recordings, are raised unchanged.
     if isinstance(outcome, Result):
         return build_execution_result(outcome)
     if isinstance(outcome, QueryError):
@@ -438,7 +428,7 @@ def build_execution_result(result: Result) -> ExecutionResult:
     return ExecutionResult(result.data, errors, dict(result.extensions) or None)
 
 
-def format_query_error(error: QueryError) -> Any:
+def format_query_error(error: QueryError) -> list[Any]:
     """Return an error in a request as the errors of a response, which gql raises."""
     errors: Any = getattr(error.result, "errors", ())
     if errors:

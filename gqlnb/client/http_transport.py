@@ -36,12 +36,13 @@ from gqlnb.client.urls import (
     parse_origin,
     redact_url,
 )
-from gqlnb.document.limits import MIB
+from gqlnb.document.json_codec import JSONError
 from gqlnb.errors import GqlnbError, TransportError
 from gqlnb.http.decompress import BodyTooLargeError, accepted_encodings, decompress_body
 from gqlnb.http.error_responses import is_login_path
 from gqlnb.http.messages import Response
-from gqlnb.http.multipart_request import MultipartBody, build_body
+from gqlnb.http.multipart_request import MultipartBody, build_multipart_body
+from gqlnb.limits import MIB
 from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
     from urllib3 import BaseHTTPResponse, HTTPConnectionPool
 
-    from gqlnb.client.auth_headers import Credentials
+    from gqlnb.client.credentials import Credentials
     from gqlnb.http.messages import Request
 
     Body = bytes | MultipartBody  # the latter is read while it is sent
@@ -148,14 +149,15 @@ class HttpTransport:
         """
         # No exception leaves the frames below: a traceback may show their locals, and those hold
         # the headers and the address with all its parts.
-        outcome = self._try_send(request, self._start_call(request))
+        call = Call(request.deadline or monotonic() + self.timeout, self.cap)
+        outcome = self._try_send(request, call)
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
     async def asend(self, request: Request) -> Response:
         """Send a request in a thread and await the response; cancelling ends the call."""
-        call = self._start_call(request)
+        call = Call(request.deadline or monotonic() + self.timeout, self.cap)
         loop = asyncio.get_running_loop()
         try:
             outcome = await loop.run_in_executor(
@@ -178,17 +180,16 @@ class HttpTransport:
         if threads is not None and not self._is_forked():
             threads.shutdown(wait=False)
 
-    def _start_call(self, request: Request) -> Call:
-        until = monotonic() + self.timeout if request.deadline is None else request.deadline
-        return Call(until, self.cap)
-
     def _try_send(self, request: Request, call: Call) -> Response | BaseException:
         """Return the response, or the exception to raise."""
         asks = request.document is not None and request.document.kind == "query"
         try:
-            body = build_body(request)
-            return self.follow_redirects(lambda url: self._exchange(url, body, call, again=asks))
-        except BaseException as error:
+            try:
+                body: Body = request.encode()
+            except JSONError as error:  # it fails at the first file, so that others cost no search
+                body = build_multipart_body(request, error)
+            return self.follow_redirects(partial(self._exchange, body, call, asks=asks))
+        except BaseException as error:  # noqa: BLE001 - returned, see `send`
             return self.convert_failure(error, call, changes=not asks)
 
     def convert_failure(self, error: BaseException, call: Call, *, changes: bool) -> BaseException:
@@ -231,29 +232,31 @@ class HttpTransport:
         msg = f"POST {self.source}: redirected more than {MAX_REDIRECTS} times."
         raise TransportError(msg)
 
-    def _exchange(self, url: str, body: Body, call: Call, *, again: bool) -> Response:
+    def _exchange(self, body: Body, call: Call, url: str, *, asks: bool) -> Response:
         """Send a request; if a reused connection turns out to be closed, send it once more."""
-        try:
-            return self._post_body(url, body, call)
-        except ClosedPoolError:
-            pass  # another thread closed the client; nothing was sent
-        except Exception as error:
-            # Queries alone: the endpoint may have read the request before it closed.
-            again = again and getattr(body, "is_repeatable", True)
-            if not (again and call.is_reused and not call.received and is_broken(error)):
-                raise
-        return self._post_body(url, body, call)
-
-    def _post_body(self, url: str, body: Body, call: Call) -> Response:
         headers = body.headers if isinstance(body, MultipartBody) else NO_HEADERS
-        with call:
-            return self.read_answer(self.open_answer(url, body, call, headers))
+        # Queries alone: the endpoint may have read the request before it closed.
+        may_repeat = asks and getattr(body, "is_repeatable", True)
+        for is_last in (False, True):
+            try:
+                with call:
+                    return self.read_answer(self.open_answer(url, body, call, headers))
+            except Exception as error:
+                # A closed pool: another thread closed the client, and nothing was sent.
+                if is_last or not (
+                    isinstance(error, ClosedPoolError)
+                    or (may_repeat and call.is_reused and not call.received and is_broken(error))
+                ):
+                    raise
+        raise AssertionError  # the last attempt returns or raises
 
     def open_answer(
         self, url: str, body: Body, call: Call, headers: Mapping[str, str] = NO_HEADERS
     ) -> BaseHTTPResponse:
         """Send a request within ``with call``; return its response, of which the head was read."""
         route = self._get_route()
+        # The pool alone, without a Session of requests, which would keep cookies, read ~/.netrc and
+        # send the token along with redirects.
         return route.pool.urlopen(
             "POST",
             build_request_target(url, whole=route.uses_absolute_target),
@@ -262,7 +265,11 @@ class HttpTransport:
             retries=NO_RETRIES,
             redirect=False,
             assert_same_host=False,
+            # No timeout for reading: `DeadlineSocket` bounds each receive by the deadline of the
+            # whole call.
             timeout=Timeout(connect=min(CONNECT_SECONDS, call.get_remaining()), read=None),
+            # Read in pieces and decompressed here, so that the limit holds before a body is in
+            # memory.
             preload_content=False,
             decode_content=False,
         )
@@ -271,30 +278,32 @@ class HttpTransport:
         """Read the body of a response."""
         head = read_head(answer)
         try:
-            self._check_length(head)
-            read = decompress_body(
-                iter(partial(answer.read, CHUNK_BYTES), b""), self.get_encoding(head), self.cap
-            )
+            if "content-length" in head:
+                self._check_length(head["content-length"])
+            parts = iter(partial(answer.read, CHUNK_BYTES), b"")
+            body = decompress_body(parts, self.get_encoding(head), self.cap)
         except BaseException:
             answer.close()  # the rest would be read as the next response
             raise
-        return Response(answer.status, head, read)
+        return Response(answer.status, head, body)
 
     def get_encoding(self, head: Mapping[str, str]) -> str:
         """Return the ``Content-Encoding`` of a response, without secrets: an error may show it."""
-        return self.credentials.redact(head.get("content-encoding", ""))
+        encoding = head.get("content-encoding")
+        return self.credentials.redact(encoding) if encoding else ""
 
-    def _check_length(self, headers: dict[str, str]) -> None:
+    def _check_length(self, length: str) -> None:
         """Raise an error for an invalid or too large ``Content-Length``."""
-        length = headers.get("content-length")
-        if length is None:
-            return
-        lengths = {each.strip() for each in length.split(",")}  # equal lengths are harmless
-        if len(lengths) > 1 or not all(each.isdecimal() and each.isascii() for each in lengths):
+        first, *others = length.split(",")  # equal lengths are harmless
+        first = first.strip()
+        is_clear = not others or {each.strip() for each in others} == {first}
+        if not (is_clear and first.isdecimal() and first.isascii()):
             raise InvalidLengthError
-        if self.cap is not None and int(lengths.pop()) > self.cap:
+        if self.cap is not None and int(first) > self.cap:
             raise BodyTooLargeError
 
+    # Only 307 and 308 keep method and body, and only the same origin may see the credentials. Other
+    # redirects may lead to a login page.
     def _resolve_redirect(self, url: str, response: Response) -> str:
         """Return the address of a redirect, if credentials may be sent there."""
         location = response.headers.get("location", "")
@@ -315,17 +324,21 @@ class HttpTransport:
         raise TransportError(msg, status=response.status)
 
     def _get_route(self) -> Route:
+        # Without the lock in the usual case; a forked child opens connections of its own.
         route = self._current_route
         if route is not None and route.process == os.getpid():
             return route
         with self._lock:
             if self._current_route is None or self._current_route.process != os.getpid():
-                self._current_route = open_route(self.url, self.verify)
+                self._current_route = open_route(self.url, verify=self.verify)
             return self._current_route
 
     def _get_executor(self) -> ThreadPoolExecutor:
         with self._lock:
             if self._threads is None or self._is_forked():
+                # Threads of its own: those of `asyncio.to_thread` are at most the number of
+                # processors and four, and requests that wait would occupy them for the whole
+                # notebook.
                 self._threads = ThreadPoolExecutor(MAX_CONNECTIONS, thread_name_prefix="gqlnb-http")
                 self._threads_process = os.getpid()
             return self._threads
@@ -350,7 +363,7 @@ def find_proxies(url: str) -> dict[str, str]:
     return {} if is_loopback(url) else get_environ_proxies(url)
 
 
-def open_route(url: str, verify: bool | str | ssl.SSLContext) -> Route:
+def open_route(url: str, *, verify: bool | str | ssl.SSLContext) -> Route:
     """Return the route to an address, through the proxy of the environment if there is one."""
     proxies = find_proxies(url)
     context = verify if isinstance(verify, ssl.SSLContext) else None

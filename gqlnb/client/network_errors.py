@@ -30,8 +30,8 @@ __all__ = [
 ]
 
 NOTHING_LISTENS = "Nothing listens there."
-MAYBE_EXECUTED = "It may have been executed all the same: look before you send it again."
-BREAKS_OFF = "the answer could not be read: it breaks off before its end. Try again."
+MAYBE_EXECUTED = "The request may have been executed. Check before sending it again."
+INCOMPLETE = "the response is incomplete: it ended before the full body was received. Try again."
 
 BUNDLE_ADVICE = "If you trust it, pass its CA bundle as verify=."
 CLIENT_CERTIFICATE = (
@@ -57,7 +57,7 @@ CERTIFICATE_ADVICE = {
 TUNNEL_ANSWER = re.compile(r"Tunnel connection failed: (\d{3})(.*)")
 MAX_CHAIN = 12  # exceptions wrapped around each other by requests, urllib3 and the library
 
-Reason: TypeAlias = "str | Callable[[BaseException], str]"
+Reason: TypeAlias = "str | Callable[[BaseException, str], str]"  # of an exception and a host
 ReasonTable = tuple[tuple[tuple[type[BaseException], ...], Reason], ...]
 
 
@@ -84,8 +84,10 @@ def explain_failure(
         Whether some of the response had come.
     """
     chain = list(iterate_causes(error))
+    # After the first byte the endpoint is known to be there: advice about addresses and proxies
+    # would mislead.
     if begun and any(isinstance(found, ssl.SSLEOFError) for found in chain):
-        return BREAKS_OFF
+        return INCOMPLETE
     if begun and any(isinstance(found, TimeoutError) for found in chain):
         return (
             f"the answer was not complete within {read:g} s. "
@@ -93,12 +95,13 @@ def explain_failure(
         )
     socks = next((found for found in chain if is_about_socks(found)), None)
     if socks is not None:
-        return _explain_socks(socks).format(host=host)
+        return _explain_socks(socks, host)
     for kinds, reason in REASONS:
         for found in chain:
             if isinstance(found, kinds):
-                text = reason if isinstance(reason, str) else reason(found)
-                return text.format(host=host, connect=f"{connect:g}", read=f"{read:g}")
+                if not isinstance(reason, str):
+                    return reason(found, host)
+                return reason.format(host=host, connect=f"{connect:g}", read=f"{read:g}")
     return f"the request failed ({type(chain[-1]).__name__})."
 
 
@@ -124,45 +127,43 @@ def iterate_causes(error: BaseException) -> Iterator[BaseException]:
         waiting += [inner, *found.args, found.__cause__, found.__context__]
 
 
-def _explain_certificate(error: BaseException) -> str:
+def _explain_certificate(error: BaseException, _host: str) -> str:
     detail = getattr(error, "verify_message", None) or getattr(error, "reason", None)
     why = f": {sanitize_text(detail, 120).rstrip('.')}" if isinstance(detail, str) else ""
     advice = CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), BUNDLE_ADVICE)
-    return f"the TLS certificate was not accepted{escape_braces(why)}. {advice}"
+    return f"the TLS certificate was not accepted{why}. {advice}"
 
 
-def _explain_handshake(error: BaseException) -> str:
+def _explain_handshake(error: BaseException, _host: str) -> str:
     detail = getattr(error, "reason", None)
     reason = detail if isinstance(detail, str) else ""
     why = f" ({sanitize_text(reason, 60)})" if reason else ""
     if "CERTIFICATE_REQUIRED" in reason:
-        return (
-            f"the endpoint asks for a client certificate{escape_braces(why)}. {CLIENT_CERTIFICATE}"
-        )
+        return f"the endpoint asks for a client certificate{why}. {CLIENT_CERTIFICATE}"
     if any(word in reason for word in ("UNKNOWN_CA", "_CERTIFICATE", "CERTIFICATE_")):
-        return f"the endpoint did not accept the client certificate{escape_braces(why)}."
+        return f"the endpoint did not accept the client certificate{why}."
     if "HANDSHAKE_FAILURE" in reason or isinstance(error, ssl.SSLEOFError):
         return (
-            f"TLS failed{escape_braces(why)}. Does the endpoint speak https? It may also ask for a "
+            f"TLS failed{why}. Does the endpoint speak https? It may also ask for a "
             f"client certificate. {CLIENT_CERTIFICATE}"
         )
-    return f"TLS failed{escape_braces(why)}. Does the endpoint speak https?"
+    return f"TLS failed{why}. Does the endpoint speak https?"
 
 
-def _explain_proxy(error: BaseException) -> str:
+def _explain_proxy(error: BaseException, host: str) -> str:
     """Return the reason why a proxy did not reach the endpoint."""
     found = next(
         (m for each in iterate_causes(error) if (m := TUNNEL_ANSWER.match(str(each)))), None
     )
     if found is None:
-        return f"the proxy did not answer. {PROXY_ADVICE}"
+        return f"the proxy did not answer. {PROXY_ADVICE.format(host=host)}"
     if found[1] == "407":
         return PROXY_LOGIN
-    words = escape_braces(sanitize_text(f"{found[1]} {found[2]}", 80))
-    return f"the proxy did not connect (HTTP {words}). {PROXY_ADVICE}"
+    words = sanitize_text(f"{found[1]} {found[2]}", 80)
+    return f"the proxy did not connect (HTTP {words}). {PROXY_ADVICE.format(host=host)}"
 
 
-def _explain_socks(error: BaseException) -> str:
+def _explain_socks(error: BaseException, host: str) -> str:
     """Return the reason why a SOCKS proxy did not reach the endpoint."""
     if isinstance(error, (ImportError, requests.exceptions.InvalidSchema)):
         package = "python-socks[asyncio]" if "python-socks" in str(error) else "requests[socks]"
@@ -171,29 +172,25 @@ def _explain_socks(error: BaseException) -> str:
             f"Install it with: pip install '{package}'"
         )
     detail = sanitize_text(getattr(error, "msg", None) or error, 120).rstrip(".")
-    return f"the SOCKS proxy did not lead there: {escape_braces(detail)}. {PROXY_ADVICE}"
+    advice = PROXY_ADVICE.format(host=host)
+    return f"the SOCKS proxy could not connect to the endpoint: {detail}. {advice}"
 
 
 def is_about_socks(error: BaseException) -> bool:
-    """Return whether an exception comes from a SOCKS proxy, whose libraries may be missing."""
+    """Return whether an exception comes from a SOCKS proxy, or from a missing library for it."""
     if isinstance(error, (ImportError, requests.exceptions.InvalidSchema)):
         return "socks" in str(error).lower()
     return type(error).__module__.partition(".")[0] in ("socks", "python_socks")
 
 
-def _explain_os_error(error: BaseException) -> str:
+def _explain_os_error(error: BaseException, _host: str) -> str:
     detail = getattr(error, "strerror", None)
     why = sanitize_text(detail, 120) if isinstance(detail, str) else type(error).__name__
-    return f"the connection failed: {escape_braces(why)}."
+    return f"the connection failed: {why}."
 
 
-def _explain_decompression(error: BaseException) -> str:
-    return f"the answer could not be read: {escape_braces(str(error))}"
-
-
-def escape_braces(text: str) -> str:
-    """Return text with its braces doubled, for ``str.format``."""
-    return text.replace("{", "{{").replace("}", "}}")
+def _explain_decompression(error: BaseException, _host: str) -> str:
+    return f"the answer could not be read: {error!s}"
 
 
 CUT_ERRORS = (http.client.IncompleteRead, urllib3.IncompleteRead, TruncatedBodyError)
@@ -229,7 +226,7 @@ REASONS: ReasonTable = (
     ),
     (
         CUT_ERRORS,
-        BREAKS_OFF,
+        INCOMPLETE,
     ),
     (
         (InvalidLengthError, urllib3.InvalidHeader),

@@ -1,28 +1,43 @@
-"""Progress bars of paging, in notebooks and at terminals."""
+"""Progress bars of paging in notebooks and at terminals, and announcements of long waits."""
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 import threading
 from collections.abc import Callable
+from io import StringIO
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
-from gqlnb.client.retry_loop import is_interactive
 from gqlnb.errors import OptionError, sanitize_text
 
 if TYPE_CHECKING:
     from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = ["PROGRESS_VARIABLE", "Progress", "ProgressCallback"]
+__all__ = [
+    "NOTICEABLE_WAIT",
+    "Progress",
+    "ProgressCallback",
+    "ShowProgress",
+    "announce_wait",
+    "is_interactive",
+    "is_unattended",
+]
+
+_LOG = logging.getLogger("gqlnb")
+NOTICEABLE_WAIT = 1.5  # seconds; a shorter wait needs no explanation
 
 PROGRESS_VARIABLE = "GQLNB_PROGRESS"
 OFF = frozenset({"0", "false", "no", "off"})
+BAR_COLUMNS = 100  # in a notebook
 MIN_SECONDS, MIN_REQUESTS = 2.0, 3  # before a bar appears
 # pytest sets these, and the kernels of nbval inherit them. A bar would change the compared output.
 TESTING_VARIABLES = ("PYTEST_VERSION", "PYTEST_CURRENT_TEST")
 
 ProgressCallback = Callable[[int, "int | None", int, "Budget | None"], object]
+ShowProgress = bool | str | ProgressCallback  # the values of `progress=`
 
 
 class Progress:
@@ -33,7 +48,7 @@ class Progress:
     show
         ``"auto"``: a bar after two seconds and three requests, in a notebook and at a terminal,
         never in a test. True: at once, on stderr or in the notebook. False: no bar. Or a function
-        with the parameters of :meth:`__call__`; its exceptions end the paging.
+        with the parameters of :meth:`__call__`; if it returns False, or raises, the paging ends.
     title
         The text before the bar; no secret.
     clock
@@ -52,7 +67,7 @@ class Progress:
 
     def __init__(
         self,
-        show: bool | str | ProgressCallback = "auto",
+        show: ShowProgress = "auto",
         title: str = "Pages",
         *,
         clock: Callable[[], float] = monotonic,
@@ -71,8 +86,8 @@ class Progress:
 
     def __call__(
         self, got: int, wanted: int | None, requests: int, budget: Budget | None = None
-    ) -> None:
-        """Update the bar.
+    ) -> bool:
+        """Update the bar; return whether to go on, which a function may deny by returning False.
 
         Parameters
         ----------
@@ -86,9 +101,14 @@ class Progress:
             The rest of the endpoint's rate limit.
         """
         if self._callback is not None:
-            self._callback(got, wanted, requests, budget)
-        if not self._is_shown:
-            return
+            return self._callback(got, wanted, requests, budget) is not False
+        if self._is_shown:
+            self._update_bar(got, wanted, requests, budget)
+        return True
+
+    def _update_bar(
+        self, got: int, wanted: int | None, requests: int, budget: Budget | None
+    ) -> None:
         now = self._clock()
         with self._lock:
             self._first_report = self._first_report or (got, now)
@@ -98,7 +118,7 @@ class Progress:
                 return
             try:
                 self._draw_bar(got, wanted, format_postfix(requests, budget), now)
-            except Exception:  # a failure to draw must not end the paging
+            except Exception:  # noqa: BLE001 - a failure to draw must not end the paging
                 self._is_shown = False
 
     def _draw_bar(self, got: int, wanted: int | None, beside: str, now: float) -> None:
@@ -113,7 +133,7 @@ class Progress:
         bar.update(got - bar.n)
         bar.refresh()
 
-    def _open_bar(self, wanted: int | None, now: float) -> Any:
+    def _open_bar(self, wanted: int | None, now: float) -> Any:  # noqa: ANN401 - tqdm has no types
         """Return a bar that measures its rate since the first report."""
         # Rows of an earlier run, as of a harvest that is resumed, took no time in this one.
         rows, since = self._first_report or (0, now)
@@ -144,7 +164,7 @@ class Progress:
         self.close()
 
 
-def decide_display(show: bool | str | ProgressCallback) -> tuple[bool, bool]:
+def decide_display(show: ShowProgress) -> tuple[bool, bool]:
     """Return whether there may be a bar, and whether it appears only after some time."""
     variable = os.environ.get(PROGRESS_VARIABLE, "").strip().lower()
     if variable in OFF or show is False or callable(show):
@@ -160,13 +180,56 @@ def format_postfix(requests: int, budget: Budget | None) -> str:
     return f"{requests} request{'s'[: requests != 1]}{f', {left}' if left else ''}"
 
 
-def get_bar_class() -> Any:
-    """Return the class of the bar: a widget in a notebook, text elsewhere."""
-    from tqdm.auto import tqdm
+def get_bar_class() -> type[Any]:
+    """Return the class of the bar: an output of a notebook, text on stderr elsewhere."""
+    from tqdm import tqdm
 
     class UnmonitoredBar(tqdm):  # type: ignore[type-arg]
         """A bar without a monitor thread: it is redrawn with each page."""
 
         monitor_interval = 0
 
-    return UnmonitoredBar
+    # The bar of tqdm.notebook is a widget, whose random identifier would be saved.
+    class OutputBar(UnmonitoredBar):
+        """A bar as an output, which is empty at the end."""
+
+        def __init__(self, **options: Any) -> None:  # noqa: ANN401 - tqdm has no types
+            from IPython.display import display
+
+            self._output: Any = display({"text/plain": ""}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+            fixed = {"dynamic_ncols": False, "ncols": BAR_COLUMNS, "file": StringIO()}
+            super().__init__(**options | fixed)
+
+        def display(self, msg: str | None = None, pos: int | None = None) -> None:  # noqa: ARG002 - tqdm's
+            self._output.update({"text/plain": str(self) if msg is None else msg}, raw=True)
+
+    shell = sys.modules.get("IPython")
+    is_in_kernel = getattr(shell and shell.get_ipython(), "kernel", None) is not None
+    return OutputBar if is_in_kernel else UnmonitoredBar
+
+
+def announce_wait(text: str, wait: float) -> None:
+    """Log the reason for a wait of so many seconds; in interactive use also write it to stderr."""
+    _LOG.warning("%s", text)
+    if wait >= NOTICEABLE_WAIT and is_interactive():
+        sys.stderr.write(f"{text} Interrupt to stop waiting.\n")
+
+
+def is_interactive() -> bool:
+    """Return whether stderr is seen by a person: in an open notebook, or at a terminal."""
+    shell = sys.modules.get("IPython")
+    if shell is not None and shell.get_ipython() is not None:
+        return not is_unattended()
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def is_unattended() -> bool:
+    """Return whether the cell is run by a program that shows nothing, such as nbclient."""
+    # Programs that run notebooks allow no input. Voila and Databricks allow none either, but show
+    # the notebook to a person.
+    shell = sys.modules.get("IPython")
+    parent: dict[str, Any] = getattr(shell and shell.get_ipython(), "get_parent", dict)() or {}
+    if parent.get("content", {}).get("allow_stdin") is not False:
+        return False
+    server = os.environ.get("SERVER_SOFTWARE", "")
+    return not (server.startswith("voila/") or "DATABRICKS_RUNTIME_VERSION" in os.environ)

@@ -14,20 +14,22 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from weakref import WeakSet, WeakValueDictionary
 
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.retry_loop import NOTICEABLE_WAIT, announce_wait
+from gqlnb.client.progress import NOTICEABLE_WAIT, announce_wait
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.client.urls import format_origin, is_loopback
 from gqlnb.errors import RateLimited, TransportError
-from gqlnb.http.rate_limit_rules import Budget, classify_failure, read_budget
+from gqlnb.http.rate_limit_rules import Budget, read_budget
+from gqlnb.http.retry_rules import classify_failure
 from gqlnb.http.throttle import MAX_CONCURRENT, OBSERVED_HEADERS, Throttle
 from gqlnb.result.result import Result
+from gqlnb.tokens import compute_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from gqlnb.client.transports import Transport
 
-__all__ = ["Clock", "QueuedRequest", "RateLimiter", "RequestQueue", "get_queue"]
+__all__ = ["QueuedRequest", "RateLimiter", "get_queue"]
 
 Outcome = TypeVar("Outcome", bound=Result | TransportError)
 # Seconds after which a wait looks at the clock again: the machine may have been suspended.
@@ -128,7 +130,7 @@ class QueuedRequest:
         """Note a pause to announce, once; not here, where the queue is locked."""
         if not self._is_announced and seconds >= NOTICEABLE_WAIT:
             self._is_announced = True
-            text = f"{self.source}: {reason} Asking again in {seconds:.1f} s."
+            text = f"{self.source}: {reason} Retrying in {seconds:.1f} s."
             self._announcement = text, seconds
 
     def wake(self) -> None:
@@ -190,9 +192,9 @@ class RequestQueue:
             seconds = self.flow.compute_delay(request.points, now)
             if seconds is not None and seconds > request.wait:
                 msg = (
-                    f"{request.source}: {explain_wait(self.flow, now)} The next request may go in "
-                    f"{seconds:.0f} s. A client waits {request.wait:g} s by itself: give it "
-                    "limits=Limits(wait=...) for more."
+                    f"{request.source}: {explain_wait(self.flow, now)} The next request is allowed "
+                    f"in {seconds:.0f} s, but the maximum wait is {request.wait:g} s. "
+                    "To wait longer, pass limits=Limits(wait=...)."
                 )
                 raise RateLimited(msg, wait=seconds)
             if seconds is None or self._waiting[0] is not request:
@@ -258,9 +260,7 @@ def get_queue(transport: Transport) -> RequestQueue:
         return RequestQueue(1)  # concurrent executions in this process would not be faster
     if not isinstance(transport, HttpTransport):
         return RequestQueue()
-    secrets = frozenset(
-        token.compute_fingerprint() for token in transport.credentials.list_tokens()
-    )
+    secrets = frozenset(compute_fingerprint(token) for token in transport.credentials.tokens)
     # A budget belongs to a token, or to an address where none is sent. A server on this machine
     # may be restarted at any time, so each client begins anew.
     if not secrets and is_loopback(transport.url):
@@ -343,20 +343,28 @@ class RateLimiter:
         took
             Seconds from the request to the end of its response.
         """
-        if is_replayed(outcome):
+        result = outcome if isinstance(outcome, Result) else outcome.result
+        response = result.response if isinstance(result, Result) else None
+        # The rate limits in a recording are outdated.
+        if getattr(response if outcome is result else outcome, "replayed", False):
             return outcome
         limit = outcome if isinstance(outcome, RateLimited) else None
         if not isinstance(outcome, Result) and limit is None:
             return self._record_failure(outcome, took)
-        headers, extensions, data = read_reports(outcome if limit is None else limit.result)
-        silent = (
+        headers = NO_MEMBERS if response is None else response.headers
+        extensions, data = NO_MEMBERS, None
+        if isinstance(result, Result):
+            extensions, document = result.extensions, result.document
+            if document is not None and BUDGET_FIELD in document.text:
+                data = result.data
+        if (
             limit is None
             and not extensions
             and data is None
             and OBSERVED_HEADERS.isdisjoint(headers)
-        )
-        if silent and self._queue.flow.is_unconstrained:
-            return outcome
+            and self._queue.flow.is_unconstrained
+        ):
+            return outcome  # most endpoints report no limits
         now = self._queue.clock.now()
         budget = read_budget(headers, extensions, data, now)
 
@@ -378,29 +386,13 @@ class RateLimiter:
         return error
 
 
-def is_replayed(outcome: Outcome) -> bool:
-    """Return whether an outcome is from a recording, whose rate limits are outdated."""
-    origin = outcome.response if isinstance(outcome, Result) else outcome
-    return bool(getattr(origin, "replayed", False))
-
-
-def read_reports(result: object) -> tuple[Mapping[str, str], Mapping[str, Any], Any]:
-    """Return headers and extensions of a result, and its data if they hold a budget."""
-    if not isinstance(result, Result):
-        return NO_MEMBERS, NO_MEMBERS, None
-    response, document = result.response, result.document
-    asks = document is not None and BUDGET_FIELD in document.text
-    headers = NO_MEMBERS if response is None else response.headers
-    return headers, result.extensions, result.data if asks else None
-
-
 def explain_wait(flow: Throttle, now: float) -> str:
     """Return the reason for a wait, as a sentence."""
     known = flow.estimate_budget(now)
     if now < flow.blocked_until:
-        return "The endpoint asks for a pause."
+        return "The endpoint requested a delay."
     if known.reset is not None and known.remaining is not None and not known.remaining >= 1:
         return f"The budget is used up until {known.reset:%Y-%m-%d %H:%M:%S} UTC."
     if known.restored:
         return f"The budget has {known.remaining:,.0f} points, too few for the request."
-    return "Its processing time, a minute per minute, is used up."
+    return "The limit of 60 seconds of processing time per minute is exhausted."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +12,7 @@ from graphql import OperationDefinitionNode
 
 from gqlnb.client.arguments import add_target_hint, check_json, prepare_files
 from gqlnb.client.request_sender import PreparedRequest
+from gqlnb.client.response_cache import get_active_policy, prepare_cached_request
 from gqlnb.document.document import Document
 from gqlnb.document.variables import (
     bind_variables,
@@ -73,7 +74,13 @@ class RequestPreparer:
             If the text is wrong.
         """
         try:
-            return self._retry_with_fresh_schema(lambda: self._get_document(text, operation))
+            try:
+                return self._get_document(text, operation)
+            except QueryError:
+                if not self._store.is_doubtful:
+                    raise
+            self._store.revalidate()
+            return self._get_document(text, operation)
         except QueryError as error:
             add_target_hint(error, self._endpoint.description)
             raise
@@ -96,11 +103,16 @@ class RequestPreparer:
         self._is_suspended = False
         # Once for the whole call: a recording that ends meanwhile still gets all attempts.
         recording = self._endpoint.get_recording()
-        if self._store.schema is not None:
+        if recording is not None and self._store.schema is not None:
             self._store.load_recorded(recording)
-        return self._retry_with_fresh_schema(
-            lambda: self._build_request(text, variables, operation, recording)
-        )
+        try:
+            return self._build_request(text, variables, operation, recording)
+        except QueryError:
+            if not self._store.is_doubtful:
+                raise
+        # The cached schema may be up to a week old, and have gained a field since.
+        self._store.revalidate()
+        return self._build_request(text, variables, operation, recording)
 
     async def aprepare(
         self,
@@ -126,17 +138,24 @@ class RequestPreparer:
         endpoint, remote = self._endpoint, self._endpoint.local_schema is None
         try:
             document = self._get_document(text, operation)
-            check_variable_names(document, variables)
-            if recording is None and self._load_needed_schema(document, variables):
+            if (
+                variables
+                and recording is None
+                and endpoint.can_introspect
+                and needs_schema(document, variables)
+                and self._store.try_load() is not None
+            ):
                 document = self._get_document(text, operation)
-            values = bind_variables(document, variables)
-            has_files = check_json(values)
             transport = endpoint.select_transport(recording)
-            if has_files:
-                values = prepare_files(values, document, transport)
-            if remote:
-                check_variables(document, values)  # in process the engine does it
-                values = write_large_integers(document, values)
+            values: dict[str, Any] = {}
+            if variables or document.variables:
+                check_variable_names(document, variables)
+                values = bind_variables(document, variables)
+                if check_json(values):
+                    values = prepare_files(values, document, transport)
+                if remote:
+                    check_variables(document, values)  # in process the engine does it
+                    values = write_large_integers(document, values)
         except QueryError as error:
             add_target_hint(error, endpoint.description)
             raise
@@ -154,38 +173,24 @@ class RequestPreparer:
             learn=self._find_schema_later if learns else None,
         )
         request = Request(document.text, values, operation, document)
-        return PreparedRequest(request, context, transport, transport is endpoint.transport)
+        is_direct = transport is endpoint.transport
+        cached = None
+        if is_direct and (policy := get_active_policy(endpoint.options.cache)) is not None:
+            cached = prepare_cached_request(policy, transport, endpoint.credentials, request)
+        return PreparedRequest(request, context, transport, is_direct, cached)
 
     def _get_document(self, text: str | Document, operation: str | None) -> Document:
-        local = self._endpoint.local_schema
-        schema = self._store.schema if local is None else local.graphql
+        schema = self._store.schema
         if isinstance(text, Document):
             if text.schema is schema and operation in (None, text.name):
                 return text
             operation = text.name if operation is None else operation
             text = text.text
-        if local is not None:
-            return local.parse_document(text, operation)
+        if self._endpoint.local_schema is not None:
+            return self._endpoint.local_schema.parse_document(text, operation)
         # Subclasses of str may compare equal to other texts.
         cached = type(text) is str and len(text) <= MAX_CACHED_TEXT
         return (self._parse_cached if cached else parse_text)(text, operation, schema)
-
-    def _load_needed_schema(self, document: Document, variables: Mapping[str, Any] | None) -> bool:
-        """Return whether the variables need the types of the schema, and it is known now."""
-        if not self._endpoint.can_introspect or not needs_schema(document, variables):
-            return False
-        return self._store.try_load() is not None
-
-    def _retry_with_fresh_schema(self, check: Callable[[], T]) -> T:
-        """Return the value of `check`; call it again if a cached schema refused the text."""
-        try:
-            return check()
-        except QueryError:
-            if not self._store.is_doubtful:
-                raise
-        # The cached schema may be up to a week old, and have gained a field since.
-        self._store.revalidate()
-        return check()
 
     def _find_schema_later(self, result: Result) -> Document | None:
         """Return the document of a result with the schema, loaded now unless that failed before.
@@ -216,4 +221,4 @@ def parse_text(text: str, operation: str | None, schema: GraphQLSchema | None) -
 def has_several_operations(document: Document) -> bool:
     """Return whether a request for the document must name its operation."""
     nodes = document.ast.definitions
-    return sum(isinstance(node, OperationDefinitionNode) for node in nodes) > 1
+    return len(nodes) > 1 and [*map(type, nodes)].count(OperationDefinitionNode) > 1

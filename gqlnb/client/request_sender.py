@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
+import sys
 import time
+import warnings
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from gqlnb.client.retry_loop import RetryLoop
-from gqlnb.errors import TransportError
+from gqlnb.client.network_errors import MAYBE_EXECUTED
+from gqlnb.client.progress import announce_wait
+from gqlnb.errors import GqlnbError, RateLimited, TransportError
 from gqlnb.http.response_parser import ResponseContext, parse_response
+from gqlnb.http.retry_rules import MAX_ATTEMPTS, Attempt, classify_failure, compute_retry_delay
 from gqlnb.redact import strip_traceback
+from gqlnb.result.answer_notes import MAX_NOTES, WARNINGS, iterate_warnings
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
+    from types import FrameType
 
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.rate_limiter import QueuedRequest, RateLimiter
+    from gqlnb.client.response_cache import CachedRequest
     from gqlnb.client.transports import Transport
     from gqlnb.http.messages import Request
 
 __all__ = ["Outcome", "PreparedRequest", "RequestSender"]
+
+PACKAGE = __name__.partition(".")[0]
 
 Outcome: TypeAlias = Result | TransportError
 
@@ -41,12 +54,15 @@ class PreparedRequest(NamedTuple):
         The transport, or the recording in front of it, chosen once for all attempts.
     is_direct
         Whether the transport is the endpoint's own, so that rate limits apply.
+    cached
+        Its place among the remembered answers; None if it has none.
     """
 
     request: Request
     context: ResponseContext
     transport: Transport
     is_direct: bool
+    cached: CachedRequest | None = None
 
 
 class RequestSender:
@@ -62,6 +78,7 @@ class RequestSender:
 
     def __init__(self, endpoint: Endpoint, limiter: RateLimiter) -> None:
         self._endpoint, self._limiter = endpoint, limiter
+        self._shown_warnings: set[str] = set()
 
     def send(
         self,
@@ -71,6 +88,7 @@ class RequestSender:
         max_wait: float | None = None,
         give_up: Callable[[TransportError], bool] | None = None,
         on_attempt: Callable[[Outcome | None, float], None] | None = None,
+        quiet: bool = False,
     ) -> Result:
         """Send a request until there is a result, or another attempt would not help.
 
@@ -86,16 +104,24 @@ class RequestSender:
             Returns whether to raise an error at once, although another attempt might help.
         on_attempt
             Called after each attempt with its outcome, None if it raised, and its seconds.
+        quiet
+            Whether warnings of the endpoint are left to the caller.
 
         Raises
         ------
         GqlnbError
             If there is no result.
         """
-        loop, turn = self._start_loop(prepared, queued, max_wait)
-        return loop.run(
-            lambda deadline: self.send_once(prepared, deadline, on_attempt), turn, give_up
-        )
+        if prepared.cached is not None:
+            found = find_cached(prepared.cached, prepared.context, on_attempt)
+            if found is not None:
+                return found
+        started = monotonic()
+        loop, turn = self._start_loop(prepared, max_wait, queued=queued)
+        attempt = partial(self.send_once, prepared, on_attempt=on_attempt)
+        result = loop.run(attempt, turn, give_up)
+        self._finish(prepared, result, started, quiet=quiet)
+        return result
 
     async def asend(
         self,
@@ -105,18 +131,43 @@ class RequestSender:
         max_wait: float | None = None,
         give_up: Callable[[TransportError], bool] | None = None,
         on_attempt: Callable[[Outcome | None, float], None] | None = None,
+        quiet: bool = False,
     ) -> Result:
         """Asynchronous version of :meth:`send`."""
-        loop, turn = self._start_loop(prepared, queued, max_wait)
-        return await loop.arun(
-            lambda deadline: self.asend_once(prepared, deadline, on_attempt), turn, give_up
-        )
+        if prepared.cached is not None:
+            found = find_cached(prepared.cached, prepared.context, on_attempt)
+            if found is not None:
+                return found
+        started = monotonic()
+        loop, turn = self._start_loop(prepared, max_wait, queued=queued)
+        attempt = partial(self.asend_once, prepared, on_attempt=on_attempt)
+        result = await loop.arun(attempt, turn, give_up)
+        self._finish(prepared, result, started, quiet=quiet)
+        return result
+
+    def _finish(
+        self, prepared: PreparedRequest, result: Result, started: float, *, quiet: bool
+    ) -> None:
+        """Show the warnings of an answer, and remember it."""
+        if not quiet and WARNINGS in result.extensions:
+            self._show_warnings(result)
+        if prepared.cached is not None:
+            prepared.cached.store(result, monotonic() - started)
+
+    def _show_warnings(self, result: Result) -> None:
+        """Warn once for each new warning in a result, at the line of the caller outside gqlnb."""
+        for kind, text in iterate_warnings(result.extensions):
+            if kind not in self._shown_warnings and len(self._shown_warnings) < MAX_NOTES:
+                self._shown_warnings.add(kind)
+                # Each of these frames is one level; `warn` counts this one as the first.
+                warnings.warn(f"{result.source} warns: {text}", stacklevel=_count_own_frames() + 1)
 
     def _start_loop(
-        self, prepared: PreparedRequest, queued: bool, max_wait: float | None
+        self, prepared: PreparedRequest, max_wait: float | None, *, queued: bool
     ) -> tuple[RetryLoop, Callable[[], QueuedRequest | nullcontext[Any]]]:
         endpoint = self._endpoint
         wait = endpoint.limits.wait if max_wait is None else max_wait
+        # A loop for each request: its deadline begins now, and ends with its last attempt.
         loop = RetryLoop(
             prepared.context.document.kind, endpoint.source, endpoint.options.timeout, wait
         )
@@ -131,7 +182,7 @@ class RequestSender:
         on_attempt: Callable[[Outcome | None, float], None] | None = None,
     ) -> Outcome:
         """Make one attempt; an error that another attempt might not have is returned."""
-        started = time.monotonic()
+        started = monotonic()
         outcome: Outcome | None = None
         try:
             if prepared.is_direct:
@@ -145,8 +196,8 @@ class RequestSender:
             outcome = strip_traceback(error)
         finally:  # also after an interrupt: the request was sent and may have cost points
             if on_attempt is not None:
-                on_attempt(outcome, time.monotonic() - started)
-        return self._limiter.record_outcome(outcome, time.monotonic() - started)
+                on_attempt(outcome, monotonic() - started)
+        return self._limiter.record_outcome(outcome, monotonic() - started)
 
     async def asend_once(
         self,
@@ -155,7 +206,7 @@ class RequestSender:
         on_attempt: Callable[[Outcome | None, float], None] | None = None,
     ) -> Outcome:
         """Asynchronous version of :meth:`send_once`."""
-        started = time.monotonic()
+        started = monotonic()
         outcome: Outcome | None = None
         try:
             if prepared.is_direct:
@@ -168,5 +219,186 @@ class RequestSender:
             outcome = strip_traceback(error)
         finally:
             if on_attempt is not None:
-                on_attempt(outcome, time.monotonic() - started)
-        return self._limiter.record_outcome(outcome, time.monotonic() - started)
+                on_attempt(outcome, monotonic() - started)
+        return self._limiter.record_outcome(outcome, monotonic() - started)
+
+
+def find_cached(
+    cached: CachedRequest,
+    context: ResponseContext,
+    on_attempt: Callable[[Outcome | None, float], None] | None,
+) -> Result | None:
+    """Return the remembered answer to a request; None if it must be sent."""
+    found = cached.find()
+    if found is None:
+        return None
+    response, seconds = found
+    try:
+        result = parse_response(response, context)
+    except GqlnbError:  # it does not fit the schema any more
+        return None
+    if on_attempt is not None:
+        # With the seconds of the request: page sizes depend on them, and repeat only with them.
+        on_attempt(result, seconds)
+    return result
+
+
+# Counted, not fixed: a cell, `frame()` and a harvest call at different depths, and a constant would
+# show a line of this package.
+def _count_own_frames() -> int:
+    """Return the number of calls between the caller and the code outside of this package."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - warnings.warn uses it likewise
+    count = 0
+    while frame and str(frame.f_globals.get("__name__")).partition(".")[0] == PACKAGE:
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+class RetryLoop:
+    """The attempts at one request.
+
+    Parameters
+    ----------
+    kind
+        ``"query"``, ``"mutation"`` or ``"subscription"``.
+    source
+        The endpoint, as it is shown.
+    timeout
+        Seconds for all attempts together, without the waits between them.
+    wait
+        Seconds to wait in all, None for any number.
+    fraction
+        Returns a random number, ``0 <= number < 1``.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        source: str,
+        timeout: float,
+        wait: float | None,
+        *,
+        fraction: Callable[[], float] = random.random,
+    ) -> None:
+        self.kind, self.source = kind, source
+        # The two bounds are apart: `timeout` is for the work of the endpoint, `wait` for the
+        # patience of the person, so a wait moves the deadline by its own length.
+        self.deadline = monotonic() + timeout
+        self._max_wait = inf if wait is None else wait
+        self._wait_left = self._max_wait
+        self._started_at = monotonic()
+        self._attempt_number = 1
+        self._first_error: TransportError | None = None
+        self._fraction = fraction
+
+    def run(
+        self,
+        attempt: Callable[[float], Outcome],
+        turn: Callable[[], AbstractContextManager[Any]] = nullcontext,
+        give_up: Callable[[TransportError], bool] | None = None,
+    ) -> Result:
+        """Make attempts until there is a result, or another attempt would not help.
+
+        Parameters
+        ----------
+        attempt
+            Makes one attempt, which ends by the given :func:`time.monotonic`, and returns the
+            result, or an error that another attempt might not have.
+        turn
+            Returns the context manager for each attempt; entering it does not use up the timeout.
+        give_up
+            Returns whether to raise an error at once, although another attempt might help.
+
+        Raises
+        ------
+        TransportError
+            If there is no result; as :meth:`plan_delay` does, or as `give_up` says.
+        """
+        while True:
+            # Waiting for a turn is not the endpoint's time, so the deadline moves with it.
+            begun = monotonic()
+            with turn():
+                self.deadline += monotonic() - begun
+                outcome = attempt(self.deadline)
+            if isinstance(outcome, Result):
+                return outcome
+            if give_up is not None and give_up(outcome):
+                raise outcome
+            time.sleep(self.plan_delay(outcome))
+
+    async def arun(
+        self,
+        attempt: Callable[[float], Awaitable[Outcome]],
+        turn: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext,
+        give_up: Callable[[TransportError], bool] | None = None,
+    ) -> Result:
+        """Asynchronous version of :meth:`run`."""
+        while True:
+            begun = monotonic()
+            async with turn():
+                self.deadline += monotonic() - begun
+                outcome = await attempt(self.deadline)
+            if isinstance(outcome, Result):
+                return outcome
+            if give_up is not None and give_up(outcome):
+                raise outcome
+            await asyncio.sleep(self.plan_delay(outcome))
+
+    def plan_delay(self, error: TransportError) -> float:
+        """Return the seconds to wait before the next attempt.
+
+        Parameters
+        ----------
+        error
+            The error of the last attempt.
+
+        Raises
+        ------
+        TransportError
+            If there is no other attempt, with the attempts in its message.
+        """
+        failure = classify_failure(error)
+        # Of several errors the first with an HTTP status is raised, else the first: a connection
+        # that breaks after such a response says less about the cause.
+        if self._first_error is None or (
+            self._first_error.status is None and error.status is not None
+        ):
+            self._first_error = error
+        if failure is None:
+            raise error
+        attempt = Attempt(self.kind, failure, self._attempt_number, self._wait_left, error.wait)
+        # A replayed error would be replayed again.
+        over = error.replayed or monotonic() >= self.deadline
+        wait = None if over else compute_retry_delay(attempt, self._fraction())
+        if wait is None:
+            error = self._first_error
+            error.args = (f"{error.args[0]}{self._describe_attempts(error)}",)
+            raise error
+        self._attempt_number += 1
+        self._wait_left -= wait
+        self.deadline += wait
+        reason = {
+            "limited": "rate limit reached",
+            "busy": "the endpoint failed" if error.transient else f"HTTP {error.status}",
+            "broken": "the connection broke",
+        }[failure]
+        announce_wait(
+            f"{self.source}: {reason}. Retrying in {wait:.1f} s "
+            f"(attempt {self._attempt_number} of {MAX_ATTEMPTS}).",
+            wait,
+        )
+        return wait
+
+    def _describe_attempts(self, error: TransportError) -> str:
+        text = ""
+        if self.kind != "query" and classify_failure(error) == "busy":
+            text = f" {MAYBE_EXECUTED}"  # a gateway with a timeout does not know either
+        if isinstance(error, RateLimited) and self.kind == "query" and self._wait_left < inf:
+            text = (
+                f" The maximum total wait is {self._max_wait:g} s. "
+                "To wait longer, pass limits=Limits(wait=...)."
+            )
+        if self._attempt_number > 1:
+            seconds = monotonic() - self._started_at
+            text += f" Gave up after {self._attempt_number} attempts in {seconds:.1f} s."
+        return text

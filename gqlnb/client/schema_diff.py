@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphql import (
     GraphQLError,
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import pandas as pd
-    from graphql import GraphQLSchema
+    from graphql import DirectiveNode, FieldNode, GraphQLSchema, GraphQLType
 
-__all__ = ["SchemaChange", "SchemaChanges", "compare_schemas"]
+__all__ = ["SchemaChanges", "compare_schemas"]
 
 BREAKING, DANGEROUS = "breaking", "dangerous"
 MAX_SHOWN = 50  # changes
@@ -145,8 +145,8 @@ class SchemaChanges:
         parts = [format_count(counts[word], word) for word in (BREAKING, DANGEROUS) if counts[word]]
         if self.first:
             return (
-                f"There is no earlier schema of {self.source} to compare with: it was asked for "
-                "now, for the first time. Later calls compare with this one."
+                f"There is no earlier schema of {self.source} to compare with: this is the "
+                "first one fetched. Later calls are compared with it."
             )
         if not parts:
             return f"No breaking and no dangerous change in the schema of {self.source}."
@@ -203,6 +203,7 @@ def compare_schemas(
         *((BREAKING, *change) for change in find_breaking_changes(before, now)),
         *((DANGEROUS, *change) for change in find_dangerous_changes(before, now)),
     ]
+    # The places are looked up in the schema before, as a removed field is not in the new one.
     used: dict[str, frozenset[str]] = {}
     for text in texts if found else ():
         name = label_operation(text)
@@ -282,7 +283,7 @@ class PlaceCollector(Visitor):
         self.types = types
         self.found: set[str] = set()
 
-    def enter_field(self, node: Any, *_: object) -> None:
+    def enter_field(self, node: FieldNode, *_: object) -> None:
         """Add a field, its parent type and its own type."""
         parent, kind = self.types.get_parent_type(), self.types.get_type()
         if parent is not None:
@@ -298,7 +299,7 @@ class PlaceCollector(Visitor):
         """Add the type condition of a fragment."""
         self._add_type(self.types.get_type())
 
-    def enter_directive(self, node: Any, *_: object) -> None:
+    def enter_directive(self, node: DirectiveNode, *_: object) -> None:
         """Add a directive."""
         self.found.add(f"@{node.name.value}")
 
@@ -310,11 +311,11 @@ class PlaceCollector(Visitor):
         """Add the input types of a variable."""
         self._add_input_types(self.types.get_input_type())
 
-    def _add_type(self, kind: Any) -> None:
+    def _add_type(self, kind: GraphQLType | None) -> None:
         if kind is not None:
             self.found.add(get_named_type(kind).name)
 
-    def _add_input_types(self, kind: Any) -> None:
+    def _add_input_types(self, kind: GraphQLType | None) -> None:
         waiting = [get_named_type(kind)] if kind is not None else []
         while waiting:
             taken = waiting.pop()
@@ -339,5 +340,5 @@ def find_broken(
 
 def find_first_error(text: str, schema: GraphQLSchema) -> str:
     """Return the first error in a document; "" if it is valid."""
-    errors = find_errors(text, parse(text), schema, None, True)
+    errors = find_errors(text, parse(text), schema, None, introspection=True)
     return sanitize_text(errors[0].message, 120) if errors else ""

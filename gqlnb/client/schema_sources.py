@@ -29,14 +29,13 @@ from gqlnb.result.checked_decoder import CheckedDecoder
 from gqlnb.result.shape import Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from gqlnb.result.result import Result
 
 __all__ = [
     "IntrospectionReader",
     "IntrospectionRefusedError",
-    "build_introspection_query",
     "fetch_introspection",
     "read_introspection",
     "read_schema",
@@ -49,7 +48,7 @@ ACCEPTED_FORMS = (
 )
 
 
-def read_schema(given: Any) -> LoadedSchema:
+def read_schema(given: object) -> LoadedSchema:
     """Return the schema of a ``schema=`` argument.
 
     Parameters
@@ -93,7 +92,7 @@ def read_schema_file(path: Path) -> LoadedSchema:
         reason = getattr(error, "strerror", None) or "invalid path"
     else:
         return read_schema_text(text, f"The file {shown}")
-    msg = f"schema= names no file that can be read: {shown!r} ({reason}). {ACCEPTED_FORMS}."
+    msg = f"schema= does not refer to a readable file: {shown!r} ({reason}). {ACCEPTED_FORMS}."
     raise SchemaError(msg)
 
 
@@ -217,6 +216,7 @@ def fetch_introspection(
     TransportError, AuthError, RateLimited, AnswerError
         If it gave no usable answer.
     """
+    # The fullest query first; a refusal names the option that the endpoint does not know.
     options, depth = frozenset(OPTION_PATTERNS), DEEP
     reason = ""
     for _ in range(MAX_REQUESTS):
@@ -312,6 +312,8 @@ def reduce_query(
 ) -> tuple[frozenset[str], int] | None:
     """Return options and depth of the next query; None if another one would be refused too."""
     reason = refusal.reason
+    # The least first: without the options that the message names, then with shallower types, and
+    # only then without all options.
     named = {name for name in options if OPTION_PATTERNS[name].search(reason)}
     if named:
         return options - named, depth

@@ -4,10 +4,6 @@ A file is named by a hash of the endpoint's address and of the names, not the va
 of its requests: with a token an endpoint may describe more than without. Two tokens share one
 entry, as nothing derived from a token is written; a document that the cached schema refuses is
 checked again with a new one, so the difference does no harm.
-
-The schemas of other machines are cached; with ``GQLNB_CACHE=1`` those of this machine too, which
-change often and are quick to load, and with ``GQLNB_CACHE=0`` none. The schema of an address with a
-query string is not cached, since the query may hold a secret.
 """
 
 from __future__ import annotations
@@ -25,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.request_sender import PreparedRequest
@@ -64,16 +61,7 @@ if TYPE_CHECKING:
     from gqlnb.client.request_sender import RequestSender
     from gqlnb.result.result import Result
 
-__all__ = [
-    "CACHE_VARIABLE",
-    "CachedSchema",
-    "SchemaStore",
-    "find_cache_path",
-    "read_cache",
-    "remove_cached",
-    "unpack_schema",
-    "write_cache",
-]
+__all__ = ["SchemaStore"]
 
 CACHE_VARIABLE = "GQLNB_CACHE"
 CACHE_FORMAT = 1
@@ -120,7 +108,7 @@ class CachedSchema(NamedTuple):
         packed = [packing.compress(NULL_MEMBER.sub(b"", piece)) for piece in split_json(body)]
         return cls(b"".join([*packed, packing.flush()]), fetched)
 
-    def unpack(self) -> Any:
+    def unpack(self) -> dict[str, Any]:
         """Return the introspection result, or raise ValueError if the entry is damaged."""
         unpacking = zlib.decompressobj()
         try:
@@ -230,6 +218,8 @@ FRESH_SECONDS = 7 * DAY  # GitHub's schema changes about weekly
 MAX_TEXTS = 512  # texts; a notebook has fewer
 GIVEN, CACHED, FETCHED = "given", "cached", "asked"
 TEXT_MEMBERS = ("description", "deprecationReason", "specifiedByURL", "defaultValue")
+# Where the schemas of this process are from, for their reprs. Weak keys: a repr keeps none alive.
+_sources: WeakKeyDictionary[GraphQLSchema, str] = WeakKeyDictionary()
 UNCHECKED_HINT = (
     "Queries are sent all the same, without being checked first. To have them checked, pass "
     "schema= the path of its SDL or introspection JSON; client.refresh_schema() asks again."
@@ -237,6 +227,14 @@ UNCHECKED_HINT = (
 UNCHANGED_HINT = "The schema that was known is used as before."
 
 
+def get_schema_source(schema: GraphQLSchema) -> str:
+    """Return where a schema is from, such as ``"from <address>"``; "" if no client has it."""
+    return _sources.get(schema, "")
+
+
+# The schemas of other machines are cached; with `GQLNB_CACHE=1` those of this machine too, which
+# change often and are quick to load, and with `GQLNB_CACHE=0` none. The schema of an address with a
+# query string is not cached, since the query may hold a secret.
 # A cached schema completes and types at once. Before a text is rejected because of it, the
 # endpoint is asked again, once: so one entry may serve two tokens, and nothing derived from a
 # token is stored.
@@ -273,10 +271,13 @@ class SchemaStore:
         self._lock = threading.RLock()  # held while loading; reentrant for nested loads
         self._start_lock = threading.Lock()  # another one, as `peek_schema` must not wait
 
-    def set_schema(self, schema: Any) -> None:
+    def set_schema(self, schema: object) -> None:
         """Use a schema in any form of ``schema=``; raise SchemaError if it is not valid."""
         described = read_schema(schema)
         self.schema, self._notes, self._origin = *described, GIVEN
+        local = self._endpoint.local_schema is not None
+        source = "of this process" if local else f"given for {self._source}"
+        _sources.setdefault(described.graphql, source)
         self._baseline = described.graphql
 
     @property
@@ -313,10 +314,8 @@ class SchemaStore:
         return schema
 
     def peek_schema(self) -> GraphQLSchema | None:
-        """Return the schema if it is known; else None, and start loading it in a thread.
-
-        With a recording nothing is loaded: its contents would depend on the timing of threads.
-        """
+        """Return the schema if it is known; else None, and start loading it in a thread."""
+        # With a recording nothing is loaded: its contents would depend on the timing of threads.
         if self.schema is not None or not self._is_direct():
             return self.schema
         # A daemon thread: the schema must not delay the end of the process.
@@ -357,13 +356,11 @@ class SchemaStore:
             try:
                 self._fetch()
             except GqlnbError as error:
-                _LOG.info("%s: its schema could not be asked for again: %s", self._source, error)
+                _LOG.info("%s: its schema could not be requested again: %s", self._source, error)
 
     def load_recorded(self, recording: Recording | None) -> bool:
-        """Load the schema through a recording, once; return whether there is a recording.
-
-        Recordings of earlier versions hold none; then the known one, if any, is used.
-        """
+        """Load the schema through a recording, once; return whether there is a recording."""
+        # Recordings of earlier versions hold none; then the known one, if any, is used.
         # The requests of paging and the dtypes of frames depend on the schema, so a recording must
         # hold the schema that it was made with.
         if recording is None or self._endpoint.local_schema is not None:
@@ -450,8 +447,8 @@ class SchemaStore:
                 raise
             age = format_age(entry.compute_age())
             self._pending_warning = (
-                f"{self._source} gave no schema now, so the one of {age} ago is used. "
-                f"client.refresh_schema() asks again. ({error})"
+                f"{self._source} could not be queried for its schema; using the schema cached "
+                f"{age} ago. Call client.refresh_schema() to retry. ({error})"
             )
 
     def _load_cached(self) -> CachedSchema | None:
@@ -497,6 +494,7 @@ class SchemaStore:
         if self._baseline is None:
             self._baseline = entry
         self._notes, self._origin, self._entry = described.notes, whence, entry
+        _sources[described.graphql] = f"from {self._source}"
         self.schema = described.graphql  # last, for readers that do not hold the lock
         self._refusal = ""
 
@@ -507,7 +505,7 @@ class SchemaStore:
                 return
             try:
                 self._load(retry=False)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - logged, and raised when it is needed
                 failure = strip_traceback(error)
                 _LOG.info("%s: its schema could not be loaded: %s", self._source, failure)
 
@@ -560,7 +558,7 @@ def is_free_of_secrets(body: bytes, redact: Callable[[str], str]) -> bool:
     return redact(text) == text
 
 
-def redact_texts(data: Any, hide: Callable[[str], str]) -> None:
+def redact_texts(data: object, hide: Callable[[str], str]) -> None:
     """Hide secrets in descriptions and default values; names are left, equal by chance or not."""
     waiting = [data]
     while waiting:

@@ -14,14 +14,13 @@ from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from gqlnb.auth import Token
 from gqlnb.client.asgi_streams import open_asgi_link, stream_asgi_events
-from gqlnb.client.auth_headers import Credentials, bind_credentials, check_header_value
+from gqlnb.client.credentials import Credentials, bind_credentials, check_header_value
 from gqlnb.client.event_streams import ACCEPT_PARTS, stream_events
 from gqlnb.client.http_transport import HttpTransport
+from gqlnb.client.progress import is_interactive
 from gqlnb.client.recording.recording_transport import RecordingTransport
 from gqlnb.client.recording.session import build_unrecordable_error
-from gqlnb.client.retry_loop import is_interactive
 from gqlnb.client.transports import AsgiTransport, InProcessTransport, make_response
 from gqlnb.client.websocket_client import (
     LEGACY_ONLY,
@@ -32,8 +31,8 @@ from gqlnb.client.websocket_client import (
     open_network_link,
 )
 from gqlnb.document.json_codec import dump_json
-from gqlnb.engine.schema_adapters import find_incremental_problems
-from gqlnb.engine.subscription import Stream
+from gqlnb.engine.schema_adapters import find_incremental_fault
+from gqlnb.engine.subscription import Stream, SubscriptionArguments
 from gqlnb.errors import (
     AnswerError,
     AuthError,
@@ -48,33 +47,29 @@ from gqlnb.errors import (
 )
 from gqlnb.http.graphql_ws_client import LEGACY_SUBPROTOCOL
 from gqlnb.http.graphql_ws_server import SUBPROTOCOL
-from gqlnb.http.incremental import IncrementalResponse, InvalidPartError, apply_part
+from gqlnb.http.incremental import apply_part
 from gqlnb.http.messages import Response
-from gqlnb.http.rate_limit_rules import TRANSIENT_STATUSES, classify_failure
 from gqlnb.http.response_parser import ResponseContext, parse_response
+from gqlnb.http.retry_rules import TRANSIENT_STATUSES, classify_failure
 from gqlnb.http.sse import EVENT_STREAM
 from gqlnb.redact import hide_locals, strip_traceback
+from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError
+from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-
+    from gqlnb.client.asgi_streams import AsgiLink
     from gqlnb.client.request_sender import PreparedRequest
     from gqlnb.client.transports import Transport
-    from gqlnb.http.messages import Request, Response
+    from gqlnb.client.websocket_client import NetworkLink
+    from gqlnb.http.messages import Request
     from gqlnb.result.result import Result
 
 __all__ = [
     "DEFAULT_RECONNECTS",
-    "MAX_BUFFERED_EVENTS",
     "ConnectionInit",
-    "ResponseStream",
     "StreamKind",
     "Subscription",
-    "SubscriptionOptions",
-    "open_responses",
     "open_subscription",
-    "read_ahead",
-    "require_streaming",
 ]
 
 DEFAULT_RECONNECTS = 5  # attempts in a row to subscribe again, as graphql-ws makes
@@ -83,7 +78,7 @@ MAX_DELAY = 30.0  # seconds
 NO_STREAM_HINT = (
     "It offers neither a WebSocket of graphql-transport-ws or graphql-ws nor server-sent events."
 )
-ANSWERED_ONCE = "the subscription was answered once, with JSON, and not with a stream of events."
+ANSWERED_ONCE = "the endpoint returned a single JSON response instead of an event stream."
 ConnectionInit = Mapping[str, Any] | bool | None
 _LOG = logging.getLogger("gqlnb")
 
@@ -126,11 +121,9 @@ class Subscription(Stream):
         return f"Subscription({self.source!r})"
 
 
+# A runner holds no reference to its stream, which ends when it is garbage-collected.
 class SubscriptionRunner:
-    """Runs a subscription over several connections.
-
-    It holds no reference to its stream, which ends when it is garbage-collected.
-    """
+    """Runs a subscription over several connections."""
 
     def __init__(
         self,
@@ -146,9 +139,11 @@ class SubscriptionRunner:
         self._options, self._max_attempts = options, reconnect
         self._is_accepted = self._was_accepted = False
         self._attempts = 0
-        self._partial_answer = (
-            None if context.document.kind == "subscription" else IncrementalResponse()
+        # A schema of this process gives merged results.
+        in_parts = context.document.kind != "subscription" and not isinstance(
+            transport, InProcessTransport
         )
+        self._partial_answer = IncrementalResponse() if in_parts else None
         self._last_result: Result | None = None
 
     async def iterate_results(self) -> AsyncGenerator[Result, None]:
@@ -303,8 +298,10 @@ def open_subscription(
         bind_credentials(transport.url, Credentials(None, named))
     options = SubscriptionOptions(kind, payload, timeout)
     if incremental:
-        if isinstance(transport, InProcessTransport):  # its engine answers in one piece
-            raise QueryError(text=document.text, problems=find_incremental_problems(document))
+        if isinstance(transport, InProcessTransport) and (
+            fault := find_incremental_fault(transport.adapter)
+        ):
+            raise QueryError(fault, text=document.text)
         # Over HTTP unless asked otherwise, as the servers with @defer and @stream do.
         options = options._replace(kind=kind or "sse", accept=ACCEPT_PARTS)
         reconnect = 0
@@ -356,10 +353,9 @@ T = TypeVar("T")
 MAX_BUFFERED_EVENTS = 64  # events read ahead; the sockets below hold some more
 
 
+# `asyncio.Queue` bounds items alone, and cannot end before Python 3.13.
 class StreamBuffer(Generic[T]):
     """A queue with a bound in items and bytes, which ends with the error of its source.
-
-    ``asyncio.Queue`` bounds items alone, and cannot end before Python 3.13.
 
     Parameters
     ----------
@@ -412,11 +408,9 @@ class StreamBuffer(Generic[T]):
 async def read_ahead(
     source: AsyncGenerator[T, None], size_of: Callable[[T], int], size: int | None
 ) -> AsyncGenerator[T, None]:
-    """Yield the items of `source`, which a separate task reads ahead.
-
-    The source runs in that one task from beginning to end, so that it answers pings while no item
-    is taken, until the buffer is full: 64 items, or `size` bytes. It ends before this generator.
-    """
+    """Yield the items of `source`, which a separate task reads ahead."""
+    # The source runs in that one task from beginning to end, so that it answers pings while no item
+    # is taken, until the buffer is full: 64 items, or `size` bytes. It ends before this generator.
     buffer: StreamBuffer[T] = StreamBuffer(MAX_BUFFERED_EVENTS, size)
 
     async def fill_buffer() -> None:
@@ -425,7 +419,7 @@ async def read_ahead(
             async with aclosing(source):
                 async for item in source:
                     await buffer.put(item, size_of(item))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - raised by `take`
             fault = error
         await buffer.finish(fault)
 
@@ -505,20 +499,17 @@ async def stream_in_process(transport: InProcessTransport, request: Request) -> 
     QueryError
         If the resolver fails after its first event; its exception is the cause.
     """
-    document = request.document
-    if document is None or document.schema is not transport.schema.graphql:
-        document = transport.schema.parse_document(request.query, request.operation_name)
+    document = transport.get_document(request)
+    arguments = SubscriptionArguments(request.variables or {})
     failed: Exception | None = None
     yield None
-    async with aclosing(
-        transport.schema.subscribe_document(document, request.variables or {})
-    ) as results:
+    async with aclosing(transport.adapter.subscribe_document(document, arguments)) as results:
         while failed is None:
             try:
                 result = await anext(results, None)
             except GqlnbError:
                 raise
-            except Exception as error:  # of the resolver
+            except Exception as error:  # noqa: BLE001 - of the resolver
                 failed = error
                 break
             if result is None:
@@ -531,10 +522,9 @@ async def stream_in_process(transport: InProcessTransport, request: Request) -> 
 async def stream_by_first_offer(
     transport: HttpTransport | AsgiTransport, request: Request, options: SubscriptionOptions
 ) -> ResponseStream:
-    """Yield responses over the requested carrier, else over the first that the endpoint offers.
-
-    WebSockets come first: a handshake shows whether they are offered before the operation is sent.
-    """
+    """Yield responses over the requested carrier, else over the first that the endpoint offers."""
+    # WebSockets come first: a handshake shows whether they are offered before the operation is
+    # sent.
     until = monotonic() + options.timeout
     way = options.kind or transport.stream_kind
     if way != "sse":
@@ -562,10 +552,6 @@ async def stream_over_websockets(
 ) -> ResponseStream:
     """Yield responses over a WebSocket, in the subprotocol that the endpoint speaks.
 
-    A server may choose a subprotocol and then not speak it: the older one is offered next. Others
-    do not answer a handshake that offers the newer one at all (PostGraphile 4 with ``websockets:
-    ["v0"]``): the older one is offered alone, then both again, since a server may just be slow.
-
     Raises
     ------
     NotOfferedError
@@ -573,6 +559,9 @@ async def stream_over_websockets(
     TransportError
         If it answers no handshake.
     """
+    # A server may choose a subprotocol and then not speak it: the older one is offered next. Others
+    # do not answer a handshake that offers the newer one at all (PostGraphile 4 with `websockets:
+    # ["v0"]`): the older one is offered alone, then both again, since a server may just be slow.
     until = monotonic() + options.timeout
     offers = [LEGACY_ONLY if transport.speaks_legacy else SUBPROTOCOLS]
     fault: NotOfferedError | SilentHandshakeError | None = None
@@ -655,7 +644,7 @@ async def stream_over_subprotocol(
 
 async def open_link(
     transport: HttpTransport | AsgiTransport, seconds: float, offered: Sequence[str]
-) -> Any:
+) -> AsgiLink | NetworkLink | Response | TransportError:
     """Return a WebSocket, the HTTP response instead of it, or the error to raise."""
     if isinstance(transport, AsgiTransport):
         return await open_asgi_link(transport, seconds, offered)
@@ -681,7 +670,7 @@ def encode_init(
     )
 
 
-def reveal_tokens(value: Any) -> Any:
+def reveal_tokens(value: object) -> object:
     """Return a payload with the header values of its Tokens."""
     if isinstance(value, Token):
         return value.build_header()

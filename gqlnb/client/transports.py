@@ -9,7 +9,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gqlnb import background
-from gqlnb.client.auth_headers import Credentials
+from gqlnb.client.credentials import Credentials
+from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import TransportError, describe_exception
 from gqlnb.http.decompress import DecompressionError, decompress_body
 from gqlnb.http.messages import Response
@@ -18,6 +19,7 @@ from gqlnb.redact import strip_traceback
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from gqlnb.document.document import Document
     from gqlnb.engine.schema import Schema
     from gqlnb.http.messages import Request
     from gqlnb.result.result import Result
@@ -70,23 +72,26 @@ class InProcessTransport:
     def __init__(self, schema: Schema, source: str = "in-process") -> None:
         self.schema = schema
         self.source = source
+        self.adapter = get_adapter(schema)
 
     def send(self, request: Request) -> Response:
         """Execute a request and return its response."""
-        begun = self._start_execution(request)
+        begun = self.adapter.execute_document(self.get_document(request), request.variables or {})
+        # On the background loop: a notebook has a running loop in this thread, where `asyncio.run`
+        # is refused.
         result = background.run(_await_result(begun)) if inspect.isawaitable(begun) else begun
         return make_response(result)
 
     async def asend(self, request: Request) -> Response:
         """Execute a request; asynchronous resolvers run on the running loop."""
-        begun = self._start_execution(request)
+        begun = self.adapter.execute_document(self.get_document(request), request.variables or {})
         return make_response(await begun if inspect.isawaitable(begun) else begun)
 
-    def _start_execution(self, request: Request) -> Result | Awaitable[Result]:
-        document = request.document
-        if document is None or document.schema is not self.schema.graphql:
-            document = self.schema.parse_document(request.query, request.operation_name)
-        return self.schema.execute_document(document, request.variables or {})
+    def get_document(self, request: Request) -> Document:
+        """Return the document of a request; one of another schema is parsed again."""
+        if request.document is not None and request.document.schema is self.adapter.graphql:
+            return request.document
+        return self.schema.parse_document(request.query, request.operation_name)
 
     def close(self) -> None:
         """Do nothing: there are no connections."""
@@ -115,19 +120,10 @@ class AsgiTransport:
         The application.
     credentials
         The token and headers of the client.
-    path
-        The path of the endpoint in it.
     """
 
-    def __init__(
-        self,
-        app: Callable[..., Awaitable[None]],
-        secrets: Credentials | None = None,
-        path: str = "/graphql",
-    ) -> None:
-        self.app = app
-        self.credentials = Credentials(None, {}) if secrets is None else secrets
-        self.path = path
+    def __init__(self, app: Callable[..., Awaitable[None]], credentials: Credentials) -> None:
+        self.app, self.credentials = app, credentials
         self.source = "ASGI app"
         self.stream_kind: str | None = None  # "ws" or "sse", once known
         self.speaks_legacy = False  # over WebSockets, the older subprotocol alone
@@ -159,9 +155,9 @@ class AsgiTransport:
                 return await self._exchange(request.encode())
         except DecompressionError as error:
             failure = TransportError(f"{self.source}: {UNREADABLE} {error}")
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - of the application
             failure = self.build_failure(error)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised by the caller
             return strip_traceback(error)
         return TransportError(f"{self.source}: {LATE_HINT}") if deadline.expired() else failure
 
@@ -215,8 +211,8 @@ class AsgiTransport:
             "http_version": "1.1",
             "method": "POST",
             "scheme": "http",
-            "path": self.path,
-            "raw_path": self.path.encode(),
+            "path": "/graphql",
+            "raw_path": b"/graphql",
             "query_string": b"",
             "root_path": "",
             "headers": [(k.encode("latin-1"), v.encode("latin-1")) for k, v in headers.items()],
@@ -229,10 +225,8 @@ class AsgiTransport:
 
 
 def read_answer_headers(start: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers of a response start message, by lower-case name.
-
-    They are optional (ASGI specification, "Response Start").
-    """
+    """Return the headers of a response start message, by lower-case name."""
+    # They are optional (ASGI specification, "Response Start").
     pairs = start.get("headers", ())
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in pairs}
 

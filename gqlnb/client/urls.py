@@ -17,7 +17,6 @@ __all__ = [
     "find_secret_segments",
     "format_origin",
     "is_loopback",
-    "mask_path",
     "parse_origin",
     "redact_url",
     "strip_url",
@@ -77,6 +76,8 @@ def is_key(segment: str) -> bool:
         return True
     if not KEY_CHARACTERS.fullmatch(text):
         return False
+    # Digits and both cases alternate in a key; words, even long ones, change at their borders
+    # alone.
     kinds = [classify_character(character) for character in text if character.isalnum()]
     changes = sum(a != b for a, b in pairwise(kinds))
     if "digit" not in kinds or changes < MIN_KIND_CHANGES:
@@ -100,11 +101,9 @@ def find_secret_segments(url: str) -> list[str]:
 
 
 def mask_path(path: str) -> str:
-    """Return a path with each key or token replaced.
-
-    Addresses that differ in such a segment alone look the same then, in recordings too. The
-    alternative, a part or a hash of the key, would disclose something about it.
-    """
+    """Return a path with each key or token replaced."""
+    # Addresses that differ in such a segment alone look the same then, in recordings too. The
+    # alternative, a part or a hash of the key, would disclose something about it.
     return "/".join(MASK if is_key(segment) else segment for segment in path.split("/"))
 
 
@@ -163,6 +162,7 @@ def format_origin(url: str) -> str:
 def is_loopback(url: str) -> bool:
     """Return whether a URL leads to this machine."""
     host = urlsplit(url).hostname or ""
+    # Reserved for this machine, with all names below: RFC 6761, section 6.3.
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

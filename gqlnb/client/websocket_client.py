@@ -10,7 +10,7 @@ import asyncio
 import logging
 import ssl
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -46,6 +46,9 @@ from gqlnb.redact import strip_traceback
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
+    from websockets.asyncio.client import ClientConnection, connect
+    from websockets.exceptions import ConnectionClosed
+
     from gqlnb.client.http_transport import HttpTransport
 
 __all__ = [
@@ -55,7 +58,6 @@ __all__ = [
     "NotOfferedError",
     "SilentHandshakeError",
     "SocketClosed",
-    "WebSocketLink",
     "build_not_spoken_error",
     "exchange_messages",
     "open_network_link",
@@ -143,7 +145,7 @@ class WebSocketLink(Protocol):
 class NetworkLink:
     """A WebSocket over the network."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: ClientConnection) -> None:
         self.subprotocol = str(connection.subprotocol)
         self._connection = connection
 
@@ -158,11 +160,13 @@ class NetworkLink:
         """Wait for the next message; after a long silence send a ping."""
         from websockets.exceptions import ConnectionClosed
 
+        # Peers that are gone without a close would be waited for without end. The library's own
+        # pings would end a connection whose messages are not taken for a while.
         pong: Any = None
         while True:
             try:
                 async with asyncio.timeout(PING_AFTER):
-                    return await self._connection.recv()  # type: ignore[no-any-return]
+                    return await self._connection.recv()
             except ConnectionClosed as error:
                 return read_closure(error)
             except TimeoutError:
@@ -179,7 +183,7 @@ class NetworkLink:
             await self._connection.close(code)
 
 
-def read_closure(error: Any) -> SocketClosed:
+def read_closure(error: ConnectionClosed) -> SocketClosed:
     """Return the close code and reason of an exception of the library."""
     sent, received = error.sent, error.rcvd
     if sent is not None and not error.rcvd_then_sent:
@@ -190,13 +194,11 @@ def read_closure(error: Any) -> SocketClosed:
 async def open_network_link(
     http: HttpTransport, seconds: float, offered: Sequence[str]
 ) -> NetworkLink | Response | TransportError:
-    """Return a WebSocket to an endpoint, the HTTP response of a refusal, or the error.
-
-    Nothing is raised but what cancels it: the frames below hold headers.
-    """
+    """Return a WebSocket to an endpoint, the HTTP response of a refusal, or the error."""
+    # Nothing is raised but what cancels it: the frames below hold headers.
     try:
         connection = await connect_socket(http, seconds, offered)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - returned, see above
         return explain_unopened(http, error, seconds)
     if connection.subprotocol in offered:
         return NetworkLink(connection)
@@ -246,17 +248,23 @@ def explain_proxy_refusal(http: HttpTransport, error: Exception, seconds: float)
         return TransportError(f"{http.source}: {PROXY_LOGIN}", status=407)
     if any(map(is_about_socks, iterate_causes(error))):
         return TransportError(f"{http.source}: {explain_failure(error, host, seconds, seconds)}")
-    return NotOfferedError(f"{http.source}: the proxy did not let a WebSocket through.")
+    return NotOfferedError(f"{http.source}: the proxy refused the WebSocket connection.")
 
 
-async def connect_socket(http: HttpTransport, seconds: float, offered: Sequence[str]) -> Any:
+async def connect_socket(
+    http: HttpTransport, seconds: float, offered: Sequence[str]
+) -> ClientConnection:
     """Return an open connection of the library."""
+    from websockets.typing import Subprotocol
+
     options: dict[str, Any] = {}
     if http.url.startswith("https:"):
-        options["ssl"] = await background.run_in_thread(lambda: build_ssl_context(http.verify))
+        options["ssl"] = await background.run_in_thread(
+            partial(build_ssl_context, verify=http.verify)
+        )
     return await get_connect_class()(
         f"ws{http.url.removeprefix('http')}",
-        subprotocols=list(offered),
+        subprotocols=[Subprotocol(name) for name in offered],
         additional_headers=http.credentials.build_headers(),
         user_agent_header=get_user_agent(),
         proxy=find_proxy(http),
@@ -279,7 +287,7 @@ def find_proxy(http: HttpTransport) -> str | None:
 
 
 @cache
-def get_connect_class() -> Any:
+def get_connect_class() -> type[connect]:
     """Return a subclass of the library's ``connect`` that follows no redirect."""
     from websockets.asyncio.client import connect
 
@@ -293,7 +301,7 @@ def get_connect_class() -> Any:
     return DirectConnect
 
 
-def build_ssl_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
+def build_ssl_context(*, verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
     """Return the SSL context with the certificates that :mod:`requests` would use."""
     if isinstance(verify, ssl.SSLContext):
         return verify

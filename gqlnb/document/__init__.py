@@ -1,1 +1,1 @@
-"""The nouns: a document, its variables, a result, its frame, and how they are shown."""
+"""Documents, variables, scalars and paging plans."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
+    ArgumentNode,
     ExecutableDefinitionNode,
     ExecutableDefinitionsRule,
     FieldNode,
@@ -20,6 +21,7 @@ from graphql import (
     get_named_type,
     is_abstract_type,
     is_composite_type,
+    is_enum_type,
     is_input_object_type,
     is_leaf_type,
     is_required_argument,
@@ -28,30 +30,37 @@ from graphql import (
     visit,
 )
 from graphql import NoSchemaIntrospectionCustomRule as NoIntrospectionRule
+from graphql.pyutils import suggestion_list
 
-from gqlnb.document.complexity import check_limits, parse_within_limits
+from gqlnb.document.limit_checks import check_limits, parse_within_limits
+from gqlnb.document.schema_pickle import dump_schema, load_schema
 from gqlnb.document.syntax import parse_source
 from gqlnb.document.validation import FiniteFloatsRule, can_be_infinite, validate_document
 from gqlnb.errors import Problem, QueryError, sanitize_text, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from graphql import (
         ASTValidationRule,
         DirectiveNode,
         DocumentNode,
+        EnumValueNode,
         GraphQLAbstractType,
         GraphQLSchema,
+        IntValueNode,
+        Node,
         ObjectFieldNode,
         SelectionSetNode,
+        StringValueNode,
         VariableDefinitionNode,
     )
 
-    from gqlnb.document.limits import Limits
+    from gqlnb.limits import Limits
 
 __all__ = [
     "INCREMENTAL_DIRECTIVES",
+    "UNKNOWN_NAME_HINT",
     "Document",
     "build_problems",
     "find_errors",
@@ -62,6 +71,9 @@ __all__ = [
 MAX_FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest
 MAX_EXAMPLE_FIELDS = 3
 INCREMENTAL_DIRECTIVES = ("defer", "stream")
+# The extension of a schema with a hint for unknown fields and arguments, such as that the schema is
+# a part of a larger one.
+UNKNOWN_NAME_HINT = "unknownNameHint"
 FAMILIAR_FIELDS = frozenset({"id", "name", "title", "login"})  # listed first in examples
 
 
@@ -85,6 +97,8 @@ class Document:
         ``"query"``, ``"mutation"`` or ``"subscription"``.
     variables
         The variable definitions of the operation, by name without the ``$``.
+    fragments
+        The fragments of the document by name.
     builtin_leaves
         A cache of the engine: whether the selected leaves are enums and built-in scalars only.
     """
@@ -96,6 +110,7 @@ class Document:
     name: str | None = field(init=False)
     kind: str = field(init=False)
     variables: Mapping[str, VariableDefinitionNode] = field(init=False, repr=False)
+    fragments: Mapping[str, FragmentDefinitionNode] = field(init=False, repr=False)
     builtin_leaves: bool | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +120,25 @@ class Document:
         object.__setattr__(self, "name", node.name.value if node.name else None)
         object.__setattr__(self, "kind", node.operation.value)
         object.__setattr__(self, "variables", declared)
+        spread = [one for one in self.ast.definitions if isinstance(one, FragmentDefinitionNode)]
+        object.__setattr__(self, "fragments", {one.name.value: one for one in spread})
+
+    def __copy__(self) -> Document:
+        return self  # it is immutable
+
+    def __deepcopy__(self, memo: object) -> Document:
+        return self
+
+    def __getstate__(self) -> list[object]:
+        """Return the values to pickle, with the schema in a form that can always be pickled."""
+        pickled = None if self.schema is None else dump_schema(self.schema)
+        return [pickled if it.name == "schema" else getattr(self, it.name) for it in fields(self)]
+
+    def __setstate__(self, state: list[object]) -> None:
+        """Restore pickled values; those of earlier versions hold the schema itself."""
+        for one, value in zip(fields(self), state, strict=True):
+            restored = load_schema(value) if isinstance(value, bytes) else value
+            object.__setattr__(self, one.name, restored)
 
     @classmethod
     def parse(
@@ -113,6 +147,7 @@ class Document:
         schema: GraphQLSchema | None = None,
         operation: str | None = None,
         limits: Limits | None = None,
+        *,
         introspection: bool = True,
     ) -> Document:
         """Parse and validate a text, and select the operation.
@@ -136,24 +171,26 @@ class Document:
             With line, column and caret for each error, or for the first limit exceeded.
         """
         ast = parse_document(text, limits)
-        errors = find_errors(text, ast, schema, limits, introspection) if schema else []
+        errors = []
+        if schema is not None:
+            errors = find_errors(text, ast, schema, limits, introspection=introspection)
         if schema is not None and errors:
             hints = collect_hints(ast, schema) if introspection else None
             raise QueryError(text=text, problems=build_problems(errors, hints))
         return cls(text, ast, select_operation(ast, text, operation), schema)
 
     @property
-    def fragments(self) -> Mapping[str, FragmentDefinitionNode]:
-        """The fragments of the document by name."""
-        return {
-            node.name.value: node
-            for node in self.ast.definitions
-            if isinstance(node, FragmentDefinitionNode)
-        }
+    def root_fields(self) -> frozenset[str]:
+        """The names of the root fields of the operation, those in fragments included."""
+        return frozenset(
+            node.name.value for node in self._iterate_fields([self.operation.selection_set])
+        )
 
     @property
     def incremental_directives(self) -> Sequence[DirectiveNode]:
         """The ``@defer`` and ``@stream`` directives; with any, the response may come in parts."""
+        if "@" not in self.text:  # asked for with every response
+            return ()
         collector = _IncrementalDirectiveCollector()
         visit(self.ast, collector)
         return collector.found
@@ -268,6 +305,7 @@ def find_errors(
     ast: DocumentNode,
     schema: GraphQLSchema,
     limits: Limits | None,
+    *,
     introspection: bool,
 ) -> list[GraphQLError]:
     """Return the validation errors of a parsed text, at most `limits.errors` of them."""
@@ -281,10 +319,12 @@ def find_errors(
         more.append(FiniteFloatsRule)
     if not introspection:
         more.append(NoIntrospectionRule)
+    has_variables = "$" in text
     if most is None:
-        return validate_document(schema, ast, more=more)
+        return validate_document(schema, ast, more=more, has_variables=has_variables)
     # graphql-core appends one more error to say that it stopped.
-    return validate_document(schema, ast, more=more, max_errors=most)[:most]
+    found = validate_document(schema, ast, more=more, max_errors=most, has_variables=has_variables)
+    return found[:most]
 
 
 def select_operation(ast: DocumentNode, text: str, name: str | None) -> OperationDefinitionNode:
@@ -350,7 +390,7 @@ def build_problems(
 
 
 class _HintVisitor(Visitor):
-    """Collects hints for missing selection sets and unknown input fields."""
+    """Collects hints for missing selection sets and unknown names."""
 
     def __init__(self, schema: GraphQLSchema, types: TypeInfo) -> None:
         super().__init__()
@@ -358,25 +398,58 @@ class _HintVisitor(Visitor):
         self.types = types
         self.hints: dict[tuple[int, int], str] = {}
 
+    def _add_hint(self, node: Node, *sentences: str) -> None:
+        if node.loc is not None and any(sentences):
+            place = node.loc.start_token
+            self.hints[place.line, place.column] = " ".join(filter(None, sentences))
+
+    def _add_name_hint(self, node: FieldNode | ArgumentNode, names: str) -> None:
+        # Also beside a suggestion, which may be far-fetched.
+        self._add_hint(node, names, self.schema.extensions.get(UNKNOWN_NAME_HINT, ""))
+
+    def enter_argument(self, node: ArgumentNode, *_: object) -> None:
+        definition = self.types.get_field_def()
+        if definition is not None and self.types.get_argument() is None:
+            names = _list_names(node.name.value, definition.args)
+            self._add_name_hint(node, names and f"The arguments are: {names}.")
+
     def enter_field(self, node: FieldNode, *_: object) -> None:
+        parent = self.types.get_parent_type()
+        if self.types.get_field_def() is None and parent is not None:
+            names = _list_names(node.name.value, getattr(parent, "fields", ()))
+            self._add_name_hint(node, names and f"{parent} has: {names}.")
+            return
         kind = self.types.get_type()
         named = get_named_type(kind) if kind is not None else None
-        if node.selection_set is not None or not is_composite_type(named) or node.loc is None:
+        if node.selection_set is not None or not is_composite_type(named):
             return
         fields = getattr(named, "fields", None)  # a union has none
         sentences = [f"{named} has: {_join_names(list(fields))}."] if fields else []
         if is_abstract_type(named):
             sentences.extend(_describe_possible_types(named, self.schema))
-        place = node.loc.start_token
-        self.hints[place.line, place.column] = " ".join(sentences)
+        self._add_hint(node, *sentences)
 
     def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
         kind = self.types.get_parent_input_type()
         named = get_named_type(kind) if kind is not None else None
-        if not is_input_object_type(named) or node.name.value in named.fields or node.loc is None:
-            return
-        place = node.loc.start_token
-        self.hints[place.line, place.column] = f"{named} has: {_join_names(list(named.fields))}."
+        if is_input_object_type(named) and node.name.value not in named.fields:
+            self._add_hint(node, f"{named} has: {_join_names(list(named.fields))}.")
+
+    def enter_enum_value(
+        self, node: EnumValueNode | IntValueNode | StringValueNode, *_: object
+    ) -> None:
+        kind = self.types.get_input_type()
+        named = get_named_type(kind) if kind is not None else None
+        if is_enum_type(named) and node.value not in named.values:
+            names = _list_names(node.value, named.values)
+            self._add_hint(node, names and f"{named} has: {names}.")
+
+    enter_string_value = enter_int_value = enter_enum_value
+
+
+def _list_names(wrong: str, names: Collection[str]) -> str:
+    """Return the names that a wrong one may stand for; "" if the error suggests some of them."""
+    return "" if suggestion_list(wrong, names) else _join_names(list(names))
 
 
 def _join_names(names: Sequence[str]) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias
+
+# A value of Python, NumPy or pandas, told apart by its attributes.
+ScalarValue: TypeAlias = Any
 
 __all__ = [
     "NANOSECONDS_PER_SECOND",
     "convert_seconds",
     "format_duration",
-    "parse_duration",
+    "format_short_age",
     "parse_fraction",
     "strip_zeros",
     "to_nanoseconds",
@@ -62,7 +65,7 @@ def parse_duration(value: str) -> int:
     )
 
 
-def convert_seconds(value: Any) -> int:
+def convert_seconds(value: object) -> int:
     """Convert a number of seconds, or a value as for :func:`to_nanoseconds`, to nanoseconds.
 
     Raises
@@ -90,7 +93,7 @@ def strip_zeros(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
-def to_nanoseconds(value: Any) -> int:
+def to_nanoseconds(value: ScalarValue) -> int:
     """Convert text, or a duration of Python, NumPy or pandas, to nanoseconds.
 
     Raises
@@ -107,3 +110,11 @@ def to_nanoseconds(value: Any) -> int:
     if isinstance(value, timedelta):
         return value // timedelta(microseconds=1) * 1000 + getattr(value, "nanoseconds", 0)
     raise TypeError
+
+
+def format_short_age(seconds: float) -> str:
+    """Return an age in seconds in one unit: ``5 s``, ``12 min``, ``3 h``, ``2 d``."""
+    for name, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{int(seconds // length)} {name}"
+    return f"{max(0, int(seconds))} s"

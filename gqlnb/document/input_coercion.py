@@ -25,6 +25,7 @@ from graphql import (
 from gqlnb.document import duration, scalars
 from gqlnb.document.input_records import (
     PANDAS_MISSING_TYPES,
+    ForeignValue,
     InputTable,
     is_library_instance,
     is_missing,
@@ -106,7 +107,7 @@ class NoJsonFormError(CoercionError):
 # -- without a declared type
 
 
-def convert_value(value: Any) -> JSON:
+def convert_value(value: object) -> JSON:
     """Convert a Python value to a JSON value.
 
     Dates and times become ISO 8601 text, decimals and UUIDs text, enum members their names, NumPy
@@ -131,7 +132,7 @@ def convert_value(value: Any) -> JSON:
     return value if is_file(value) else convert_foreign(value)
 
 
-def convert_foreign(value: Any) -> JSON:
+def convert_foreign(value: object) -> JSON:
     """Convert a table, an array, a model or another iterable to a JSON value."""
     table = read_table(value)
     if table is not None:
@@ -167,7 +168,7 @@ def reject_unread_table(value: object) -> None:
         raise NoJsonFormError(noun, " Give a DataFrame of pandas or Polars, or a list of dicts.")
 
 
-def convert_numpy_scalar(value: Any) -> JSON:
+def convert_numpy_scalar(value: ForeignValue) -> JSON:
     """Convert a NumPy scalar to a JSON value; a datetime becomes text with all its digits."""
     names = getattr(value.dtype, "names", None)
     if names:
@@ -179,7 +180,7 @@ def convert_numpy_scalar(value: Any) -> JSON:
     return format_timedelta(value) if value.dtype.kind == "m" else str(value)
 
 
-def convert_member(step: str | int, value: Any) -> JSON:
+def convert_member(step: str | int, value: object) -> JSON:
     """Convert a member of a value; its key or index is added to the path of an error."""
     try:
         return convert_value(value)
@@ -188,7 +189,7 @@ def convert_member(step: str | int, value: Any) -> JSON:
         raise
 
 
-def convert_items(items: Any) -> list[JSON]:
+def convert_items(items: ForeignValue) -> list[JSON]:
     """Convert the items of an iterable."""
     return [convert_member(index, item) for index, item in enumerate(items)]
 
@@ -226,7 +227,7 @@ CONVERTERS: tuple[tuple[Any, Callable[[Any], JSON]], ...] = (
 # -- with a declared type
 
 
-def coerce_input(value: Any, kind: InputKind, *, sparse: bool = False) -> JSON:
+def coerce_input(value: object, kind: InputKind, *, sparse: bool = False) -> JSON:
     """Convert a value to the JSON form of its declared type.
 
     Parameters
@@ -245,11 +246,9 @@ def coerce_input(value: Any, kind: InputKind, *, sparse: bool = False) -> JSON:
     TypeError
         If the serialiser of a custom scalar fails.
     """
-    if isinstance(kind, (NonNullTypeNode, GraphQLNonNull)):
-        inner = kind.type if isinstance(kind, NonNullTypeNode) else kind.of_type
-        return coerce_input(value, inner, sparse=sparse)
     if value is None or is_file(value):
-        return value
+        return value  # whether null is allowed is checked with the schema
+    kind = strip_non_null(kind)
     if isinstance(kind, (ListTypeNode, GraphQLList)):
         inner = kind.type if isinstance(kind, ListTypeNode) else kind.of_type
         return coerce_list(value, inner, sparse=sparse)
@@ -273,7 +272,7 @@ def coerce_input(value: Any, kind: InputKind, *, sparse: bool = False) -> JSON:
     return coerce_leaf(value, name, kind, sparse=sparse)
 
 
-def coerce_list(value: Any, inner: InputKind, *, sparse: bool) -> JSON:
+def coerce_list(value: ForeignValue, inner: InputKind, *, sparse: bool) -> JSON:
     """Convert a value for a list type: an iterable, the rows of a table, or a single item."""
     items = value if type(value) is list else None
     if items is None:
@@ -293,7 +292,7 @@ def coerce_list(value: Any, inner: InputKind, *, sparse: bool) -> JSON:
     return [coerce_step(step, item, inner, sparse=sparse) for step, item in enumerate(items)]
 
 
-def coerce_object(value: Any, kind: GraphQLInputObjectType) -> JSON:
+def coerce_object(value: object, kind: GraphQLInputObjectType) -> JSON:
     """Convert a row, a model or a mapping for an input object type."""
     table = None if isinstance(value, Mapping) else read_table(value)
     if table is not None:
@@ -319,7 +318,7 @@ def coerce_object(value: Any, kind: GraphQLInputObjectType) -> JSON:
     }
 
 
-def coerce_step(step: str | int, value: Any, kind: InputKind, *, sparse: bool = False) -> JSON:
+def coerce_step(step: str | int, value: object, kind: InputKind, *, sparse: bool = False) -> JSON:
     """Convert a member of a value; its key or index is added to the path of an error."""
     try:
         return coerce_input(value, kind, sparse=sparse)
@@ -328,7 +327,7 @@ def coerce_step(step: str | int, value: Any, kind: InputKind, *, sparse: bool = 
         raise
 
 
-def coerce_leaf(value: Any, name: str, kind: InputKind, *, sparse: bool) -> JSON:
+def coerce_leaf(value: object, name: str, kind: InputKind, *, sparse: bool) -> JSON:
     """Convert a value for a scalar or an enum."""
     if type(value).__name__ in PANDAS_MISSING_TYPES or (sparse and is_missing(value)):
         return None
@@ -345,13 +344,12 @@ def coerce_leaf(value: Any, name: str, kind: InputKind, *, sparse: bool) -> JSON
     return convert_value(scalars.serialise_value(name, value))
 
 
-def coerce_integer(value: Any, name: str) -> JSON:
-    """Convert a number for an integer type.
-
-    Whole floats become integers, because pandas stores integers with missing values as floats.
-    """
+def coerce_integer(value: object, name: str) -> JSON:
+    """Convert a number for an integer type."""
+    # Whole floats become integers, because pandas stores integers with missing values as floats.
     value = unwrap(value.value if isinstance(value, Enum) else value)
     if isinstance(value, (float, Decimal)) and isfinite(value) and value == int(value):
+        # Its integer may differ from the number that it was read from.
         if isinstance(value, float) and abs(value) >= MAX_EXACT_FLOAT:
             reason = (
                 f"a float from 2**53 on may have lost digits, and {name} takes whole numbers. "
@@ -372,7 +370,7 @@ def strip_non_null(kind: InputKind) -> InputKind:
     return kind.of_type if isinstance(kind, GraphQLNonNull) else kind
 
 
-def is_row(value: Any, kind: InputKind = None) -> bool:
+def is_row(value: ForeignValue, kind: InputKind = None) -> bool:
     """Return whether a value is one object with named fields rather than a list of items.
 
     Parameters

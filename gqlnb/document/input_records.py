@@ -6,13 +6,15 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
-__all__ = ["InputTable", "is_missing", "read_items", "read_record", "read_table"]
+__all__ = ["ForeignValue", "InputTable", "is_missing", "read_items", "read_record", "read_table"]
 
+# A value of any library, which is told by its attributes.
+ForeignValue: TypeAlias = Any
 PANDAS_MISSING_TYPES = frozenset({"NAType", "NaTType"})
 
 
@@ -50,7 +52,7 @@ class InputTable:
         ]
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Return whether a value is None, NaN, NaT or NA."""
     if value is None:
         return True
@@ -62,14 +64,14 @@ def is_missing(value: Any) -> bool:
     return kind in {"M", "m", "f"} and not getattr(value, "ndim", 0) and bool(value != value)  # noqa: PLR0124
 
 
-def is_library_instance(value: Any, module: str, *names: str) -> bool:
+def is_library_instance(value: object, module: str, *names: str) -> bool:
     """Return whether a value is an instance of a class of a library, without importing it."""
     loaded = sys.modules.get(module)
     kinds = tuple(kind for name in names if isinstance(kind := getattr(loaded, name, None), type))
     return isinstance(value, kinds)
 
 
-def read_table(value: Any) -> InputTable | None:
+def read_table(value: ForeignValue) -> InputTable | None:
     """Return a pandas, Polars, Arrow or structured NumPy table; None for any other value."""
     kind = type(value).__name__
     if is_library_instance(value, "pandas", "DataFrame"):
@@ -104,11 +106,9 @@ def build_input_table(
     return InputTable(kind, columns, length, index, repeated)
 
 
-def read_items(value: Any) -> list[Any] | None:
-    """Return the items of an array, a Series or an Index; None for any other value.
-
-    Dates and durations are not converted, because those of Python do not have nanoseconds.
-    """
+def read_items(value: ForeignValue) -> list[Any] | None:
+    """Return the items of an array, a Series or an Index; None for any other value."""
+    # Dates and durations are not converted, because those of Python do not have nanoseconds.
     if isinstance(value, (str, bytes, Mapping, list, tuple)):
         return None
     if not hasattr(value, "tolist"):
@@ -122,7 +122,7 @@ def read_items(value: Any) -> list[Any] | None:
     return list(value) if exact else list(value.tolist())
 
 
-def read_record(value: Any, known: Container[str] = ()) -> dict[str, Any] | None:
+def read_record(value: ForeignValue, known: Container[str] = ()) -> dict[str, Any] | None:
     """Return a row, a model or another object with named fields as a dict; else None.
 
     Supported are mappings, data classes, named tuples, pandas Series, rows of structured NumPy
@@ -150,7 +150,7 @@ def read_record(value: Any, known: Container[str] = ()) -> dict[str, Any] | None
     return read_model(value, known)
 
 
-def read_model(value: Any, known: Container[str]) -> dict[str, Any] | None:
+def read_model(value: ForeignValue, known: Container[str]) -> dict[str, Any] | None:
     """Return a named tuple, a database row, or a model of attrs, pydantic or msgspec as a dict."""
     kind = type(value)
     found: Any = None
@@ -176,29 +176,27 @@ def read_model(value: Any, known: Container[str]) -> dict[str, Any] | None:
     return dict(found) if isinstance(found, Mapping) else None
 
 
-def get_pydantic_fields(kind: type) -> Any:
+def get_pydantic_fields(kind: type) -> object:
     """Return the fields of a pydantic model, of version 2 or 1."""
     return getattr(kind, "model_fields", None) or getattr(kind, "__fields__", None)
 
 
-def choose_field_name(name: str, field: Any, known: Container[str]) -> str:
+def choose_field_name(name: str, field: object, known: Container[str]) -> str:
     """Return the name of a pydantic field in the input type: its own, or an alias."""
     aliases = (getattr(field, "serialization_alias", None), getattr(field, "alias", None))
     found = [one for one in (name, *aliases) if isinstance(one, str) and one in known]
     return found[0] if found else name
 
 
-def is_unread_table(value: Any) -> bool:
-    """Return whether a value is a table of an unsupported library, such as Dask.
-
-    Iteration over it yields the names of its columns, which would be sent instead of the rows.
-    """
+def is_unread_table(value: object) -> bool:
+    """Return whether a value is a table of an unsupported library, such as Dask."""
+    # Iteration over it yields the names of its columns, which would be sent instead of the rows.
     kind = type(value)  # not the value: Polars computes the columns of a lazy frame, and warns
     if kind.__module__.startswith("pandas.") and hasattr(kind, "groups"):  # grouped
         return True
     return hasattr(kind, "columns") and (hasattr(kind, "dtypes") or hasattr(kind, "collect"))
 
 
-def is_plain_iterable(value: Any) -> bool:
+def is_plain_iterable(value: object) -> bool:
     """Return whether a value is a list, a set, a generator or another sequence of items."""
     return isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, Mapping))

@@ -35,6 +35,7 @@ _DECODER = msgspec.json.Decoder()
 _EXACT_ENCODER = msgspec.json.Encoder(decimal_format="number")
 _TEXT_TYPE = frozenset({str})
 _LEAF_TYPES = frozenset({str, int, bool, type(None)})
+# In the messages of msgspec, which has no attribute for the offset.
 BYTE_PATTERN = re.compile(r"\(byte (\d+)\)")
 INVALID_NUMBER = re.compile(rb"-?(?:NaN|Infinity)")
 # An escape of a surrogate without its partner, not preceded by an unpaired backslash.
@@ -78,13 +79,15 @@ def load_exact_json(body: bytes) -> JSON:
     return _EXACT_DECODER.decode(strip_bom(body))
 
 
-def dump_exact_json(value: Any) -> bytes:
+def dump_exact_json(value: object) -> bytes:
     """Encode a value as JSON, decimals as numbers with all their digits."""
     return _EXACT_ENCODER.encode(value)
 
 
 def parse_number(text: str) -> float | Decimal:
     """Parse a JSON number as a float if that is exact, else as a decimal."""
+    # The repr of a float is the shortest text that reads as the same float: if it is the same
+    # number too, nothing was rounded.
     number, exact = float(text), Decimal(text)
     return number if Decimal(repr(number)) == exact else exact
 
@@ -120,7 +123,7 @@ def describe_fault(body: bytes, error: Exception) -> tuple[str, int | None]:
         at = len(text[: lone.start()].encode())
         return f"a lone surrogate is not valid text (byte {at})", at
     if at is None and "truncated" in str(error):
-        return ("it breaks off" if body.strip() else "it is empty"), len(body)
+        return ("it is incomplete" if body.strip() else "it is empty"), len(body)
     return sanitize_text(error, 120), at
 
 
@@ -129,7 +132,7 @@ def strip_bom(body: bytes) -> bytes:
     return body.removeprefix(BOM_UTF8)
 
 
-def dump_json(value: Any) -> bytes:
+def dump_json(value: object) -> bytes:
     """Encode a value as JSON bytes.
 
     Raises
@@ -137,6 +140,7 @@ def dump_json(value: Any) -> bytes:
     JSONError
         If JSON cannot represent a part of the value, such as NaN; the message has its path.
     """
+    # Examined first: msgspec would write NaN as null, and sets, dates and data classes as it likes.
     if is_plain_json(value):
         with suppress(UnicodeEncodeError):  # a lone surrogate
             return _ENCODER.encode(value)
@@ -146,7 +150,7 @@ def dump_json(value: Any) -> bytes:
     return _ENCODER.encode(value)
 
 
-def is_plain_json(value: Any) -> bool:
+def is_plain_json(value: JSON) -> bool:
     """Return quickly whether a value is JSON, strings not examined; False if it may not be."""
     kind = type(value)
     if kind in _LEAF_TYPES:
@@ -162,7 +166,7 @@ def is_plain_json(value: Any) -> bool:
     return _LEAF_TYPES.issuperset(map(type, value)) or all(map(is_plain_json, value))
 
 
-def dump_valid_json(value: Any) -> bytes:
+def dump_valid_json(value: object) -> bytes:
     """Encode a value of strings, finite numbers, Booleans, null, dicts and lists.
 
     Raises
@@ -173,7 +177,7 @@ def dump_valid_json(value: Any) -> bytes:
     return _ENCODER.encode(value)
 
 
-def iter_faults(value: Any, path: tuple[str | int, ...]) -> Iterator[str]:
+def iter_faults(value: JSON, path: tuple[str | int, ...]) -> Iterator[str]:
     """Yield a sentence for each part of a value that JSON cannot represent."""
     kind = type(value)
     if kind is dict:
@@ -191,7 +195,7 @@ def iter_faults(value: Any, path: tuple[str | int, ...]) -> Iterator[str]:
         yield fault.format(describe_path(path))
 
 
-def describe_leaf_fault(value: Any) -> str | None:
+def describe_leaf_fault(value: JSON) -> str | None:
     """Return why JSON cannot represent a leaf, with braces for its path; None if it can."""
     kind = type(value)
     if kind is str and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):

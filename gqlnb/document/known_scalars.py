@@ -40,6 +40,8 @@ class Scalar:
     other_forms
         The kinds of a column in which `convert` raises `OtherFormError` for the first value, since
         servers use one name for different scalars.
+    as_objects
+        Whether a column is built from Python objects rather than from Arrow arrays.
     """
 
     dtype: str
@@ -51,10 +53,15 @@ class Scalar:
     serialise: Callable[[Any], Any] | None = None
     wider: Scalar | None = None
     other_forms: Mapping[str, OtherForm] = field(default_factory=dict, compare=False)
+    as_objects: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Set the attribute that is derived from the types."""
+        object.__setattr__(self, "as_objects", self.dtype == "object" or self.arrow is None)
 
 
 class OtherForm(NamedTuple):
-    """The kind of a column whose values have another form than the name of the scalar implies.
+    """The kind of a column with values in another form than the name of the scalar implies.
 
     Attributes
     ----------
@@ -153,21 +160,21 @@ _PLAIN_LOCAL_DATETIME = Scalar(
         convert=values.read_local_nanoseconds,
     ),
 )
-DATETIME = replace(_PLAIN_DATETIME, other_forms={ValueForm.LOCAL: OtherForm(_PLAIN_LOCAL_DATETIME)})
+_COUNT_FORM = OtherForm(
+    replace(LONG, serialise=None), "numbers in a unit that is not known", "Long"
+)
+DATETIME = replace(
+    _PLAIN_DATETIME,
+    convert=values.read_timestamp,
+    other_forms={
+        ValueForm.LOCAL: OtherForm(_PLAIN_LOCAL_DATETIME),
+        ValueForm.COUNT: _COUNT_FORM,
+    },
+)
 LOCAL_DATETIME = replace(
     _PLAIN_LOCAL_DATETIME,
     other_forms={
         ValueForm.ZONED: OtherForm(_PLAIN_DATETIME, "timestamps with a time zone", "DateTime")
-    },
-)
-TIMESTAMP = replace(
-    DATETIME,
-    convert=values.read_timestamp,
-    other_forms={
-        ValueForm.LOCAL: OtherForm(_PLAIN_LOCAL_DATETIME),
-        ValueForm.COUNT: OtherForm(
-            replace(LONG, serialise=None), "numbers in a unit that is not known", "Long"
-        ),
     },
 )
 _NUMERIC_DATETIME = replace(
@@ -186,7 +193,20 @@ EPOCH_MILLISECONDS = replace(
     wider=None,
 )
 DATE = Scalar(
-    "datetime64[us]", "date32", "large_string", (str,), _STR, values.read_date, values.send_date
+    "datetime64[us]",
+    "date32",
+    "large_string",
+    (str,),
+    _STR,
+    values.read_date,
+    values.send_date,
+    other_forms={
+        ValueForm.ZONED_TIMESTAMP: OtherForm(_PLAIN_DATETIME, "timestamps, not dates", "DateTime"),
+        ValueForm.LOCAL_TIMESTAMP: OtherForm(
+            _PLAIN_LOCAL_DATETIME, "timestamps, not dates", "LocalDateTime"
+        ),
+        ValueForm.COUNT: _COUNT_FORM,
+    },
 )
 _PLAIN_TIME = Scalar("object", "time64[us]", convert=values.read_time)
 _PLAIN_ZONED_TIME = Scalar("object", "zoned time", convert=values.read_zoned_time)
@@ -222,7 +242,7 @@ _NAMES_BY_SOURCE: tuple[tuple[str, Scalar], ...] = (
     ("LocalDateTime", LOCAL_DATETIME),
     ("Date LocalDate", DATE),
     ("Time LocalTime", TIME),
-    ("Timestamp", TIMESTAMP),
+    ("Timestamp", DATETIME),
     ("Duration ISO8601Duration", DURATION),
     ("BigInt", BIG_INTEGER),
     ("Long SafeInt", LONG),
@@ -382,10 +402,8 @@ _RFC_3339 = re.compile(r"rfc-?3339\b|iso[-_]?8601|iso-date", re.IGNORECASE)
 
 
 def get_known_scalar(name: str) -> Scalar | None:
-    """Return the kind of a scalar by its name; None if it is unknown.
-
-    Hasura names arrays as in PostgreSQL, such as ``_text``; their values are JSON.
-    """
+    """Return the kind of a scalar by its name; None if it is unknown."""
+    # Hasura names arrays as in PostgreSQL, such as `_text`; their values are JSON.
     found = KNOWN_SCALARS.get(name) or _DESCRIBED.get(name)
     if found is None and name[:1] == "_" and name[1:] in KNOWN_SCALARS:
         return JSON

@@ -20,6 +20,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
+from gqlnb.document.known_scalars import get_known_scalar
 from gqlnb.document.paging_conventions import (
     GUESSED_LOOKUP,
     TOTAL_FIELDS,
@@ -47,14 +48,7 @@ if TYPE_CHECKING:
     from gqlnb.document.json_codec import JSON
     from gqlnb.document.selections import HiddenFields
 
-__all__ = [
-    "PLAIN_LIST_STEP",
-    "Anchor",
-    "ItemList",
-    "PagedField",
-    "PagedFieldFinder",
-    "get_type_name",
-]
+__all__ = ["PLAIN_LIST_STEP", "Anchor", "ItemList", "PagedField", "PagedFieldFinder"]
 
 FORWARD_FIELDS = ("hasNextPage", "endCursor")
 BACKWARD_FIELDS = ("hasPreviousPage", "startCursor")
@@ -157,6 +151,11 @@ class PagedField:
         Whether further pages are requested.
     is_connection
         Whether the field is a cursor connection.
+    has_separate_lists
+        Whether `items` are different lists of one page, such as ``media`` and ``users``, and not
+        two forms of one list, such as ``edges`` and ``nodes``.
+    beside
+        The response names of the lists in a page that are not continued.
     """
 
     name: str
@@ -175,6 +174,8 @@ class PagedField:
     hidden: HiddenFields | None = None
     followed: bool = True
     is_connection: bool = False
+    has_separate_lists: bool = False
+    beside: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -258,6 +259,7 @@ class PagedFieldFinder:
             name = place.name if _is_wrapper_step(place, key) else (*place.name, key)
             made = self._build_paged_field(pieces, inner, place, ".".join(name), key)
             if made is None and not inner:
+                self._record_unfollowed(".".join(name), first, inner, [])
                 continue
             anchor = self._find_anchor(selections, kind, pieces, len(place.steps)) or place.anchor
             if made is not None:
@@ -282,15 +284,18 @@ class PagedFieldFinder:
         inner: list[EditableSelection],
         found: list[PagedField],
     ) -> None:
-        """Record a field with paging arguments whose lists are not recognised as pages."""
+        """Record a field with paging arguments and with lists that are not recognised as pages."""
         if first.declared is None:
             return
         inner = [below for below in inner if not _is_beside_edges(first, below)]
         ways = find_page_arguments(first.declared, self._read_arguments(first))
-        position = next((way.position for way in ways), None)
+        if not ways:
+            return
         paged = {id(selection) for field in found for selection in field.selections}
-        if position is not None and _has_other_lists(inner, paged):
-            self.unfollowed[name] = ".".join(position)
+        # Nothing tells which value of an item `after:` takes. A date there is a filter.
+        is_unfollowed = is_list(first.declared.type) and not _is_date(ways[0].position_type)
+        if is_unfollowed or _has_other_lists(inner, paged):
+            self.unfollowed[name] = ".".join(ways[0].position)
 
     def _search_below(self, pieces: list[EditableSelection], place: SearchPosition) -> None:
         """Search the selections of a field, merged if there are several."""
@@ -323,13 +328,19 @@ class PagedFieldFinder:
         made = PagedField(name, place.outer, (*place.steps, key), pieces, arguments, items, info)
         made.rooted = place.outer is None and not place.listed
         made.is_connection = connection is not None
+        made.has_separate_lists = connection is None and len(items) > 1
         made.backward = arguments.position == ("before",)
         by_key = group_by_key(inner)
         made.page_infos = tuple(k for k, p in by_key.items() if p[0].name == "pageInfo")
         counts = {p[0].name: k for k, p in by_key.items() if not p[0].inner}
         others = [name for name in counts if name.endswith("Count")]
         total = next((counts[name] for name in (*TOTAL_FIELDS, *others) if name in counts), None)
-        made.total = () if total is None or made.is_plain else (total,)
+        # A count beside several lists may be of any of them.
+        is_unclear = made.is_plain or made.has_separate_lists
+        made.total = () if total is None or is_unclear else (total,)
+        if connection is None:
+            own = {item.key for item in items}
+            made.beside = tuple(k for k, p in by_key.items() if k not in own and is_list_piece(p))
         made.counted = bool(made.total)
         return made
 
@@ -410,22 +421,20 @@ class PagedFieldFinder:
         lists = {
             key: pieces[0]
             for key, pieces in group_by_key(inner).items()
-            if paged and pieces[0].declared is not None and is_list(pieces[0].declared.type)
+            if paged and is_list_piece(pieces)
         }
-        candidates = {key: piece for key, piece in lists.items() if piece.inner} or lists
-        if len(candidates) != 1:
+        candidates = choose_item_lists(first, lists)
+        items = [ItemList(k, is_wrapper=p.name in WRAPPER_NAMES) for k, p in candidates.items()]
+        if not items:
             return None
-        [(key, piece)] = candidates.items()
-        own_arguments = piece.declared.args if piece.declared else {}
-        # Not a nested connection, nor groups of a connection, which summarise all items.
-        if own_arguments.keys() & {"after", "before"} or _is_beside_edges(first, piece):
-            return None
-        items = [ItemList(key, is_wrapper=piece.name in WRAPPER_NAMES)]
         for way in ways:
             info = find_page_info(first.kind, way)
-            if info is not None:
+            # Without page info, nothing tells when the longest of several lists ends.
+            if info is not None and (len(items) == 1 or info.more or info.cursor):
                 return way, items, info
-        return None if bound is None else (bound, items, PageInfoPaths())
+        if bound is None or (ways and len(items) > 1):
+            return None
+        return bound, items, PageInfoPaths()
 
     def _read_arguments(self, selection: EditableSelection) -> dict[str, JSON]:
         """Return the values of a field's arguments in the document."""
@@ -484,6 +493,32 @@ WRAPPER_NAMES = frozenset(
 )
 
 
+def choose_item_lists(
+    page: EditableSelection, lists: Mapping[str, EditableSelection]
+) -> dict[str, EditableSelection]:
+    """Return the lists of a page that go on in its next page.
+
+    These are lists of objects, if there are any; of several lists the one with a usual name for the
+    items of a page, such as `results` beside `facets`. Otherwise all of them are.
+    """
+    candidates = {key: piece for key, piece in lists.items() if piece.inner} or dict(lists)
+    if len(candidates) > 1:
+        named = {key: piece for key, piece in candidates.items() if piece.name in WRAPPER_NAMES}
+        candidates = named if len(named) == 1 else candidates
+    # Neither nested connections, nor groups of a connection, which summarise all items.
+    return {
+        key: piece
+        for key, piece in candidates.items()
+        if not (piece.declared and piece.declared.args.keys() & {"after", "before"})
+        and not _is_beside_edges(page, piece)
+    }
+
+
+def is_list_piece(pieces: list[EditableSelection]) -> bool:
+    """Return whether the selections of one response name are those of a list."""
+    return pieces[0].declared is not None and is_list(pieces[0].declared.type)
+
+
 def find_named_arguments(given: Collection[str]) -> PageArguments | None:
     """Return the paging arguments of a field of unknown type, by their names."""
     sizes = ("limit", "first", "take", "perPage", "pageSize", "per_page", "page_size")
@@ -530,6 +565,11 @@ def _has_other_lists(selections: Iterable[EditableSelection], paged: set[int]) -
         if selection.inner and (listed or _has_other_lists(selection.inner, paged)):
             return True
     return False
+
+
+def _is_date(type_name: str) -> bool:
+    scalar = get_known_scalar(type_name)
+    return scalar is not None and scalar.dtype.startswith("datetime64")
 
 
 def get_type_name(kind: NamedType) -> str:

@@ -40,16 +40,13 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "END_CURSORS",
     "GUESSED_LOOKUP",
     "IDENTIFIERS",
     "TOTAL_FIELDS",
     "ArgumentPath",
     "Lookup",
-    "LookupKey",
     "PageArguments",
     "PageInfoPaths",
-    "PagingKind",
     "find_count",
     "find_identifier",
     "find_length_limit",
@@ -80,7 +77,7 @@ class LookupKey:
     type: str
     field: str
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: object) -> object:
         """Convert a field's value for the argument: an ID may have to be sent as an Int."""
         if self.type == "Int!" and isinstance(value, str) and value.lstrip("-").isdigit():
             return int(value)
@@ -293,10 +290,8 @@ def _choose_size(
     way: PagingKind,
     given: Mapping[str, object],
 ) -> tuple[ArgumentPath, int | None]:
-    """Return the size argument that belongs to a position argument, and its default.
-
-    Strapi accepts ``page`` with ``pageSize`` and ``start`` with ``limit``, and rejects a mixture.
-    """
+    """Return the size argument that belongs to a position argument, and its default."""
+    # Strapi accepts `page` with `pageSize` and `start` with `limit`, and rejects a mixture.
 
     def rank_size(argument: FlatArgument) -> tuple[object, ...]:
         path = argument[0]
@@ -373,7 +368,7 @@ def _read_integer_default(default: object) -> int | None:
 # The path, type and default value of an argument.
 FlatArgument: TypeAlias = "tuple[ArgumentPath, GraphQLInputType, object]"
 Path = tuple[str, ...]
-MoreMeaning = Literal["", "flag", "last", "pointer", "pages"]
+MoreMeaning = Literal["", "flag", "last", "pointer", "number", "pages"]
 
 MORE_FLAGS = (
     "hasNextPage",
@@ -386,7 +381,8 @@ MORE_FLAGS = (
 )
 LAST_FLAGS = ("isLast", "isLastPage", "last")
 NEXT_POINTERS = ("nextPage", "nextOffset", "next")
-PAGE_COUNTS = ("lastPage", "totalPages", "pageCount", "pages", "total_pages", "last_page")
+LAST_NUMBERS = ("lastPage", "last_page")  # a page number; the others count the pages
+PAGE_COUNTS = ("totalPages", "pageCount", "pages", "total_pages")
 NEXT_CURSORS = (
     *("nextToken", "nextCursor", "nextPageToken", "continuationToken", "next_cursor"),
     *("next_token", "next_page_token", "endCursor", "end_cursor", "cursor", "next", "after"),
@@ -412,20 +408,24 @@ class PageInfoPaths:
         The field that tells whether there is a next page; empty if unknown.
     meaning
         The meaning of its value. ``"flag"``: true if there is one. ``"last"``: true if there is
-        not. ``"pointer"``: not null if there is one. ``"pages"``: the number of the last page.
+        not. ``"pointer"``: not null if there is one. ``"number"``: the number of the last page.
+        ``"pages"``: how many pages there are.
     cursor
         The cursor of the next page; empty for pages without cursors.
     current
         The number of the page; empty if unknown.
+    is_end_cursor
+        Whether the last page has a cursor, too.
     """
 
     more: Path = ()
     meaning: MoreMeaning = ""
     cursor: Path = ()
     current: Path = ()
+    is_end_cursor: bool = False
 
 
-def get_at_path(page: Any, path: Path) -> Any:
+def get_at_path(page: object, path: Path) -> Any:  # noqa: ANN401 - a JSON value
     """Return the value at a path in a page, or None."""
     for step in path:
         page = page.get(step) if isinstance(page, Mapping) else None
@@ -447,7 +447,8 @@ def find_page_info(kind: NamedType, arguments: PageArguments) -> PageInfoPaths |
         if cursor is None:
             return None
         flag = next((by_name[n] for n in MORE_FLAGS if n in by_name), ())
-        return PageInfoPaths(flag, "flag" if flag else "", cursor)
+        is_end = cursor[-1] in END_CURSORS
+        return PageInfoPaths(flag, "flag" if flag else "", cursor, is_end_cursor=is_end)
     current: Path = ()
     if arguments.kind == "page":
         numbers = (by_name[n] for n in CURRENT_PAGES if n in by_name)
@@ -458,6 +459,7 @@ def find_page_info(kind: NamedType, arguments: PageArguments) -> PageInfoPaths |
         (NEXT_POINTERS, "pointer", {"Int", "Long", "String"}),
     ]
     if arguments.kind == "page":
+        tests.append((LAST_NUMBERS, "number", {"Int", "Long"}))
         tests.append((PAGE_COUNTS, "pages", {"Int", "Long"}))
     for names, meaning, types in tests:
         for name in names:

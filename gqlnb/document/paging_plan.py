@@ -7,6 +7,7 @@ total count, and identifiers of the items and of the objects around lists.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
@@ -45,6 +46,7 @@ from gqlnb.document.selections import (
     add_path,
     find_added_fields,
     group_by_key,
+    is_on_path,
     iterate_variables,
 )
 
@@ -94,7 +96,8 @@ class PagingPlan:
     document
         A query; it is not modified.
     path
-        The name of the list to follow, with the lists around it and in it; None for all.
+        The name of the list to follow, with the lists around it and in it; None for all. Of the
+        other lists, the first response still shows whether they have more items.
     variables
         The JSON values of its variables.
 
@@ -102,6 +105,8 @@ class PagingPlan:
     ----------
     fields
         The paged fields, outer ones before inner ones.
+    path
+        As given.
     unfollowed
         The paging arguments, by field name, of lists that cannot be continued.
     hidden
@@ -120,16 +125,20 @@ class PagingPlan:
         self._finder = PagedFieldFinder(document, self.variables)
         self.selections = self._finder.selections
         self.fields = self._finder.fields
-        self.unfollowed = {
-            name: argument
-            for name, argument in self._finder.unfollowed.items()
-            if path is None or path == name or _is_nested(path, name)
-        }
-        self._added_counts: set[int] = set()  # ids of selections
+        self.path = path
+        self.unfollowed = self._finder.unfollowed
+        # Ids of the selections that only prove completeness: counts, and the page info of lists
+        # that `path` leaves out.
+        self._added_counts: set[int] = set()
+        self._added_infos: set[int] = set()
         for field in self.fields:
-            field.followed = path is None or path == field.name or _is_nested(path, field.name)
+            field.followed = path is None or is_on_path(field.name, path)
             if field.followed:
                 self._add_required_fields(field)
+            else:  # so that the first response shows whether the list has more items
+                self._add_info(field)
+                added = (s for piece in field.selections for s in piece.inner or () if s.added)
+                self._added_infos.update(map(id, added))
         self.hidden = find_added_fields(self.selections)
         for field in self.fields:
             field.hidden = find_added_fields(
@@ -140,14 +149,11 @@ class PagingPlan:
 
     def _add_required_fields(self, field: PagedField) -> None:
         """Add the selections that are required to follow a paged field."""
-        if field.is_connection:
-            self._add_page_info(field)
-        else:
-            self._add_other_info(field)
+        self._add_info(field)
         field.items = [self._add_identifiers(field, items) for items in field.items]
         if field.is_connection and not any(items.ids or items.cursor for items in field.items):
             field.items += self._add_cursors(field)
-        if self.schema is not None and field.rooted and not field.total and not field.is_plain:
+        if self.schema is not None and field.rooted and not field.total:
             self._add_count(field)
         anchor = field.anchor
         if anchor is None or field.rooted:
@@ -156,6 +162,13 @@ class PagingPlan:
             anchor.typename = add_field(anchor.selections, "__typename")
         else:
             self._add_keys(field, anchor)
+
+    def _add_info(self, field: PagedField) -> None:
+        """Add the selections that tell whether a page follows."""
+        if field.is_connection:
+            self._add_page_info(field)
+        else:
+            self._add_other_info(field)
 
     def _add_page_info(self, field: PagedField) -> None:
         has, end = field.info_names
@@ -182,12 +195,14 @@ class PagingPlan:
                     keys = add_path(piece.inner, path)
             return keys
 
-        field.info = PageInfoPaths(
-            select(info.more), info.meaning, select(info.cursor), select(info.current)
+        field.info = replace(
+            info, more=select(info.more), cursor=select(info.cursor), current=select(info.current)
         )
 
     def _add_count(self, field: PagedField) -> None:
         """Select the total count, to verify completeness and to show progress."""
+        if field.is_plain or field.has_separate_lists:
+            return
         first = field.selections[0]
         enums = {
             name: node.value
@@ -284,6 +299,11 @@ class PagingPlan:
         """Whether a count was added to the document."""
         return bool(self._added_counts)
 
+    @property
+    def has_added_infos(self) -> bool:
+        """Whether the page info of a list that `path` leaves out was added to the document."""
+        return bool(self._added_infos)
+
     def has_inner(self, names: Sequence[str]) -> bool:
         """Return whether the field at a path of response names has selections."""
         selections: list[EditableSelection] = self.selections
@@ -356,7 +376,7 @@ class PagingPlan:
     # -- writing
 
     def write_first_request(
-        self, sizes: Mapping[PagedField, int], *, counts: bool = True
+        self, sizes: Mapping[PagedField, int], *, counts: bool = True, infos: bool = True
     ) -> tuple[str, set[str]]:
         """Return the text of the first request, and the names of its variables.
 
@@ -364,16 +384,21 @@ class PagingPlan:
         ----------
         sizes
             The page sizes of fields with another size than in the document.
-        counts
-            Whether to request the added counts.
+        counts, infos
+            Whether to request the added counts, and the added page info of lists left out.
         """
-        writer = SelectionWriter(None, () if counts else self._added_counts)
+        omitted = [*(() if counts else self._added_counts), *(() if infos else self._added_infos)]
+        writer = SelectionWriter(None, omitted)
         writer.edits = self._build_size_edits(sizes, writer)
         body = writer.write_set(self.selections)
         return self._write_operation(body, [], writer.used_variables), writer.used_variables
 
     def write_next_request(
-        self, turns: Sequence[PlannedPage], sizes: Mapping[PagedField, int]
+        self,
+        turns: Sequence[PlannedPage],
+        sizes: Mapping[PagedField, int],
+        *,
+        infos: bool = True,
     ) -> tuple[str, set[str]]:
         """Return the text of a request for further pages, and the names of its variables.
 
@@ -386,8 +411,11 @@ class PagingPlan:
             The pages.
         sizes
             The page sizes of fields in the items, if they differ from the document.
+        infos
+            As for :meth:`write_first_request`; counts are requested only once.
         """
-        writer, parts, declared = SelectionWriter(None, self._added_counts), [], []
+        omitted = self._added_counts if infos else self._added_counts | self._added_infos
+        writer, parts, declared = SelectionWriter(None, omitted), [], []
         inner_edits = self._build_size_edits(sizes, writer)
         shared = self._collect_shared(turns)
         names = {id(selection): name for name, selection in shared.items()}
@@ -540,8 +568,3 @@ def _is_position(name: str) -> bool:
 def _is_first(name: str, value: JSON) -> bool:
     """Return whether an argument selects the first page, as far as is known."""
     return value in (None, 0) or (value == 1 and normalize_name(name) in PAGE_NAMES)
-
-
-def _is_nested(path: str, name: str) -> bool:
-    """Return whether one of two dotted names contains the other."""
-    return path.startswith(f"{name}.") or name.startswith(f"{path}.")

@@ -11,9 +11,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
+# A value of Python, NumPy or pandas, or of JSON, told apart by its attributes.
+ScalarValue: TypeAlias = Any
 EPOCH = datetime(1970, 1, 1)
 NANOSECOND_DIGITS = re.compile(r"[.,]\d{6}(\d+)")  # beyond the resolution of Python's types
 ZONE_NAME = re.compile(r"\[[^\]]*\]$")  # of java.time: 2026-01-02T03:04:05+01:00[Europe/Paris]
@@ -52,7 +54,7 @@ class OtherFormError(ValueError):
         self.form = form
 
 
-def unwrap(value: object) -> Any:
+def unwrap(value: object) -> ScalarValue:
     """Convert a NumPy scalar to a Python value; return any other value unchanged."""
     return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
 
@@ -80,7 +82,7 @@ def build_integer_reader(
     if bits and not signed:
         low, high = 0, 2**bits
 
-    def read_integer(value: Any) -> int:
+    def read_integer(value: ScalarValue) -> int:
         value = unwrap(value)
         if texts and isinstance(value, str):
             value = int(value)
@@ -117,11 +119,9 @@ def read_number(value: object) -> float:
 
 
 def read_number_text(value: object) -> float:
-    """Convert a number or text to a float; servers on PostgreSQL send either.
-
-    PostgreSQL's NaN is sent as text, because JSON cannot represent it, and is rejected: a column of
-    Float64 would store it as null.
-    """
+    """Convert a number or text to a float; servers on PostgreSQL send either."""
+    # PostgreSQL's NaN is sent as text, because JSON cannot represent it, and is rejected: a column
+    # of Float64 would store it as null.
     if not isinstance(value, str):
         return read_number(value)
     found = float(value)
@@ -194,7 +194,7 @@ def read_object_text(value: object) -> str:
 # -- dates with times
 
 
-def _parse_datetime(value: Any) -> tuple[datetime, int]:
+def _parse_datetime(value: ScalarValue) -> tuple[datetime, int]:
     """Return a datetime, and its nanoseconds beyond microseconds."""
     rest = 0
     if isinstance(value, str):
@@ -214,10 +214,8 @@ def _parse_datetime(value: Any) -> tuple[datetime, int]:
 
 
 def _parse_iso(parse: Callable[[str], T], text: str, noun: str) -> T:
-    """Parse ISO 8601 text.
-
-    PostgreSQL has values that Python lacks: infinity, years before 1 and after 9999, and 24:00.
-    """
+    """Parse ISO 8601 text."""
+    # PostgreSQL has values that Python lacks: infinity, years before 1 and after 9999, and 24:00.
     try:
         return parse(text)
     except ValueError:
@@ -288,12 +286,17 @@ def _count_nanoseconds(found: datetime, rest: int) -> int:
 
 def read_timestamp(value: object) -> datetime:
     """Convert text to a datetime with a time zone; the unit of a number is unknown."""
+    _reject_count(value)
+    return read_zoned_datetime(value)
+
+
+def _reject_count(value: object) -> None:
+    """Raise OtherFormError for a number."""
     number = unwrap(value)
     if isinstance(number, (int, float)) and not isinstance(number, bool):
         raise OtherFormError(ValueForm.COUNT)
     if isinstance(number, str) and EPOCH_COUNT.fullmatch(number):
         raise OtherFormError(ValueForm.COUNT)
-    return read_zoned_datetime(value)
 
 
 def build_epoch_reader(unit: str) -> Callable[[object], datetime]:
@@ -324,14 +327,32 @@ def _read_epoch(step: int, value: object) -> datetime:
 
 
 def read_date(value: object) -> date:
-    """Convert a value to a date."""
+    """Convert a value to a date; timestamps and numbers are in another form."""
+    _reject_count(value)
     if isinstance(value, str):
-        return _parse_iso(date.fromisoformat, value, "date")
-    if isinstance(value, datetime) and value.time() != time():
-        raise TypeError
+        return _parse_or_reject(date.fromisoformat, value, "date")
     if not isinstance(value, date):
         raise TypeError
-    return value.date() if isinstance(value, datetime) else value
+    if not isinstance(value, datetime):
+        return value
+    if value.time() != time():
+        raise _build_timestamp_error(value)
+    return value.date()
+
+
+def _parse_or_reject(parse: Callable[[str], T], text: str, about: str) -> T:
+    """Parse a date or a time of day; raise the error for a timestamp in its place."""
+    try:
+        return parse(text)
+    except ValueError:
+        pass
+    # Servers on JavaScript often have a scalar "Date" for its class Date, which is a timestamp, and
+    # GitLab and others call one "Time".
+    raise _build_timestamp_error(_parse_iso(datetime.fromisoformat, text, about))
+
+
+def _build_timestamp_error(value: datetime) -> OtherFormError:
+    return OtherFormError(ValueForm.ZONED_TIMESTAMP if value.tzinfo else ValueForm.LOCAL_TIMESTAMP)
 
 
 def _parse_clock(value: object) -> time:
@@ -339,20 +360,10 @@ def _parse_clock(value: object) -> time:
         if _parse_nanoseconds(value):
             message = "it has nanoseconds, which a time of Python cannot represent"
             raise ValueError(message)
-        value = _parse_time(value)
+        value = _parse_or_reject(time.fromisoformat, value, "time of day")
     if not isinstance(value, time):
         raise TypeError
     return value
-
-
-def _parse_time(text: str) -> time:
-    try:
-        return time.fromisoformat(text)
-    except ValueError:
-        pass
-    # GitLab and others call a timestamp "Time".
-    found = _parse_iso(datetime.fromisoformat, text, "time of day")
-    raise OtherFormError(ValueForm.ZONED_TIMESTAMP if found.tzinfo else ValueForm.LOCAL_TIMESTAMP)
 
 
 def read_time(value: object) -> time:
@@ -375,10 +386,8 @@ def read_zoned_time(value: object) -> time:
 
 
 def send_datetime(value: object) -> object:
-    """Convert a date to its midnight in UTC; return any other value unchanged.
-
-    A datetime without a time zone is not converted, because it may be a local time.
-    """
+    """Convert a date to its midnight in UTC; return any other value unchanged."""
+    # A datetime without a time zone is not converted, because it may be a local time.
     if isinstance(value, date) and not isinstance(value, datetime):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
     return value

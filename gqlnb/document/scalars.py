@@ -69,9 +69,10 @@ def scalar(
     Scalar            dtype of a column
     ================= ===================================================================
     ``BigInt``        Int64; Python's ``int`` in all rows where one has more than 64 bits
-    ``Date``          datetime64[us]
+    ``Date``          datetime64[us]; that of ``DateTime`` where values are
+                      timestamps or numbers, with a warning
     ``DateTime``      datetime64[us, UTC]; datetime64[us] where no value has a zone; [ns]
-                      where one has nanoseconds
+                      where one has nanoseconds; Int64 where values are numbers, with a warning
     ``Datetime``      that of ``DateTime``: PostGraphile has one name for both. Without any value
                       it is in UTC, and in a page of ``client.pages`` as in the previous pages
     ``LocalDateTime`` datetime64[us]; datetime64[ns] where one has nanoseconds
@@ -82,16 +83,17 @@ def scalar(
     ``JSON``          object: dictionaries, lists, ...
     ``PositiveInt``   Int64
     ``Time``          object: ``datetime.time``
-    ``Timestamp``     that of ``DateTime``; Int64 where values are numbers, with a warning
+    ``Timestamp``     that of ``DateTime``
     ``URI``, ``UUID`` string
     ================= ===================================================================
 
     Values in lists within one cell are converted too. The dtype of a column without any value in a
     page cannot be known: a warning names the column of ``Datetime`` whose first value in a later
     page has no time zone, since ``pandas.concat`` would convert both to objects;
-    ``client.execute_all`` reads all pages as one frame.
+    :func:`gqlnb.concat` does not, and ``client.execute_all`` reads all pages as one frame.
 
     Variables of integer and decimal scalars are sent as numbers up to 2**53 - 1, else as text.
+    Integers inside values of JSON scalars stay numbers, which servers on JavaScript round beyond.
 
     Parameters
     ----------
@@ -137,7 +139,7 @@ def scalar(
         column_dtype, fit = _resolve_dtype(name, dtype)
         first = base.convert
 
-        def convert(value: Any) -> Any:
+        def convert(value: object) -> object:
             converted = value if first is None else first(value)
             return None if converted is None else fit(converted)
 
@@ -146,20 +148,18 @@ def scalar(
     _version += 1
 
 
-def _read_boolean_or_bit(value: Any) -> bool:
+def _read_boolean_or_bit(value: object) -> bool:
     value = unwrap(value)
     return bool(value) if type(value) is int and value in {0, 1} else read_boolean(value)
 
 
-def _read_float(value: Any) -> float:
+def _read_float(value: object) -> float:
     return float(value) if isinstance(value, str) else read_number(value)
 
 
 def _resolve_dtype(name: str, dtype: str) -> tuple[str, Callable[[Any], Any]]:
-    """Return the nullable dtype for a dtype, and a function that converts values for it.
-
-    NumPy's Booleans, integers and strings have no null: it would be False, an error, or "None".
-    """
+    """Return the nullable dtype for a dtype, and a function that converts values for it."""
+    # NumPy's Booleans, integers and strings have no null: it would be False, an error, or "None".
     from pandas import StringDtype
     from pandas.api.types import is_extension_array_dtype, pandas_dtype
 
@@ -178,6 +178,7 @@ def _resolve_dtype(name: str, dtype: str) -> tuple[str, Callable[[Any], Any]]:
     if found.kind == "f":
         return dtype, _read_float
     is_nullable = is_extension_array_dtype(found)
+    # A sparse dtype has the kind of its subtype, but cannot be replaced by a nullable dtype.
     if found.kind == "b" and getattr(found, "subtype", None) is None:
         return dtype if is_nullable else "boolean", _read_boolean_or_bit
     if found.kind in "iu" and getattr(found, "subtype", None) is None:
@@ -204,10 +205,7 @@ def get_scalar(shape: LeafShape) -> Scalar:
 
 
 def needs_conversion(kind: Scalar) -> bool:
-    """Return whether the values in a column differ from the JSON values.
-
-    They are the same for text, numbers, Booleans and any JSON.
-    """
+    """Return whether values in a column differ from JSON, as those of text and numbers do not."""
     if kind in UNCONVERTED:
         return False
     is_duration = kind.arrow in {"duration", "seconds"}
@@ -241,6 +239,11 @@ def takes_numbers(name: str, like: str = "") -> bool:
     ----------
     name, like
         The name of the scalar, and the name of the known scalar that it is like; "" if none.
+
+    Returns
+    -------
+    bool
+        Whether numbers are sent.
     """
     found = _REGISTERED.get(name) or get_known_scalar(like or name) or UNKNOWN
     if name in {"Int", "String", "Boolean"}:  # servers reject a number that does not fit
@@ -248,8 +251,20 @@ def takes_numbers(name: str, like: str = "") -> bool:
     return found.serialise is not None or found.dtype == "Float64" or found.arrow == "json"
 
 
-def serialise_value(name: str, value: Any) -> Any:
+def serialise_value(name: str, value: object) -> object:
     """Apply the serialiser of a scalar to a value, before its conversion to JSON.
+
+    Parameters
+    ----------
+    name
+        The name of the scalar.
+    value
+        The Python value of a variable.
+
+    Returns
+    -------
+    object
+        The value to convert; the same without a serialiser.
 
     Raises
     ------
@@ -263,7 +278,7 @@ def serialise_value(name: str, value: Any) -> Any:
     try:
         return found.serialise(value)
     except Exception as error:
-        if registered is None:
+        if registered is None:  # our own, whose errors name no value
             raise
         reason = type(error).__name__
     message = f"its serialiser raised {reason} for a {type(value).__name__}."

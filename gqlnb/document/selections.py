@@ -1,8 +1,4 @@
-"""An editable tree of a document's selections, and its conversion back to text.
-
-graphql-core's nodes are immutable, and a fragment may be spread in several places that need
-different arguments. Here fragments are expanded, so that each place has its own selections.
-"""
+"""An editable tree of a document's selections, and its conversion back to text."""
 
 from __future__ import annotations
 
@@ -44,6 +40,7 @@ __all__ = [
     "add_path",
     "find_added_fields",
     "group_by_key",
+    "is_on_path",
     "iterate_fields",
     "iterate_variables",
     "parse_selections",
@@ -54,6 +51,8 @@ MAX_SELECTIONS = 20_000  # a kilobyte of fragments can expand to millions
 NamedType: TypeAlias = Any  # a named type of graphql-core, with `fields` or without; or None
 
 
+# graphql-core's nodes are immutable, and a fragment may be spread in several places that need
+# different arguments. Here fragments are expanded, so that each place has its own selections.
 # Selections are copied into this tree because one fragment may be used in places that need
 # different pages, and graphql-core's nodes are immutable.
 @dataclass(slots=True, eq=False)
@@ -221,6 +220,11 @@ def group_by_key(selections: Iterable[EditableSelection]) -> dict[str, list[Edit
     return by_key
 
 
+def is_on_path(name: str, path: str) -> bool:
+    """Return whether two dotted names are equal, or one of them contains the other."""
+    return f"{path}.".startswith(f"{name}.") or f"{name}.".startswith(f"{path}.")
+
+
 def add_field(
     selections: list[EditableSelection], name: str, below: Sequence[str] = (), on: str = ""
 ) -> str:
@@ -298,6 +302,7 @@ def find_added_fields(selections: Iterable[EditableSelection]) -> HiddenFields |
     """Return the fields that were added to a selection set; None if there are none."""
     hidden = HiddenFields()
     for key, pieces in group_by_key(selections).items():
+        # Where the caller selects the name too, the field is theirs.
         if all(piece.added for piece in pieces):
             hidden.names.append(key)
             continue

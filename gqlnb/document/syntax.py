@@ -32,7 +32,7 @@ _STRICT_OPTIONS: dict[str, Any] = {
 }
 
 
-def parse_source(text: str, **options: Any) -> DocumentNode:
+def parse_source(text: str, **options: Any) -> DocumentNode:  # noqa: ANN401 - of graphql-core
     """Parse a text strictly.
 
     Parameters

@@ -6,7 +6,7 @@ import io
 import os
 from mimetypes import guess_type
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from gqlnb.errors import OptionError, TransportError, sanitize_text
 
@@ -41,7 +41,8 @@ class Upload:
     Raises
     ------
     OptionError
-        If the file does not exist, or `content` is of another type.
+        If the file does not exist, `content` is of another type, or `content_type` is not printable
+        ASCII.
 
     Examples
     --------
@@ -87,12 +88,19 @@ class Upload:
         return isinstance(self._content, (bytes, Path)) or self._start is not None
 
     def open(self) -> BinaryIO:
-        """Return a binary file at its start; closing it does not close a file given as content.
+        """Open the content at its start.
+
+        Returns
+        -------
+        BinaryIO
+            A file; closing it does not close a file given as content.
 
         Raises
         ------
         TransportError
             If the content is a stream that was read before.
+        OSError
+            If the file cannot be opened.
         """
         if isinstance(self._content, bytes):
             return io.BytesIO(self._content)
@@ -111,13 +119,39 @@ class Upload:
         return UnclosedFile(self._content)  # type: ignore[return-value]
 
     def iterate_chunks(self) -> Iterator[bytes]:
-        """Yield the content in chunks of 256 KiB."""
+        """Read the content in chunks.
+
+        Yields
+        ------
+        bytes
+            At most 256 KiB, never empty.
+
+        Raises
+        ------
+        TransportError
+            If the content is a stream that was read before.
+        OSError
+            If the file cannot be read.
+        """
         with self.open() as file:
             while part := file.read(CHUNK_SIZE):
                 yield part
 
     def read(self) -> bytes:
-        """Return the content."""
+        """Read the whole content.
+
+        Returns
+        -------
+        bytes
+            The content.
+
+        Raises
+        ------
+        TransportError
+            If the content is a stream that was read before.
+        OSError
+            If the file cannot be read.
+        """
         return b"".join(self.iterate_chunks())
 
     def __repr__(self) -> str:
@@ -140,15 +174,25 @@ class UnclosedFile(io.RawIOBase):
         return self._file.read(size)
 
 
-def is_file(value: Any) -> bool:
+def is_file(value: object) -> bool:
     """Return whether a value is sent as a file: an :class:`Upload`, or an open file."""
     return isinstance(value, Upload) or (
         callable(getattr(value, "read", None)) and not isinstance(value, type)
     )
 
 
-def validate_content(content: Any) -> Any:
-    """Return the content of an upload as bytes, a path, or an open file.
+def validate_content(content: object) -> bytes | Path | BinaryIO:
+    """Check the content of an upload.
+
+    Parameters
+    ----------
+    content
+        The content as given to :class:`Upload`.
+
+    Returns
+    -------
+    bytes, Path or BinaryIO
+        Bytes, the path of a file, or an open file.
 
     Raises
     ------
@@ -170,12 +214,12 @@ def validate_content(content: Any) -> Any:
         msg = "The file to upload is closed. Keep it open until it is sent, or give its path."
         raise OptionError(msg)
     if callable(getattr(content, "read", None)):
-        return content
+        return cast("BinaryIO", content)
     msg = f"Upload takes a path, bytes, or a file open for reading; got {type(content).__name__}."
     raise OptionError(msg)
 
 
-def get_position(content: Any) -> int | None:
+def get_position(content: bytes | Path | BinaryIO) -> int | None:
     """Return the position of an open file; None for other content, and if it cannot seek."""
     if isinstance(content, (bytes, Path)):
         return None
@@ -186,7 +230,7 @@ def get_position(content: Any) -> int | None:
     return position if isinstance(position, int) else None
 
 
-def get_filename(content: Any) -> str:
+def get_filename(content: object) -> str:
     """Return the base name of a path or an open file; "file" if unknown."""
     name = content.name if isinstance(content, Path) else getattr(content, "name", None)
     return Path(name).name or "file" if isinstance(name, str) else "file"

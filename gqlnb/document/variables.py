@@ -55,7 +55,6 @@ __all__ = [
     "check_variables",
     "depends_on_types",
     "describe_errors",
-    "has_large_integer",
     "needs_schema",
     "read_large_integer",
     "write_large_integers",
@@ -143,15 +142,14 @@ def coerce_variable(
 def check_variable_names(document: Document, given: Mapping[str, Any] | None) -> None:
     """Check that no given name is a misspelling of a declared variable.
 
-    The specification requires undeclared names to be ignored, so that a variable given under a
-    wrong name would silently be null, or its default.
-
     Raises
     ------
     QueryError
         If an undeclared name is similar to a declared variable without a value, or if none of the
         given names is declared.
     """
+    # The specification requires undeclared names to be ignored, so that a variable given under a
+    # wrong name would silently be null, or its default.
     declared = document.variables
     if not isinstance(given, Mapping) or all(name in declared for name in given):
         return
@@ -172,12 +170,10 @@ def check_variable_names(document: Document, given: Mapping[str, Any] | None) ->
 
 
 def needs_schema(document: Document, given: Mapping[str, Any] | None) -> bool:
-    """Return whether the schema is required to convert the values correctly.
-
-    It is for rows, tables, models and large integers of a type that the document only names: the
-    conversion of NaN, of 3.0 in a column of integers, of a date, and of an integer beyond the range
-    of a float depend on the types of the fields.
-    """
+    """Return whether the schema is required to convert the values correctly."""
+    # The schema is needed for rows, tables, models and large integers of a type that the document
+    # only names: the conversion of NaN, of 3.0 in a column of integers, of a date, and of an
+    # integer beyond the range of a float depend on the types of the fields.
     if document.schema is not None or not isinstance(given, Mapping):
         return False
     return any(
@@ -189,12 +185,12 @@ def needs_schema(document: Document, given: Mapping[str, Any] | None) -> bool:
     )
 
 
-def depends_on_types(value: Any) -> bool:
+def depends_on_types(value: object) -> bool:
     """Return whether the JSON form of a value may depend on the types of input fields."""
     return is_structured(value) or has_large_integer(value)
 
 
-def is_structured(value: Any) -> bool:
+def is_structured(value: object) -> bool:
     """Return whether a value, or the first item of a list, is a table, a row or a model."""
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         return bool(value) and is_structured(value[0])
@@ -236,9 +232,6 @@ def describe_errors(
 ) -> list[Problem]:
     """Return graphql-core's errors about variables as problems without values.
 
-    graphql-core decides whether a value is valid; the values are then examined again for messages
-    that do not contain them.
-
     Parameters
     ----------
     document
@@ -248,6 +241,8 @@ def describe_errors(
     errors
         The errors of graphql-core; those about other things are kept.
     """
+    # graphql-core decides whether a value is valid; the values are then examined again for messages
+    # that do not contain them.
     with_value = [
         error
         for error in errors
@@ -340,7 +335,7 @@ def find_leaf_fault(value: JSON, kind: GraphQLEnumType | GraphQLScalarType) -> s
     parse = getattr(kind, "coerce_input_value", None) or kind.parse_value
     try:
         parse(value)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a parser of the user may raise anything
         if getattr(parse, HIDES_VALUES, False):
             return str(error)
         return f"{kind.name} cannot represent this value, which is {describe_kind(value)}."

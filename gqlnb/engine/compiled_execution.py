@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from functools import partial
 from typing import TYPE_CHECKING
 
 from graphql import ExecutionResult, GraphQLError
@@ -11,22 +9,28 @@ from graphql import execute as core_execute
 from graphql.execution.values import get_variable_values
 
 from gqlnb.document.variables import describe_errors
-from gqlnb.engine.compiler.compiler import PlanCompiler
 from gqlnb.engine.compiler.executor import PlanExecutor, RepeatPlanExecutor
+from gqlnb.engine.compiler.lazy_functions import PlanCompiler
 from gqlnb.engine.compiler.plans import (
+    MAX_PLANS_BUILT,
     CachedOperation,
     DocumentFacts,
     OperationPlan,
-    cached_operations,
     get_operation,
 )
+from gqlnb.engine.compiler.variable_values import VariableCoercer
 from gqlnb.engine.execution_budget import (
     IN_PROCESS,
     BudgetedPlanExecutor,
     build_counting_executor,
-    execute_bounded,
 )
-from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Outcome, Value, check_arguments
+from gqlnb.engine.graphql_compat import (
+    EXECUTE_SIGNATURE,
+    IS_GRAPHQL_33,
+    Outcome,
+    Value,
+    check_arguments,
+)
 from gqlnb.errors import QueryError
 from gqlnb.result.result import Result, build_data_result
 
@@ -44,10 +48,8 @@ __all__ = [
     "build_result",
     "execute",
     "execute_within",
-    "run_document",
 ]
 
-SIGNATURE = inspect.signature(core_execute)
 # Arguments that plans support; with any other, unless it is the default, graphql-core executes.
 SUPPORTED_OPTIONS = frozenset(
     {
@@ -116,7 +118,7 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
     """
     given: tuple[object, ...] = ()
     if more or options or field_resolver is not None or type_resolver is not None:
-        bound = SIGNATURE.bind(
+        bound = EXECUTE_SIGNATURE.bind(
             schema,
             document,
             root_value,
@@ -134,12 +136,7 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
             k: v for k, v in bound.arguments.items() if k in SUPPORTED_OPTIONS and v is not None
         }
         given = tuple(options.items())
-    # Ids are safe as keys, and much faster than hashing a document: the cached operation refers to
-    # both objects, so that no other object can get their ids.
-    key = (id(schema), id(document), operation_name)
-    operation = cached_operations.get((*key, *given) if given else key)
-    if operation is None:
-        operation = get_operation(schema, document, operation_name, given)
+    operation = get_operation(schema, document, operation_name, given)
     plan = operation.plan_without_variables
     # A shortcut past the coercion of variables. These lines are repeated in execute_within, since
     # a common function would cost a tenth of the time of a small operation.
@@ -150,13 +147,15 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
     return execute_operation(operation, root_value, context_value, variable_values, options)
 
 
-execute.__signature__ = SIGNATURE  # type: ignore[attr-defined]
+execute.__signature__ = EXECUTE_SIGNATURE  # type: ignore[attr-defined]
 
 
 def is_supported(arguments: Mapping[str, object]) -> bool:
     """Return whether plans support all arguments that differ from their defaults."""
     return all(
-        name in SUPPORTED_ARGUMENTS or value is SIGNATURE.parameters[name].default or value == {}
+        name in SUPPORTED_ARGUMENTS
+        or value is EXECUTE_SIGNATURE.parameters[name].default
+        or value == {}
         for name, value in arguments.items()
     )
 
@@ -180,6 +179,11 @@ def execute_within(
     schema, document, root, context, variables, name, **options
         As for :func:`execute`, in the order of its first arguments.
 
+    Returns
+    -------
+    ExecutionResult, or an awaitable of one
+        An awaitable only if a resolver returned one.
+
     Raises
     ------
     BudgetExceededError
@@ -192,9 +196,7 @@ def execute_within(
             return execute_by_core(budget, arguments, options)
         options = {key: value for key, value in options.items() if value is not None}
         given = (*given, *options.items())
-    operation = cached_operations.get((id(schema), id(document), name, *given))
-    if operation is None:
-        operation = get_operation(schema, document, name, given)
+    operation = get_operation(schema, document, name, given)
     plan = operation.plan_without_variables
     if plan is not None and variables is None and not plan.is_stale():
         return plan.execute(create_executor(plan, root, context, plan.empty_variables, budget))
@@ -233,21 +235,29 @@ def execute_operation(
     budget: ExecutionBudget | None = None,
 ) -> Outcome:
     """Execute an operation by its plan, if it has been executed with such variables before."""
-    schema = operation.schema
-    incremental = IS_GRAPHQL_33 and (
-        schema.get_directive("defer") or schema.get_directive("stream")
-    )
-    if not operation.facts.plannable or incremental:
+    if not operation.plannable or lacks_plan(operation, variables):
         given = (operation.schema, operation.document, root, context, variables, operation.name)
         return execute_by_core(budget, given, options)
     coerced = coerce_variables(operation, variables, options)
-    key = None if coerced is None else build_plan_key(operation, coerced)
+    key = None
+    if coerced is not None:
+        key = operation.build_plan_key(coerced.coerced if IS_GRAPHQL_33 else coerced)
     plan = operation.plans.get(key) if key is not None else None
     if plan is not None:
         if not plan.is_stale():
             return plan.execute(create_executor(plan, root, context, coerced, budget))
         operation.clear_plans()
     return execute_first_time(operation, root, context, variables, options, budget)
+
+
+def lacks_plan(operation: CachedOperation, variables: Value) -> bool:
+    """Return whether an operation has had many plans, and none now for these variables."""
+    if operation.plans_built < MAX_PLANS_BUILT or not isinstance(variables, dict):
+        return False
+    # Booleans are what they are coerced to: this is decided before graphql-core coerces all values.
+    if any(type(variables.get(name)) is not bool for name in operation.facts.names):
+        return False
+    return operation.build_plan_key(variables) not in operation.plans
 
 
 def execute_first_time(
@@ -267,19 +277,26 @@ def execute_first_time(
     if isinstance(built, list):
         return ExecutionResult(data=None, errors=built)
     try:
-        key = build_plan_key(operation, built.variable_values)
+        key = operation.build_plan_key(built.coerced_variables)
     except TypeError:  # a value that isn't hashable: not a Boolean, so never valid
         return execute_by_core(budget, given, options)
     if budget is not None:
         built.budget = budget
-    plan = build_plan(built, operation.facts)
+    plan = build_plan(built, operation.facts, branches=operation.list_branches(key))
     operation.store_plan(key, plan)
-    return plan.execute_first(built)
+    return plan.execute(built)
 
 
-def build_plan(built: PlanExecutor, facts: DocumentFacts, *, timed: bool = False) -> OperationPlan:
+def build_plan(
+    built: PlanExecutor,
+    facts: DocumentFacts,
+    *,
+    branches: frozenset[str] = frozenset(),
+    timed: bool = False,
+) -> OperationPlan:
     """Return the plan of a run that graphql-core has built, and attach it to the run."""
-    plan = built.plan = OperationPlan(built, facts, PlanCompiler, timed=timed)
+    built.__dict__.pop("collected_errors", None)  # graphql-core's; the run creates its own
+    plan = built.plan = OperationPlan(built, facts, PlanCompiler, branches=branches, timed=timed)
     return plan
 
 
@@ -293,6 +310,12 @@ def coerce_variables(
     declared = plan.operation.variable_definitions or ()
     if not declared:
         return plan.empty_variables
+    if operation.coercer is None:
+        operation.coercer = VariableCoercer(operation.schema, declared)
+    try:
+        return operation.coercer.coerce(variables or {})
+    except Exception:  # noqa: BLE001, S110 - whatever a scalar raises: graphql-core reports it
+        pass
     found = get_variable_values(
         operation.schema,
         declared,
@@ -300,65 +323,6 @@ def coerce_variables(
         max_errors=options.get("max_coercion_errors", 50),
     )
     return None if isinstance(found, list) else found
-
-
-def build_plan_key(operation: CachedOperation, variables: Value) -> tuple[object, ...]:
-    """Return the values of the variables that ``@skip`` and ``@include`` read."""
-    values = variables.coerced if IS_GRAPHQL_33 else variables
-    key = tuple(values.get(name, ...) for name in operation.facts.names)
-    hash(key)
-    return key
-
-
-def run_document(
-    schema: GraphQLSchema,
-    document: Document,
-    variables: Mapping[str, object],
-    context: Value = None,
-    root: Value = None,
-    budget: ExecutionBudget | None = None,
-) -> Result | Awaitable[Result]:
-    """Execute a document that was validated against the schema.
-
-    Parameters
-    ----------
-    schema, document
-        The schema, and the document with its operation chosen.
-    variables
-        JSON-like values by name.
-    context, root
-        The context of all resolvers, and the parent value of the root fields.
-    budget
-        The fields and seconds it may use; None for no limit.
-
-    Returns
-    -------
-    Result, or an awaitable of one
-        An awaitable only if a resolver returned one.
-
-    Raises
-    ------
-    QueryError
-        If a variable does not match its type. The result contains the errors of resolvers.
-    """
-    if document.kind == "subscription":
-        message = (
-            "A subscription gives many results, and this would be one. Use subscribe(); over HTTP, "
-            "ask for them with Accept: text/event-stream, or over a WebSocket."
-        )
-        raise QueryError(message)
-    given = dict(variables) if variables else None
-    if budget is not None:
-        run = partial(
-            execute_within, budget, schema, document.ast, root, context, given, document.name
-        )
-        return execute_bounded(run, budget, document, partial(build_result, variables=given))
-    outcome = execute(schema, document.ast, root, context, given, document.name)
-    if type(outcome) is ExecutionResult:
-        if outcome.errors is None:
-            return build_data_result(outcome.data, document, IN_PROCESS, given)
-        return build_result(outcome, document, given)
-    return await_result(outcome, document, given)
 
 
 async def await_result(
@@ -372,6 +336,20 @@ def build_result(
     outcome: ExecutionResult, document: Document, variables: Mapping[str, object] | None = None
 ) -> Result:
     """Return the result of an execution.
+
+    Parameters
+    ----------
+    outcome
+        The result of graphql-core.
+    document
+        The document that was executed.
+    variables
+        Its variables by name; None if there are none.
+
+    Returns
+    -------
+    Result
+        Data and errors, with the exception behind each error.
 
     Raises
     ------
@@ -398,7 +376,16 @@ def build_result(
 def is_request_error(error: GraphQLError) -> bool:
     """Return whether an error is about the request, rather than its execution.
 
-    An error that a library's extension raises during the execution has neither a path nor a
-    location, but an original exception.
+    Parameters
+    ----------
+    error
+        An error of an execution's result.
+
+    Returns
+    -------
+    bool
+        False for an error with a path, and for an exception without a location.
     """
+    # An error that a library's extension raises during the execution has neither a path nor a
+    # location, but an original exception.
     return error.path is None and (error.original_error is None or bool(error.locations))

@@ -27,20 +27,18 @@ from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
     from asyncio import Task
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from gqlnb.document.document import Document
-    from gqlnb.document.limits import Limits
+    from gqlnb.limits import Limits
 
 __all__ = [
     "IN_PROCESS",
-    "BudgetExceededError",
     "BudgetedPlanExecutor",
     "ExecutionBudget",
     "build_counting_executor",
     "build_stopped_result",
     "execute_bounded",
-    "format_time_limit",
 ]
 
 FIRST_CREDIT, MAX_CREDIT = 256, 2048  # fields of credit; a field takes some tenths of a microsecond
@@ -51,12 +49,10 @@ UNLIMITED = 1 << 62  # fields; more than any execution has
 
 # A BaseException, so that neither the handling of single fields, ours or graphql-core's, nor a
 # resolver's `except Exception` can catch it.
+# Not derived from `Exception`, so that the handlers of field errors in this engine, in
+# graphql-core and in resolvers do not catch it.
 class BudgetExceededError(BaseException):
-    """A budget is used up.
-
-    It does not derive from ``Exception``, so that the handlers of field errors in this engine, in
-    graphql-core and in resolvers do not catch it.
-    """
+    """A budget is used up."""
 
 
 class ExecutionBudget:
@@ -108,6 +104,12 @@ class ExecutionBudget:
     def from_limits(cls, limits: Limits) -> ExecutionBudget:
         """Return the budget of an execution that begins now."""
         return cls(limits.fields, limits.seconds)
+
+    def restart(self) -> None:
+        """Let the time begin now: the execution had to wait for a thread."""
+        if self.seconds is not None and self.reason is None:
+            self._renewed_at = self.clock()
+            self.deadline = self._renewed_at + self.seconds
 
     @property
     def used(self) -> int:
@@ -164,7 +166,12 @@ class ExecutionBudget:
         self.left = min(self._step, left)
         self._uncredited = left - self.left
 
-    def count_rows(self, rows: Sequence[object], per_row: int, dicts: bool) -> Iterable[object]:
+    def count_rows(
+        self,
+        rows: Sequence[object],
+        per_row: int,
+        dicts: bool,  # noqa: FBT001 - compiled code gives it by position
+    ) -> Iterable[object]:
         """Return the rows of a list that exceeds the credit, to be counted during iteration.
 
         Parameters
@@ -206,10 +213,14 @@ class ExecutionBudget:
                 self.renew_credit()
 
     def watch_items(self, items: Iterator[object]) -> Iterator[object]:
-        """Yield items of a possibly infinite iterator while there is time."""
-        for item in items:
-            self.check()
-            yield item
+        """Yield items of a possibly infinite iterator while there is time, then close it."""
+        try:
+            for item in items:
+                self.check()
+                yield item
+        finally:
+            if close := getattr(items, "close", None):
+                close()
 
     def _format_reason(self) -> str:
         return "Execution was stopped." if self.seconds is None else format_time_limit(self.seconds)
@@ -251,7 +262,7 @@ class FieldCountingMixin:
         self.budget.spend(1)
         return super().execute_field(*given, **options)  # type: ignore[misc]
 
-    def complete_list_value(self, *given: Any) -> Value:
+    def complete_list_value(self, *given: Value) -> Value:
         """Complete a list, also of an infinite iterator while there is time."""
         return_type, group, info, path, result, *more = given
         if isinstance(result, Iterator):
@@ -268,12 +279,10 @@ class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
 
     @classmethod
     def create(
-        cls, plan: Any, root: Value, context: Value, variables: Value, budget: ExecutionBudget
+        cls, plan: Value, root: Value, context: Value, variables: Value, budget: ExecutionBudget
     ) -> BudgetedPlanExecutor:
-        """Return an executor with all attributes of the plan's first run.
-
-        A ``__getattr__``, as in RepeatPlanExecutor, would make every attribute slower.
-        """
+        """Return an executor with all attributes of the plan's first run."""
+        # A `__getattr__`, as in RepeatPlanExecutor, would make every attribute slower.
         run = new_object(cls)
         run.__dict__.update(plan.prototype)
         run.plan = plan
@@ -344,10 +353,8 @@ async def await_within(
     document: Document,
     finish: Callable[[ExecutionResult, Document], Result],
 ) -> Result:
-    """Await an outcome until the deadline.
-
-    Its task is cancelled then, but not awaited: it may suppress the cancellation.
-    """
+    """Await an outcome until the deadline."""
+    # The task of the value is cancelled then, but not awaited: it may suppress the cancellation.
     try:
         budget.check()  # time may have passed since it was created
     except BudgetExceededError as error:
@@ -378,11 +385,9 @@ async def await_within(
 
 
 def close_unawaited(error: BaseException) -> None:
-    """Close the coroutines that a stopped execution has created and not awaited.
-
-    Python would print a warning for each of them. They are found in the frames of the error's
-    traceback, and in those of the coroutines found.
-    """
+    """Close the coroutines that a stopped execution has created and not awaited."""
+    # Python would print a warning for each of them. They are found in the frames of the error's
+    # traceback, and in those of the coroutines found.
     step, waiting = error.__traceback__, []
     while step is not None:
         if step.tb_frame.f_code.co_filename.startswith(CODE_LOCATIONS):

@@ -26,6 +26,7 @@ from gqlnb.engine.compiler.plans import (
     SelectionPlan,
     collect_facts,
 )
+from gqlnb.engine.graphql_compat import Value
 from gqlnb.errors import QueryError
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ class Explanation:
     source: str
 
     def __repr__(self) -> str:
-        return f"{self.plan}\n\n{self.source}" if self.source else self.plan
+        lines = self.source.count("\n") + 1
+        about = f"\n.source holds the {lines} lines of Python that were generated for it."
+        return f"{self.plan}{about}" if self.source else self.plan
 
 
 def explain_operation(
@@ -89,16 +92,16 @@ def explain_operation(
     """
     title = f"{document.kind} {document.name or ''}".strip()
     if reason is not None:
-        return Explanation(False, f"{title}: {reason}.", "")
+        return Explanation(compiled=False, plan=f"{title}: {reason}.", source="")
     facts = collect_facts(document.ast)
     if not facts.plannable:
-        return Explanation(False, f"{title}: {NOT_COMPILED}", "")
+        return Explanation(compiled=False, plan=f"{title}: {NOT_COMPILED}", source="")
     plan = build_fresh_run(schema, document, variables, None, None, facts).plan
     root = plan.get_root_selection(plan.sample)
     lines = list(outline_selection(plan, root, 1))
     sources = [plan.compiler.write_selection_source(root), *iterate_row_sources(plan, root)]
     head = f"{title}: compiled" + (", its fields one after the other" if plan.serial else "")
-    return Explanation(True, "\n".join([head, *lines]), "\n".join(sources))
+    return Explanation(compiled=True, plan="\n".join([head, *lines]), source="\n".join(sources))
 
 
 def build_fresh_run(
@@ -122,8 +125,8 @@ def build_fresh_run(
 def outline_selection(plan: OperationPlan, selection: SelectionPlan, depth: int) -> Iterator[str]:
     """Yield a line for each field of a selection and of those below it."""
     for field in selection.fields:
-        alias = f" as {field.name}" if field.name != field.head[0] else ""
-        place = f"{field.parent.name}.{field.head[0]}{alias}: {field.type}"
+        alias = f" as {field.name}" if field.name != field.field_name else ""
+        place = f"{field.parent.name}.{field.field_name}{alias}: {field.type}"
         yield f"{'  ' * depth}{place}  {describe_answer(field)}"
         abstract = is_abstract_type(get_named_type(field.type))
         for below in list_selections(plan, field):
@@ -143,7 +146,7 @@ def list_selections(plan: OperationPlan, field: FieldPlan) -> list[SelectionPlan
 
 def describe_answer(field: FieldPlan) -> str:
     """Return the source of a field's value, in words."""
-    if field.head[0] == "__typename":
+    if field.field_name == "__typename":
         return "known beforehand"
     arguments = f", arguments {field.constants}" if field.constants else ""
     if field.constants is None:
@@ -226,7 +229,7 @@ def profile_operation(
         outcome = background.run(_await_outcome(outcome))
     totals: dict[str, tuple[int, float]] = {}
     for field, (calls, seconds) in run.tallies.items():
-        name = f"{field.parent.name}.{field.head[0]}"
+        name = f"{field.parent.name}.{field.field_name}"
         before = totals.get(name, (0, 0.0))
         totals[name] = before[0] + int(calls), before[1] + seconds
     rows = sorted(((name, *total) for name, total in totals.items()), key=lambda row: -row[2])
@@ -236,5 +239,5 @@ def profile_operation(
     return profile
 
 
-async def _await_outcome(pending: Awaitable[Any]) -> Any:
+async def _await_outcome(pending: Awaitable[Any]) -> Value:
     return await pending

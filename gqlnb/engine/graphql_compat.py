@@ -6,8 +6,10 @@ handles the other differences.
 
 from __future__ import annotations
 
+import inspect
 from asyncio import gather
 from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 from types import CoroutineType
 from typing import Any, TypeAlias
 
@@ -19,25 +21,38 @@ from graphql import (
     GraphQLID,
     GraphQLInt,
     GraphQLString,
+    Undefined,
+    VariableDefinitionNode,
 )
 
 __all__ = [
     "CORO",
+    "EXACT_INPUT_TYPES",
+    "EXECUTE_SIGNATURE",
+    "INPUT_COERCER_NAME",
     "IS_GRAPHQL_33",
     "NO_INCREMENTAL",
     "PLAIN_TYPES",
     "SERIALIZERS",
+    "SERIALIZER_NAME",
+    "SUBSCRIBE_SIGNATURE",
     "TOO_DEEP",
+    "AnyGraphQLType",
     "BaseExecutor",
     "CollectedErrors",
     "FieldGroup",
     "Outcome",
     "Value",
+    "VariableValueSource",
+    "VariableValues",
     "check_arguments",
     "collect_fields",
     "collect_subfields",
     "gather_all",
+    "get_input_default",
     "get_serializer",
+    "get_variable_default",
+    "get_variable_signature",
     "invalid_return_type_error",
     "is_serialized_by_name",
     "new_object",
@@ -62,11 +77,19 @@ collect_fields: Any = _collect_module.collect_fields
 collect_subfields: Any = (
     _collect_module.collect_subfields if IS_GRAPHQL_33 else _collect_module.collect_sub_fields
 )
+# Only 3.3 has them.
+_values_module: Any = import_module("graphql.execution.values")
+VariableValues: Any = getattr(_values_module, "VariableValues", None)
+VariableValueSource: Any = getattr(_values_module, "VariableValueSource", None)
+get_variable_signature: Any = getattr(_values_module, "get_variable_signature", None)
+_coerce_default_value: Any = getattr(_values_module, "coerce_default_value", None)
 gather_all: Any = getattr(graphql.pyutils, "gather_with_cancel", gather)
 
 # Types that no checker can know: a value of a resolver or of a response is any Python object, and
 # the nodes of a field are list[FieldNode] in 3.2, list[FieldDetails] in 3.3.
 Value: TypeAlias = Any
+# A type of a schema: with graphql-core's unions each attribute would need a cast.
+AnyGraphQLType: TypeAlias = Any
 FieldGroup: TypeAlias = Any
 # An ExecutionResult or an awaitable of one; a subscription has also an asynchronous iterator.
 Outcome: TypeAlias = Any
@@ -77,10 +100,64 @@ NO_INCREMENTAL: tuple[None, ...] = (None,) if IS_GRAPHQL_33 else ()
 CORO = CoroutineType
 new_object = object.__new__
 SERIALIZER_NAME = "coerce_output_value" if IS_GRAPHQL_33 else "serialize"
+INPUT_COERCER_NAME = "coerce_input_value" if IS_GRAPHQL_33 else "parse_value"
 PLAIN_TYPES = frozenset({str, int, float, bool})
+# The Python types that these input types coerce to the same value.
+EXACT_INPUT_TYPES: dict[object, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
 
 
-def get_serializer(kind: object) -> Any:
+def get_input_default(definition: Value) -> Value:
+    """Return the coerced default of an argument or an input field; Undefined without one."""
+    if IS_GRAPHQL_33:
+        return _coerce_default_value(definition)
+    return definition.default_value
+
+
+def get_variable_default(signature: Value, node: VariableDefinitionNode, kind: Value) -> Value:
+    """Return the coerced default of a variable; Undefined without one.
+
+    Parameters
+    ----------
+    signature
+        Its signature, for graphql-core 3.3.
+    node
+        Its definition.
+    kind
+        Its type.
+
+    Raises
+    ------
+    TypeError
+        If the default is invalid; not by graphql-core 3.2, which returns Undefined for it.
+    """
+    if node.default_value is None:
+        return Undefined
+    if IS_GRAPHQL_33:
+        return _coerce_default_value(signature)
+    return graphql.value_from_ast(node.default_value, kind)
+
+
+def read_signature(name: str) -> inspect.Signature:
+    """Return the signature of graphql-core's ``execute`` or ``subscribe``.
+
+    Tracing libraries replace it by a wrapper with ``*args, **kwargs``. The signature is then read
+    from another copy of its module, which is loaded for this alone.
+    """
+    signature = inspect.signature(getattr(graphql, name))
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    if inspect.Parameter.VAR_POSITIONAL not in kinds:
+        return signature
+    home = name if find_spec(f"graphql.execution.{name}") else "execute"  # one module in 3.3
+    spec: Any = find_spec(f"graphql.execution.{home}")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return inspect.signature(getattr(module, name))
+
+
+EXECUTE_SIGNATURE, SUBSCRIBE_SIGNATURE = read_signature("execute"), read_signature("subscribe")
+
+
+def get_serializer(kind: object) -> Value:
     """Return the function that serializes the values of a leaf type."""
     return getattr(kind, SERIALIZER_NAME)
 

@@ -12,7 +12,12 @@ from graphql import (
     get_named_type,
 )
 
-from gqlnb.engine.graphql_compat import SERIALIZERS, get_serializer, is_serialized_by_name
+from gqlnb.engine.graphql_compat import (
+    SERIALIZERS,
+    AnyGraphQLType,
+    get_serializer,
+    is_serialized_by_name,
+)
 from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:
@@ -24,11 +29,10 @@ __all__ = ["has_only_builtin_leaves"]
 
 
 def has_only_builtin_leaves(document: Document) -> bool:
-    """Return whether all leaves of an operation are enums or of GraphQL's five scalars.
-
-    Their serializers reject numbers that are not finite, so that the result contains none; a custom
-    scalar may return any value. Computed once for a document; False for one without a schema.
-    """
+    """Return whether all leaves of an operation are enums or of GraphQL's five scalars."""
+    # Their serializers reject numbers that are not finite, so that the result contains none; a
+    # custom scalar may return any value. Computed once for a document; False for one without a
+    # schema.
     known = document.builtin_leaves
     if known is None:
         schema = document.schema
@@ -70,7 +74,7 @@ def collect_leaf_types(document: Document, schema: GraphQLSchema) -> set[Any]:
     return found
 
 
-def is_custom_leaf(kind: Any) -> bool:
+def is_custom_leaf(kind: AnyGraphQLType) -> bool:
     """Return whether a type may serialize a value to one that JSON can't represent."""
     if isinstance(kind, GraphQLEnumType):
         return not is_serialized_by_name(kind)

@@ -17,6 +17,7 @@ from graphql import (
     get_named_type,
 )
 
+from gqlnb.engine.graphql_compat import AnyGraphQLType, Value
 from gqlnb.engine.subscription import open_event_source
 from gqlnb.errors import SchemaError, sanitize_text, suggest
 
@@ -53,7 +54,9 @@ def bind_resolvers(schema: GraphQLSchema, resolvers: Resolvers) -> None:
             _bind_member(schema, kind, f"{name}.{member}", member, value)
 
 
-def _bind_member(schema: GraphQLSchema, kind: Any, place: str, member: str, value: Any) -> None:
+def _bind_member(
+    schema: GraphQLSchema, kind: AnyGraphQLType, place: str, member: str, value: Value
+) -> None:
     if member == RESOLVE_TYPE_KEY:
         bind_type_resolver(schema, kind.name, value)
     elif isinstance(kind, GraphQLScalarType):
@@ -115,11 +118,9 @@ def adapt_subscription(function: Resolver, place: str) -> Callable[..., object]:
 
 
 def resolve_event(source: object, info: GraphQLResolveInfo[Any], /, **_args: object) -> object:
-    """Resolve the field of a subscription to the event, or to ``value`` of ``{field: value}``.
-
-    The second form is that of graphql-core's own subscriptions. A mapping of that one key is the
-    value itself if the type of the field has a field of the same name.
-    """
+    """Resolve the field of a subscription to the event, or to ``value`` of ``{field: value}``."""
+    # The second form is that of graphql-core's own subscriptions. A mapping of that one key is the
+    # value itself if the type of the field has a field of the same name.
     name = info.field_name
     if not isinstance(source, Mapping) or source.keys() != {name}:
         return source
@@ -141,14 +142,14 @@ def bind_type_resolver(schema: GraphQLSchema, name: str, function: TypeResolver)
         raise SchemaError(msg)
     _check_callable(function, ("value", "context"), f"Type resolver for {name!r}")
 
-    def resolve_type(value: object, info: GraphQLResolveInfo[Any], _kind: object) -> Any:
+    def resolve_type(value: object, info: GraphQLResolveInfo[Any], _kind: object) -> Value:
         return function(value, info.context)
 
     resolve_type.__wrapped__ = resolve_type.gqlnb_native = function  # type: ignore[attr-defined]
     kind.resolve_type = resolve_type
 
 
-def find_type(schema: GraphQLSchema, name: str, place: str | None = None) -> Any:
+def find_type(schema: GraphQLSchema, name: str, place: str | None = None) -> Value:
     """Return a type of the schema."""
     kind = schema.type_map.get(name)
     if kind is not None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
 
 from graphql import GraphQLSchema, print_schema
 
 from gqlnb import background
 from gqlnb.document.document import Document
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.execution_budget import ExecutionBudget
 from gqlnb.engine.resolvers import Resolvers, bind_field, bind_resolvers, bind_type_resolver
@@ -21,26 +22,38 @@ from gqlnb.engine.schema_builder import (
     has_async_resolvers,
     summarize_operations,
 )
-from gqlnb.engine.subscription import Stream, SubscriptionArguments, check_subscription
+from gqlnb.engine.subscription import SubscriptionArguments
 from gqlnb.errors import Problem, QueryError
+from gqlnb.interactive import raise_attribute_error, split_hints
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from gqlnb.document.limits import Limits
     from gqlnb.engine.explanation import Explanation, Profile
-    from gqlnb.engine.subscription import Runner
+    from gqlnb.engine.subscription import Stream
+    from gqlnb.limits import Limits
 
-__all__ = [
-    "MAX_CACHED_TEXT",
-    "Schema",
-    "cache_documents",
-    "reference_schema",
-]
+__all__ = ["MAX_CACHED_TEXT", "Schema", "get_adapter", "reference_schema"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Takes a text, the name of its operation, the limits, and whether introspection is allowed.
 DocumentParser = Callable[[str, str | None, "Limits | None", bool], Document]
 
+# Names that readers of other libraries try first.
+_HINTS = split_hints(
+    {
+        "query run execute_sync": "execute(text, variables)",
+        "execute_async aquery": "aexecute(text, variables)",
+        "serve start listen app asgi": "gqlnb.serve(schema)",
+        "connect client": "gqlnb.connect(schema)",
+        "frame df": "execute(text).df",
+        "pages execute_all": "gqlnb.connect(schema).execute_all(text)",
+        "as_str print to_sdl to_string": "sdl",
+        "types type_map get_type graphql_schema": "graphql, the schema of graphql-core",
+        "field query_field add_resolver set_resolver": "resolver('Type.field')",
+        "introspect validate": "execute(text) for introspection, parse_document(text) to validate",
+        "from_df from_dataframe from_frames": "from_frame",
+    }
+)
 MAX_DOCUMENTS = 512  # texts per schema; a notebook or a server repeats few
 # Characters. Longer texts are parsed each time, so that a client can't fill a server's memory.
 MAX_CACHED_TEXT = 16_000
@@ -57,23 +70,30 @@ class CachedRefusal(NamedTuple):
 
 def cache_documents(parse: DocumentParser) -> DocumentParser:
     """Return a caching version of `parse`; errors are cached too."""
+    cache: SizedCache[tuple[object, ...], Document | CachedRefusal] = SizedCache(MAX_DOCUMENTS)
 
-    # lru_cache does not cache exceptions, so that an error is returned as a value.
-    @lru_cache(MAX_DOCUMENTS)
     def parse_or_refuse(
-        text: str, operation: str | None, limits: Limits | None, introspection: bool
-    ) -> Document | CachedRefusal:
+        text: str,
+        operation: str | None,
+        limits: Limits | None,
+        introspection: bool,  # noqa: FBT001 - a part of the key
+    ) -> tuple[Document | CachedRefusal, int]:
+        """Return a document or a refusal, and the number of characters beside the text."""
         try:
-            return parse(text, operation, limits, introspection)
+            return parse(text, operation, limits, introspection), 0
         except QueryError as error:
             refusal = CachedRefusal("" if error.problems else str(error), error.problems)
             size = sum(len(item.message) + len(item.hint or "") for item in refusal.problems)
-            if size + len(refusal.message) > MAX_CACHED_REFUSAL:
+            size += len(refusal.message)
+            if size > MAX_CACHED_REFUSAL:
                 raise
-            return refusal
+            return refusal, size
 
     def get_document(
-        text: str, operation: str | None, limits: Limits | None, introspection: bool
+        text: str,
+        operation: str | None,
+        limits: Limits | None,
+        introspection: bool,  # noqa: FBT001 - a part of the key
     ) -> Document:
         if type(text) is not str or len(text) > MAX_CACHED_TEXT:
             return parse(text, operation, limits, introspection)
@@ -81,7 +101,11 @@ def cache_documents(parse: DocumentParser) -> DocumentParser:
             type(operation) is not str or len(operation) > MAX_CACHED_NAME
         ):
             return parse(text, operation, limits, introspection)
-        found = parse_or_refuse(text, operation, limits, introspection)
+        key = (text, operation, limits, introspection)
+        found = cache.get(key)
+        if found is None:
+            found, size = parse_or_refuse(*key)
+            cache.add(key, found, len(text) + size)
         if type(found) is CachedRefusal:  # a new error each time: its catcher may change it
             raise QueryError(found.message, text=text, problems=found.problems)
         return found  # type: ignore[return-value]
@@ -124,8 +148,6 @@ class Schema:
 
     Attributes
     ----------
-    revision : int
-        How often a resolver was set or replaced since the schema was created.
     notes : tuple of str
         The mistakes ignored in the schema of a mock, a sentence each; empty for other schemas.
 
@@ -136,8 +158,6 @@ class Schema:
     {'hello': 'Hi!'}
     """
 
-    # The server's scheduler reads it: a replaced resolver must prove fast anew, in a thread.
-    revision: int = 0
     notes: tuple[str, ...] = ()
 
     def __init__(self, sdl: str, resolvers: Resolvers | None = None) -> None:
@@ -148,6 +168,11 @@ class Schema:
     def _set_adapter(self, adapter: SchemaAdapter) -> None:
         self._adapter, self._graphql = adapter, adapter.graphql
         self._parse = cache_documents(adapter.parse)
+
+    if not TYPE_CHECKING:  # type checkers would accept any attribute name
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise_attribute_error(self, name, _HINTS)
 
     @classmethod
     def mock(
@@ -189,6 +214,11 @@ class Schema:
         scalars
             For custom scalars: the name of a known scalar of the same format, or a function from a
             number of 64 bits to a value.
+
+        Returns
+        -------
+        Schema
+            A schema with a generator of values for each field.
 
         Raises
         ------
@@ -238,6 +268,11 @@ class Schema:
             Further arguments of graphql-core's ``execute``, such as Graphene's and Ariadne's
             ``middleware=[...]``; not for Strawberry, whose schema has its own options.
 
+        Returns
+        -------
+        Schema
+            `schema` itself if it is a Schema.
+
         Raises
         ------
         SchemaError
@@ -247,12 +282,13 @@ class Schema:
         -----
         The compiled engine executes, unless the schema or the options need a feature of their
         library: Strawberry itself executes a schema with extensions, operation directives, an
-        executor class, incremental delivery or a ``process_errors`` of its own; graphql-core
+        executor class or a ``process_errors`` of its own; graphql-core
         executes with middleware or an executor class.
 
         Not supported:
 
-        * ``@defer`` and ``@stream``: ``execute`` returns one result.
+        * ``@defer`` and ``@stream`` where a library executes; elsewhere :meth:`subscribe` takes
+          them.
         * A subscription with ``middleware`` or another option that the ``subscribe`` of the
           installed graphql-core does not take.
         * Features of a library's web application rather than of its schema: the context it makes
@@ -313,6 +349,11 @@ class Schema:
         page_sizes
             The number of rows of a page without `first` and `last`, and the largest number.
 
+        Returns
+        -------
+        Schema
+            It refers to the frames, which are read when it is executed.
+
         Raises
         ------
         SchemaError
@@ -360,6 +401,11 @@ class Schema:
         place
             Type and field, such as ``"Query.hello"``.
 
+        Returns
+        -------
+        function
+            The decorator.
+
         Raises
         ------
         SchemaError
@@ -368,7 +414,7 @@ class Schema:
 
         def decorate(function: F) -> F:
             bind_field(self._graphql, place, function)
-            self.revision += 1
+            self._adapter.revision += 1
             return function
 
         return decorate
@@ -381,6 +427,11 @@ class Schema:
         name
             The interface or union.
 
+        Returns
+        -------
+        function
+            The decorator.
+
         Raises
         ------
         SchemaError
@@ -389,7 +440,7 @@ class Schema:
 
         def decorate(function: F) -> F:
             bind_type_resolver(self._graphql, name, function)
-            self.revision += 1
+            self._adapter.revision += 1
             return function
 
         return decorate
@@ -433,9 +484,10 @@ class Schema:
             If the text or the variables are invalid, or the text exceeds the limits; nothing was
             executed then.
         """
-        document = self._parse(text, operation, limits, True)
+        document = self._parse(text, operation, limits, True)  # noqa: FBT003 - a part of the key
         values = bind_variables(document, variables)
-        result = self.execute_document(document, values, context=context, root=root, limits=limits)
+        budget = None if limits is None else ExecutionBudget.from_limits(limits)
+        result = self._adapter.execute_document(document, values, context, root, budget)
         return result if isinstance(result, Result) else background.run(_await_result(result))
 
     async def aexecute(
@@ -465,49 +517,11 @@ class Schema:
         QueryError
             As for :meth:`execute`.
         """
-        document = self._parse(text, operation, limits, True)
+        document = self._parse(text, operation, limits, True)  # noqa: FBT003 - a part of the key
         values = bind_variables(document, variables)
-        result = self.execute_document(document, values, context=context, root=root, limits=limits)
+        budget = None if limits is None else ExecutionBudget.from_limits(limits)
+        result = self._adapter.execute_document(document, values, context, root, budget)
         return result if isinstance(result, Result) else await result
-
-    def execute_document(
-        self,
-        document: Document,
-        variables: Mapping[str, object],
-        *,
-        context: object = None,
-        root: object = None,
-        limits: Limits | None = None,
-        budget: ExecutionBudget | None = None,
-    ) -> Result | Awaitable[Result]:
-        """Execute a parsed document; the caller awaits an asynchronous result.
-
-        Parameters
-        ----------
-        document
-            A document of this schema.
-        variables
-            JSON-like values by name.
-        context, root
-            As for :meth:`execute`.
-        limits
-            Limits of fields and seconds, from now on.
-        budget
-            The same as an object that can be stopped; `limits` are ignored then.
-
-        Returns
-        -------
-        Result, or an awaitable of one
-            The plain resolvers have run when it returns; an awaitable only if one was async.
-
-        Raises
-        ------
-        QueryError
-            If it is a subscription, or a variable does not match its type.
-        """
-        if budget is None and limits is not None:
-            budget = ExecutionBudget.from_limits(limits)
-        return self._adapter.execute_document(document, variables, context, root, budget)
 
     def subscribe(
         self,
@@ -521,12 +535,16 @@ class Schema:
     ) -> Stream:
         """Subscribe, and return the stream of results, one for each event.
 
+        An operation with ``@defer`` or ``@stream`` has a result for each part of its answer, with
+        all parts so far; this needs graphql-core 3.3, and the directives in the schema.
+
         Parameters
         ----------
         text, variables, operation, context, root
             As for :meth:`execute`.
         limits
-            Limits of the document, and of the execution of each event; None for no limit.
+            Limits of the document, and of the execution of each event, or of all parts of an
+            answer together; None for no limit.
 
         Returns
         -------
@@ -538,8 +556,8 @@ class Schema:
         Raises
         ------
         QueryError
-            If the text or the variables are invalid, or it is not a subscription; at the call, not
-            at the first step.
+            If the text or the variables are invalid, or the operation has a single result; at the
+            call, not at the first step.
 
         Examples
         --------
@@ -554,47 +572,10 @@ class Schema:
         >>> [result["countdown"] for result in stream]
         [3, 2, 1]
         """
-        document = self._parse(text, operation, limits, True)
+        document = self._parse(text, operation, limits, True)  # noqa: FBT003 - a part of the key
         values = bind_variables(document, variables)
-        return self.subscribe_document(document, values, context=context, root=root, limits=limits)
-
-    def subscribe_document(
-        self,
-        document: Document,
-        variables: Mapping[str, object],
-        *,
-        context: object = None,
-        root: object = None,
-        limits: Limits | None = None,
-        place: Runner | None = None,
-    ) -> Stream:
-        """Subscribe to a parsed document.
-
-        Parameters
-        ----------
-        document
-            A document of this schema.
-        variables
-            JSON-like values by name.
-        context, root, limits
-            As for :meth:`subscribe`.
-        place
-            Awaits the result of a function called in a thread, say: it runs the plain resolvers of
-            each event. None for the thread that iterates.
-
-        Returns
-        -------
-        Stream
-            As for :meth:`subscribe`.
-
-        Raises
-        ------
-        QueryError
-            If it is not a subscription, or a variable does not match its type.
-        """
-        check_subscription(document, variables)
-        arguments = SubscriptionArguments(variables, context, root, limits, place)
-        return Stream(self._adapter.prepare_subscription(document, arguments), document)
+        arguments = SubscriptionArguments(values, context, root, limits)
+        return self._adapter.subscribe_document(document, arguments)
 
     def explain(
         self,
@@ -661,6 +642,43 @@ class Schema:
         values = bind_variables(document, variables)
         return profile_operation(self._graphql, document, values, context, root)
 
+    def with_tracing(self, provider: object = None) -> Self:
+        """Return a copy of this schema with OpenTelemetry spans for operations and resolvers.
+
+        Each operation has a span with its type and name, and below it each call of a resolver one
+        with the field's path and type. Neither texts nor values are recorded; exceptions of
+        resolvers are. This schema itself stays without spans and without their cost; resolvers set
+        on it later are not in the copy.
+
+        Parameters
+        ----------
+        provider
+            An OpenTelemetry ``TracerProvider``; None for the global one.
+
+        Returns
+        -------
+        Schema
+            The copy.
+
+        Raises
+        ------
+        MissingExtraError
+            If OpenTelemetry is not installed: ``pip install 'gqlnb[tracing]'``.
+        SchemaError
+            If Strawberry itself executes the schema.
+
+        Examples
+        --------
+        >>> from gqlnb import reference_schema
+        >>> reference_schema().with_tracing().execute("{ hello }").data  # doctest: +SKIP
+        {'hello': 'Hello world!'}
+        """
+        from gqlnb.engine.tracing import build_traced_adapter
+
+        traced: Self = copy.copy(self)
+        traced._set_adapter(build_traced_adapter(self._adapter, provider))
+        return traced
+
     def parse_document(
         self,
         text: str,
@@ -698,8 +716,18 @@ class Schema:
         return f"Schema({summarize_operations(self._graphql)})"
 
 
+def get_adapter(schema: Schema) -> SchemaAdapter:
+    """Return the object that executes the parsed documents of a schema."""
+    return schema._adapter  # noqa: SLF001 - of this module
+
+
 def reference_schema() -> Schema:
     """Return the reference schema: ``{ hello }`` answers ``Hello world!``.
+
+    Returns
+    -------
+    Schema
+        A new schema at each call.
 
     Examples
     --------

@@ -4,42 +4,55 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from copy import copy
 from functools import cached_property, partial
+from importlib.metadata import version
 from inspect import isawaitable
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from weakref import ref
 
-from graphql import GraphQLError, GraphQLSchema, validate_schema
-from graphql import execute as core_execute
+from graphql import ExecutionResult, GraphQLError, GraphQLSchema, validate_schema
 from graphql import subscribe as core_subscribe
 
 from gqlnb.document.document import INCREMENTAL_DIRECTIVES, Document, build_problems
+from gqlnb.document.variables import check_variables
 from gqlnb.engine.compiled_execution import (
     await_result,
     build_result,
     execute,
     execute_within,
-    run_document,
 )
 from gqlnb.engine.execution_budget import build_counting_executor, execute_bounded
-from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Outcome, Value
+from gqlnb.engine.graphql_compat import (
+    EXECUTE_SIGNATURE,
+    IS_GRAPHQL_33,
+    SUBSCRIBE_SIGNATURE,
+    Outcome,
+    Value,
+)
 from gqlnb.engine.schema_builder import remove_incremental_directives
-from gqlnb.engine.subscription import RESOLVER_OPTIONS, build_subscription
+from gqlnb.engine.subscription import (
+    RESOLVER_OPTIONS,
+    Stream,
+    build_subscription,
+    check_subscription,
+)
 from gqlnb.errors import Problem, QueryError, SchemaError, sanitize_text
 
 if TYPE_CHECKING:
-    from gqlnb.document.limits import Limits
     from gqlnb.engine.execution_budget import ExecutionBudget
+    from gqlnb.engine.incremental_execution import ResponsePart
     from gqlnb.engine.subscription import SubscriptionArguments
+    from gqlnb.limits import Limits
     from gqlnb.result.result import Result
 
 __all__ = [
     "SchemaAdapter",
     "build_adapter",
     "extract_schema",
+    "find_incremental_fault",
     "find_incremental_problems",
     "get_remembered",
     "is_schema",
@@ -51,9 +64,10 @@ T = TypeVar("T")
 # begins with an underscore, but its documentation and the packages built on it use it too.
 SCHEMA_ATTRIBUTES = {"graphene": "graphql_schema", "strawberry": "_schema"}
 MEMO_ATTRIBUTE = "_gqlnb_adoption"  # the attribute by which an object remembers its adoption
-_PARAMETERS = tuple(inspect.signature(core_execute).parameters)
+_PARAMETERS = tuple(EXECUTE_SIGNATURE.parameters)
 EXECUTE_OPTIONS = frozenset(_PARAMETERS[_PARAMETERS.index("operation_name") + 1 :])
-SUBSCRIBE_OPTIONS = frozenset(inspect.signature(core_subscribe).parameters)
+PART_OPTIONS = frozenset({*RESOLVER_OPTIONS, "middleware", "hide_suggestions"})
+SUBSCRIBE_OPTIONS = frozenset(SUBSCRIBE_SIGNATURE.parameters)
 EXTENSION_HOOKS = (
     "on_operation",
     "on_parse",
@@ -84,6 +98,8 @@ class SchemaAdapter:
     ----------
     reason : str or None
         The reason why a library executes, as the end of a sentence; None for the compiled engine.
+    revision : int
+        The number of times a resolver was set or replaced.
     """
 
     def __init__(
@@ -94,6 +110,7 @@ class SchemaAdapter:
     ) -> None:
         self.graphql = graphql
         self.options: dict[str, Value] = dict(options or {})
+        self.revision = 0
         self._context = context
         foreign = sorted(self.options.keys() - RESOLVER_OPTIONS)  # which the engine takes itself
         self.reason = f"graphql-core executes with {', '.join(foreign)}" if foreign else None
@@ -104,7 +121,11 @@ class SchemaAdapter:
         return remove_incremental_directives(self.graphql)
 
     def parse(
-        self, text: str, operation: str | None, limits: Limits | None, introspection: bool
+        self,
+        text: str,
+        operation: str | None,
+        limits: Limits | None,
+        introspection: bool,  # noqa: FBT001 - a DocumentParser
     ) -> Document:
         """Return the document of a text, validated the way the library validates it.
 
@@ -113,7 +134,9 @@ class SchemaAdapter:
         QueryError
             If the text is invalid, or exceeds the limits.
         """
-        document = Document.parse(text, self.graphql, operation, limits, introspection)
+        document = Document.parse(
+            text, self.graphql, operation, limits, introspection=introspection
+        )
         if self.reason is not None:  # the library may change the values of leaves
             object.__setattr__(document, "builtin_leaves", False)
         return document
@@ -122,11 +145,13 @@ class SchemaAdapter:
         self,
         document: Document,
         variables: Mapping[str, object],
-        context: object,
-        root: object,
+        context: object = None,
+        root: object = None,
         budget: ExecutionBudget | None = None,
     ) -> Result | Awaitable[Result]:
         """Execute a document; an awaitable only if something must be awaited.
+
+        The plain resolvers have run when it returns.
 
         Raises
         ------
@@ -135,32 +160,75 @@ class SchemaAdapter:
         """
         if context is None and self._context is not None:
             context = self._build_context()
-        if not (self.reason or self.options) or document.kind == "subscription":
-            schema = self._executable
-            if schema is not self.graphql and (problems := find_incremental_problems(document)):
-                raise QueryError(text=document.text, problems=problems)
-            return run_document(schema, document, variables, context, root, budget)
-        run = partial(self.run_operation, budget, document, dict(variables), context, root)
+        if document.kind == "subscription":
+            message = (
+                "A subscription gives many results, and this would be one. Use subscribe(); over "
+                "HTTP, ask for them with Accept: text/event-stream, or over a WebSocket."
+            )
+            raise QueryError(message)
+        if self._executable is not self.graphql and (
+            problems := find_incremental_problems(document)
+        ):
+            raise QueryError(text=document.text, problems=problems)
+        values = dict(variables) if variables else None
         if budget is not None:
-            finish = partial(build_result, variables=variables)
-            return execute_bounded(run, budget, document, finish)
-        outcome = run()
-        if isawaitable(outcome):
-            return await_result(outcome, document, variables)
-        return build_result(outcome, document, variables)
+            run = partial(self.run_operation, budget, document, values, context, root)
+            return execute_bounded(run, budget, document, partial(build_result, variables=values))
+        outcome = self.run_operation(None, document, values, context, root)
+        if type(outcome) is not ExecutionResult and isawaitable(outcome):
+            return await_result(outcome, document, values)
+        return build_result(outcome, document, values)
 
-    def prepare_subscription(
-        self, document: Document, arguments: SubscriptionArguments
-    ) -> Callable[[], Outcome]:
-        """Return a function that begins a subscription.
+    def subscribe_document(self, document: Document, arguments: SubscriptionArguments) -> Stream:
+        """Return the stream of a subscription, or of an answer in parts, merged.
 
-        See :func:`gqlnb.engine.subscription.build_subscription`.
+        It begins at its first step.
+
+        Raises
+        ------
+        QueryError
+            If it is another operation, or a variable does not match its type.
         """
+        if document.kind != "subscription" and document.incremental_directives:
+            parts = self.execute_in_parts(document, arguments)
+            # Only now, since it needs graphql-core 3.3.
+            from gqlnb.engine.incremental_execution import iterate_merged_results
+
+            return Stream(
+                lambda: iterate_merged_results(parts, document, arguments.variables), document
+            )
+        check_subscription(document, arguments.variables)
         if arguments.context is None:
             arguments = arguments._replace(context=self._build_context())
         if self.reason is None:
-            return build_subscription(self._executable, document, arguments, self.options)
-        return lambda: self.subscribe(document, arguments)
+            begin = build_subscription(self._executable, document, arguments, self.options)
+        else:
+            begin = partial(self.subscribe, document, arguments)
+        return Stream(begin, document)
+
+    @cached_property
+    def delivers_parts(self) -> bool:
+        """Whether operations with ``@defer`` and ``@stream`` can be executed in parts."""
+        return find_incremental_fault(self) is None
+
+    def execute_in_parts(
+        self, document: Document, arguments: SubscriptionArguments
+    ) -> AsyncGenerator[ResponsePart, None]:
+        """Return the parts of an answer; the execution begins at the first step.
+
+        Raises
+        ------
+        QueryError
+            If the operation can't be executed in parts, or a variable does not match its type.
+        """
+        if fault := find_incremental_fault(self):
+            raise QueryError(fault, text=document.text)
+        from gqlnb.engine.incremental_execution import execute_in_parts
+
+        check_variables(document, dict(arguments.variables))
+        if arguments.context is None:
+            arguments = arguments._replace(context=self._build_context())
+        return execute_in_parts(self.graphql, document, arguments, self.options)
 
     def subscribe(self, document: Document, arguments: SubscriptionArguments) -> Outcome:
         """Subscribe by graphql-core, with the options.
@@ -207,25 +275,23 @@ class SchemaAdapter:
         self,
         budget: ExecutionBudget | None,
         document: Document,
-        variables: dict[str, Value],
+        variables: dict[str, Value] | None,
         context: object,
         root: object,
     ) -> Outcome:
-        """Return graphql-core's result with the options, or an awaitable of it."""
-        arguments = (self.graphql, document.ast, root, context, variables, document.name)
+        """Return an execution's result in graphql-core's form, or an awaitable of it."""
+        arguments = (self._executable, document.ast, root, context, variables, document.name)
         if budget is not None:
             return execute_within(budget, *arguments, **self.options)
         return execute(*arguments, **self.options)
 
 
+# Schema extensions, operation directives, the executor class and the like work around the
+# execution, so that only Strawberry itself can execute a schema that has them.
 class StrawberryAdapter(SchemaAdapter):
-    """Parses and executes documents of a Strawberry schema.
+    """Parses and executes documents of a Strawberry schema."""
 
-    Schema extensions, operation directives, the executor class and the like work around the
-    execution, so that only Strawberry itself can execute a schema that has them.
-    """
-
-    def __init__(self, graphql: GraphQLSchema, schema: Any, context: object) -> None:
+    def __init__(self, graphql: GraphQLSchema, schema: Value, context: object) -> None:
         super().__init__(graphql, context)
         self.schema = schema
         self.reason = find_strawberry_reason(schema)
@@ -237,12 +303,16 @@ class StrawberryAdapter(SchemaAdapter):
         self.validate = next(filter(None, validators), None)
 
     def parse(
-        self, text: str, operation: str | None, limits: Limits | None, introspection: bool
+        self,
+        text: str,
+        operation: str | None,
+        limits: Limits | None,
+        introspection: bool,  # noqa: FBT001 - a DocumentParser
     ) -> Document:
         """Return the document of a text, validated by Strawberry's own rules too."""
         problems: tuple[Problem, ...]
         try:
-            document = super().parse(text, operation, limits, introspection)
+            document = super().parse(text, operation, limits, introspection=introspection)
         except QueryError as error:
             if self.suggests or not error.problems:
                 raise
@@ -251,7 +321,8 @@ class StrawberryAdapter(SchemaAdapter):
             errors = self.validate(self.graphql, document.ast, ()) if self.validate else ()
             problems = tuple(build_problems(errors))
             if self.reason and not problems:
-                problems = tuple(find_incremental_problems(document))
+                fault = find_incremental_fault(self)
+                problems = tuple(find_incremental_problems(document, fault))
         if problems:
             raise QueryError(text=text, problems=problems)
         return document
@@ -260,11 +331,13 @@ class StrawberryAdapter(SchemaAdapter):
         self,
         budget: ExecutionBudget | None,
         document: Document,
-        variables: dict[str, Value],
+        variables: dict[str, Value] | None,
         context: object,
         root: object,
     ) -> Outcome:
         """Return Strawberry's result; an awaitable of it if the schema has an async function."""
+        if self.reason is None:
+            return super().run_operation(budget, document, variables, context, root)
         schema = self.schema
         if budget is not None:
             schema = copy(schema)  # with an executor for this execution
@@ -340,12 +413,6 @@ def build_adapter(
         raise SchemaError(problems=build_problems(errors))
     if library == "strawberry":
         return StrawberryAdapter(core, schema, context)
-    if IS_GRAPHQL_33 and any(core.get_directive(name) for name in INCREMENTAL_DIRECTIVES):
-        msg = (
-            "graphql-core can't execute a schema with the directives @defer or @stream as one "
-            "result. Leave them out of GraphQLSchema(directives=...)."
-        )
-        raise SchemaError(msg)
     return SchemaAdapter(core, context, options)
 
 
@@ -401,11 +468,9 @@ _lock = RLock()
 
 
 def get_remembered(schema: object, kind: type[T], make: Callable[[], T]) -> T:
-    """Return the value made of an object before; make it the first time.
-
-    The object itself holds it, so that both are collected together: graphql-core's schema and the
-    value refer to each other, which would keep them in a weak dictionary for ever.
-    """
+    """Return the value made of an object before; make it the first time."""
+    # The schema itself holds the value, so that both are collected together: graphql-core's schema
+    # and the value refer to each other, which would keep them in a weak dictionary for ever.
     if not is_schema(schema):
         return make()
     with _lock:
@@ -420,7 +485,7 @@ def get_remembered(schema: object, kind: type[T], make: Callable[[], T]) -> T:
 # -- Strawberry
 
 
-def find_strawberry_reason(schema: Any) -> str | None:
+def find_strawberry_reason(schema: Value) -> str | None:
     """Return the reasons why only Strawberry can execute a schema; None if there are none."""
     own = [
         name
@@ -434,24 +499,21 @@ def find_strawberry_reason(schema: Any) -> str | None:
         "its operation directives": list(schema.directives),
         f"its own {' and '.join(own)}": own,
         "its execution context class": not is_from_strawberry(executor),
-        "incremental delivery": getattr(
-            schema.config, "enable_experimental_incremental_execution", False
-        ),
     }
     found = [reason for reason, holds in reasons.items() if holds]
     return f"Strawberry executes {', '.join(found)}" if found else None
 
 
-def is_from_strawberry(thing: Any) -> bool:
+def is_from_strawberry(thing: Value) -> bool:
     """Return whether a function or class is defined by Strawberry, or is None."""
     return thing is None or thing.__module__.partition(".")[0] == "strawberry"
 
 
-def has_strawberry_async(schema: Any) -> bool:
+def has_strawberry_async(schema: Value) -> bool:
     """Return whether a schema has an async resolver, permission or extension hook."""
     functions = [
         getattr(type(e), name, None)
-        for e in schema.get_extensions(True)
+        for e in schema.get_extensions(sync=True)
         for name in EXTENSION_HOOKS
     ]
     for type_ in extract_schema(schema).type_map.values():
@@ -473,12 +535,34 @@ def remove_suggestion(problem: Problem) -> Problem:
     return Problem(message, problem.line, problem.column)
 
 
-def find_incremental_problems(document: Document) -> list[Problem]:
-    """Return a problem for each ``@defer`` and ``@stream``, which need several results."""
-    message = "@{} asks for many results, and a schema in this process gives one. Leave it out."
+def find_incremental_problems(document: Document, fault: str | None = None) -> list[Problem]:
+    """Return a problem for each ``@defer`` and ``@stream``, which need several results.
+
+    `fault` is the reason why the schema can't answer in parts, if it can't.
+    """
+    message = fault or (
+        "@{} asks for a response in parts (incremental delivery), and this request gets a single "
+        "one. Use subscribe(), or accept multipart/mixed over HTTP, or leave it out."
+    )
     return build_problems(
         [
             GraphQLError(message.format(node.name.value), node)
             for node in document.incremental_directives
         ]
     )
+
+
+def find_incremental_fault(adapter: SchemaAdapter) -> str | None:
+    """Return the reason why a schema can't answer in parts, as an error message, or None."""
+    if not IS_GRAPHQL_33:
+        return (
+            "@defer and @stream need graphql-core 3.3 for a response in parts, and "
+            f"{version('graphql-core')} is installed. Use execute(), which returns the whole "
+            "answer at once, or install it with: pip install 'graphql-core>=3.3'"
+        )
+    if not any(map(adapter.graphql.get_directive, INCREMENTAL_DIRECTIVES)):
+        return "The schema has neither @defer nor @stream."
+    foreign = isinstance(adapter, StrawberryAdapter) and adapter.reason
+    if foreign or adapter.options.keys() - PART_OPTIONS:
+        return f"{adapter.reason}, so that the response can't be delivered in parts."
+    return None

@@ -6,7 +6,7 @@ import gc
 import inspect
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,7 +29,7 @@ from graphql.validation.validate import validate_sdl
 from gqlnb.document.document import INCREMENTAL_DIRECTIVES, build_problems
 from gqlnb.document.scalars import is_always_integer
 from gqlnb.document.variables import read_large_integer
-from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Value
 from gqlnb.errors import SchemaError, sanitize_text
 
 if TYPE_CHECKING:
@@ -42,21 +42,24 @@ if TYPE_CHECKING:
 __all__ = [
     "REFERENCE_SDL",
     "LoadedSchema",
+    "ParsedSdl",
     "build_sdl_schema",
     "describe_mistakes",
     "has_async_resolvers",
     "load_introspection",
     "load_sdl",
+    "parse_sdl",
     "pause_collector",
     "remove_incremental_directives",
     "summarize_operations",
 ]
 
+MOVED_OBJECTS = 10_000  # the collector traverses fewer in under a millisecond
 MAX_MISTAKES_SHOWN = 3  # mistakes that a note names
 INPUT_PARSERS = ("parse_value", "coerce_input_value")  # graphql-core 3.3 renamed it
 REFERENCE_SDL = """
 type Query {
-  "The greeting that every installation answers the same."
+  "A fixed greeting, to check the installation."
   hello: String
 }
 """
@@ -65,8 +68,15 @@ type Query {
 # The garbage collector is paused while a schema is built, since half a million new objects are
 # not garbage. Freezing and unfreezing then moves them to the oldest generation, so that the next
 # collection does not traverse them all.
-def build_sdl_schema(sdl: str) -> GraphQLSchema:
+def build_sdl_schema(sdl: str, parsed: ParsedSdl | None = None) -> GraphQLSchema:
     """Return the schema that SDL text describes.
+
+    Parameters
+    ----------
+    sdl
+        The text.
+    parsed
+        The same text parsed, if it has been.
 
     Raises
     ------
@@ -79,30 +89,60 @@ def build_sdl_schema(sdl: str) -> GraphQLSchema:
     if not sdl.strip():
         msg = "The SDL is empty. Write at least: type Query { hello: String }"
         raise SchemaError(msg)
-    schema, errors = _build_schema(sdl, strict=True)
-    if schema is not None:
-        errors = validate_schema(schema)
+    with pause_collector():
+        schema, errors = _build_schema(parsed or parse_sdl(sdl), strict=True)
+        if schema is not None:
+            errors = validate_schema(schema)
     if schema is None or errors:
         raise SchemaError(text=sdl, problems=build_problems(errors))
     _enable_large_integers(schema)
     return schema
 
 
-def _build_schema(sdl: str, *, strict: bool) -> tuple[GraphQLSchema | None, list[GraphQLError]]:
+class ParsedSdl(NamedTuple):
+    """SDL parsed and validated.
+
+    Attributes
+    ----------
+    document
+        The document; None if no schema can be built of it.
+    errors
+        The errors found.
+    """
+
+    document: DocumentNode | None
+    errors: list[GraphQLError]
+
+
+def parse_sdl(sdl: str, *, locations: bool = True) -> ParsedSdl:
+    """Parse and validate SDL, with the locations of its nodes or without."""
+    try:
+        with pause_collector():
+            document = parse(sdl, no_location=not locations)
+            # An operation in the place of a schema is reported by this error alone.
+            if errors := find_operation_errors(document):
+                return ParsedSdl(None, errors)
+            return ParsedSdl(document, validate_sdl(document))
+    except GraphQLError as error:
+        return ParsedSdl(None, [error])
+    except RecursionError:
+        return ParsedSdl(None, [GraphQLError("The SDL is nested too deeply to parse.")])
+
+
+def _build_schema(
+    parsed: ParsedSdl, *, strict: bool
+) -> tuple[GraphQLSchema | None, list[GraphQLError]]:
     """Return the schema of SDL, None if it can't be built, and the errors found.
 
     With `strict`, an error in the SDL prevents building; else only one that makes it impossible.
     """
+    document, errors = parsed
+    if document is None or (errors and strict):
+        return None, errors
     try:
-        with nullcontext() if strict else pause_collector():
-            ast = parse(sdl, no_location=not strict)
-            # An operation in the place of a schema is reported by this error alone.
-            if errors := find_operation_errors(ast):
-                return None, errors
-            errors = validate_sdl(ast)
-            if errors and strict:
-                return None, errors
-            return build_ast_schema(ast, assume_valid=not strict, assume_valid_sdl=True), errors
+        with pause_collector():
+            found = build_ast_schema(document, assume_valid=not strict, assume_valid_sdl=True)
+            return found, errors
     except GraphQLError as error:
         return None, [error]
     except (TypeError, ValueError) as error:  # an undefined type, or one of the wrong kind
@@ -112,11 +152,9 @@ def _build_schema(sdl: str, *, strict: bool) -> tuple[GraphQLSchema | None, list
 
 
 def _enable_large_integers(schema: GraphQLSchema) -> None:
-    """Let scalars of big integers read numeric strings beyond +-(2**53 - 1) as integers.
-
-    Clients, ours included, send such numbers as strings, since JavaScript's JSON numbers can't
-    hold them. A resolver gets an int for either form.
-    """
+    """Let scalars of big integers read numeric strings beyond +-(2**53 - 1) as integers."""
+    # Clients, ours included, send such numbers as strings, since JavaScript's JSON numbers can't
+    # hold them. A resolver gets an int for either form.
     for kind in schema.type_map.values():
         custom = isinstance(kind, GraphQLScalarType) and kind.name not in specified_scalar_types
         if custom and is_always_integer(kind.name):
@@ -125,10 +163,8 @@ def _enable_large_integers(schema: GraphQLSchema) -> None:
 
 
 def remove_incremental_directives(schema: GraphQLSchema) -> GraphQLSchema:
-    """Return a schema without ``@defer`` and ``@stream``, with the same type objects.
-
-    graphql-core from 3.3 on refuses to execute any document of a schema that has them.
-    """
+    """Return a schema without ``@defer`` and ``@stream``, with the same type objects."""
+    # graphql-core from 3.3 on refuses to execute any document of a schema that has them.
     if not (IS_GRAPHQL_33 and any(schema.get_directive(name) for name in INCREMENTAL_DIRECTIVES)):
         return schema
     arguments = schema.to_kwargs()
@@ -186,7 +222,7 @@ class LoadedSchema(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def load_sdl(sdl: str, whence: str) -> LoadedSchema:
+def load_sdl(sdl: str, whence: str, parsed: ParsedSdl | None = None) -> LoadedSchema:
     """Return the schema of SDL that may contain mistakes.
 
     Parameters
@@ -195,13 +231,15 @@ def load_sdl(sdl: str, whence: str) -> LoadedSchema:
         The text.
     whence
         Its origin, as the beginning of a sentence.
+    parsed
+        The same text parsed, if it has been.
 
     Raises
     ------
     SchemaError
         If it does not parse, is a query, or refers to an undefined type.
     """
-    schema, errors = _build_schema(sdl, strict=False)
+    schema, errors = _build_schema(parsed or parse_sdl(sdl, locations=False), strict=False)
     if schema is None:
         raise SchemaError(text=sdl, problems=build_problems(errors))
     require_query_type(schema, whence)
@@ -218,7 +256,7 @@ def describe_mistakes(errors: Sequence[GraphQLError | Problem], whence: str) -> 
         yield f"{whence} is used in spite of {mistakes} in it: {shown}{more}"
 
 
-def load_introspection(data: Any, whence: str) -> LoadedSchema:
+def load_introspection(data: Value, whence: str) -> LoadedSchema:
     """Return the schema of an introspection result.
 
     Parameters
@@ -271,7 +309,7 @@ def build_introspected(data: dict[str, Any]) -> tuple[GraphQLSchema | None, str]
             return schema, ""
     except RecursionError:
         return None, "it is nested too deeply."
-    except Exception as error:  # graphql-core trusts the data, in which anything may be anywhere
+    except Exception as error:  # noqa: BLE001 - graphql-core trusts the data, which may be anything
         prefix = "" if isinstance(error, (GraphQLError, TypeError)) else f"{type(error).__name__}: "
         return None, f"{prefix}{sanitize_text(error, 200)}"
 
@@ -332,19 +370,19 @@ def is_constant(text: object) -> bool:
 
 @contextmanager
 def pause_collector() -> Iterator[None]:
-    """Disable the garbage collector while a large structure is built.
-
-    Building creates half a million objects and no garbage: searching them for garbage takes as
-    long as building them. Afterwards they are moved to the oldest generation, or the collector
-    would traverse all of them at once.
-    """
+    """Disable the garbage collector while a large structure is built."""
+    # Building creates half a million objects and no garbage: searching them for garbage takes as
+    # long as building them. Afterwards they are moved to the oldest generation, or the collector
+    # would traverse all of them at once.
     running = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if running:
-            if gc.get_freeze_count() == 0:  # objects frozen by other code stay frozen
+            # Objects frozen by other code stay frozen. Their number is only asked for where it is
+            # worth it: counting them takes 40 ms for a million.
+            if gc.get_count()[0] > MOVED_OBJECTS and gc.get_freeze_count() == 0:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import threading
 from collections.abc import (
     AsyncGenerator,
@@ -28,29 +27,33 @@ from gqlnb import background
 from gqlnb.document.variables import check_variables
 from gqlnb.engine.compiled_execution import build_result, execute, execute_within
 from gqlnb.engine.execution_budget import ExecutionBudget, build_stopped_result, execute_bounded
-from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, BaseExecutor, Outcome, Value
+from gqlnb.engine.graphql_compat import (
+    IS_GRAPHQL_33,
+    SUBSCRIBE_SIGNATURE,
+    BaseExecutor,
+    Outcome,
+    Value,
+)
 from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
+    import pandas as pd
     from graphql import DocumentNode, GraphQLSchema
 
     from gqlnb.document.document import Document
-    from gqlnb.document.limits import Limits
+    from gqlnb.limits import Limits
 
 __all__ = [
     "RESOLVER_OPTIONS",
-    "Runner",
     "Stream",
     "SubscriptionArguments",
-    "ThreadedIterator",
     "build_subscription",
     "check_subscription",
     "open_event_source",
     "subscribe",
 ]
 
-SIGNATURE = inspect.signature(core_subscribe)
 # Arguments that this engine supports; with any other graphql-core itself subscribes.
 SUBSCRIBE_OPTIONS = frozenset(
     {"field_resolver", "type_resolver", "subscribe_field_resolver", "max_coercion_errors"}
@@ -91,7 +94,7 @@ def subscribe(
     >>> asyncio.run(listen())
     [{'tick': 0}, {'tick': 1}, {'tick': 2}]
     """
-    bound = SIGNATURE.bind(schema, document, *args, **options)
+    bound = SUBSCRIBE_SIGNATURE.bind(schema, document, *args, **options)
     given = dict(bound.arguments)
     del given["schema"], given["document"]
     root = given.pop("root_value", None)
@@ -184,7 +187,7 @@ async def _subscribe_32(arguments: ResponseStreamArguments) -> Outcome:
     return _execution.MapAsyncIterator(source, await_event_result)
 
 
-subscribe.__signature__ = SIGNATURE  # type: ignore[attr-defined]
+subscribe.__signature__ = SUBSCRIBE_SIGNATURE  # type: ignore[attr-defined]
 
 _END = object()
 
@@ -200,6 +203,11 @@ def open_event_source(
         The function's return value: an asynchronous iterable, an iterable, or an awaitable of one.
     place
         Type and field, for the error.
+
+    Returns
+    -------
+    AsyncIterable, or an awaitable of one
+        An awaitable only for an awaitable; each step of a plain iterable runs in a thread.
 
     Raises
     ------
@@ -317,6 +325,54 @@ class Stream(AsyncIterator[Result]):
         finally:
             self.close()
 
+    def frame(
+        self,
+        count: int | None = None,
+        path: str | None = None,
+        *,
+        short: bool = False,
+        explode: str | None = None,
+        strict: bool = True,
+    ) -> pd.DataFrame:
+        """Wait for events, end the subscription, and return their rows as one DataFrame.
+
+        Parameters
+        ----------
+        count
+            The number of events; None for all until the stream ends.
+        path, short, explode, strict
+            As for :meth:`gqlnb.Result.frame`. If the events have no list, or several and no `path`,
+            there is a row for each event.
+
+        Returns
+        -------
+        DataFrame
+            The rows in the order of the events, with the dtypes of the schema. ``attrs`` holds
+            ``source``, ``events``, their number, and ``partial``, whether one has errors.
+
+        Raises
+        ------
+        OptionError
+            If `count` is not a positive whole number.
+        FrameError
+            As of :meth:`gqlnb.Result.frame`.
+        GqlnbError
+            If the subscription fails. ``error.result`` is the frame of the events before, as after
+            an interrupt.
+
+        Warns
+        -----
+        UserWarning
+            If events have errors.
+        """
+        from gqlnb.result.event_frames import collect_frame
+
+        options = {"short": short, "explode": explode, "strict": strict}
+        try:
+            return collect_frame(self, count, path, **options)
+        finally:
+            self.close()
+
     async def _next(self) -> Result | None:
         if self._closing:
             return None
@@ -385,14 +441,15 @@ class SubscriptionArguments(NamedTuple):
     limits
         Limits of fields and seconds for each event; None for no limit.
     run_in
-        Runs the plain resolvers of an event; None to call them directly.
+        Awaits the result of a function called in a thread, say: it runs the plain resolvers of each
+        event. None for the thread that iterates.
     """
 
     variables: Mapping[str, object]
-    context: object
-    root: object
-    limits: Limits | None
-    run_in: Runner | None
+    context: object = None
+    root: object = None
+    limits: Limits | None = None
+    run_in: Runner | None = None
 
 
 def build_subscription(
@@ -413,6 +470,12 @@ def build_subscription(
         The further arguments of the subscription.
     resolvers
         Resolvers that replace those of the schema, by graphql-core's parameter names.
+
+    Returns
+    -------
+    callable
+        Takes no arguments and returns what :func:`subscribe` returns; an event's outcome may be a
+        Result instead of an ExecutionResult.
     """
     variables, limits, run_in = dict(arguments.variables), arguments.limits, arguments.run_in
     options = {name: f for name, f in resolvers.items() if name in RESOLVER_OPTIONS}
@@ -459,6 +522,13 @@ def build_subscription(
 
 def check_subscription(document: Document, variables: Mapping[str, object]) -> None:
     """Check that a document is a subscription, and its variables.
+
+    Parameters
+    ----------
+    document
+        The document with its operation chosen.
+    variables
+        JSON-like values by name.
 
     Raises
     ------

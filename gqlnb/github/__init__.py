@@ -8,6 +8,15 @@ Examples
 >>> sample = gqlnb.connect(gqlnb.github.service())
 >>> sample.execute('{ search(query: "stars:>500000", type: REPOSITORY) { repositoryCount } }').data
 {'search': {'repositoryCount': 1}}
+
+Names, each with its own ``help()``:
+
+* ``stars`` and ``harvest`` search repositories, within GitHub's limit of 1,000 results and beyond;
+  ``open`` continues a harvest. They return frames, ``Harvest``, ``HarvestFolder`` and ``Estimate``.
+* ``serve``, ``app``, ``service`` and ``schema`` are the stand-in: as a server, an ASGI application,
+  a schema with data, and a schema without; ``Simulation`` has its rate limits and failures.
+* ``population`` makes a ``Population``, synthetic repositories for it.
+* ``rest`` is a small REST service over the same data, for comparison.
 """
 
 from __future__ import annotations
@@ -17,10 +26,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gqlnb.github.harvester.estimate import Estimate
+    from gqlnb.github.harvester.folders import HarvestFolder
+    from gqlnb.github.harvester.folders import open_folder as open  # noqa: A004 - github.open()
     from gqlnb.github.harvester.harvests import Harvest, harvest
     from gqlnb.github.standin.github_schema import schema, service
     from gqlnb.github.standin.http_app import app, serve
-    from gqlnb.github.standin.repository_columns import Population
+    from gqlnb.github.standin.repository_search import Population
     from gqlnb.github.standin.simulation import Simulation
     from gqlnb.github.standin.synthetic_data import population
     from gqlnb.github.star_results import stars
@@ -28,10 +39,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Estimate",
     "Harvest",
+    "HarvestFolder",
     "Population",
     "Simulation",
     "app",
     "harvest",
+    "open",
     "population",
     "schema",
     "serve",
@@ -42,10 +55,12 @@ __all__ = [
 _MODULE_BY_NAME = {
     "Estimate": "gqlnb.github.harvester.estimate",
     "Harvest": "gqlnb.github.harvester.harvests",
-    "Population": "gqlnb.github.standin.repository_columns",
+    "HarvestFolder": "gqlnb.github.harvester.folders",
+    "Population": "gqlnb.github.standin.repository_search",
     "Simulation": "gqlnb.github.standin.simulation",
     "app": "gqlnb.github.standin.http_app",
     "harvest": "gqlnb.github.harvester.harvests",
+    "open": "gqlnb.github.harvester.folders",
     "population": "gqlnb.github.standin.synthetic_data",
     "serve": "gqlnb.github.standin.http_app",
     "schema": "gqlnb.github.standin.github_schema",
@@ -54,16 +69,20 @@ _MODULE_BY_NAME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
     if name == "rest":
         return import_module("gqlnb.github.rest")
     if name not in _MODULE_BY_NAME:
         message = f"module 'gqlnb.github' has no attribute {name!r}"
         raise AttributeError(message)
-    value = getattr(import_module(_MODULE_BY_NAME[name]), name)
+    # `open_folder` does not shadow the builtin in its own module.
+    attribute = "open_folder" if name == "open" else name
+    value = getattr(import_module(_MODULE_BY_NAME[name]), attribute)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    from gqlnb.interactive import is_called_by_pydoc
+
+    return [] if is_called_by_pydoc() else list(__all__)

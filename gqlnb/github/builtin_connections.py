@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from gqlnb.auth import Token, TokenHolder
 from gqlnb.client.connections import get_client, provide_builtin
 from gqlnb.client.recording.session import can_omit_token
-from gqlnb.errors import AuthError
+from gqlnb.errors import AuthError, TargetError, sanitize_text
 from gqlnb.redact import hide_locals
+from gqlnb.tokens import Token, TokenHolder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gqlnb.client.client import Client
 
-__all__ = [
-    "DEMO",
-    "GITHUB",
-    "GITHUB_ENDPOINT",
-    "connect_demo",
-    "connect_github",
-    "open_client",
-    "register_connections",
-]
+__all__ = ["DEMO", "GITHUB_ENDPOINT", "open_client", "register_connections"]
 
 DEMO = "demo"
 GITHUB = "github"
 GITHUB_ENDPOINT = "https://api.github.com/graphql"
-_TOKEN_VARIABLE = "GITHUB_TOKEN"  # the name that GitHub's own tools read  # noqa: S105
+# GitHub's command line reads these, the first that is set; the second pair is for other hosts than
+# github.com and *.ghe.com. Source: "gh help environment".
+TOKEN_VARIABLES = ("GH_TOKEN", "GITHUB_TOKEN")
+ENTERPRISE_TOKEN_VARIABLES = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 
 
-def connect_demo(*, viewer: str = "demo", restricted: bool = False, **options: Any) -> Client:
+def connect_demo(*, viewer: str = "demo", restricted: bool = False, **options: Any) -> Client:  # noqa: ANN401 - options of Client
     """Return a client of the stand-in in this process.
 
     Parameters
@@ -55,50 +54,117 @@ def connect_demo(*, viewer: str = "demo", restricted: bool = False, **options: A
 
 
 @hide_locals
-def connect_github(*, token: Token | TokenHolder | str | None = None, **options: Any) -> Client:
+def connect_github(
+    *,
+    token: Token | TokenHolder | str | None = None,
+    base_url: str | None = None,
+    **options: Any,  # noqa: ANN401 - options of Client
+) -> Client:
     """Return a client of GitHub's GraphQL API.
 
     Parameters
     ----------
     token
         ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"``, a Token or a TokenBox; by
-        default the environment variable ``GITHUB_TOKEN``.
+        default the environment variable ``GH_TOKEN`` or ``GITHUB_TOKEN``; for an Enterprise Server
+        ``GH_ENTERPRISE_TOKEN`` or ``GITHUB_ENTERPRISE_TOKEN``.
+    base_url
+        The address of a GitHub Enterprise, such as ``"https://github.example.com"``; by default
+        github.com.
     **options
         As for :class:`~gqlnb.client.client.Client`.
 
     Returns
     -------
     Client
-        The client of ``https://api.github.com/graphql``.
+        The client of ``https://api.github.com/graphql``, or of the Enterprise's endpoint.
 
     Raises
     ------
     AuthError
         If there is neither a token nor a recording that answers without one.
+    TargetError
+        If `base_url` is not an address.
     """
     from gqlnb.client.client import Client
 
+    endpoint = GITHUB_ENDPOINT if base_url is None else find_github_endpoint(base_url)
+    names = TOKEN_VARIABLES if _is_github_cloud(endpoint) else ENTERPRISE_TOKEN_VARIABLES
+    found = next((name for name in names if os.environ.get(name, "").strip()), None)
     is_recorded = can_omit_token(options.get("recording"), options.get("mode", "auto"))
-    if token is None and not os.environ.get(_TOKEN_VARIABLE, "").strip() and not is_recorded:
+    if token is None and found is None and not is_recorded:
+        other, name = names
         msg = (
-            f"GitHub answers GraphQL only with a token, and {_TOKEN_VARIABLE} is not set. Create a "
-            "personal access token at https://github.com/settings/personal-access-tokens (for "
-            f"public data no permission needs to be ticked). Then set {_TOKEN_VARIABLE} before "
-            "Jupyter starts, or pass token='prompt'."
+            f"GitHub answers GraphQL only with a token, and {name} is not set, nor is {other}. "
+            "Create a personal access token at https://github.com/settings/personal-access-tokens "
+            f"(for public data no permission needs to be ticked). Then set {name} before Jupyter "
+            "starts, or pass token='prompt'."
         )
         raise AuthError(msg)
-    return Client(GITHUB_ENDPOINT, token=token or f"env:{_TOKEN_VARIABLE}", **options)
+    return Client(endpoint, token=token or f"env:{found or names[1]}", **options)
 
 
-BUILTIN_CONNECTIONS = {
+def find_github_endpoint(base_url: str) -> str:
+    """Return the address of the GraphQL API of a GitHub.
+
+    Parameters
+    ----------
+    base_url
+        An address of the GitHub: its pages, its REST API or its GraphQL API.
+
+    Returns
+    -------
+    str
+        The address of its GraphQL API.
+
+    Raises
+    ------
+    TargetError
+        If `base_url` is not an address.
+
+    Notes
+    -----
+    Source: GitHub documentation, "Forming calls with GraphQL" of Enterprise Server and of
+    Enterprise Cloud with data residency.
+
+    Examples
+    --------
+    >>> find_github_endpoint("https://github.example.com/api/v3")
+    'https://github.example.com/api/graphql'
+    >>> find_github_endpoint("https://octocorp.ghe.com")
+    'https://api.octocorp.ghe.com/graphql'
+    """
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
+        shown = sanitize_text(repr(base_url.rpartition("@")[2]), 80)
+        msg = (
+            f"base_url={shown} is not the address of a GitHub. "
+            "Give for example 'https://github.example.com'."
+        )
+        raise TargetError(msg)
+    host = parts.hostname.removeprefix("api.")
+    if host in {"github.com", "www.github.com"}:
+        return GITHUB_ENDPOINT
+    if host.endswith(".ghe.com"):
+        return f"https://api.{host}/graphql"
+    return f"{parts.scheme}://{parts.netloc}/api/graphql"
+
+
+def _is_github_cloud(endpoint: str) -> bool:
+    """Return whether an endpoint takes the tokens of github.com and its subdomains."""
+    return endpoint == GITHUB_ENDPOINT or endpoint.endswith(".ghe.com/graphql")
+
+
+BUILTIN_CONNECTIONS: dict[str, tuple[Callable[..., Client], str]] = {
     DEMO: (connect_demo, "The stand-in for GitHub in this process, with an embedded snapshot."),
     GITHUB: (
         connect_github,
-        f"GitHub's GraphQL API; needs a token, by default from {_TOKEN_VARIABLE}.",
+        f"GitHub's GraphQL API; needs a token, by default from {' or '.join(TOKEN_VARIABLES)}.",
     ),
 }
 
 
+@cache  # once per process: every cell calls it
 def register_connections() -> None:
     """Register the built-in connections; those of files and sessions take precedence."""
     for name, (make, about) in BUILTIN_CONNECTIONS.items():
@@ -112,6 +178,11 @@ def open_client(client: object) -> AbstractContextManager[Client]:
     ----------
     client
         The name of a connection, a client, or any target of a client.
+
+    Returns
+    -------
+    context manager
+        Enters the client.
     """
     from gqlnb.client.client import Client
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_NODES", "QueryCost", "collect_variable_defaults", "compute_cost", "iter_fields"]
 
+#: Most nodes of one operation. Source: GitHub documentation, "Node limit".
 MAX_NODES = 500_000
-"""Most nodes of one operation. Source: GitHub documentation, "Node limit"."""
 _CONDITIONS = {"skip": False, "include": True}  # the value with which a selection is kept
 
 
@@ -80,7 +80,7 @@ def compute_cost(document: Document, variables: Mapping[str, object]) -> QueryCo
                 inner_requests, inner_nodes = count(below) if below else (0, 0)
                 # Fields of one key may ask for pages of several sizes, where their types exclude
                 # each other.
-                size = max([_read_page_size(field, values) for field in same])
+                size = max(_read_page_size(field, values) for field in same)
                 is_page, times = (0, 1) if size < 0 else (1, size)
                 requests += is_page + times * inner_requests
                 nodes += is_page * times + times * inner_nodes
@@ -116,6 +116,11 @@ def iter_fields(
         The fragments of the document by name; each is entered once.
     variables
         Values by name, for ``@skip`` and ``@include``.
+
+    Yields
+    ------
+    FieldNode
+        The fields, in the order of the text.
     """
     waiting, entered = list(reversed(sets)), set[str]()
     while waiting:

@@ -28,21 +28,25 @@ __all__ = [
     "Language",
     "Owner",
     "Repository",
+    "choose_creation_time",
+    "choose_owner_kind",
+    "find_language_color",
     "format_timestamp",
+    "hash_to_fraction",
+    "list_licenses",
     "load_snapshot",
-    "make_node_id",
     "parse_node_id",
     "parse_timestamp",
 ]
 
+#: The day of the star counts in the embedded table.
 SNAPSHOT_DATE = "2026-08-22"
-"""The day of the star counts in the embedded table."""
+#: The time when GitHub opened to everybody; no repository is older.
 GITHUB_LAUNCH = "2008-04-10T00:00:00Z"
-"""The time when GitHub opened to everybody; no repository is older."""
 
 # Of the 748 owners whose kind is known 433 are organizations.
 _ORGANIZATION_SHARE = 0.58
-_TABLE_FILE = "repositories.csv"
+_TABLE_FILE, _COLORS_FILE = "repositories.csv", "languages.csv"
 _EPOCH = date(1970, 1, 1)
 _URLSAFE_ALPHABET = bytes.maketrans(b"+/", b"-_")
 # The sources do not tell which repositories are archived; five years without a push stand for it.
@@ -83,6 +87,19 @@ class Language(NamedTuple):
     def node_id(self) -> str:
         """The node id of the language."""
         return make_node_id("L", self.name)
+
+
+class License(NamedTuple):
+    """An open source licence: its key on GitHub, its name, and its identifier in the SPDX list."""
+
+    key: str
+    name: str
+    spdx_id: str
+
+    @property
+    def node_id(self) -> str:
+        """The node id of the licence."""
+        return make_node_id("C", self.key)
 
 
 class Repository(NamedTuple):
@@ -220,6 +237,40 @@ def read_table(lines: Iterable[str]) -> tuple[Repository, ...]:
         )
         rows.append(row)
     return tuple(sorted(rows, key=lambda row: (-row.stars, row.full_name.lower())))
+
+
+@lru_cache(1)
+def _read_language_colors() -> dict[str, str]:
+    table = csv.reader((files("gqlnb.github") / _COLORS_FILE).read_text("utf-8").splitlines())
+    next(table)
+    return {name: color for name, color in table}  # noqa: C416 - dict() has no type for it
+
+
+def find_language_color(name: str) -> str | None:
+    """Return the color of a language on GitHub, ``"#3572A5"``, or None if it has none."""
+    return _read_language_colors().get(name)
+
+
+def list_licenses() -> tuple[License, ...]:
+    """Return the licences that GitHub proposes for new repositories, by key."""
+    return tuple(
+        License(key, name, spdx_id)
+        for key, name, spdx_id in (
+            ("agpl-3.0", "GNU Affero General Public License v3.0", "AGPL-3.0"),
+            ("apache-2.0", "Apache License 2.0", "Apache-2.0"),
+            ("bsd-2-clause", 'BSD 2-Clause "Simplified" License', "BSD-2-Clause"),
+            ("bsd-3-clause", 'BSD 3-Clause "New" or "Revised" License', "BSD-3-Clause"),
+            ("bsl-1.0", "Boost Software License 1.0", "BSL-1.0"),
+            ("cc0-1.0", "Creative Commons Zero v1.0 Universal", "CC0-1.0"),
+            ("epl-2.0", "Eclipse Public License 2.0", "EPL-2.0"),
+            ("gpl-2.0", "GNU General Public License v2.0", "GPL-2.0"),
+            ("gpl-3.0", "GNU General Public License v3.0", "GPL-3.0"),
+            ("lgpl-2.1", "GNU Lesser General Public License v2.1", "LGPL-2.1"),
+            ("mit", "MIT License", "MIT"),
+            ("mpl-2.0", "Mozilla Public License 2.0", "MPL-2.0"),
+            ("unlicense", "The Unlicense", "Unlicense"),
+        )
+    )
 
 
 _snapshot_lock = threading.Lock()

@@ -18,26 +18,20 @@ from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.github.repositories import parse_timestamp
 
 __all__ = [
-    "MAX_EXPRESSION_LENGTH",
-    "MAX_OPERATORS",
     "MAX_PAGE_SIZE",
     "MAX_SEARCH_RESULTS",
-    "MAX_WORD_CHARACTERS",
-    "QUALIFIER_GROUPS",
     "QUALIFIER_NAMES",
     "SORT_KEYS",
-    "WORD_FIELDS",
     "Clause",
     "FlagTest",
     "NameTest",
     "QualifierTest",
     "RangeTest",
     "SearchExpression",
+    "UnknownTest",
     "Word",
-    "check_words",
     "is_qualifier",
     "normalize_language",
-    "parse_alternatives",
     "parse_expression",
     "parse_qualifier",
     "quote_term",
@@ -90,6 +84,9 @@ _ALIASES_BY_LANGUAGE: Mapping[str, tuple[str, ...]] = {
     "reStructuredText": ("rst",),
 }
 
+#: The name of a language by alias, in lower case and with hyphens for spaces.
+#: Source: the table of languages of GitHub Linguist, by whose names and aliases GitHub searches. It
+#: has the languages of the embedded snapshot and some more common ones.
 LANGUAGE_ALIASES: Mapping[str, str] = MappingProxyType(
     {
         other.replace(" ", "-"): name.lower().replace(" ", "-")
@@ -97,11 +94,6 @@ LANGUAGE_ALIASES: Mapping[str, str] = MappingProxyType(
         for other in others
     }
 )
-"""The name of a language by alias, in lower case and with hyphens for spaces.
-
-Source: the table of languages of GitHub Linguist, by whose names and aliases GitHub searches. It
-has the languages of the embedded snapshot and some more common ones.
-"""
 
 
 def normalize_language(text: str) -> str:
@@ -116,11 +108,11 @@ def normalize_language(text: str) -> str:
     return LANGUAGE_ALIASES.get(name, name)
 
 
+#: Most characters of the words of a search. Source: GitHub documentation, "Troubleshooting search
+#: queries" and the REST API's "Search": operators and qualifiers do not count.
 MAX_WORD_CHARACTERS = 256
-"""Most characters of the words of a search. Source: GitHub documentation, "Troubleshooting search
-queries" and the REST API's "Search": operators and qualifiers do not count."""
+#: Most of AND, OR and NOT in a search. Source: the same.
 MAX_OPERATORS = 5
-"""Most of AND, OR and NOT in a search. Source: the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +131,8 @@ class Word:
     negated: bool = False
 
 
+#: A word, an operator, or an empty text in the place of a qualifier.
 WordOrOperator = Word | str
-"""A word, an operator, or an empty text in the place of a qualifier."""
 
 
 def parse_alternatives(tokens: Sequence[WordOrOperator]) -> tuple[tuple[Word, ...], ...]:
@@ -216,6 +208,7 @@ _DATE_RANGE = re.compile(
 )
 _SECOND_FRACTION = re.compile(r"\.(\d+)", re.ASCII)
 
+#: Qualifiers of GitHub's other searches, which a search for repositories ignores.
 _OTHER_SEARCH_QUALIFIERS = frozenset(
     {
         *("archived-by", "assignee", "author", "author-date", "author-email"),
@@ -228,10 +221,9 @@ _OTHER_SEARCH_QUALIFIERS = frozenset(
         *("tree", "type", "updated", "user-review-requested"),
     }
 )
-"""Qualifiers of GitHub's other searches, which a search for repositories ignores."""
 
+#: The values of ``in:``; the default is all but the readme.
 WORD_FIELDS = frozenset({"name", "description", "readme", "topics"})
-"""The values of ``in:``; the default is all but the readme."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +275,20 @@ class FlagTest:
     wanted: bool
 
 
-QualifierTest = RangeTest | NameTest | FlagTest
+@dataclass(frozen=True, slots=True)
+class UnknownTest:
+    """A test of GitHub's that the stand-in cannot make, because its data lack the values.
+
+    Attributes
+    ----------
+    column
+        The qualifier, such as ``"topic"``.
+    """
+
+    column: str
+
+
+QualifierTest = RangeTest | NameTest | FlagTest | UnknownTest
 
 
 def is_qualifier(name: str) -> bool:
@@ -322,9 +327,16 @@ def _make_number_parser(column: str) -> Callable[[str, str], QualifierTest]:
     return lambda value, text: RangeTest(column, *_parse_number_bounds(value, text))
 
 
-def _parse_unknown_number(value: str, text: str) -> QualifierTest:
-    low, high = _parse_number_bounds(value, text)
-    return FlagTest("all", (low is None or low <= 0) and (high is None or high >= 0))
+def _make_unknown_parser(
+    column: str, check: Callable[[str, str], object] = lambda _value, _text: None
+) -> Callable[[str, str], QualifierTest]:
+    """Return a parser of a qualifier without data; `check` refuses values that are not valid."""
+
+    def parse_unknown(value: str, text: str) -> QualifierTest:
+        check(value, text)
+        return UnknownTest(column)
+
+    return parse_unknown
 
 
 def _parse_number_bounds(value: str, text: str) -> tuple[int | None, int | None]:
@@ -427,13 +439,10 @@ def _make_choice_parser(
 
 
 _VISIBILITIES = {"public": True, "private": False, "internal": False}
-_ALWAYS_FALSE = {"true": False, "false": True}
 _IS_TESTS: dict[str, QualifierTest] = {
     **{word: FlagTest("all", wanted) for word, wanted in _VISIBILITIES.items()},
-    **{
-        word: FlagTest("all", wanted=False)
-        for word in ("fork", "mirror", "template", "sponsorable")
-    },
+    **{word: UnknownTest(word) for word in ("mirror", "template", "sponsorable")},
+    "fork": FlagTest("all", wanted=False),
     "archived": FlagTest("archived", wanted=True),
 }
 _QUALIFIER_PARSERS: dict[str, Callable[[str, str], QualifierTest | None]] = {
@@ -450,28 +459,29 @@ _QUALIFIER_PARSERS: dict[str, Callable[[str, str], QualifierTest | None]] = {
     "-fork": _make_choice_parser({"true": True, "false": False, "only": True}),
     "is": lambda value, _text: _IS_TESTS.get(value.lower()),
     "visibility": _make_choice_parser(_VISIBILITIES),
-    "mirror": _make_choice_parser(_ALWAYS_FALSE),
-    "template": _make_choice_parser(_ALWAYS_FALSE),
-    # Numbers that the stand-in's data do not have: 0 for every repository.
-    **dict.fromkeys(("size", "followers", "topics"), _parse_unknown_number),
-    **dict.fromkeys(("good-first-issues", "help-wanted-issues"), _parse_unknown_number),
-    # Texts that the stand-in's data do not have: no repository matches.
-    **dict.fromkeys(
-        ("topic", "license", "has", "custom"), lambda *_: FlagTest("all", wanted=False)
-    ),
+    # Numbers, flags and texts that the data of the stand-in lack.
+    **{
+        name: _make_unknown_parser(name, _parse_number_bounds)
+        for name in ("size", "followers", "topics", "good-first-issues", "help-wanted-issues")
+    },
+    **{
+        name: _make_unknown_parser(name, _make_choice_parser({"true": True, "false": False}))
+        for name in ("mirror", "template")
+    },
+    **{name: _make_unknown_parser(name) for name in ("topic", "license", "has", "custom")},
 }
+#: The qualifiers of a search for repositories, with ``in:`` and ``sort:``.
 QUALIFIER_NAMES = frozenset({*_QUALIFIER_PARSERS, "sort", "in"} - {"-fork"})
-"""The qualifiers of a search for repositories, with ``in:`` and ``sort:``."""
+#: Qualifiers of which several match any of them, by group.
 QUALIFIER_GROUPS = {"user": "owner", "org": "owner", "repo": "owner", "language": "language"}
-"""Qualifiers of which several match any of them, by group."""
 
+#: Most results of one page. Source: GitHub documentation, "Node limit".
 MAX_PAGE_SIZE = 100
-"""Most results of one page. Source: GitHub documentation, "Node limit"."""
+#: Most results of one search. Source: GitHub documentation, "search".
 MAX_SEARCH_RESULTS = 1000
-"""Most results of one search. Source: GitHub documentation, "search"."""
+#: Most characters of an expression with its qualifiers, enough for some hundred of ``repo:``.
+#: GitHub's own limit is not public.
 MAX_EXPRESSION_LENGTH = 16_384
-"""Most characters of an expression with its qualifiers, enough for some hundred of ``repo:``.
-GitHub's own limit is not public."""
 
 _TERM = re.compile(
     r"""
@@ -486,8 +496,8 @@ _TERM = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,  # not ASCII: every Unicode space separates terms
 )
+#: The keys of ``sort:``.
 SORT_KEYS = ("stars", "forks", "updated")
-"""The keys of ``sort:``."""
 _SORT_VALUE = re.compile(rf"(?P<key>{'|'.join(SORT_KEYS)})(?:-(?P<way>asc|desc))?")
 
 _BOOLEAN_OPERATORS = frozenset({"AND", "OR", "NOT"})
@@ -518,14 +528,15 @@ class SearchExpression:
     words
         The alternatives for the name: it must contain all words of one. Empty for any name.
     sort
-        The sort key: ``"stars"``, ``"forks"`` or ``"updated"``.
+        The sort key: ``"stars"``, ``"forks"`` or ``"updated"``; ``"match"``, the default, sorts by
+        the words, which is nothing to sort by without words: then most stars come first.
     descending
         Whether the largest comes first.
     """
 
     clauses: tuple[Clause, ...]
     words: tuple[tuple[Word, ...], ...] = ()
-    sort: str = "stars"
+    sort: str = "match"
     descending: bool = True
 
 
@@ -576,8 +587,9 @@ class _ExpressionParser:
         self._alternatives: dict[str, dict[QualifierTest, None]] = {"owner": {}, "language": {}}
         self._tokens: list[WordOrOperator] = []
         self._fields: set[str] = set()
-        self._order = ("stars", True)
+        self._order = ("match", True)
         self._has_applicable = self._has_ignored = self._has_parentheses = False
+        self._has_property = False
 
     def add_term(self, match: re.Match[str]) -> None:
         if match["group"]:
@@ -611,10 +623,10 @@ class _ExpressionParser:
         clauses = [*self._clauses]
         clauses.extend(Clause(tuple(group)) for group in self._alternatives.values() if group)
         if words and self._fields and "name" not in self._fields:
-            # The other fields are empty here, so that only alternatives without a word match.
-            empty = any(all(word.negated for word in alternative) for alternative in words)
-            clauses.append(Clause((FlagTest("all", empty),)))
-            words = ()
+            clauses.append(Clause((UnknownTest("in"),)))
+        # GitHub ignores custom properties but in a search of a single organization.
+        if self._has_property and len(self._alternatives["owner"]) == 1:
+            clauses.append(Clause((UnknownTest("props"),)))
         return SearchExpression(tuple(clauses), words, *self._order)
 
     def _add_qualifier(self, name: str, value: str, text: str, *, negated: bool) -> None:
@@ -634,6 +646,7 @@ class _ExpressionParser:
         test = parse_qualifier("-fork" if negated and is_fork else name, value, text)
         if test is None:  # a qualifier of another search, which GitHub ignores beside others
             self._has_ignored = True
+            self._has_property |= name.startswith("props.")
             return
         self._has_applicable = True
         if name in QUALIFIER_GROUPS and not negated:

@@ -17,16 +17,17 @@ from gqlnb.github.search_syntax import (
     quote_term,
 )
 
-__all__ = ["StarQuery", "normalize_typed_query", "parse_star_query"]
+__all__ = ["StarQuery", "check_threshold", "normalize_typed_query", "parse_star_query"]
 
-THRESHOLD_FORMS = "'>N', '>=N', 'N..M', 'N'"
+THRESHOLD_FORMS = "'>N', '>=N', '<N', '<=N', 'N..M', 'N'"
 # Fifteen digits: more than any count, and exact in every JSON reader.
 _COUNT_PATTERN = r"\d{1,3}(?:,\d{3}){1,4}|\d{1,3}(?:_\d{3}){1,4}|\d{1,15}"
 _TERM = re.compile(
     rf"""
     (?P<threshold> (?:stars:)? (?:
-        (?P<sign> >=? ) \s* (?P<number> {_COUNT_PATTERN} )
-        | (?P<low> {_COUNT_PATTERN} ) \s* \.\. \s* (?P<high> {_COUNT_PATTERN} )
+        (?P<sign> [<>]=? ) \s* (?P<number> {_COUNT_PATTERN} )
+        | (?P<low> {_COUNT_PATTERN} ) \s* \.\. \s* (?P<high> {_COUNT_PATTERN} | \* )
+        | \* \s* \.\. \s* (?P<most> {_COUNT_PATTERN} )
         | (?P<exact> {_COUNT_PATTERN} )
     ) (?= \s | $ ) )
     | (?P<term> (?: [^\s"] | "[^"]*"? )+ )
@@ -35,6 +36,11 @@ _TERM = re.compile(
 )
 # A malformed threshold, which GitHub would take for a word.
 _LOOKS_NUMERIC = re.compile(r"(?=.*[\d<>])[<>=.,_*\d-]+", re.ASCII)
+# "1k" and "1000.0", which GitHub would take for words, too.
+_ROUNDED_COUNT = re.compile(
+    r"(?P<sign>[<>]=?)?(?P<number>\d{1,12}(?:\.\d{1,6})?)(?P<unit>[km]?)", re.ASCII | re.IGNORECASE
+)
+_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 _QUALIFIER_TERM = re.compile(r"-?(?P<name>[a-z][a-z.-]*):(?P<value>.*)", re.IGNORECASE | re.DOTALL)
 _LEADING_COUNT = re.compile(rf"\s*(?:{_COUNT_PATTERN})(?=\s|$)", re.ASCII)
 _ORDER_TERMS = tuple(f"sort:{key}{way}" for key in SORT_KEYS for way in ("", "-asc"))
@@ -47,7 +53,8 @@ class StarQuery:
     Attributes
     ----------
     threshold
-        The value of ``stars:``: ``">N"``, ``">=N"``, ``"N..M"`` or ``"N"``; empty for none.
+        The value of ``stars:``: ``">N"``, ``">=N"``, ``"<N"``, ``"<=N"``, ``"N..M"``, ``"N..*"``,
+        ``"*..N"`` or ``"N"``; empty for none.
     terms
         All other terms, separated by spaces.
     order
@@ -80,11 +87,11 @@ def parse_star_query(query: SupportsIndex | str | StarQuery) -> StarQuery:
     ----------
     query
         A whole number N, which means ``">N"``; or text: a threshold, ``">N"``, ``">=N"``,
-        ``"N..M"`` or ``"N"``, with or without ``stars:``, and other terms of
-        :mod:`gqlnb.github.search_syntax`, such as ``language:python created:>2024 -user:google
-        sort:forks``, in any order. N and M are in stars, at most 15 digits, ``0 <= N <= M``;
-        thousands may be grouped by commas or underscores. A number that is part of a name is
-        written in quotes.
+        ``"<N"``, ``"<=N"``, ``"N..M"``, ``"N..*"``, ``"*..N"`` or ``"N"``, with or without
+        ``stars:``, and other terms of :mod:`gqlnb.github.search_syntax`, such as ``language:python
+        created:>2024 -user:google sort:forks``, in any order. N and M are in stars, at most 15
+        digits, ``0 <= N <= M``; thousands may be grouped by commas or underscores. A number that is
+        part of a name is written in quotes.
 
     Returns
     -------
@@ -137,6 +144,20 @@ def normalize_typed_query(text: str) -> str:
     return f">{text.strip()}" if _LEADING_COUNT.match(text) else text
 
 
+def check_threshold(text: str) -> None:
+    """Check the text of a box for the threshold; an empty one is valid.
+
+    Beside a qualifier, :func:`parse_star_query` takes a misspelt threshold for a word to search.
+
+    Raises
+    ------
+    QueryError
+        If it has no threshold.
+    """
+    if text.strip() and not parse_star_query(text).threshold:
+        raise make_threshold_error(text.strip())
+
+
 class _StarQueryParser:
     """Collects the terms of a star search; `given` is the caller's argument, for messages."""
 
@@ -153,9 +174,11 @@ class _StarQueryParser:
         self._threshold = threshold
 
     def add_term(self, text: str) -> None:
-        if _LOOKS_NUMERIC.fullmatch(text):
+        if _LOOKS_NUMERIC.fullmatch(text) or (
+            not self._has_threshold and _ROUNDED_COUNT.fullmatch(text)
+        ):
             self._check_single_threshold()
-            raise self._make_threshold_error(self._given if text == self._text.strip() else text)
+            raise make_threshold_error(self._given if text == self._text.strip() else text)
         named = _QUALIFIER_TERM.fullmatch(text)
         name = named["name"].lower() if named else ""
         if name == "sort" and text[0] != "-" and named is not None:
@@ -170,7 +193,7 @@ class _StarQueryParser:
     def build_query(self) -> StarQuery:
         query = StarQuery(self._threshold, " ".join(self._terms), self._order)
         if not parse_expression(query.expression).clauses:
-            raise self._make_threshold_error(self._given)
+            raise make_threshold_error(self._given)
         return query
 
     def _check_single_threshold(self) -> None:
@@ -183,19 +206,34 @@ class _StarQueryParser:
             raise QueryError(msg)
         self._has_threshold = True
 
-    @staticmethod
-    def _make_threshold_error(given: object) -> QueryError:
-        return QueryError(
-            f"Star threshold {sanitize_text(repr(given), 80)} is none of {THRESHOLD_FORMS}, with N "
-            "and M whole numbers of stars. Write for example '>1000'."
-        )
+
+def make_threshold_error(given: object) -> QueryError:
+    return QueryError(
+        f"Star threshold {sanitize_text(repr(given), 80)} is not one of {THRESHOLD_FORMS}, "
+        f"with N and M whole numbers of stars. Write {_propose_threshold(given)}."
+    )
+
+
+def _propose_threshold(given: object) -> str:
+    """Return a valid threshold that is near to an invalid one."""
+    match = _ROUNDED_COUNT.fullmatch(str(given)) if isinstance(given, str | float) else None
+    if match is None:
+        return "for example '>1000'"
+    count = float(match["number"]) * _UNITS[match["unit"].lower()]
+    sign = match["sign"] or ("" if isinstance(given, str) else ">")
+    return f"'{sign}{round(count)}'" if count == round(count) else "for example '>1000'"
 
 
 def _parse_threshold(match: re.Match[str]) -> str:
     """Return a threshold in GitHub's form."""
+    if match["most"] is not None:
+        return f"*..{_parse_count(match['most'])}"
     if match["low"] is None:
         return f"{match['sign'] or ''}{_parse_count(match['number'] or match['exact'])}"
-    low, high = _parse_count(match["low"]), _parse_count(match["high"])
+    low = _parse_count(match["low"])
+    if match["high"] == "*":
+        return f"{low}..*"
+    high = _parse_count(match["high"])
     if low > high:
         msg = (
             f"Star threshold {quote_term(match['threshold'])} begins above its end. "

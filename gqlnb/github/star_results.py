@@ -10,18 +10,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from gqlnb.client.client import Client
+from gqlnb.client.paging.page_size import has_size_error, is_overload
 from gqlnb.errors import AnswerError, GqlnbError, QueryError, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.harvests import harvest_frame
+from gqlnb.github.harvester.requests import explain_query_error
+from gqlnb.github.harvester.runner import MIN_PAGE_SIZE
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
 from gqlnb.github.star_query import StarQuery, parse_star_query
+from gqlnb.redact import strip_traceback
+from gqlnb.result.answer_notes import describe_missing, read_missing_fields
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FALLBACK_STARS_QUERY", "STARS_QUERY", "collect_stars", "find_sent_query", "stars"]
+__all__ = ["collect_stars", "find_sent_query", "stars"]
 
+#: The query of star searches; its variable `query` is ``stars:>N`` and further terms.
 STARS_QUERY = """
 query Stars($query: String!, $first: Int!, $after: String) {
   search(query: $query, type: REPOSITORY, first: $first, after: $after) {
@@ -39,38 +45,33 @@ query Stars($query: String!, $first: Int!, $after: String) {
   }
 }
 """.strip()
-"""The query of star searches; its variable `query` is ``stars:>N`` and further terms."""
 
+#: The query for endpoints that refuse ``stargazers``, as GitHub does since mid-2026.
 FALLBACK_STARS_QUERY = STARS_QUERY.replace("stargazers { totalCount }", "stargazerCount")
-"""The query for endpoints that refuse ``stargazers``, as GitHub does since mid-2026."""
 
 UNLIMITED_ROWS = 10**15
 # In these orders a harvest can go past the cap of one search.
 STAR_ORDERS = ("", "stars", "stars-asc")
 STARGAZERS_REFUSED = (
     "The endpoint refuses 'stargazers' for repositories one does not administer, so "
-    "'stargazerCount' was asked instead: it is the same number."
+    "'stargazerCount' was requested instead; it is the same number."
 )
 _EXACT_THRESHOLD = re.compile(r"stars:(?P<number>\d+)(?= |$)", re.ASCII)
-# Messages of graphql-js, graphql-core and GitHub about a missing field, type or argument.
-_SCHEMA_MISMATCH = re.compile(
-    r"Cannot query field|Unknown (?:type|argument)|doesn't (?:exist on|accept)|isn't a defined"
-)
-
 OnPage = Callable[[int, int, int], object]
 
 
 def stars(
-    query: SupportsIndex | str, *, limit: SupportsIndex | None = 100, client: Any = DEMO
+    query: SupportsIndex | str, *, limit: SupportsIndex | None = 100, client: object = DEMO
 ) -> pd.DataFrame:
     """Return the repositories above a number of stars as a DataFrame.
 
     Parameters
     ----------
     query
-        The star threshold: 1000 or ``">1000"``, ``">=1000"``, ``"1000..2000"``, ``"1000"``; in a
-        text also other terms of GitHub's search, ``">1000 language:python created:>2024"``. See
-        :func:`gqlnb.github.star_query.parse_star_query`.
+        The star threshold: 1000 or ``">1000"``, ``">=1000"``, ``"<1000"``, ``"<=1000"``,
+        ``"1000..2000"``, ``"1000..*"``, ``"*..1000"``, ``"1000"``; in a text also other terms of
+        GitHub's search, ``">1000 language:python created:>2024"``. Without ``sort:`` the order is
+        ``sort:stars-desc``. See :func:`gqlnb.github.star_query.parse_star_query`.
     limit
         Most rows to return, fetched in pages of at most 100; None for all. One search returns at
         most 1,000; beyond that, several searches are sent, see :func:`gqlnb.github.harvest`.
@@ -83,9 +84,10 @@ def stars(
     DataFrame
         Columns ``name`` and ``owner`` (string) and ``stargazers`` (Int64), also when empty; one
         row per repository, in the order of the answer; of several searches, most stars first.
-        ``attrs`` holds ``total_count`` (the number of matches), ``source`` (of the data), ``query``
-        and ``notes`` (the warnings); of several searches also ``coverage``, with the expected and
-        actual numbers, and the ranges that could not be completed.
+        ``attrs`` holds ``total_count`` (the number of matches), ``source`` (of the data),
+        ``query``, ``order`` (the value of ``sort:``) and ``notes`` (the warnings); of several
+        searches also ``coverage``, with the expected and actual numbers, and the ranges that could
+        not be completed.
 
     Raises
     ------
@@ -98,8 +100,8 @@ def stars(
     -----
     UserWarning
         If one search in an order other than stars cannot return all rows, if fewer repositories
-        came than expected, or some as null, if a number without a sign found nothing, or if the
-        endpoint refused ``stargazers``, so that ``stargazerCount`` was requested instead.
+        were received than expected, or some are null, if a number without a sign found nothing, or
+        if the endpoint refused ``stargazers``, so that ``stargazerCount`` was requested instead.
 
     Examples
     --------
@@ -118,7 +120,7 @@ def collect_stars(
     query: SupportsIndex | str | StarQuery,
     *,
     limit: SupportsIndex | None = 100,
-    client: Any = DEMO,
+    client: object = DEMO,
     on_page: OnPage | None = None,
 ) -> pd.DataFrame:
     """Search as :func:`stars` does, with a callback for each page and without warnings.
@@ -139,14 +141,16 @@ def collect_stars(
 
     Raises
     ------
-    QueryError, GqlnbError
-        As :func:`stars` does.
+    QueryError
+        If the search or the limit is not valid.
+    GqlnbError
+        If a page fails; the rows of the pages before it are in its ``.result``.
     """
     star_query, count = parse_star_query(query), _parse_limit(limit)
     if (count is None or count > MAX_SEARCH_RESULTS) and star_query.order in STAR_ORDERS:
         return _harvest_stars(star_query, count, client, on_page)
     with open_client(client) as opened:
-        search = StarPages(opened, star_query.expression, count or UNLIMITED_ROWS)
+        search = StarPages(opened, star_query, count or UNLIMITED_ROWS)
         try:
             search.fetch_pages(on_page)
         except GqlnbError as error:
@@ -170,8 +174,15 @@ def _harvest_stars(
     frame = harvested[["name", "owner", "stargazers"]]
     hints = [] if len(frame) else _explain_exact_threshold(query.expression)
     notes = [*harvested.attrs["notes"], *hints]
-    frame.attrs = {**harvested.attrs, "query": query.expression, "notes": notes}
+    order = find_order(query)
+    frame.attrs = {**harvested.attrs, "query": query.expression, "order": order, "notes": notes}
     return frame
+
+
+def find_order(query: StarQuery) -> str:
+    """Return the value of ``sort:`` that is sent, by default ``stars-desc``."""
+    order = query.order or "stars"
+    return order if order.endswith("-asc") else f"{order}-desc"
 
 
 def find_sent_query(frame: pd.DataFrame) -> str:
@@ -179,18 +190,17 @@ def find_sent_query(frame: pd.DataFrame) -> str:
     return FALLBACK_STARS_QUERY if STARGAZERS_REFUSED in frame.attrs["notes"] else STARS_QUERY
 
 
+# A loop of its own instead of `gqlnb.Client.pages`, which finds the lists of any document
+# and follows all of them: for one page that takes three times the calls and the time.
 class StarPages:
     """One search, fetched page by page.
-
-    It has a loop of its own instead of :meth:`gqlnb.Client.pages`, which finds the lists of any
-    document and follows all of them: for one page that takes three times the calls and the time.
 
     Parameters
     ----------
     client
         The client of the endpoint.
-    expression
-        The search expression.
+    query
+        The search.
     limit
         Most rows to return.
 
@@ -204,17 +214,21 @@ class StarPages:
         The source of the answers.
     """
 
-    def __init__(self, client: Client, expression: str, limit: int) -> None:
+    def __init__(self, client: Client, query: StarQuery, limit: int) -> None:
         self.rows: dict[str, tuple[str, str, int | None]] = {}
         self.total = 0
         self.source: str | None = None
         self._client = client
-        self._expression = expression
+        self._query = query
+        # GitHub's own order is "best match", which can change between pages.
+        self._expression = replace(query, order=find_order(query)).expression
         self._limit = limit
         self._text = STARS_QUERY
+        self._page_size = MAX_PAGE_SIZE
         self._nulls = 0
         self._duplicates = 0
         self._messages: list[str] = []
+        self._missing: dict[str, str] = {}  # fields without data, by place
         self._is_stopped = False
 
     def fetch_pages(self, on_page: OnPage | None = None) -> None:
@@ -223,7 +237,7 @@ class StarPages:
         seen: set[str] = set()
         entries = 0  # with duplicates and nulls: they end an endpoint whose pages never end
         while entries < max(self._limit, MAX_SEARCH_RESULTS):
-            search = self._fetch_page(min(MAX_PAGE_SIZE, self._limit - len(self.rows)), cursor)
+            search = self._fetch_page(cursor)
             self.total = search.get("repositoryCount") or 0
             edges = search.get("edges") or []
             entries += len(edges)
@@ -240,30 +254,42 @@ class StarPages:
                 return
             seen.add(cursor)
 
-    def _fetch_page(self, first: int, after: str | None) -> Mapping[str, Any]:
-        """Return the field ``search`` of one page."""
-        variables = {"query": self._expression, "first": first, "after": after}
+    def _fetch_page(self, after: str | None) -> Mapping[str, Any]:
+        """Return the field ``search`` of one page, which is halved as long as it is too large."""
+        while True:
+            first = min(self._page_size, self._limit - len(self.rows))
+            try:
+                search = self._try_page({"query": self._expression, "first": first, "after": after})
+            except GqlnbError as error:
+                failure = strip_traceback(error)
+            else:
+                if search is not None:
+                    return search
+                continue  # with another text
+            errors = failure.result.errors if failure.result else ()
+            smallest = MIN_PAGE_SIZE if is_overload(failure) else 1
+            if first <= smallest or not (is_overload(failure) or has_size_error(errors)):
+                raise failure
+            self._page_size = first // 2
+
+    def _try_page(self, variables: dict[str, Any]) -> Mapping[str, Any] | None:
+        """Return the field ``search`` of one page; None to ask again without ``stargazers``."""
         try:
             result = self._client.execute(self._text, variables)
         except QueryError as error:
-            messages = [p.message for p in error.problems if _SCHEMA_MISMATCH.search(p.message)]
-            if not messages:
-                raise
+            failure = explain_query_error(error, self._client.source)
         else:
-            return self._read_search(result, first, after)
-        # A missing 'search' explains more than a missing field below it.
-        message = next((text for text in messages if "'search'" in text), messages[0])
-        shown = sanitize_text(message, 200)
-        msg = f"The schema of {self._client.source} is not GitHub-shaped: {shown}"
-        raise QueryError(msg)
+            return self._read_search(result)
+        raise failure
 
-    def _read_search(self, result: Result, first: int, after: str | None) -> Mapping[str, Any]:
+    def _read_search(self, result: Result) -> Mapping[str, Any] | None:
         if self._text is STARS_QUERY and any(map(_is_stargazers_refusal, result.errors)):
             self._text = FALLBACK_STARS_QUERY
-            return self._fetch_page(first, after)
+            return None
         self.source = result.source
+        self._missing |= read_missing_fields(result.extensions)
         search = result.data.get("search") if isinstance(result.data, Mapping) else None
-        if not isinstance(search, Mapping):
+        if has_size_error(result.errors) or not isinstance(search, Mapping):
             result.raise_for_errors()
             msg = "The answer holds no 'search', so the endpoint is not GitHub-shaped."
             raise AnswerError(msg)
@@ -290,12 +316,10 @@ class StarPages:
         notes = [STARGAZERS_REFUSED] if self._text is FALLBACK_STARS_QUERY else []
         if self._nulls or self._messages:
             reason = f": {self._messages[0]}" if self._messages else "."
-            notes.append(
-                f"{self._nulls:,} of the repositories came as null and are left out{reason}"
-            )
+            notes.append(f"{self._nulls:,} of the repositories were null and are left out{reason}")
         got, expected = len(self.rows), min(self._limit, MAX_SEARCH_RESULTS, self.total)
         if not self._is_stopped and got + self._nulls < expected:
-            twice = f" ({self._duplicates:,} came twice)" if self._duplicates else ""
+            twice = f" ({self._duplicates:,} were returned twice)" if self._duplicates else ""
             notes.append(
                 f"Expected {expected:,} repositories, got {got:,}{twice}: pages of a wide search "
                 "can leave some out. Ask again, or search narrower ranges and put them together."
@@ -308,6 +332,8 @@ class StarPages:
                 f"{self.total:,} repositories match and one search gives {MAX_SEARCH_RESULTS:,} at "
                 f"most: {self.total - got:,} more are left out. Without that order, {more} come."
             )
+        if self._missing:
+            notes.append(describe_missing(self._missing))
         return notes
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -332,7 +358,8 @@ class StarPages:
         frame.attrs.update(
             total_count=self.total,
             source=self.source,
-            query=self._expression,
+            query=self._query.expression,
+            order=find_order(self._query),
             notes=self.build_notes(),
         )
         return frame

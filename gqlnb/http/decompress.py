@@ -27,7 +27,6 @@ __all__ = [
     "accepted_encodings",
     "create_decoder",
     "decompress_body",
-    "parse_content_encoding",
 ]
 
 PIECE = 1 << 18  # bytes of output at a time
@@ -35,8 +34,6 @@ _GZIP_WINDOW_BITS = 31  # the largest window of zlib, plus 16 for the gzip forma
 _MAX_CODINGS = 5  # in a row; the maximum of curl and urllib3
 # RFC 9659: a zstd frame in a Content-Encoding has a window of at most 8 MiB.
 _ZSTD_WINDOW_LOG = 23
-# A zstd block takes at least 4 bytes and expands to at most 128 KiB, so a slice to at most 2 MiB.
-_ZSTD_SLICE = 64
 # RFC 9110 has "identity" only. Servers and proxies also name character sets, transfer codings and
 # media types here: GraphQL Yoga sends "none" with its event streams.
 _IDENTITY_CODINGS = frozenset(
@@ -45,7 +42,7 @@ _IDENTITY_CODINGS = frozenset(
     | {"utf-8", "utf8", "utf_8"}
 )
 _ZLIB_HEADER_BYTES = 2
-_NOT_COMPRESSED = "it is not compressed as it says."
+_NOT_COMPRESSED = "its data do not match the Content-Encoding header."
 
 
 class BodyTooLargeError(Exception):
@@ -100,6 +97,7 @@ class GzipDecoder:
         while data:
             self.incomplete = True
             yield from _inflate(self._engine, data)
+            # RFC 1952, 2.2: a body may be several members in a row, as of files that were appended.
             data = self._engine.unused_data if self._engine.eof else b""
             if self._engine.eof:
                 self._engine, self.incomplete = zlib.decompressobj(_GZIP_WINDOW_BITS), False
@@ -135,7 +133,7 @@ class DeflateDecoder:
 class BrotliDecoder:
     """Decoder of Brotli with brotli or brotlicffi, both from version 1.2 on."""
 
-    def __init__(self, library: Any) -> None:
+    def __init__(self, library: Any) -> None:  # noqa: ANN401 - a module without types
         self.incomplete = False
         self._engine, self._error = library.Decompressor(), library.error
 
@@ -162,12 +160,12 @@ class BrotliDecoder:
 class ZstdDecoder:
     """Decoder of zstd, one or more frames, with the standard library or its backport."""
 
-    def __init__(self, library: Any) -> None:
+    def __init__(self, library: Any) -> None:  # noqa: ANN401 - a module without types
         self.incomplete = False
         self._library = library
         self._engine = self._new_engine()
 
-    def _new_engine(self) -> Any:
+    def _new_engine(self) -> Any:  # noqa: ANN401 - of a module without types
         window = {self._library.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
         return self._library.ZstdDecompressor(options=window)
 
@@ -185,38 +183,6 @@ class ZstdDecoder:
             if self._engine.eof:
                 data = self._engine.unused_data
                 self._engine = self._new_engine()
-
-
-class ZstandardDecoder:
-    """Decoder of zstd, one or more frames, with the library zstandard.
-
-    Its decompressor has no limit on the output of a call, so the input is cut into slices.
-    """
-
-    def __init__(self, library: Any) -> None:
-        self.incomplete = False
-        self._library = library
-        self._engine = self._new_engine()
-
-    def _new_engine(self) -> Any:
-        factory = self._library.ZstdDecompressor(max_window_size=1 << _ZSTD_WINDOW_LOG)
-        return factory.decompressobj()
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield decompressed pieces."""
-        for start in range(0, len(data), _ZSTD_SLICE):
-            rest = data[start : start + _ZSTD_SLICE]
-            while rest:
-                try:
-                    piece = self._engine.decompress(rest)
-                except self._library.ZstdError:
-                    raise DecompressionError(_NOT_COMPRESSED) from None
-                if piece:
-                    yield piece
-                self.incomplete, rest = not self._engine.eof, b""
-                if self._engine.eof:
-                    rest = self._engine.unused_data
-                    self._engine = self._new_engine()
 
 
 class DecoderChain:
@@ -280,17 +246,16 @@ def _find_codings() -> dict[str, Callable[[], Decoder]]:
         if hasattr(getattr(library, "Decompressor", None), "can_accept_more_data"):
             found["br"] = partial(BrotliDecoder, library)
             break
-    for module in ("compression.zstd", "backports.zstd", "zstandard"):
+    # The standard library's from Python 3.14 on, and its backport, as urllib3 requires them too.
+    for module in ("compression.zstd", "backports.zstd"):
         library = _try_import(module)
         if library is not None:
-            decoder: Callable[[Any], Decoder]
-            decoder = ZstandardDecoder if module == "zstandard" else ZstdDecoder
-            found["zstd"] = partial(decoder, library)
+            found["zstd"] = partial(ZstdDecoder, library)
             break
     return found
 
 
-def _try_import(module: str) -> Any:
+def _try_import(module: str) -> Any:  # noqa: ANN401 - a module without types
     try:
         return import_module(module)
     except ImportError:
@@ -347,7 +312,7 @@ def create_decoder(header: str, limit: int | None = None) -> Decoder:
     names, codings = parse_content_encoding(header), _find_codings()
     unknown = next((name for name in names if name not in codings), None)
     if unknown is not None:
-        library = {"br": "brotli", "zstd": "zstandard"}.get(unknown)
+        library = {"br": "brotli", "zstd": "backports.zstd"}.get(unknown)
         advice = f" To read it, install {library}." if library else ""
         msg = (
             f"its Content-Encoding is {sanitize_text(repr(unknown), 40)}, which was not asked for; "
@@ -379,11 +344,18 @@ def decompress_body(parts: Iterable[bytes], encoding: str, limit: int | None) ->
     DecompressionError
         If a coding is unknown, the body is not compressed with it, or ends early.
     """
-    decoder, output = create_decoder(encoding, limit), BytesIO()
+    output = BytesIO()
+    if not encoding:
+        for part in parts:
+            if limit is not None and output.tell() + len(part) > limit:
+                raise BodyTooLargeError
+            output.write(part)
+        return output.getvalue()
+    decoder = create_decoder(encoding, limit)
     for part in parts:
         for piece in decoder.feed(part):
             output.write(piece)
     if decoder.incomplete:
-        msg = "it breaks off before its end. Try again."
+        msg = "it is incomplete. Try again."
         raise TruncatedBodyError(msg)
     return output.getvalue()

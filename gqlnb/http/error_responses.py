@@ -99,11 +99,9 @@ def find_message(members: object) -> str | None:
 
 
 def transcode_response(response: Response) -> Response:
-    """Return a response in UTF-8, if its ``Content-Type`` names another character set.
-
-    A body that is valid UTF-8 is not changed: JSON is in UTF-8 (RFC 8259, 8.1), and many servers
-    label it wrongly.
-    """
+    """Return a response in UTF-8, if its ``Content-Type`` names another character set."""
+    # A body that is valid UTF-8 is not changed: JSON is in UTF-8 (RFC 8259, 8.1), and many servers
+    # label it wrongly.
     label = response.headers.get("content-type", "")
     if "charset" not in label.lower():
         return response

@@ -16,7 +16,7 @@ import msgspec
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.errors import sanitize_text
-from gqlnb.http.graphql_ws_server import SUBPROTOCOL, SendMessage
+from gqlnb.http.graphql_ws_server import LEGACY_SUBPROTOCOL, SUBPROTOCOL, SendMessage
 from gqlnb.http.messages import JSON_CONTENT_TYPE, Response
 
 if TYPE_CHECKING:
@@ -29,17 +29,14 @@ __all__ = [
     "WRONG_SUBPROTOCOL_CODES",
     "BadMessageError",
     "ClientProtocol",
-    "CloseReason",
     "LegacyClientProtocol",
     "RefusedError",
     "explain_close_code",
-    "parse_error_payload",
 ]
 
 _OPERATION_ID = "1"
 _PONG = SendMessage('{"type":"pong"}')
 BAD_MESSAGE_CODE = 4400  # the close code after an invalid message
-LEGACY_SUBPROTOCOL = "graphql-ws"
 ANSWER_HEADERS: Mapping[str, str] = {"content-type": JSON_CONTENT_TYPE}
 
 
@@ -271,7 +268,7 @@ def parse_error_payload(payload: bytes) -> list[Mapping[str, Any]]:
     return [_normalize_error(error) for error in errors or [None]]
 
 
-def _normalize_error(value: Any) -> Mapping[str, Any]:
+def _normalize_error(value: object) -> Mapping[str, Any]:
     if isinstance(value, dict):
         if isinstance(value.get("message"), str):
             return value

@@ -8,6 +8,9 @@ The protocol is the subprotocol ``graphql-transport-ws`` of the package ``graphq
                                        4403 token missing, wrong  4406 other subprotocol
                                        4408 no init in time       4409 id in use
                                        4429 second init           1009 message too long
+
+The older protocol, of the package ``subscriptions-transport-ws``, has other types of messages; its
+errors are a result, followed by ``complete``.
 """
 
 from __future__ import annotations
@@ -33,10 +36,13 @@ if TYPE_CHECKING:
     from gqlnb.http.server_rules import ServerRules
 
 __all__ = [
+    "LEGACY_SUBPROTOCOL",
     "SUBPROTOCOL",
+    "SUBPROTOCOLS",
     "SUBPROTOCOL_UNACCEPTABLE",
     "Action",
     "CloseSocket",
+    "LegacyServerProtocol",
     "SendMessage",
     "ServerProtocol",
     "StartOperation",
@@ -45,7 +51,7 @@ __all__ = [
     "find_authorization",
 ]
 
-SUBPROTOCOL = "graphql-transport-ws"
+SUBPROTOCOL, LEGACY_SUBPROTOCOL = "graphql-transport-ws", "graphql-ws"
 _MAX_ID_LENGTH = 256  # characters; each message of an operation repeats its id
 MAX_REASON_BYTES = 123  # UTF-8 bytes in a close frame (RFC 6455, 5.5)
 
@@ -81,11 +87,9 @@ SUBPROTOCOL_UNACCEPTABLE = CloseSocket(4406, "Subprotocol not acceptable")
 
 
 def check_handshake(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Check a handshake: return the response that refuses it, or None to accept it.
-
-    Browsers cannot send a token in the handshake; it may follow in ``connection_init``. A token in
-    the handshake is checked here.
-    """
+    """Check a handshake: return the response that refuses it, or None to accept it."""
+    # Browsers cannot send a token in the handshake; it may follow in `connection_init`. A token in
+    # the handshake is checked here.
     if request.path != ENDPOINT:
         return build_error_response(
             404, f"Nothing is at {sanitize_text(request.path, 80)}. The endpoint is {ENDPOINT}."
@@ -144,9 +148,11 @@ class ServerProtocol:
             return self._close(1009, f"At most {self._max_length:,} characters are accepted.")
         members = _parse_message(message)
         kind = members.get("type")
-        handler = self._HANDLERS.get(kind) if isinstance(kind, str) else None
+        kind = self.MESSAGE_TYPES.get(kind) if isinstance(kind, str) else None
+        handler = self._HANDLERS.get(kind or "")
         if handler is None:
-            return self._close(4400, f"The type {sanitize_text(repr(kind), 60)} is not a client's.")
+            shown = sanitize_text(repr(members.get("type")), 60)
+            return self._close(4400, f"The type {shown} is not a valid client message type.")
         return handler(self, members)
 
     def _handle_init(self, members: Mapping[str, object]) -> Action:
@@ -181,6 +187,14 @@ class ServerProtocol:
     def _handle_pong(self, members: Mapping[str, object]) -> None:
         _read_payload(members)
 
+    def _handle_terminate(self, _members: Mapping[str, object]) -> Action:
+        return self._close(1000, "")
+
+    NEXT_TYPE: ClassVar[str] = "next"
+    # The types of the client's messages, and their handlers.
+    MESSAGE_TYPES: ClassVar[Mapping[str, str]] = {
+        name: name for name in ("connection_init", "subscribe", "complete", "ping", "pong")
+    }
     _HANDLERS: ClassVar[
         Mapping[str, Callable[[ServerProtocol, Mapping[str, object]], Action | None]]
     ] = {
@@ -189,6 +203,7 @@ class ServerProtocol:
         "complete": _handle_complete,
         "ping": _handle_ping,
         "pong": _handle_pong,
+        "terminate": _handle_terminate,
     }
 
     def build_next(self, name: str, body: bytes) -> SendMessage | None:
@@ -197,7 +212,8 @@ class ServerProtocol:
             return None
         # `body` is JSON already; decoding it to encode it again would double the cost of an event.
         return SendMessage(
-            f'{{"id":{dump_json(name).decode()},"type":"next","payload":{body.decode()}}}'
+            f'{{"id":{dump_json(name).decode()},"type":"{self.NEXT_TYPE}",'
+            f'"payload":{body.decode()}}}'
         )
 
     def build_error(self, name: str, errors: list[object]) -> SendMessage | None:
@@ -226,6 +242,29 @@ class ServerProtocol:
         self.closed = True
         self.active.clear()
         return CloseSocket(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
+
+
+class LegacyServerProtocol(ServerProtocol):
+    """The server's side of the older protocol of ``subscriptions-transport-ws``."""
+
+    NEXT_TYPE = "data"
+    MESSAGE_TYPES: ClassVar[Mapping[str, str]] = {
+        "connection_init": "connection_init",
+        "start": "subscribe",
+        "stop": "complete",
+        "connection_terminate": "terminate",
+    }
+
+    def build_error(self, name: str, errors: list[object]) -> SendMessage | None:
+        """Return the message of a result with errors alone; :meth:`build_complete` follows."""
+        return self.build_next(name, dump_json({"errors": errors}))
+
+
+# By subprotocol, the preferred one first.
+SUBPROTOCOLS: Mapping[str, type[ServerProtocol]] = {
+    SUBPROTOCOL: ServerProtocol,
+    LEGACY_SUBPROTOCOL: LegacyServerProtocol,
+}
 
 
 def _parse_message(message: str) -> Mapping[str, object]:

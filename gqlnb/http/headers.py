@@ -7,17 +7,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from gqlnb.http.messages import (
-    GRAPHQL_CONTENT_TYPE,
-    GRAPHQL_MEDIA_TYPE,
-    JSON_CONTENT_TYPE,
-    JSON_MEDIA_TYPE,
-)
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 __all__ = [
+    "GRAPHQL_CONTENT_TYPE",
+    "GRAPHQL_MEDIA_TYPE",
+    "JSON_CONTENT_TYPE",
+    "JSON_MEDIA_TYPE",
     "HttpRequest",
     "find_media_quality",
     "is_json",
@@ -32,6 +29,9 @@ __all__ = [
     "split_absolute_target",
 ]
 
+JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE = "application/json", "application/graphql-response+json"
+JSON_CONTENT_TYPE = f"{JSON_MEDIA_TYPE}; charset=utf-8"
+GRAPHQL_CONTENT_TYPE = f"{GRAPHQL_MEDIA_TYPE}; charset=utf-8"
 # RFC 9110, 7.2: a name or an address, IPv6 in brackets, and an optional port.
 _HOST_PATTERN = re.compile(r"(\[[0-9a-f:.]+\]|[^\s:\[\]@/,]+)(?::[0-9]{1,5})?", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
@@ -55,6 +55,10 @@ class HttpRequest:
         The whole body; of a body that is too large, any part longer than the limit.
     query_string
         The part behind the question mark, not decoded.
+    client
+        The address of the client; None if unknown, as over a Unix socket.
+    identity
+        The value that the function of ``token=`` returned, or the name of a token; else None.
     """
 
     method: str
@@ -63,16 +67,17 @@ class HttpRequest:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes = field(default=b"", repr=False)
     query_string: bytes = field(default=b"", repr=False)
+    client: str | None = None
+    identity: object = field(default=None, repr=False)
 
 
 def parse_headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return headers by lower-case name; repeated ones are joined (RFC 9110, 5.3).
-
-    A repeated ``Host`` or ``Origin`` thereby becomes a value that is in no allow-list.
-    """
+    """Return headers by lower-case name; repeated ones are joined (RFC 9110, 5.3)."""
+    # A repeated `Host` or `Origin` thereby becomes a value that is in no allow-list.
     headers: dict[str, str] = {}
     for raw_name, raw_value in pairs:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        name = raw_name.decode("latin-1").lower()
+        value = raw_value.decode("latin-1").strip(" \t")  # white space is no part (RFC 9110, 5.5)
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
 
@@ -163,15 +168,16 @@ def negotiate_media_type(accept: str | None) -> str:
 
 @lru_cache(maxsize=64)
 def is_response_acceptable(accept: str | None) -> bool:
-    """Return whether a client accepts JSON, under one of its two names, or event streams.
+    """Return whether a client accepts JSON, under one of its two names, or streams.
 
-    Whether the operation is a subscription, answered with events, is in the body.
+    Whether the operation is a subscription, or answered in parts, is in the body.
     """
     weights = parse_accept(accept or "*/*")
     return (
         find_media_quality(weights, GRAPHQL_MEDIA_TYPE) > 0
         or find_media_quality(weights, JSON_MEDIA_TYPE) > 0
         or weights.get("text/event-stream", 0.0) > 0
+        or weights.get("multipart/mixed", 0.0) > 0
     )
 
 

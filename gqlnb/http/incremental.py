@@ -1,12 +1,7 @@
 """Incremental delivery: responses in parts, for ``@defer`` and ``@stream``, and multipart/mixed.
 
-Servers follow one of three versions of the proposal, named by their year; all three are read::
-
-    2023  {"data": …, "pending": [{"id": "0", "path": ["user"]}], "hasNext": true}
-          {"incremental": [{"id": "0", "data": …}, {"id": "1", "items": […]}],
-           "completed": [{"id": "0"}], "hasNext": false}
-    2022  {"incremental": [{"path": ["user"], "data": …}, {"path": ["list", 3], "items": […]}], …}
-    2020  {"path": ["user"], "data": …, "hasNext": true}
+Parts are written in the form of 2022 or, for ``incrementalSpec=v0.2``, in that of 2023;
+:mod:`gqlnb.result.response_parts` shows both, and merges them.
 
 Source: "RFC: GraphQL Defer and Stream Directives", github.com/graphql/graphql-wg, and the
 discussions that changed it.
@@ -15,164 +10,51 @@ discussions that changed it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from email.message import Message
+from functools import lru_cache
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
-from gqlnb.errors import sanitize_text
 from gqlnb.http.decompress import BodyTooLargeError
+from gqlnb.http.headers import parse_accept
 from gqlnb.http.messages import JSON_CONTENT_TYPE
-from gqlnb.http.sse import EventReader, is_event_stream
+from gqlnb.http.sse import EVENT_STREAM, EventReader, is_event_stream
+from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gqlnb.http.messages import Response
 
 __all__ = [
     "INCREMENTAL_ADVICE",
+    "MULTIPART_HEAD",
     "MULTIPART_MIXED",
-    "IncrementalResponse",
-    "InvalidPartError",
+    "MULTIPART_TAIL",
+    "LegacyPartWriter",
     "MultipartReader",
+    "PartFormat",
     "apply_part",
     "assemble_response",
+    "build_multipart_headers",
+    "encode_multipart_part",
     "is_incremental",
     "is_incremental_error",
+    "negotiate_parts",
     "parse_boundary",
     "take_first_part",
 ]
 
 INCREMENTAL_ADVICE = (
-    "Fields under @defer and @stream are answered in parts: read them with "
-    "client.subscribe(text), which gives the answer as far as it has come, or leave these "
-    "directives out."
+    "Fields under @defer and @stream are delivered incrementally. Use client.subscribe(text), "
+    "which yields the data received so far, or remove these directives."
 )
 # Apollo Server asks for `accept: multipart/mixed`, graphql-js refuses "multiple payloads".
 _INCREMENTAL_WORDS = re.compile(
     r"multipart/mixed|incremental delivery|multiple payloads", re.IGNORECASE
 )
-
-
-class InvalidPartError(Exception):
-    """The server sent an invalid part; the text is the reason, as the end of a sentence."""
-
-
-class IncrementalResponse:
-    """A response that is merged from its parts.
-
-    Attributes
-    ----------
-    part_count
-        Number of parts so far.
-    has_next
-        Whether more parts follow.
-    """
-
-    def __init__(self) -> None:
-        self.part_count = 0
-        self.has_next = True
-        self._members: dict[str, Any] = {}
-        self._pending_places: dict[str, tuple[Any, ...]] = {}  # places by id
-
-    def feed(self, part: Any) -> Mapping[str, Any]:
-        """Merge the next part.
-
-        Returns
-        -------
-        Mapping
-            The members of the response so far. The next part changes them in place.
-
-        Raises
-        ------
-        InvalidPartError
-            If the part is not an object, or does not fit the parts before it.
-        """
-        self.part_count += 1
-        if not isinstance(part, Mapping):
-            msg = f"it is {sanitize_text(repr(part), 40)}, not an object"
-            raise InvalidPartError(msg)
-        self.has_next = part.get("hasNext") is True
-        for pending in _get_list(part, "pending"):
-            self._pending_places[str(pending.get("id"))] = _get_path(pending)
-        if self.part_count == 1:
-            self._members = {name: part[name] for name in ("data", "errors") if name in part}
-        elif "path" in part:
-            self._add_part(part)
-        self._add_extensions(part.get("extensions"))
-        for increment in _get_list(part, "incremental"):
-            self._add_part(increment)
-        for completed in _get_list(part, "completed"):
-            self._pending_places.pop(str(completed.get("id")), None)
-            self._add_errors(completed)
-        return self._members
-
-    def _add_part(self, part: Mapping[str, Any]) -> None:
-        self._add_errors(part)
-        self._add_extensions(part.get("extensions"))
-        if part.get("items") is not None:
-            self._add_items(part, _get_list(part, "items", Any))
-        elif "data" in part:
-            self._add_data(part["data"], self._find_place(part))
-
-    def _add_data(self, data: Any, place: Sequence[Any]) -> None:
-        """Merge fields into their object; in the 2020 form also append an item to its list."""
-        target = self._get_value(place)
-        if isinstance(target, dict) and isinstance(data, Mapping):
-            _merge_fields(target, data)
-            return
-        row = self._get_value(place[:-1]) if place else None
-        if isinstance(row, list) and place[-1] == len(row):
-            row.append(data)
-        elif data is not None:  # null where it failed
-            msg = (
-                f"it puts fields into {_format_place(place)}, which is not an object of the answer"
-            )
-            raise InvalidPartError(msg)
-
-    def _add_items(self, part: Mapping[str, Any], items: list[Any]) -> None:
-        """Append items to their list; in the 2022 form the path ends with their index."""
-        place, start = self._find_place(part), None
-        if "id" not in part and place:
-            *place, start = place
-        target = self._get_value(place)
-        if not isinstance(target, list) or (start is not None and start != len(target)):
-            msg = f"it adds items to {_format_place(place)}, which is not a list that ends there"
-            raise InvalidPartError(msg)
-        target.extend(items)
-
-    def _find_place(self, part: Mapping[str, Any]) -> Sequence[Any]:
-        if "id" not in part:
-            return _get_path(part)
-        place = self._pending_places.get(str(part["id"]))
-        if place is None:
-            name = sanitize_text(repr(part["id"]), 40)
-            msg = f"it is for {name}, which was not announced as pending"
-            raise InvalidPartError(msg)
-        return (*place, *_get_path(part, "subPath"))
-
-    def _get_value(self, place: Sequence[Any]) -> Any:
-        """Return the value at a path of the data; None if no such path exists."""
-        value = self._members.get("data")
-        for step in place:
-            if isinstance(value, dict):
-                value = value.get(step)
-            elif isinstance(value, list) and type(step) is int and 0 <= step < len(value):
-                value = value[step]
-            else:
-                return None
-        return value
-
-    def _add_errors(self, part: Mapping[str, Any]) -> None:
-        if errors := _get_list(part, "errors"):
-            self._members["errors"] = [*self._members.get("errors", ()), *errors]
-
-    def _add_extensions(self, extensions: Any) -> None:
-        if isinstance(extensions, Mapping):
-            self._members["extensions"] = {**self._members.get("extensions", {}), **extensions}
 
 
 def apply_part(response: Response, growing: IncrementalResponse) -> Response:
@@ -195,13 +77,12 @@ def apply_part(response: Response, growing: IncrementalResponse) -> Response:
 def assemble_response(response: Response) -> Response:
     """Return a response merged from its parts; any other response unchanged.
 
-    Some servers answer ``@defer`` in parts, or anything as events, without a matching ``Accept``.
-
     Raises
     ------
     InvalidPartError
         If the parts do not fit together, or the last one is missing.
     """
+    # Some servers answer `@defer` in parts, or anything as events, without a matching `Accept`.
     bodies = _split_body(response)
     if bodies is None:
         return response
@@ -222,10 +103,8 @@ def assemble_response(response: Response) -> Response:
 
 
 def take_first_part(response: Response) -> Response:
-    """Return a response with the first result of its stream; any other response unchanged.
-
-    GraphQL Yoga sends the reason why it refuses a subscription as an event, under status 400.
-    """
+    """Return a response with the first result of its stream; any other response unchanged."""
+    # GraphQL Yoga sends the reason why it refuses a subscription as an event, under status 400.
     first = next(iter(_split_body(response) or ()), None)
     if first is None:
         return response
@@ -250,10 +129,8 @@ def _read_event_data(body: bytes) -> Iterator[bytes]:
 
 
 def is_incremental(response: Response) -> bool:
-    """Return whether a response is in parts, or refused since parts were not accepted.
-
-    GraphQL Yoga answers 406 to ``@defer`` without a media type for parts.
-    """
+    """Return whether a response is in parts, or refused since parts were not accepted."""
+    # GraphQL Yoga answers 406 to `@defer` without a media type for parts.
     media = response.headers.get("content-type", "")
     return response.status == 406 or parse_boundary(media) is not None or is_event_stream(media)
 
@@ -263,44 +140,128 @@ def is_incremental_error(message: object) -> bool:
     return isinstance(message, str) and _INCREMENTAL_WORDS.search(message) is not None
 
 
-def _merge_fields(target: dict[str, Any], data: Mapping[str, Any]) -> None:
-    """Add fields to an object; objects and lists in both are merged."""
-    for name, value in data.items():
-        target[name] = _merge_values(target[name], value) if name in target else value
-
-
-def _merge_values(old: Any, new: Any) -> Any:
-    if isinstance(old, dict) and isinstance(new, Mapping):
-        _merge_fields(old, new)
-        return old
-    # Both lists come from the same field, so items of one index are the same object. Of lists of
-    # different lengths that is unknown, and the newer one is taken.
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return [_merge_values(*pair) for pair in zip(old, new, strict=True)]
-    return new
-
-
-def _get_list(part: Mapping[str, Any], name: str, kind: Any = Mapping) -> list[Any]:
-    """Return a list member of a part; empty if it is missing."""
-    items = part.get(name)
-    if items is None:
-        return []
-    if isinstance(items, list) and (kind is Any or all(isinstance(item, kind) for item in items)):
-        return items
-    msg = f"its {name!r} is not a list" + ("" if kind is Any else " of objects")
-    raise InvalidPartError(msg)
-
-
-def _get_path(part: Mapping[str, Any], name: str = "path") -> tuple[Any, ...]:
-    """Return the path of a part; empty, for the root, if it is missing."""
-    return tuple(_get_list(part, name, Any))
-
-
-def _format_place(place: Sequence[Any]) -> str:
-    return sanitize_text(".".join(map(str, place)), 120) if place else "the root"
-
-
 MULTIPART_MIXED = "multipart/mixed"
+# Apollo Client 4 asks in this way for the form of 2023. Clients that name no version read that of
+# 2022; urql, for one, merges lists of the newer form wrongly.
+_NEWER_PARAMETER = "incrementalspec=v0.2"  # in lower case
+
+
+class PartFormat(NamedTuple):
+    """The format in which a client reads responses in parts.
+
+    Attributes
+    ----------
+    media_type
+        ``"multipart/mixed"`` or ``"text/event-stream"``.
+    is_legacy
+        Whether parts have the form of 2022, with paths instead of ids.
+    """
+
+    media_type: Literal["multipart/mixed", "text/event-stream"]
+    is_legacy: bool
+
+
+@lru_cache(maxsize=64)
+def negotiate_parts(accept: str | None) -> PartFormat | None:
+    """Return the preferred format of parts among those that a client names; None if it names none.
+
+    Of equal weights multipart/mixed comes first, then the order of the header decides: clients
+    that read both forms name the one they prefer first. The form is that of 2022, unless
+    ``incrementalSpec=v0.2`` asks for that of 2023.
+    """
+    best: tuple[float, bool] | None = None
+    chosen = None
+    for entry in (accept or "").split(","):
+        media, *parameters = (part.strip().lower() for part in entry.split(";"))
+        weight = parse_accept(entry).get(media, 0.0)
+        if media not in {MULTIPART_MIXED, EVENT_STREAM} or not weight:
+            continue
+        is_mixed = media == MULTIPART_MIXED
+        if best is None or (weight, is_mixed) > best:
+            best = (weight, is_mixed)
+            legacy = _NEWER_PARAMETER not in {it.replace('"', "") for it in parameters}
+            chosen = PartFormat("multipart/mixed" if is_mixed else "text/event-stream", legacy)
+    return chosen
+
+
+# The delimiter ends each part at once rather than beginning the next one, so that a client can
+# read a part as soon as it arrives. Apollo Server and GraphQL Yoga write the same bytes.
+MULTIPART_HEAD, MULTIPART_TAIL = b"\r\n---", b"--\r\n"
+
+
+def encode_multipart_part(body: bytes) -> bytes:
+    """Return a part of a multipart body, up to its delimiter."""
+    head = f"\r\nContent-Type: {JSON_CONTENT_TYPE}\r\n\r\n".encode()
+    return head + body + b"\r\n---"
+
+
+def build_multipart_headers(*, is_legacy: bool) -> dict[str, str]:
+    """Return the headers of a multipart response."""
+    form = "deferSpec=20220824" if is_legacy else "incrementalSpec=v0.2"
+    return {
+        "content-type": f'{MULTIPART_MIXED}; boundary="-"; {form}',
+        "cache-control": "no-store",
+        "x-accel-buffering": "no",  # nginx would buffer the parts
+        "x-content-type-options": "nosniff",
+    }
+
+
+class _PendingPlace:
+    """The place of a fragment or list with parts to follow."""
+
+    def __init__(self, pending: Mapping[str, Any], start: int) -> None:
+        self.path = list(pending["path"])
+        self.label = {"label": pending["label"]} if "label" in pending else {}
+        self.next_index = start
+
+
+class LegacyPartWriter:
+    """Converts parts from the form of 2023 to that of 2022."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, _PendingPlace] = {}  # by id
+
+    def convert(self, part: Mapping[str, Any], starts: Mapping[str, int]) -> dict[str, Any]:
+        """Return the next part in the form of 2022.
+
+        Parameters
+        ----------
+        part
+            The part, as graphql-core 3.3 writes it.
+        starts
+            The number of items that were already delivered of each list that the part announces,
+            by id.
+        """
+        for pending in part.get("pending", ()):
+            ident = pending["id"]
+            self._places[ident] = _PendingPlace(pending, starts.get(ident, -1))
+        converted = {
+            name: part[name] for name in ("data", "errors", "hasNext", "extensions") if name in part
+        }
+        increments = [self._convert_increment(each) for each in part.get("incremental", ())]
+        for completed in part.get("completed", ()):
+            place = self._places.pop(completed["id"])
+            if "errors" in completed:  # the whole fragment, or the rest of the list, is missing
+                rest = {**place.label, "errors": completed["errors"]}
+                if place.next_index < 0:
+                    increments.append({"path": place.path, "data": None, **rest})
+                else:
+                    path = [*place.path, place.next_index]
+                    increments.append({"path": path, "items": None, **rest})
+        if increments:
+            converted["incremental"] = increments
+        return converted
+
+    def _convert_increment(self, increment: Mapping[str, Any]) -> dict[str, Any]:
+        place = self._places[increment["id"]]
+        rest = {name: it for name, it in increment.items() if name not in {"id", "subPath"}}
+        path = [*place.path, *increment.get("subPath", ())]
+        if "items" in increment:
+            path.append(place.next_index)
+            place.next_index += len(increment["items"])
+        return {"path": path, **place.label, **rest}
+
+
 # The head of a part, which may be empty.
 _PART_HEAD = re.compile(rb"^(?:[ \t]*\r?\n)?(?:[^\r\n]+\r?\n)*\r?\n")
 

@@ -10,6 +10,14 @@ from urllib.parse import parse_qsl
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.errors import sanitize_text
+from gqlnb.http.headers import (
+    GRAPHQL_CONTENT_TYPE,
+    GRAPHQL_MEDIA_TYPE,
+    JSON_CONTENT_TYPE,
+    JSON_MEDIA_TYPE,
+    HttpRequest,
+)
+from gqlnb.http.persisted_queries import find_query_hash
 
 if TYPE_CHECKING:
     from gqlnb.document.document import Document
@@ -34,9 +42,6 @@ _OPTIONAL_MEMBERS: tuple[tuple[str, type, str], ...] = (
     ("operationName", str, "a string"),
     ("extensions", Mapping, "an object"),
 )
-JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE = "application/json", "application/graphql-response+json"
-JSON_CONTENT_TYPE = f"{JSON_MEDIA_TYPE}; charset=utf-8"
-GRAPHQL_CONTENT_TYPE = f"{GRAPHQL_MEDIA_TYPE}; charset=utf-8"
 
 
 class BadRequestError(Exception):
@@ -72,6 +77,13 @@ class Request:
         transports whether the request may be sent twice.
     safe
         Whether the HTTP method allows only queries.
+    query_hash
+        The hash of a persisted query (:mod:`gqlnb.http.persisted_queries`), "" for an invalid one;
+        None where the client sent none. With a hash, `query` may be empty.
+    http
+        The HTTP request, on a server whose resolvers get a context made from it; else None.
+    context
+        That context.
     raw
         The JSON body it was parsed from; empty where there is none.
     deadline
@@ -84,6 +96,9 @@ class Request:
     operation_name: str | None = None
     document: Document | None = None
     safe: bool = False
+    query_hash: str | None = None
+    http: HttpRequest | None = field(default=None, repr=False, compare=False)
+    context: object = field(default=None, repr=False, compare=False)
     raw: bytes = field(default=b"", repr=False, compare=False)
     deadline: float | None = None
 
@@ -203,12 +218,17 @@ def build_request(
     """
     # GraphQL over HTTP has no batches; each request would need a status of its own.
     if isinstance(members, list):
-        msg = "A batch of requests is not accepted. Send one request at a time."
+        msg = (
+            "A batch of requests is not accepted. Send one request at a time, or have whoever "
+            "serves this allow it: serve(schema, access=Access(batch=10))."
+        )
         raise BadRequestError(msg, is_json=True)
     if not isinstance(members, Mapping):
         msg = "The body must be a JSON object with a string member 'query'."
         raise BadRequestError(msg, is_json=True)
-    query = members.get("query")
+    query, query_hash = members.get("query"), find_query_hash(members.get("extensions"))
+    if query is None and query_hash is not None:
+        query = ""
     if not isinstance(query, str):
         msg = f"The {word} 'query' must be there and be a string."
         raise BadRequestError(msg, is_json=True)
@@ -217,7 +237,7 @@ def build_request(
             msg = f"The {word} {name!r} must be {kind_word} or null."
             raise BadRequestError(msg, is_json=True)
     variables, operation = members.get("variables"), members.get("operationName")
-    return Request(query, variables, operation, safe=safe, raw=raw)
+    return Request(query, variables, operation, safe=safe, query_hash=query_hash, raw=raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +265,9 @@ class Response:
     is_json_safe
         Whether all leaf types are built-in, so that the values need no check before encoding.
     replayed
-        Whether it comes from a recording, so that its budgets and waits are past.
+        Whether it comes from a recording or a cache, so that its budgets and waits are past.
+    cached_at
+        The time of a remembered answer, in seconds since the epoch; None for any other.
     """
 
     status: int
@@ -257,3 +279,4 @@ class Response:
     masked_errors: tuple[tuple[str, BaseException], ...] = ()
     is_json_safe: bool = False
     replayed: bool = False
+    cached_at: float | None = None

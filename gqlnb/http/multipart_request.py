@@ -18,32 +18,33 @@ if TYPE_CHECKING:
 
     from gqlnb.http.messages import Request
 
-__all__ = ["MultipartBody", "build_body"]
+__all__ = ["MultipartBody", "build_multipart_body"]
 
 # HTML, "Multipart form data": the characters that are escaped in a name.
 _NAME_ESCAPES = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
 
 
-def build_body(request: Request) -> bytes | MultipartBody:
-    """Return the body of a POST: JSON, or multipart if a variable has a file.
+def build_multipart_body(request: Request, error: JSONError) -> MultipartBody:
+    """Return the multipart body of a POST with files.
 
     Raises
     ------
     JSONError
-        If a variable is neither a JSON value nor a file.
+        The given `error` if there are no files, or if a variable is neither a JSON value nor a
+        file.
     """
-    # Encoding fails at the first Upload, so requests without files are not searched for any.
-    try:
-        return request.encode()
-    except JSONError:
-        places: list[tuple[str, Upload]] = []
-        variables = _extract_uploads(request.variables or {}, "variables", places)
-        if not places:
-            raise
+    places: list[tuple[str, Upload]] = []
+    variables = _extract_uploads(request.variables or {}, "variables", places)
+    if not places:
+        raise error
     return MultipartBody(replace(request, variables=variables), places)
 
 
-def _extract_uploads(value: Any, path: str, places: list[tuple[str, Upload]]) -> Any:
+def _extract_uploads(
+    value: Any,  # noqa: ANN401 - a JSON value, with uploads
+    path: str,
+    places: list[tuple[str, Upload]],
+) -> Any:  # noqa: ANN401
     """Return a value with null for each file, which is added to `places` with its path."""
     if isinstance(value, Upload):
         places.append((path, value))

@@ -36,17 +36,20 @@ from gqlnb.http.messages import (
 from gqlnb.http.server_rules import ENDPOINT, ServerRules
 
 __all__ = [
+    "EVENT_CONNECTION_HEADER",
     "GRAPHQL_HEADERS",
     "JSON_HEADERS",
     "add_cors_headers",
     "build_error_response",
     "build_timeout_error",
+    "build_token_error",
     "build_too_large_error",
     "check_head_size",
     "check_host_header",
     "check_origin_header",
     "check_preconditions",
     "check_token",
+    "is_event_connection_request",
     "is_page_request",
 ]
 
@@ -55,9 +58,14 @@ JSON_HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
 }
 GRAPHQL_HEADERS: Mapping[str, str] = {**JSON_HEADERS, "content-type": GRAPHQL_CONTENT_TYPE}
+EVENT_CONNECTION_HEADER = "x-graphql-event-stream-token"  # of graphql-sse
 _SAME_SITE = frozenset({None, "same-origin", "none"})  # "none": the user typed the address
 # Browsers cache the answer for this long; short, since a re-run cell may serve with other access.
 _PREFLIGHT_SECONDS = 600
+AUTHENTICATION_GUIDE = (
+    "https://docs.github.com/graphql/guides/forming-calls-with-graphql#authenticating-with-graphql"
+)
+API_GUIDE = "https://docs.github.com/graphql"
 # RFC 9110, 5.6.2: names of headers. Allowed origins may send any header.
 _HEADER_NAMES = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,2000}")
 
@@ -123,6 +131,8 @@ def check_method(request: HttpRequest, rules: ServerRules) -> Response | None:
     method = request.method
     if request.path != ENDPOINT:
         return None if method == "GET" else _build_method_error(method, "GET")
+    if is_event_connection_request(request, rules):
+        return None
     if method == "GET":
         allowed = rules.access.get or is_page_request(request, rules)
     elif method == "OPTIONS":
@@ -140,6 +150,20 @@ def is_page_request(request: HttpRequest, rules: ServerRules) -> bool:
     return request.path != ENDPOINT or prefers_html(request.headers.get("accept"))
 
 
+def is_event_connection_request(request: HttpRequest, rules: ServerRules) -> bool:
+    """Return whether a request belongs to :mod:`gqlnb.server.event_connections`."""
+    if not rules.has_subscriptions or request.path != ENDPOINT:
+        return False
+    if EVENT_CONNECTION_HEADER in request.headers:
+        return request.method in {"GET", "POST", "DELETE"}
+    if request.method == "PUT":
+        return True
+    # A browser's EventSource, which sends no headers of its own.
+    has_token = b"token=" in request.query_string and b"query=" not in request.query_string
+    events = sse.negotiate_events(request.headers.get("accept")) == "always"
+    return request.method == "GET" and has_token and events
+
+
 def _list_methods(rules: ServerRules) -> str:
     return "GET, POST" if rules.access.get else "POST"
 
@@ -150,6 +174,8 @@ def _build_method_error(method: str, allowed: str) -> Response:
     )
     if allowed == "POST":
         message = f"{message} Queries and mutations alike are sent as JSON."
+    if method == "GET" and allowed == "POST":  # some clients, such as urql, ask by GET
+        message = f"{message} To answer queries by GET: serve(schema, access=Access(get=True))."
     return build_error_response(405, message, {"allow": allowed})
 
 
@@ -166,10 +192,8 @@ def check_host_header(request: HttpRequest, rules: ServerRules) -> Response | No
 
 
 def check_origin_header(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse requests from pages of other origins, which could not read the response anyway.
-
-    A GET of the page itself may come from anywhere: it executes nothing.
-    """
+    """Refuse requests from pages of other origins, which could not read the response anyway."""
+    # A GET of the page itself may come from anywhere: it executes nothing.
     headers = request.headers
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     if origin is not None:
@@ -177,11 +201,11 @@ def check_origin_header(request: HttpRequest, rules: ServerRules) -> Response | 
             return None
         if not is_same_origin(origin, headers["host"]):
             return build_error_response(
-                403, f"Origin {sanitize_text(origin, 80)} may not ask this server."
+                403, f"Requests from origin {sanitize_text(origin, 80)} are not allowed."
             )
     if site in _SAME_SITE or (request.method == "GET" and is_page_request(request, rules)):
         return None
-    return build_error_response(403, "A page of another site may not ask this server.")
+    return build_error_response(403, "Cross-site requests are not allowed.")
 
 
 def answer_preflight(request: HttpRequest, rules: ServerRules) -> Response | None:
@@ -192,7 +216,9 @@ def answer_preflight(request: HttpRequest, rules: ServerRules) -> Response | Non
         return _build_method_error("OPTIONS", _list_methods(rules))
     requested = request.headers.get("access-control-request-headers", "")
     headers = {
-        "access-control-allow-methods": _list_methods(rules),
+        "access-control-allow-methods": (
+            "GET, POST, PUT, DELETE" if rules.has_subscriptions else _list_methods(rules)
+        ),
         "access-control-allow-headers": (
             requested if _HEADER_NAMES.fullmatch(requested) else "content-type"
         ),
@@ -204,16 +230,21 @@ def answer_preflight(request: HttpRequest, rules: ServerRules) -> Response | Non
 
 
 def check_token(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Check the token, if one is required; the messages are GitHub's."""
+    """Check the token, if one is required; the messages and links are GitHub's."""
     if rules.token is None:
         return None
     header = request.headers.get("authorization")
     # Token.matches() compares in constant time.
     if rules.token.matches(header):
         return None
-    message, url = "This endpoint requires you to be authenticated.", rules.documentation.missing
+    return build_token_error(header)
+
+
+def build_token_error(header: str | None) -> Response:
+    """Return the response to a request with a missing or wrong token in its `header`."""
+    message, url = "This endpoint requires you to be authenticated.", AUTHENTICATION_GUIDE
     if header:
-        message, url = "Bad credentials", rules.documentation.wrong
+        message, url = "Bad credentials", API_GUIDE
     members = {"message": message, "documentation_url": url, "errors": [{"message": message}]}
     return Response(401, {**JSON_HEADERS, "www-authenticate": "Bearer"}, dump_json(members))
 
@@ -222,7 +253,11 @@ def answer_page(request: HttpRequest, rules: ServerRules) -> Response | None:
     """Return the page or one of its assets; neither where a token is required."""
     if request.method != "GET" or not is_page_request(request, rules):
         return None
-    return rules.pages[request.path] if rules.token is None else _build_method_error("GET", "POST")
+    return (
+        rules.pages[request.path]
+        if not rules.requires_token
+        else _build_method_error("GET", "POST")
+    )
 
 
 def check_accept(request: HttpRequest, rules: ServerRules) -> Response | None:
@@ -237,18 +272,26 @@ def check_accept(request: HttpRequest, rules: ServerRules) -> Response | None:
     return build_error_response(406, f"Accept {GRAPHQL_MEDIA_TYPE} or {JSON_MEDIA_TYPE}.")
 
 
-def check_content_type(request: HttpRequest, rules: ServerRules) -> Response | None:  # noqa: ARG001 - a step
-    """Refuse bodies other than JSON: pages of other origins can send forms without a preflight."""
-    if request.method == "GET":
+def check_content_type(request: HttpRequest, rules: ServerRules) -> Response | None:
+    """Refuse bodies other than JSON, and forms with files if they are enabled.
+
+    Pages of other origins can send forms without a preflight; check_origin_header refuses those.
+    """
+    if request.method != "POST":
         return None
     headers = request.headers
     kind = headers.get("content-type")
-    if is_json(kind):
+    files = kind is not None and kind.lower().startswith("multipart/form-data")
+    if is_json(kind) or (files and rules.access.uploads):
         coding = headers.get("content-encoding")
         if coding is None or coding.strip().lower() in {"identity", ""}:
             return None
-    files = kind is not None and kind.lower().startswith("multipart/form-data")
-    reason = "This server does not accept files. " if files else ""
+    reason = ""
+    if files and not rules.access.uploads:
+        reason = (
+            "This server does not accept files. To accept them: "
+            "serve(schema, access=Access(uploads=True)). "
+        )
     advice = "Send JSON in UTF-8, with the header Content-Type: application/json."
     return build_error_response(415, f"{reason}{advice}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from itertools import islice
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,13 @@ from gqlnb.document.json_codec import JSONError, dump_json, dump_valid_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gqlnb.document.limits import Limits
     from gqlnb.http.messages import Response
+    from gqlnb.limits import Limits
 
 __all__ = [
     "MaskedErrors",
     "encode_members",
-    "limit_errors",
-    "mask_errors",
+    "encode_part",
     "mask_exception",
     "remove_hints",
     "replace_unserializable",
@@ -47,9 +47,6 @@ def mask_errors(
 ) -> list[Mapping[str, object]]:
     """Return the first errors, with unexpected exceptions replaced by an id.
 
-    A GraphQLError was raised for the client and keeps its message and extensions. The message of
-    any other exception may contain a path, a query or a secret.
-
     Parameters
     ----------
     errors, causes
@@ -59,6 +56,8 @@ def mask_errors(
     masked
         List to which the masked exceptions are added, with their ids.
     """
+    # A GraphQLError was raised for the client and keeps its message and extensions. The message of
+    # any other exception may contain a path, a query or a secret.
     kept = list(errors[: limits.errors])
     for index, cause in enumerate(causes[: len(kept)]):
         if cause is not None and not _is_public(cause):
@@ -86,7 +85,7 @@ def mask_exception(cause: BaseException, place: str, masked: MaskedErrors) -> st
     masked.append((error_id, cause))
     _LOG.error("Internal error %s in %s", error_id, place, exc_info=cause)
     return (
-        f"Internal error {error_id}. Whoever serves finds the exception with "
+        f"Internal error {error_id}. On the server, the exception is available as "
         f"server.error('{error_id}'), or under this id in the log 'gqlnb'."
     )
 
@@ -158,6 +157,55 @@ def encode_members(done: Response, limits: Limits, masked: MaskedErrors) -> byte
         return dump_json(_repair_members({**members, "errors": kept}, len(errors), limits))
 
 
+def encode_part(done: Response, limits: Limits, masked: MaskedErrors) -> bytes:
+    """Return a part of a response as JSON, like :func:`encode_members`.
+
+    The causes are those of its errors, of its increments, and of what it completes, in this order.
+
+    Raises
+    ------
+    Exception
+        If members other than the data cannot be encoded.
+    """
+    causes = iter(done.causes)
+
+    def mask_entry(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+        errors = entry.get("errors")
+        if not errors:
+            return entry
+        kept = mask_errors(errors, list(islice(causes, len(errors))), limits, masked)
+        return {**entry, "errors": limit_errors(kept, len(errors), limits)}
+
+    part = dict(mask_entry(done.members or {}))
+    for name in ("incremental", "completed"):
+        if name in part:
+            part[name] = [mask_entry(entry) for entry in part[name]]
+    try:
+        return dump_json(part)
+    except _ENCODING_ERRORS:
+        part = _repair_entry(part, limits)
+        if "incremental" in part:
+            part["incremental"] = [_repair_entry(entry, limits) for entry in part["incremental"]]
+        return dump_json(part)
+
+
+def _repair_entry(entry: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+    """Return a part or an increment with null and an error for each value without a JSON form."""
+    faults: list[dict[str, object]] = []
+    repaired = {
+        name: replace_unserializable(value, (), faults) if name in {"data", "items"} else value
+        for name, value in entry.items()
+    }
+    if faults:
+        _LOG.error("%d values of a part without a JSON form became null", len(faults))
+        for fault in faults:
+            if "id" in entry or "path" in entry:
+                del fault["path"]  # it begins within the increment
+        errors = [*entry.get("errors", ()), *faults]
+        repaired["errors"] = limit_errors(errors, len(errors), limits)
+    return repaired
+
+
 def _repair_members(members: Mapping[str, object], total: int, limits: Limits) -> dict[str, object]:
     """Return the members with null and an error for each value without a JSON form."""
     faults: list[dict[str, object]] = []
@@ -177,8 +225,10 @@ def _repair_members(members: Mapping[str, object], total: int, limits: Limits) -
 
 
 def replace_unserializable(
-    value: Any, path: tuple[str | int, ...], faults: list[dict[str, object]]
-) -> Any:
+    value: Any,  # noqa: ANN401 - a JSON value
+    path: tuple[str | int, ...],
+    faults: list[dict[str, object]],
+) -> Any:  # noqa: ANN401 - a JSON value
     """Return a value with null for each part without a JSON form, with an error in `faults`."""
     kind = type(value)
     try:

@@ -33,25 +33,33 @@ from gqlnb.http.error_responses import (
 )
 from gqlnb.http.incremental import (
     INCREMENTAL_ADVICE,
-    InvalidPartError,
     assemble_response,
     is_incremental,
     is_incremental_error,
     take_first_part,
 )
-from gqlnb.http.rate_limit_rules import compute_restore_wait, read_cost_extension, read_retry_after
+from gqlnb.http.rate_limit_rules import compute_restore_wait, read_cost_extension
+from gqlnb.http.retry_rules import read_retry_after
 from gqlnb.redact import strip_traceback
 from gqlnb.result.checked_decoder import read_lazily
 from gqlnb.result.misfits import Misfit, iter_misfits
+from gqlnb.result.response_parts import InvalidPartError
 from gqlnb.result.result import Result, attach_lazy_data, attach_schema_loader, keep_exact_bytes
 
 if TYPE_CHECKING:
     from gqlnb.document.document import Document
+    from gqlnb.errors import ResultLike
     from gqlnb.http.messages import Response
     from gqlnb.result.checked_decoder import CheckedDecoder
     from gqlnb.result.result import SchemaLoader
 
-__all__ = ["QUERY_ERROR_STATUSES", "ResponseContext", "has_json_media_type", "parse_response"]
+__all__ = [
+    "QUERY_ERROR_STATUSES",
+    "ResponseContext",
+    "find_refusal",
+    "has_json_media_type",
+    "parse_response",
+]
 
 # Error types and codes of rate limits. GitHub uses the first two, without a special HTTP status;
 # Shopify and others use the rest.
@@ -62,7 +70,15 @@ RATE_LIMIT_CODES = frozenset(
 RATE_LIMIT_WORDS = re.compile(r"rate limit|abuse detection", re.IGNORECASE)
 # It may occur while most of the budget remains, so the reset time of the budget does not apply.
 SECONDARY_LIMIT_WORDS = re.compile(r"secondary rate limit|abuse detection", re.IGNORECASE)
-UNAUTHENTICATED_CODES = frozenset({"UNAUTHENTICATED"})  # Apollo's, for a missing or wrong token
+# Of Apollo, for a missing or wrong token; of GitHub, for a token without the scopes of a field.
+UNAUTHENTICATED_CODES = frozenset({"UNAUTHENTICATED", "INSUFFICIENT_SCOPES"})
+# GitHub's reasons to refuse a valid token with status 403, which no retry repairs: SAML single
+# sign-on, fine-grained permissions, a list of allowed addresses. Source: GitHub documentation,
+# "Troubleshooting the REST API"; cli/cli:api/client.go reads the same headers.
+PERMISSION_WORDS = re.compile(
+    r"\bSAML\b|not accessible by|IP allow list|forbids access via a", re.IGNORECASE
+)
+SSO_HEADER, PERMISSIONS_HEADER = "x-github-sso", "x-accepted-github-permissions"
 REFUSAL_STATUSES = frozenset({401, 403, 429})
 # Statuses beside 2xx of responses to an executed request, or to one refused for its content.
 QUERY_ERROR_STATUSES = frozenset({400, 422})
@@ -136,7 +152,7 @@ class ResponseContext:
         middle = len(sanitize_text(self.redact(unescape_json(near)), 2 * REDACTED_BYTES))
         return f"…{whole[max(0, middle - EXCERPT_LENGTH // 2) :][:EXCERPT_LENGTH]}"
 
-    def redact_value(self, value: Any, depth: int = 0) -> Any:
+    def redact_value(self, value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON values
         """Return a JSON-like value of the endpoint with redacted texts."""
         if isinstance(value, str):
             return self.redact(value)
@@ -197,32 +213,46 @@ def _advise_streaming(error: GqlnbError, response: Response, document: Document)
 
 
 def _parse_response(response: Response, asked: ResponseContext) -> Result:
+    checked, decoder = None, None
     if response.members is None:
-        response = _normalize_response(response, asked)
-    # Parts of `@defer` and `@stream` leave fields out, so such data cannot be checked.
-    decoder = asked.expected if not asked.document.incremental_directives else None
-    checked = None
-    if decoder is not None and response.members is None and has_json_media_type(response):
+        response, is_json = _normalize_response(response, asked)
+        # Parts of `@defer` and `@stream` leave fields out.
+        decoder = asked.expected if is_json and not asked.document.incremental_directives else None
+    if decoder is not None:
         # Most answers fit their shape, and then need no check in Python.
         lazy = read_lazily(response.body, decoder, asked.document)
         if lazy is not None:
             result = _build_result(lazy.members, response, asked)
             return attach_lazy_data(result, lazy.envelope)
         checked = decoder.decode_response(response.body)
-    members = checked or _read_members(response, asked)
+    members = checked or response.members or _read_members(response, asked)
     result = _build_result(members, response, asked)
     if members.get("hasNext") is True and not asked.streaming:
         msg = (
-            f"{asked.source}: this is the first part of an answer, and no other part came. "
-            f"It is in error.result. {INCREMENTAL_ADVICE}"
+            f"{asked.source}: this is the first part of an answer, and no further part was "
+            f"received. It is in error.result. {INCREMENTAL_ADVICE}"
         )
         raise AnswerError(msg, result=result)
     transient = _find_transient(result, response, asked) if result.errors else None
-    if result.data is not None and transient is None:
-        if checked is None and response.members is None:
+    if result.data is None or transient is not None:
+        return _resolve_failure(result, transient, response, asked, has_data="data" in members)
+    if response.members is None:
+        if checked is None:
             _check_expected_data(result, asked)
-        keep_exact_bytes(result)
-        return result
+        if asked.document.schema is not None:  # scalars of unknown types have no exact form
+            keep_exact_bytes(result)
+    return result
+
+
+def _resolve_failure(
+    result: Result,
+    transient: TransientFailure | None,
+    response: Response,
+    asked: ResponseContext,
+    *,
+    has_data: bool,
+) -> Result:
+    """Raise the error of a response without data; return the result if it is null by a field."""
     # The result becomes an attribute of an exception, which is shown and logged more widely than
     # a result: it holds no raw body, and no secret that the endpoint echoes in headers.
     refused = replace(
@@ -231,6 +261,8 @@ def _parse_response(response: Response, asked: ResponseContext) -> Result:
         response=replace(response, headers=asked.redact_value(dict(response.headers)), body=b""),
     )
     status = response.status
+    # In this order: a refusal comes with advice of its own, a transient failure is tried again, any
+    # other status is an error; only what remains may be a result.
     _raise_if_refused(response, asked, result.errors, refused)
     if transient is not None:
         raise _build_transient_error(transient, response, asked, refused)
@@ -240,7 +272,7 @@ def _parse_response(response: Response, asked: ResponseContext) -> Result:
         )
         msg = end_sentence(f"{asked.source}: HTTP {status}: {reason}")
         raise _build_transport_error(msg, response, asked, refused)
-    if "data" in members and not _is_request_error(result, response, asked):
+    if has_data and not _is_request_error(result, response, asked):
         return result
     problems = build_problems(result.errors)
     raise QueryError(text=asked.document.text, problems=problems, result=refused)
@@ -285,27 +317,31 @@ def _build_transient_error(
     return TransportError(msg, status=status, wait=wait, result=result, transient=True)
 
 
-def _normalize_response(response: Response, asked: ResponseContext) -> Response:
-    """Return a response as JSON in UTF-8, converted from parts, events or another encoding.
+def _normalize_response(response: Response, asked: ResponseContext) -> tuple[Response, bool]:
+    """Return a response in UTF-8 with its parts combined, and whether it is labelled as JSON.
 
     Raises
     ------
     AnswerError
         If its parts cannot be combined.
     """
-    response = transcode_response(response)
-    if not response.body or has_json_media_type(response):
-        return response
-    if response.status != 200:
-        return take_first_part(response)
-    if asked.document.kind == "subscription":
-        return response
-    try:
-        return assemble_response(response)
-    except InvalidPartError as error:
-        fault = error
-    msg = f"{asked.source}: the answer came in parts that do not go together: {fault}."
-    raise AnswerError(msg)
+    label = response.headers.get("content-type", "").lower()
+    if "charset" in label and not label.endswith("charset=utf-8"):
+        response = transcode_response(response)
+    if has_json_media_type(response):
+        return response, True
+    fault: InvalidPartError | None = None
+    if response.body and response.status != 200:
+        response = take_first_part(response)
+    elif response.body and asked.document.kind != "subscription":
+        try:
+            response = assemble_response(response)
+        except InvalidPartError as error:
+            fault = error
+    if fault is not None:
+        msg = f"{asked.source}: the parts of the incremental response are inconsistent: {fault}."
+        raise AnswerError(msg)
+    return response, has_json_media_type(response)
 
 
 def has_json_media_type(response: Response) -> bool:
@@ -316,8 +352,6 @@ def has_json_media_type(response: Response) -> bool:
 
 def _read_members(response: Response, asked: ResponseContext) -> Mapping[str, Any]:
     """Return the members of a GraphQL response, or raise the error that another body means."""
-    if response.members is not None:
-        return response.members
     fault: JSONError | None = None
     members: object = None
     try:
@@ -374,7 +408,7 @@ def _build_foreign_error(
 
 
 def _build_repaired_result(response: Response, asked: ResponseContext) -> Result | None:
-    """Return the result in a body whose only fault is invalid characters, with U+FFFD for them."""
+    """Parse a body with invalid characters as U+FFFD; return None if it has other errors."""
     try:
         members = load_repaired_json(response.body)
         return _build_result(members, response, asked) if isinstance(members, dict) else None
@@ -416,14 +450,16 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
         causes=response.causes,
         variables=asked.variables,
     )
-    return attach_schema_loader(result, asked.learn)
+    return result if asked.learn is None else attach_schema_loader(result, asked.learn)
 
 
 def _find_member_fault(data: object, errors: object, *, has_data: bool) -> str | None:
     """Return the reason why these members do not make a GraphQL response, or None."""
     if data is not None and not isinstance(data, Mapping):
         return f"'data' is a {type(data).__name__}, not an object"
-    if not isinstance(errors, (list, tuple)) or not all(isinstance(e, Mapping) for e in errors):
+    if not isinstance(errors, (list, tuple)) or (
+        errors and not all(isinstance(error, Mapping) for error in errors)
+    ):
         return "'errors' is not a list of objects"
     if not has_data and not errors:
         return "there is no 'data', and 'errors' is empty"
@@ -434,8 +470,8 @@ def _check_expected_data(result: Result, asked: ResponseContext) -> None:
     """Raise if data do not fit schema and document, and no error of the answer explains it."""
     if asked.expected is None:
         return
-    is_excused = _build_excuse_test(result.errors)
-    misfits = (m for m in iter_misfits(asked.expected.shape, result.data) if not is_excused(m))
+    is_explained = _build_test_for_explained_misfits(result.errors)
+    misfits = (m for m in iter_misfits(asked.expected.shape, result.data) if not is_explained(m))
     first = list(islice(misfits, MISFITS_SHOWN + 1))
     if not first:
         return
@@ -451,12 +487,14 @@ def _check_expected_data(result: Result, asked: ResponseContext) -> None:
         advice = " If the schema has changed, call client.refresh_schema()."
     msg = (
         f"{asked.source}: the answer does not fit {basis} {'; '.join(lines)}.{more} "
-        f"What came is in error.result.{advice}"
+        f"The received data are in error.result.{advice}"
     )
     raise AnswerError(msg, result=result)
 
 
-def _build_excuse_test(errors: Sequence[Mapping[str, object]]) -> Callable[[Misfit], bool]:
+def _build_test_for_explained_misfits(
+    errors: Sequence[Mapping[str, object]],
+) -> Callable[[Misfit], bool]:
     """Return a test of whether errors explain a misfit: null or missing at the path of an error."""
     # Endpoints leave a null where it should have propagated to the next nullable field, so an error
     # at or below the place counts; an error without a path may concern any place.
@@ -500,6 +538,7 @@ def _raise_if_refused(
     codes = set().union(*map(_get_error_codes, errors))
     limited = response.status == 429 or not RATE_LIMIT_CODES.isdisjoint(codes)
     secondary = SECONDARY_LIMIT_WORDS.search(reason) is not None
+    # A secondary limit ends long before the budget is renewed, so only Retry-After counts for it.
     wait = read_retry_after(response.headers, asked.now, limited=limited and not secondary)
     if wait is None and limited and result is not None:
         wait = compute_restore_wait(read_cost_extension(result.extensions))
@@ -510,6 +549,31 @@ def _raise_if_refused(
     if response.status == 401 or not UNAUTHENTICATED_CODES.isdisjoint(codes):
         msg = f"{where}: {end_sentence(reason)} {TOKEN_ADVICE}"
         raise AuthError(msg, status=response.status, result=result)
+    advice = _describe_permissions(response, asked)
+    if response.status == 403 and (advice or PERMISSION_WORDS.search(reason)):
+        msg = f"{where}: {end_sentence(reason)}{advice}"
+        raise AuthError(msg, status=response.status, result=result)
+
+
+def find_refusal(result: ResultLike | None) -> str:
+    """Return the reason for which an answer with status 200 refuses the token; empty without."""
+    for error in result.errors if result is not None else ():
+        message = sanitize_text(error.get("message"), 200)
+        if error.get("type") == "FORBIDDEN" or PERMISSION_WORDS.search(message):
+            return message
+    return ""
+
+
+def _describe_permissions(response: Response, asked: ResponseContext) -> str:
+    """Return advice for a refused token from GitHub's headers; empty without them."""
+    _, has_address, address = response.headers.get(SSO_HEADER, "").partition("url=")
+    needed = response.headers.get(PERMISSIONS_HEADER, "")
+    texts = []
+    if has_address:
+        texts.append(f" Authorize the token at {asked.clean_text(address)}")
+    if needed:
+        texts.append(f" It needs these permissions: {asked.clean_text(needed, 200)}.")
+    return "".join(texts)
 
 
 def _is_rate_limited(

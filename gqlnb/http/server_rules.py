@@ -5,23 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, NoReturn, Protocol
+from typing import Literal, NamedTuple, NoReturn
 
-from gqlnb.document.limits import Limits
 from gqlnb.errors import OptionError, sanitize_text
-from gqlnb.http.headers import normalize_origin, parse_host
+from gqlnb.http.headers import HttpRequest, normalize_origin, parse_host
 from gqlnb.http.messages import Response
+from gqlnb.limits import Limits
+from gqlnb.tokens import Token
 
-__all__ = [
-    "ENDPOINT",
-    "LOOPBACK_HOSTS",
-    "STATUS_PROFILES",
-    "Access",
-    "DocumentationUrls",
-    "ServerRules",
-    "StatusProfile",
-    "TokenVerifier",
-]
+__all__ = ["ENDPOINT", "LOOPBACK_HOSTS", "Access", "ServerRules"]
 
 # RFC 6454, 6.2: scheme, host and port, and nothing after them.
 _ORIGIN_PATTERN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
@@ -47,6 +39,12 @@ class Access:
     get
         Whether queries are answered by GET, as ``?query=...&variables=...``, and subscriptions
         by a browser's ``EventSource``. Mutations never are.
+    batch
+        Requests in one POST, as a JSON array; they are executed one after the other. None, the
+        default, for single requests only.
+    uploads
+        Whether files are accepted as variables, by the GraphQL multipart request specification; a
+        resolver gets a :class:`gqlnb.Upload`. The limit of the body applies.
     introspection
         Whether ``__schema`` and ``__type`` are answered. Switch `hints` off too, since suggestions
         reveal names one by one.
@@ -70,6 +68,8 @@ class Access:
     origins: Collection[str] = frozenset()
     page: bool = True
     get: bool = False
+    batch: int | None = None
+    uploads: bool = False
     introspection: bool = True
     hints: bool = True
     profile: Literal["audit", "draft"] = "audit"
@@ -87,9 +87,12 @@ class Access:
             self, "origins", _normalize_names("origins", self.origins, _normalize_access_origin)
         )
         # A string such as "no" is true: refuse it rather than open what was to be closed.
-        for option in ("page", "get", "introspection", "hints"):
+        for option in ("page", "get", "uploads", "introspection", "hints"):
             if not isinstance(getattr(self, option), bool):
                 _raise_option_error(option, getattr(self, option), "True or False")
+        most = self.batch
+        if most is not None and (type(most) is not int or most < 1):
+            _raise_option_error("batch", most, "a whole number above 0, or None")
         if self.profile not in tuple(STATUS_PROFILES):
             _raise_option_error("profile", self.profile, "'audit' or 'draft'")
 
@@ -169,32 +172,6 @@ STATUS_PROFILES: Mapping[str, StatusProfile] = {
 }
 
 
-class TokenVerifier(Protocol):
-    """An object that checks an ``Authorization`` header: a Token."""
-
-    def matches(self, header: str | None) -> bool:
-        """Return whether the header has the secret."""
-
-
-class DocumentationUrls(NamedTuple):
-    """The documentation that a 401 links to; by default GitHub's.
-
-    Attributes
-    ----------
-    missing
-        For a request without a token.
-    wrong
-        For a request with a wrong token.
-    """
-
-    # GitHub's links, since the messages of a 401 are GitHub's too.
-    missing: str = (
-        "https://docs.github.com/graphql/guides/forming-calls-with-graphql"
-        "#authenticating-with-graphql"
-    )
-    wrong: str = "https://docs.github.com/graphql"
-
-
 @dataclass(frozen=True, slots=True)
 class ServerRules:
     """All rules of one server.
@@ -203,6 +180,10 @@ class ServerRules:
     ----------
     token
         The required token; None for none.
+    verify
+        The function that verifies tokens, and returns the identity of a client; None for none.
+    context
+        The function that makes the context of resolvers from a request; None for none.
     hosts
         Lower-case names, without port, that the ``Host`` header may have; None allows any, for a
         server that a token protects.
@@ -210,19 +191,26 @@ class ServerRules:
         The limits of requests and of their execution.
     access
         The access rules; `hosts` includes theirs.
+    has_subscriptions
+        Whether the schema has subscriptions, and so the requests of event connections.
     pages
         Responses to GET by path: the page for browsers and its assets. They are not used where a
         token is required.
-    documentation
-        The documentation that a 401 links to.
     """
 
-    token: TokenVerifier | None = None
+    token: Token | None = None
     hosts: frozenset[str] | None = LOOPBACK_HOSTS
     limits: Limits = field(default_factory=Limits)
     access: Access = field(default_factory=Access)
+    has_subscriptions: bool = False
+    verify: Callable[[str], object] | None = None
+    context: Callable[[HttpRequest], object] | None = None
     pages: Mapping[str, Response] = field(default_factory=dict)
-    documentation: DocumentationUrls = field(default_factory=DocumentationUrls)
+
+    @property
+    def requires_token(self) -> bool:
+        """Whether a client has to send a token."""
+        return self.token is not None or self.verify is not None
 
     @property
     def statuses(self) -> StatusProfile:

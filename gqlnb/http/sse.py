@@ -1,10 +1,4 @@
-"""GraphQL over server-sent events: negotiation and encoding, and a reader for the client.
-
-The protocol is that of ``graphql-sse`` in its distinct connections mode: each request has a stream
-of its own, a ``next`` event for each result and a ``complete`` event at the end. Errors in an
-operation are a ``next`` event too, since a browser's ``EventSource`` shows a body only under status
-200; a malformed request gets an ordinary response.
-"""
+"""GraphQL over server-sent events: negotiation and encoding, and a reader for the client."""
 
 from __future__ import annotations
 
@@ -26,7 +20,6 @@ __all__ = [
     "EVENT_STREAM_HEADERS",
     "KEEP_ALIVE_COMMENT",
     "EventReader",
-    "ServerSentEvent",
     "encode_event",
     "is_event_stream",
     "negotiate_events",
@@ -44,6 +37,10 @@ COMPLETE_EVENT = b"event: complete\ndata:\n\n"
 KEEP_ALIVE_COMMENT = b":\n\n"  # a comment: proxies close silent connections
 
 
+# The protocol is that of `graphql-sse` in its distinct connections mode: each request has a stream
+# of its own, a `next` event for each result and a `complete` event at the end. Errors in an
+# operation are a `next` event too, since a browser's `EventSource` shows a body only under status
+# 200; a malformed request gets an ordinary response.
 @lru_cache(maxsize=64)
 def negotiate_events(accept: str | None) -> Literal["always", "subscriptions", "never"]:
     """Return the operations that a client wants answered as events.
@@ -126,6 +123,7 @@ class EventReader:
 
     def _split_lines(self) -> Iterator[bytes]:
         begin = 0
+        # From the last byte searched: it may be a \r whose \n came only now.
         for end in _LINE_END.finditer(self._buffer, max(0, self._searched - 1)):
             if end[0] == b"\r" and end.end() == len(self._buffer):
                 break  # a \n may follow in the next part

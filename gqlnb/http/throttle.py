@@ -16,13 +16,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gqlnb.http.rate_limit_rules import (
-    CLOCK_MARGIN,
-    RATE_LIMIT_HEADERS,
-    UNKNOWN_BUDGET,
-    Budget,
-    compute_default_wait,
-)
+from gqlnb.http.rate_limit_rules import CLOCK_MARGIN, RATE_LIMIT_HEADERS, UNKNOWN_BUDGET, Budget
+from gqlnb.http.retry_rules import compute_default_wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

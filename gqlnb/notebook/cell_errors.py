@@ -37,7 +37,10 @@ def require_query(option: str, document: Document) -> None:
         If it is not a query.
     """
     if document.kind != "query":
-        msg = f"{option} runs an operation again and again, so it takes no {document.kind}."
+        msg = (
+            f"{option} may send an operation several times, so it accepts a query, not a "
+            f"{document.kind}."
+        )
         raise OptionError(msg)
 
 
@@ -63,7 +66,7 @@ def explain_partial_pages(error: BaseException, name: str, target: str) -> None:
     if result is None:
         return
     extent = f"{result.report}. They are kept as {name}."
-    advice = f"To go on: gqlnb.connect({target}).resume({name})"
+    advice = f"To continue: gqlnb.connect({target}).resume({name})"
     if isinstance(error, Exception):
         add_error_lines(error, extent, advice)
     else:
@@ -91,14 +94,14 @@ def clear_positions(error: QueryError, text: str) -> None:
 
 
 def describe_incomplete(result: Result) -> list[str]:
-    """Return lines about a paging that ended early; empty if it did not."""
+    """Return lines about a paging that ended early; empty if it did not, or at the user's limit."""
     report = result.report
-    if report is None or report.complete or report.ended == LIMIT_REACHED:
+    if report is None or report.complete or (report.ended == LIMIT_REACHED and not report.doubts):
         return []
     return report.format_lines()
 
 
-def locate_problem(problem: Problem, path: Any, document: Document | None) -> Problem:
+def locate_problem(problem: Problem, path: object, document: Document | None) -> Problem:
     """Give a problem without a position that of the field at its response path."""
     if problem.line is not None or document is None:
         return problem

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gqlnb.client.auth_headers import parse_header_options
-from gqlnb.errors import GqlnbError, OptionError, QueryError, advise_if_strict, sanitize_text
+from gqlnb.client.credentials import parse_header_options
+from gqlnb.engine.schema import get_adapter
+from gqlnb.errors import (
+    GqlnbError,
+    OptionError,
+    QueryError,
+    ReplayError,
+    TargetError,
+    advise_if_strict,
+    sanitize_text,
+)
 from gqlnb.notebook.cell_errors import (
     PAGES_NAME,
     clear_positions,
@@ -26,27 +36,31 @@ from gqlnb.notebook.cell_variables import (
     suggest_similar_names,
 )
 from gqlnb.notebook.display import Note, format_count, show, to_json_text
-from gqlnb.notebook.saved_cells import HistoryEntry, check_fragments, has_operation
-from gqlnb.result.result import detach_schema_loader
+from gqlnb.notebook.map_option import check_map_options, convert_mapped, map_inputs
+from gqlnb.notebook.saved_cells import check_fragments, has_operation
+from gqlnb.result.answer_notes import describe_missing, read_missing_fields
+from gqlnb.result.result import detach_schema_loader, locate_in_cell
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping, MutableMapping
 
     import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
     from gqlnb.document.document import Document
     from gqlnb.engine.schema import Schema
-    from gqlnb.notebook.clients import CellTarget
-    from gqlnb.notebook.notebook_state import NotebookState
+    from gqlnb.notebook.notebook_state import CellTarget, NotebookState
     from gqlnb.result.result import Result
 
-    CellValue: TypeAlias = Result | pd.DataFrame | pa.Table | Mapping[str, object] | str | None
+    CellValue: TypeAlias = (
+        Result | pd.DataFrame | pl.DataFrame | pa.Table | Mapping[str, object] | str | None
+    )
 
-__all__ = ["CellRunner", "convert_result"]
+__all__ = ["CellRunner"]
 
-NO_STRICT_HINT = "Add --no-strict to keep what does not fit as it came."
+NO_STRICT_HINT = "Add --no-strict to keep values of other types unchanged."
 # Warnings of frames that repeat the notes of the cell.
 REPEATED_WARNINGS = ("The answer is partial", "The result may be incomplete")
 
@@ -94,13 +108,14 @@ class CellRunner:
         # Saved fragments that the text spreads are appended to it.
         self._full_text, self._added_fragments = state.snippets.add_fragments(self._text)
         self._kind: str = options.type or self._settings.type
+        check_map_options(options, self._kind)
         self._export_path: Path | None = None
         if options.export_to is not None:
             from gqlnb.notebook.output_options import check_export_path
 
             self._export_path = check_export_path(options.export_to)
         # Checked before a client is opened: a wrong option must not cost a request.
-        self._headers = parse_header_options(options.header)
+        self._headers = parse_header_options(options.header) if options.header else {}
         self._target = self._open_target(fresh=options.no_cache)
         self._document: Document | None = None  # until the text has been parsed
         self._last_error: QueryError | None = None
@@ -138,7 +153,7 @@ class CellRunner:
         name = self._options.connection or self._options.target
         return self._state.clients.open(name, self._headers, fresh=fresh, names=self._names)
 
-    def run(self) -> Any:
+    def run(self) -> object:
         """Run the cell and return its value.
 
         Raises
@@ -163,24 +178,22 @@ class CellRunner:
                 self._target.client.close()
 
     def _is_schema_outdated(self) -> bool:
-        """Return whether the schema that refused the text may be outdated.
-
-        A server on this machine is often restarted with another schema during development.
-        """
+        """Return whether the schema that refused the text may be outdated."""
+        # A server on this machine is often restarted with another schema during development.
         from gqlnb.client.urls import is_loopback
 
         client = self._target.client
         return (
-            self._settings.introspect
+            self._settings.introspect == "ask"
             and self._document is None
             and self._target.cached
-            and client.local_schema is None
+            and client._local_schema is None
             and is_loopback(client.source)
         )
 
-    def _run_operation(self) -> Any:
+    def _run_operation(self) -> object:
         client, options, clients = self._target.client, self._options, self._state.clients
-        schema = clients.find_schema(client, ask=self._settings.introspect)
+        schema = clients.find_schema(client, ask=self._settings.introspect == "ask")
         if schema is None and not options.silent and (notice := clients.take_schema_notice(client)):
             show(Note([notice.replace(client.source, self._target.name, 1)]))
         if options.save is not None and not has_operation(self._full_text):
@@ -191,7 +204,7 @@ class CellRunner:
         if options.paginate:
             require_query("--paginate", document)
         elif options.max_results is not None and document.kind != "subscription":
-            msg = "%%graphql: --max-results says how far to page; add --paginate."
+            msg = "%%graphql: --max-results limits --paginate or a subscription. Add --paginate."
             raise OptionError(msg)
         # Variables before any mode: --dry-run and --interact need them too.
         variables = self._collect_variables(document)
@@ -199,22 +212,29 @@ class CellRunner:
             self._show_controls(document, variables)
             self._save_snippet()
             return None
-        value: object
-        if options.no_execute or options.dry_run or options.explain:
-            value = self._check_without_sending(document, variables)
-            self._save_snippet()
-        elif document.kind == "subscription":
-            value = self._follow_subscription(document, variables)
-            self._save_snippet()
-        elif options.profile:
-            engine = self._require_local_schema("--profile")
-            value = engine.profile(self._full_text, variables, operation=options.operation)
-        else:
-            value = self._execute_and_convert(document, variables)
+        value = self._run_document(document, variables)
         if options.output is None:
             return None if options.silent else value
         self._state.shell.user_ns[options.output] = value
         return None
+
+    def _run_document(self, document: Document, variables: Mapping[str, object]) -> object:
+        """Check, follow, map or execute an operation, and return the cell's value."""
+        options = self._options
+        value: object
+        if options.no_execute or options.dry_run or options.explain:
+            value = self._check_without_sending(document, variables)
+        elif options.map is not None:
+            value = self._map_inputs(document, variables)
+        elif document.kind == "subscription":
+            value = self._follow_subscription(document, variables)
+        elif options.profile:
+            engine = self._require_local_schema("--profile")
+            return engine.profile(self._full_text, variables, operation=options.operation)
+        else:
+            return self._execute_and_convert(document, variables)
+        self._save_snippet()
+        return value
 
     def _save_snippet(self) -> None:
         """Save a text that turned out to be valid."""
@@ -223,12 +243,14 @@ class CellRunner:
 
     def _collect_variables(self, document: Document) -> dict[str, object]:
         """Return the values of the variables, and warn about names that may be misspelled."""
-        options, by_name, shell = self._options, self._settings.by_name, self._state.shell
+        options, shell = self._options, self._state.shell
+        by_name = self._settings.variables == "by name"
         variables = collect_variables(
             options, document, self._names, by_name=by_name, global_ns=shell.user_global_ns
         )
         is_complete = variables.keys() >= document.variables.keys()
-        if by_name and not (is_complete or options.silent or self._similar_names_shown):
+        hides_notes = options.silent or options.map is not None or self._similar_names_shown
+        if by_name and not (is_complete or hides_notes):
             bound = {*variables, *options.interact}
             lines = suggest_similar_names(document, bound, self._names, shell.user_ns_hidden)
             if lines:
@@ -248,12 +270,12 @@ class CellRunner:
         return prepare_dry_run(self._target.client, document, values) if options.dry_run else None
 
     def _require_local_schema(self, option: str) -> Schema:
-        schema: Schema | None = self._target.client.local_schema
+        schema: Schema | None = self._target.client._local_schema
         if schema is not None:
             return schema
         msg = (
-            f"{option} looks into the engine of this process, and {self._target.client.source} "
-            "executes elsewhere. Name a schema of the notebook."
+            f"{option} needs a schema of this notebook, and {self._target.client.source} "
+            "executes elsewhere. Name a Schema of the notebook as the connection."
         )
         raise OptionError(msg)
 
@@ -262,41 +284,74 @@ class CellRunner:
 
         options, shell = self._options, self._state.shell
         if options.profile:
-            msg = "--profile measures one execution, so it takes no subscription."
+            msg = "--profile measures one execution and cannot be used with a subscription."
             raise OptionError(msg)
         stream = self._target.client.subscribe(document, variables, operation=options.operation)
         outcome = follow_subscription(
             stream, options, self._settings, self._kind, self._export_path, shell.user_ns
         )
-        self._record_history(document, outcome.description)
+        self._state.history.add(self._target.name, document, outcome.description, self._text)
         if outcome.error is not None:
             raise outcome.error
         return outcome.value
 
     def _execute(self, document: Document, variables: Mapping[str, object]) -> Result:
-        outcome = "interrupted"
+        # KeyboardInterrupt passes the clause below, and the history still gets an entry.
+        client, options, outcome = self._target.client, self._options, "interrupted"
         try:
-            result = self._fetch_result(document, variables)
+            if options.paginate:
+                result = self._collect_pages(document, variables)
+            elif document.incremental_directives:
+                result = self._follow_parts(document, variables)
+            else:
+                result = client.execute(document, variables, operation=options.operation)
             errors = len(result.errors)  # reading the data would decode them here
             outcome = format_count(errors, "error") if errors else "data"
         except GqlnbError as error:
             outcome = type(error).__name__
             raise
         finally:
-            self._record_history(document, outcome)
-        return result.in_cell(self._lines_above, self._line_label, self._line_count)
+            self._state.history.add(self._target.name, document, outcome, self._text)
+        return locate_in_cell(result, self._lines_above, self._line_label, self._line_count)
 
-    def _record_history(self, document: Document, outcome: str) -> None:
-        title = f"{document.kind} {document.name or ''}".strip()
-        entry = HistoryEntry(self._target.name, title, outcome, self._text.strip("\n"))
-        self._state.history.add(entry)
+    def _follow_parts(self, document: Document, variables: Mapping[str, object]) -> Result:
+        """Return the merged answer of ``@defer`` and ``@stream``, shown while it arrives."""
+        from gqlnb.notebook.part_cell import follow_parts
 
-    def _fetch_result(self, document: Document, variables: Mapping[str, object]) -> Result:
-        client, options = self._target.client, self._options
-        if not options.paginate:
-            return client.execute(document, variables, operation=options.operation)
+        client, operation = self._target.client, self._options.operation
+        local = client._local_schema
+        stream = None
+        if local is None or get_adapter(local).delivers_parts:
+            # Recordings and transports of one's own carry single answers.
+            with suppress(ReplayError, TargetError):
+                stream = client.subscribe(document, variables, operation=operation)
+        if stream is None:
+            return client.execute(document, variables, operation=operation)
+        return follow_parts(stream, quiet=self._options.silent)
+
+    def _map_inputs(self, document: Document, variables: Mapping[str, object]) -> object:
+        target, outcome = self._target, "interrupted"
         try:
-            return client.collect_pages(
+            frame = map_inputs(
+                target.client,
+                document,
+                self._options,
+                names=self._names,
+                variables=variables,
+                user_ns=self._state.shell.user_ns,
+            )
+            outcome = "data"
+        except GqlnbError as error:
+            outcome = type(error).__name__
+            raise
+        finally:
+            self._state.history.add(target.name, document, outcome, self._text)
+        return convert_mapped(frame, self._kind)
+
+    def _collect_pages(self, document: Document, variables: Mapping[str, object]) -> Result:
+        options = self._options
+        try:
+            return self._target.client._collect_pages(
                 document,
                 variables,
                 operation=options.operation,
@@ -306,8 +361,8 @@ class CellRunner:
             pages = get_partial_pages(error)
             if pages is not None:
                 name = options.output or PAGES_NAME
-                self._state.shell.user_ns[name] = pages.in_cell(
-                    self._lines_above, self._line_label, self._line_count
+                self._state.shell.user_ns[name] = locate_in_cell(
+                    pages, self._lines_above, self._line_label, self._line_count
                 )
                 # A Python expression for the target, to continue from there.
                 word = options.connection or options.target
@@ -321,13 +376,15 @@ class CellRunner:
         options, start = self._options, perf_counter()
         result = self._execute(document, variables)
         self._save_snippet()
-        if not self._settings.introspect:
+        if self._settings.introspect == "never":
             detach_schema_loader(result)
         seconds = perf_counter() - start
         # Incomplete data are reported even if -q, -o or ; hide the report of the result itself.
         is_hidden = options.silent or self._kind != "result" or options.output or options.hidden
         if is_hidden and result.report is not None and (lines := describe_incomplete(result)):
             show(Note(lines, wrong=True))
+        if not options.silent:
+            show_missing_fields(read_missing_fields(result.extensions))
         with advise_if_strict(NO_STRICT_HINT):
             if self._export_path is not None:
                 from gqlnb.notebook.output_options import export_result
@@ -343,13 +400,28 @@ class CellRunner:
 
     def _convert(self, result: Result, *, quiet: bool) -> CellValue:
         """Convert a result to ``--type``, and show the errors that the value does not show."""
-        if result.errors and self._settings.raise_partial:
+        if result.errors and self._settings.partial == "raise":
             result.raise_for_errors()
         if result.errors and not quiet and (self._kind != "result" or self._options.output):
             from gqlnb.result.renderer import format_errors
 
             show(Note(format_errors(result), wrong=True))
-        return convert_result(result, self._kind, strict=not self._options.no_strict)
+        kind, strict = self._kind, not self._options.no_strict
+        if kind == "result":
+            return result
+        if kind in ("json", "raw"):
+            return result.data if kind == "json" else to_json_text(result)
+        with warnings.catch_warnings():
+            for message in REPEATED_WARNINGS:
+                warnings.filterwarnings("ignore", message)
+            match kind:
+                case "arrow":
+                    return result.to_arrow(strict=strict)
+                case "polars":
+                    return result.to_polars(strict=strict)
+                case "frames":
+                    return result.frames if strict else result.tables(strict=False)
+            return result.frame(strict=strict)
 
     def _show_controls(self, document: Document, variables: Mapping[str, object]) -> None:
         from gqlnb.notebook.cell_variables import (
@@ -413,24 +485,6 @@ class CellRunner:
         error.line_label = self._line_label
 
 
-def convert_result(result: Result, kind: str, *, strict: bool = True) -> Any:
-    """Convert a result to the type of value that ``--type`` names."""
-    if kind == "result":
-        return result
-    if kind == "json":
-        return result.data
-    if kind == "raw":
-        return to_json_text(result)
-    with warnings.catch_warnings():
-        for message in REPEATED_WARNINGS:
-            warnings.filterwarnings("ignore", message)
-        if kind == "arrow":
-            return result.arrow(strict=strict)
-        if kind == "frame":
-            return result.frame(strict=strict)
-        return result.frames if strict else result.tables(strict=False)
-
-
 def read_file(name: str) -> str:
     """Read the text of ``--file``."""
     try:
@@ -441,3 +495,9 @@ def read_file(name: str) -> str:
         reason = "it is not UTF-8"
     msg = f"--file {sanitize_text(name, 80)} cannot be read: {reason}."
     raise OptionError(msg)
+
+
+def show_missing_fields(missing: Mapping[str, str]) -> None:
+    """Show a line about the fields that the data of the stand-in for GitHub do not contain."""
+    if missing:
+        show(Note([describe_missing(missing)]))

@@ -8,6 +8,7 @@ from collections import ChainMap
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence, Sized
 from dataclasses import replace
 from functools import partial
+from html import escape
 from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from graphql import (
 )
 from graphql.utilities import value_from_ast_untyped
 
+from gqlnb.client.progress import is_unattended
 from gqlnb.document.document import format_variable_type
 from gqlnb.errors import (
     GqlnbError,
@@ -32,8 +34,9 @@ from gqlnb.errors import (
     suggest,
 )
 from gqlnb.notebook.cell_errors import require_query
-from gqlnb.notebook.display import Note
+from gqlnb.notebook.display import Note, wrap_html
 from gqlnb.notebook.magic_options import NAME
+from gqlnb.notebook.widgets.live_output import build_view_bundle
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -52,6 +55,7 @@ __all__ = [
     "suggest_similar_names",
 ]
 
+CONTROL_STYLE = {"description_width": "initial"}
 BUILT_IN = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 SIMILARITY_CUTOFF = 0.75  # of difflib: "only" and "onyl" have this, "name" and "names" more
 PAGE_RANGE = (1, 100)  # of `first` and `last`: the usual limits of a page
@@ -107,6 +111,7 @@ def collect_variables(
                 hint = f"Did you mean {similar}?" if similar else f"It declares {declared}."
                 msg = f"--param {label}: the operation does not declare ${label}. {hint}"
                 raise OptionError(msg)
+            check_braces(name, params[name], document)
         values |= params
     return values
 
@@ -119,8 +124,6 @@ def suggest_similar_names(
 ) -> list[str]:
     """Return a line for each optional variable without a value that may be misspelled.
 
-    Such a variable is left out of the request, so a misspelled name would go unnoticed.
-
     Parameters
     ----------
     document
@@ -132,6 +135,7 @@ def suggest_similar_names(
     hidden
         The names that IPython defines.
     """
+    # Such a variable is left out of the request, so a misspelled name would go unnoticed.
     # The names of the notebook are only listed if a variable has no value, which is rare.
     missing = {
         name: node
@@ -195,12 +199,26 @@ def add_missing_variable_hint(
     if match is None:
         return problem
     name = match[1]
-    # Functions and private names are hardly meant as values.
-    own = [it for it in names if it[:1] != "_" and not callable(names[it])]
+    # Functions, private names and IPython's lists of inputs and outputs are hardly meant as values.
+    own = [
+        it for it in names if it[:1] != "_" and it not in {"In", "Out"} and not callable(names[it])
+    ]
     near = difflib.get_close_matches(name, [*given, *own], 3)
     meant = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
     advice = f"Set it in the notebook: {name} = ..., or on the line: -p {name}=..."
     return replace(problem, hint=f"The notebook has no {name}.{meant} {advice}")
+
+
+def check_braces(name: str, value: object, document: Document) -> None:
+    """Refuse a set for a variable that is not a list: ``-p to={name}`` is not a template."""
+    node = document.variables[name].type
+    inner = node.type if isinstance(node, NonNullTypeNode) else node
+    if isinstance(value, (set, frozenset)) and isinstance(inner, NamedTypeNode):
+        msg = (
+            f"--param {name}={{...}} is a Python set, because of the braces, and ${name} is not a "
+            f"list. Write the expression without them: -p {name}=..."
+        )
+        raise OptionError(msg)
 
 
 def read_variable_mapping(name: str, names: Mapping[str, object]) -> dict[str, object]:
@@ -226,18 +244,17 @@ def read_params(params: Sequence[str], scopes: Scopes) -> dict[str, object]:
         try:
             values[name] = eval(expression, *scopes)  # noqa: S307 - the user's own code
             continue
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the user's own code
             reason = describe_exception(error)
         msg = f"--param {name}={sanitize_text(expression, 80)}: {reason}"
         raise OptionError(msg)
     return values
 
 
+# Callbacks may arrive in any thread, and one while another one waits. Each brings the value of its
+# own control, so that the last one to arrive sees them all.
 class Interaction:
     """Controls with the answer below them.
-
-    Callbacks may arrive in any thread, and one while another one waits. Each brings the value of
-    its own control, so that the last one to arrive sees them all.
 
     Parameters
     ----------
@@ -269,7 +286,14 @@ class Interaction:
         from ipywidgets import VBox
 
         first = self._run(dict(self._values))
-        display(VBox(list(self.controls.values())))  # type: ignore[no-untyped-call]
+        text = ", ".join(f"${name} = {value!r}" for name, value in self._values.items())
+
+        def get_view() -> dict[str, Any]:
+            view: dict[str, Any] = VBox(list(self.controls.values()))._repr_mimebundle_()
+            return view
+
+        controls = build_view_bundle(get_view, text, wrap_html(f"<p>{escape(text)}</p>"))
+        display(controls, raw=True)  # type: ignore[no-untyped-call]
         self._handle = display(first, display_id=True)  # type: ignore[no-untyped-call]
         for name, control in self.controls.items():
             control.observe(partial(self._on_change, name), names="value")
@@ -282,7 +306,7 @@ class Interaction:
             if turn == self._turn:  # else a later change follows
                 self._handle.update(self._run_query())
 
-    def _run_query(self) -> Any:
+    def _run_query(self) -> object:
         try:
             return self._run(dict(self._values))
         except GqlnbError as error:
@@ -308,7 +332,7 @@ def check_interact_variables(document: Document, controlled: Sequence[str]) -> N
             raise OptionError(msg)
 
 
-def build_control(document: Document, name: str, given: Any) -> Any:
+def build_control(document: Document, name: str, given: object) -> object:
     """Build the control of one variable.
 
     Parameters
@@ -332,6 +356,7 @@ def build_control(document: Document, name: str, given: Any) -> Any:
         If there is no control for the variable's type.
     """
     import ipywidgets
+    from comm import DummyComm
 
     node = document.variables[name]
     kind = node.type.type if isinstance(node.type, NonNullTypeNode) else node.type
@@ -345,10 +370,9 @@ def build_control(document: Document, name: str, given: Any) -> Any:
         raise OptionError(msg)
     if given is None and node.default_value is not None:
         given = value_from_ast_untyped(node.default_value)
-    common: dict[str, object] = {
-        "description": f"${name}",
-        "style": {"description_width": "initial"},
-    }
+    # Without a view there is no comm and no style, whose state would be saved with the notebook.
+    common: dict[str, object] = {"description": f"${name}"}
+    common |= {"comm": DummyComm()} if is_unattended() else {"style": CONTROL_STYLE}
     if isinstance(given, (list, Mapping)):
         return ipywidgets.Dropdown(options=given, **common)
     if isinstance(known, GraphQLEnumType):
@@ -364,7 +388,12 @@ def build_control(document: Document, name: str, given: Any) -> Any:
     return ipywidgets.Text(value="" if given is None else str(given), **common)
 
 
-def build_slider(kind: str, name: str, given: Any, common: Mapping[str, object]) -> Any:
+def build_slider(
+    kind: str,
+    name: str,
+    given: Any,  # noqa: ANN401 - any value of the notebook that int() or float() takes
+    common: Mapping[str, object],
+) -> object:
     """Build the slider of a number: of a given range, else around the given value."""
     import ipywidgets
 

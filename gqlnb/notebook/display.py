@@ -20,6 +20,7 @@ __all__ = [
     "Note",
     "Text",
     "clean_lines",
+    "collect_members",
     "format_count",
     "show",
     "to_json_text",
@@ -141,19 +142,24 @@ def clean_lines(text: str) -> str:
     )
 
 
-def to_json_text(result: Result) -> Text:
-    """Return a response as JSON text: data, errors, extensions."""
-    from gqlnb.document.json_codec import dump_json
-
+def collect_members(result: Result) -> dict[str, Any]:
+    """Return the members of a response: data, errors, extensions."""
     members: dict[str, Any] = {"data": result.data}
     if result.errors:
         members["errors"] = list(result.errors)
     if result.extensions:
         members["extensions"] = dict(result.extensions)
-    return Text(dump_json(members).decode())
+    return members
 
 
-def show(value: Any) -> None:
+def to_json_text(result: Result) -> Text:
+    """Return a response as JSON text."""
+    from gqlnb.document.json_codec import dump_json
+
+    return Text(dump_json(collect_members(result)).decode())
+
+
+def show(value: object) -> None:
     """Display a value above the value of the cell."""
     from IPython.display import display
 

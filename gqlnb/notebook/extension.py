@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,15 +13,19 @@ from gqlnb.notebook.completion.ipython_completer import TabCompleter
 from gqlnb.notebook.magic import GraphQLMagic
 
 if TYPE_CHECKING:
+    from graphql import GraphQLSchema
     from IPython.core.interactiveshell import InteractiveShell
+    from IPython.lib.pretty import RepresentationPrinter
     from traitlets.config import Configurable
 
-    from gqlnb.notebook.completion_context import CompletionProvider
+    from gqlnb.notebook.completion.completion_context import CompletionProvider
 
-__all__ = ["apply_project_settings", "load_ipython_extension", "unload_ipython_extension"]
+__all__ = ["load_ipython_extension", "unload_ipython_extension"]
 
 MAGIC_NAMES = ("graphql", "gql")
 CONNECTIONS_TABLE = "connections"  # a table of [tool.gqlnb] that the client reads
+HELP_CELL = re.compile(r"\s*%%(?:graphql|gql)\s+(?:--help|-h)\s*")
+SCHEMA_CLASS = ("graphql.type.schema", "GraphQLSchema")  # the class need not be imported for it
 _ATTRIBUTE = "_gqlnb"  # the attribute of the shell that holds a LoadedExtension
 
 
@@ -81,12 +86,15 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
             magics[kind][name] = run
 
     def create_provider() -> CompletionProvider:
-        from gqlnb.notebook.completion_context import CompletionProvider
+        from gqlnb.notebook.completion.completion_context import CompletionProvider
 
         return CompletionProvider(magic.state, run.__doc__ or "")
 
     completer = TabCompleter(ipython, create_provider)
     completer.install()
+    ipython.input_transformers_cleanup.insert(0, move_help_to_line)
+    formatter = get_text_formatter(ipython)
+    formatter.for_type_by_name(*SCHEMA_CLASS, print_schema_summary)
     setattr(ipython, _ATTRIBUTE, LoadedExtension(magic, replaced, completer))
 
 
@@ -125,7 +133,30 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
     configurables[:] = [it for it in configurables if it is not loaded.magic]
     loaded.magic.state.clients.close()
     loaded.completer.uninstall()
+    ipython.input_transformers_cleanup.remove(move_help_to_line)
+    formatter = get_text_formatter(ipython)
+    # Imported meanwhile, it was moved from the names to the classes.
+    formatter.pop(".".join(SCHEMA_CLASS), None)
     delattr(ipython, _ATTRIBUTE)
+
+
+def move_help_to_line(lines: list[str]) -> list[str]:
+    """Turn a cell ``%%graphql --help`` into a line: IPython refuses a cell magic without a body."""
+    if len(lines) == 1 and HELP_CELL.fullmatch(lines[0]):
+        return [lines[0].lstrip().removeprefix("%")]
+    return lines
+
+
+def get_text_formatter(ipython: InteractiveShell) -> Any:  # noqa: ANN401 - IPython has no types
+    """Return the formatter of plain text."""
+    return ipython.display_formatter.formatters["text/plain"]  # type: ignore[union-attr]
+
+
+def print_schema_summary(schema: GraphQLSchema, printer: RepresentationPrinter, _: object) -> None:
+    """Print the size and the root fields of a schema, which graphql-core shows as an address."""
+    from gqlnb.notebook.schema_docs import summarize_schema
+
+    printer.text(summarize_schema(schema))  # type: ignore[no-untyped-call]
 
 
 def apply_project_settings(magic: Configurable) -> None:
@@ -163,7 +194,7 @@ def apply_project_settings(magic: Configurable) -> None:
             setattr(magic, name, value)
         except TraitError:
             faults.append(
-                f"{settings.locate_key(name)}: {name} = {sanitize_text(value, 40)!r} cannot be; "
+                f"{settings.locate_key(name)}: {name} = {sanitize_text(value, 40)!r} is not valid: "
                 f"{traits[name].info()} is expected."
             )
     if faults:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 from IPython.core.magic import (
     Magics,
@@ -15,11 +17,10 @@ from IPython.core.magic import (
     no_var_expand,
     output_can_be_silenced,
 )
-from traitlets import Bool, Enum, Int, Unicode
 
 from gqlnb.errors import GqlnbError, OptionError, find_user_line, sanitize_text, suggest
 from gqlnb.notebook.magic_options import (
-    TYPES,
+    build_parser,
     check_options,
     find_inline_operation,
     get_cell_parser,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from IPython.core.interactiveshell import InteractiveShell
+
+    from gqlnb.notebook.display import Text
 
 __all__ = ["GraphQLMagic"]
 
@@ -53,7 +56,7 @@ CellInterrupt.__name__ = KeyboardInterrupt.__name__  # the error name that a not
 
 
 @magics_class
-class GraphQLMagic(Magics):
+class GraphQLMagic(Magics, CellSettings):
     """The magics of the package.
 
     Parameters
@@ -69,59 +72,9 @@ class GraphQLMagic(Magics):
 
     shell: InteractiveShell
 
-    type = Enum(
-        TYPES,
-        default_value="result",
-        help="The type of a cell's value, like --type for one cell: result, frame, frames, json, "
-        "arrow or raw.",
-    ).tag(config=True)
-    variables = Enum(
-        ("by name", "given"),
-        default_value="by name",
-        help="The source of $variables: names of the notebook and options (by name), or --param "
-        "and --vars alone (given).",
-    ).tag(config=True)
-    introspect = Enum(
-        ("ask", "never"),
-        default_value="ask",
-        help="Whether an endpoint is asked for its schema before the first operation, to check "
-        "texts before they are sent and to determine the dtypes of frames.",
-    ).tag(config=True)
-    partial = Enum(
-        ("show", "raise"),
-        default_value="show",
-        help="The handling of an answer with both data and errors: show it with the errors, or "
-        "raise PartialError.",
-    ).tag(config=True)
-    replay = Unicode(
-        "",
-        help="The recording that answers every cell, like --replay for one cell; empty for none.",
-    ).tag(config=True)
-    live_rows = Int(
-        1000,
-        min=1,
-        help="The number of last rows of a subscription that are kept and shown.",
-    ).tag(config=True)
-    stats = Bool(
-        default_value=False, help="Show time, bytes, rows and budget of each cell, like --stats."
-    ).tag(config=True)
-
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
-        self.state = NotebookState(shell)
-        self._update_settings()
-        self.observe(self._update_settings)
-
-    def _update_settings(self, _change: object = None) -> None:
-        self.state.settings = CellSettings(
-            type=self.type,
-            by_name=self.variables == "by name",
-            introspect=self.introspect == "ask",
-            raise_partial=self.partial == "raise",
-            replay=self.replay,
-            live_rows=self.live_rows,
-            stats=self.stats,
-        )
+        self.state = NotebookState(shell, self)
 
     @needs_local_scope
     # The names are those of the caller, and text with $x stays GraphQL.
@@ -130,7 +83,7 @@ class GraphQLMagic(Magics):
     @line_cell_magic
     def graphql(
         self, line: str, cell: str | None = None, local_ns: Mapping[str, object] | None = None
-    ) -> Any:
+    ) -> object:
         """Run a GraphQL operation; its $variables are taken by name from the notebook.
 
         In a function, its local names take precedence over those of the notebook.
@@ -150,14 +103,15 @@ class GraphQLMagic(Magics):
 
             -c, --connection NAME     the connection, as an option
             -o, --output NAME         keep the answer under this name and show nothing (or: NAME <<)
-            -t, --type KIND           type of the value: result (rows as a table), frame (a
-                                      DataFrame), frames (one for each list), json (the data), arrow
-                                      (a pyarrow.Table), raw (the response as JSON text)
+            -t, --type KIND           type of the value: result (rows as a table), frame or
+                                      pandas (a DataFrame), frames (one for each list), json (the
+                                      data), arrow (a pyarrow.Table), polars (its DataFrame), raw
+                                      (the response as JSON text)
             --no-strict               keep the received values of a column in which a value does not
-                                      fit the type, instead of an error (frame, frames, arrow,
-                                      --export-to)
-            --export-to FILE          write it too: rows to .csv or .parquet, the data to .json, the
-                                      text that was sent to .graphql
+                                      fit the type, instead of an error (all types but
+                                      result, json and raw; --export-to)
+            --export-to FILE          write it too: rows to .csv, .parquet or .xlsx, the data to
+                                      .json, the text that was sent to .graphql
             --stats                   time, bytes, rows, and what is left of the endpoint's budget
             -q, --silent              show nothing; a ; at the end of the cell does the same
 
@@ -165,8 +119,15 @@ class GraphQLMagic(Magics):
 
             --paginate                all pages of the query's connections, as one answer; cursors
                                       and page sizes are added where the text has none
-            --max-results N           with it: at most so many items of an outermost connection; of
-                                      a subscription at most so many events
+            --max-results N           with --paginate: at most so many items of an outermost
+                                      connection; of a subscription at most so many events
+
+            --map NAME                once for each input of a DataFrame, list or Series of the
+                                      notebook: one frame with the inputs beside the answers, and
+                                      .errors; its columns are variables, or its items values of
+                                      the only variable
+            --batch N                 with --map: N inputs in one request, as a list
+            --resume NAME             with --map: send only what this frame of --map lacks
 
         Pages received before a failure or an interrupt are kept under the name of -o, else as
         _pages; the error explains how to continue.
@@ -191,11 +152,15 @@ class GraphQLMagic(Magics):
             --interact VARIABLE       a slider or box for a variable of a query; moving it runs the
                                       query again. A tuple of that name is the range of the slider,
                                       a list the values to choose from. May be repeated
-            --no-cache                connect anew and ask the endpoint for its schema again
+            --no-cache                connect again, and request the schema again
+            --cache AGE               remember answers to queries on disk, and use those that are
+                                      not older than 90s, 15min, 1h, 7d; for every cell:
+                                      %config GraphQLMagic.cache = "1h"
+            --refresh                 send the request all the same, and remember its new answer
 
         Recordings, which hold no tokens, for notebooks that run without network::
 
-            --record FILE             ask, and keep the answers in FILE
+            --record FILE             send the requests, and keep the answers in FILE
             --replay FILE             answer from FILE: nothing is sent, no token is needed; for
                                       every cell: %config GraphQLMagic.replay = "FILE", or
                                       GQLNB_REPLAY=FILE in the environment
@@ -208,20 +173,21 @@ class GraphQLMagic(Magics):
             --explain                 show how the engine of this process would execute it
             --profile                 execute it here and show the time spent per field
 
-        Without a cell::
+        Without a cell (``%graphql`` alone lists the words, ``%graphql WORD --help`` explains one)::
 
             %graphql { hello }                       a short operation
             %graphql connections                     the available connections, and the current one
             %graphql connect NAME [ADDRESS] [--token env:NAME] [-H NAME=env:VAR] [--keep]
                                                      --keep: in your settings, for later notebooks
             %graphql use NAME | close NAME
-            %graphql schema [Type | Type.field]      the documentation of a schema, a type, a field
+            %graphql schema [NAME] [Type[.field]]    the documentation of a schema, a type, a field
             %graphql schema --changes [FILE]         changes that may break queries since the start
                                                      of the session, or since a file; yours first
             %graphql search WORDS [--limit N]        types, fields, arguments and descriptions
             %graphql stars >100000 [--limit N]       repositories above a number of stars: 1000
                                                      means >1000, 1000..1000 exactly 1000; also
                                                      with language:python sort:forks --limit all
+            %graphql cache [list | clear]            the remembered answers of --cache and cache=
             %graphql history [NUMBER]                past operations, or the text of one
             %graphql snippets [NAME]                 saved cells, or the text of one
             %graphql serve NAME [--port N] | stop    a schema of the notebook on /graphql
@@ -232,6 +198,8 @@ class GraphQLMagic(Magics):
         url = "https://..." and token = "env:NAME".
         """
         refuse_secrets(line, cell)
+        if (help_text := self._find_help(line, cell)) is not None:
+            return help_text
         names = collect_visible_names(self.shell.user_ns, local_ns)
         try:
             if cell is None:
@@ -246,8 +214,28 @@ class GraphQLMagic(Magics):
         # Outside the except block, so that the interrupt has no context to display.
         raise CellInterrupt(*lines)
 
-    def _run_line(self, line: str, names: MutableMapping[str, object]) -> Any:
-        from gqlnb.notebook.subcommands import REPLAYABLE, SUBCOMMANDS, run_subcommand
+    def _find_help(self, line: str, cell: str | None) -> Text | None:
+        """Return the help that a line asks for with ``--help`` or ``-h``, None if it does not."""
+        words = line.partition("{")[0].split()
+        if not {"-h", "--help"} & set(words):
+            return None
+        from gqlnb.notebook.display import Text
+        from gqlnb.notebook.subcommands import SUBCOMMANDS
+
+        if cell is None and words[0] in SUBCOMMANDS:
+            usage = build_parser(words[0]).format_help()
+            return Text(f"{SUBCOMMANDS[words[0]].__doc__}\n\n{usage}")
+        # Without the marks of reStructuredText, which IPython's `?` shows as they are.
+        text = inspect.cleandoc(str(type(self).graphql.__doc__))
+        return Text(text.replace("\n::\n", "").replace("::\n", ":\n").replace("``", ""))
+
+    def _run_line(self, line: str, names: MutableMapping[str, object]) -> object:
+        from gqlnb.notebook.subcommands import (
+            REPLAYABLE,
+            SUBCOMMANDS,
+            list_subcommands,
+            run_subcommand,
+        )
 
         text, line = line, line.removesuffix(";")
         word, _, rest = line.partition(" ")
@@ -259,11 +247,12 @@ class GraphQLMagic(Magics):
             replay = self.state.settings.replay if word in REPLAYABLE else ""
             with self.state.recordings.select(None, None, replay):
                 return run_subcommand(self.state, names, word, rest)
+        if not line:
+            return list_subcommands(self.state)
         if not has_operation:
-            problem = f"{sanitize_text(word, 40)!r} is neither" if word else "takes either"
             msg = (
-                f"%graphql: {problem} an operation such as {{ hello }} {'nor' if word else 'or'} "
-                f"one of: {', '.join(SUBCOMMANDS)}.{suggest(word, SUBCOMMANDS)}"
+                f"%graphql: {sanitize_text(word, 40)!r} is neither an operation such as "
+                f"{{ hello }} nor one of: {', '.join(SUBCOMMANDS)}.{suggest(word, SUBCOMMANDS)}"
             )
             raise OptionError(msg)
         end = len(line) if start is None else start
@@ -272,7 +261,7 @@ class GraphQLMagic(Magics):
 
     def _run_cell(
         self, options: Namespace, text: str, names: MutableMapping[str, object], above: int | None
-    ) -> Any:
+    ) -> object:
         from gqlnb.notebook.cell_runner import CellRunner
 
         options.hidden = text.endswith(";")  # IPython discards the value of such a cell
@@ -280,13 +269,25 @@ class GraphQLMagic(Magics):
         check_options(options)
         replay = self.state.settings.replay
         try:
-            with self.state.recordings.select(options.record, options.replay, replay):
+            with (
+                self.state.recordings.select(options.record, options.replay, replay),
+                select_cache(options, self.state.settings.cache),
+            ):
                 return CellRunner(self.state, options, text, names, above).run()
         except GqlnbError as error:
             if options.output is not None and error.result is not None:
                 # A failed answer can still be inspected.
                 self.shell.user_ns[options.output] = error.result
             raise
+
+
+def select_cache(options: Namespace, setting: str) -> AbstractContextManager[object]:
+    """Return the context for remembered answers that a cell runs in."""
+    if options.cache is None and not setting and not options.refresh:
+        return nullcontext()
+    from gqlnb.client.response_cache import cached
+
+    return cached(options.cache or setting or None, refresh=options.refresh)
 
 
 def collect_visible_names(

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 __all__ = [
     "NAME",
     "TYPES",
-    "LineParser",
-    "add_header",
     "build_parser",
     "check_options",
     "find_inline_operation",
@@ -30,8 +28,11 @@ __all__ = [
 
 NAME = re.compile(r"[^\W\d]\w*")
 INLINE_OPERATION = re.compile(r"\{|(?:query|mutation|subscription)\b")
-TYPES = ("result", "frame", "frames", "json", "arrow", "raw")
+TYPES = ("result", "frame", "frames", "json", "arrow", "pandas", "polars", "raw")
 PARAM = ("-p", "--param")
+MISSING = re.compile("the following arguments are required: (.*)")  # a message of argparse
+CHOICE = re.compile(r"invalid choice: (.*) \(choose from (.*)\)")
+NUMBER = re.compile("invalid int value: (.*)")
 # Options that replace a single execution.
 MODES = ("--no-execute", "--dry-run", "--explain", "--profile", "--interact")
 ONE_REQUEST = ("--dry-run", "--explain", "--profile")  # modes for a single request
@@ -42,6 +43,7 @@ SWITCHES = (
     ("--profile",),
     ("--paginate",),
     ("--no-cache",),
+    ("--refresh",),
     ("--no-strict",),
     ("--stats",),
     ("-q", "--silent"),
@@ -71,6 +73,21 @@ SECRET_ADVICE = (
 )
 
 
+def reword_argument_error(error: ArgumentError) -> str:
+    """Return the message of an error of argparse as a sentence about the option."""
+    if (choice := CHOICE.match(error.message)) is not None:
+        wrong, listed = choice[1], choice[2].replace("'", "")
+        hint = suggest(wrong.strip("'"), listed.split(", "))
+        message = f"takes one of {listed}; got {wrong}.{hint}"
+    elif error.message.startswith("expected one argument"):
+        message = "takes a value; %%graphql --help describes it."
+    elif (number := NUMBER.match(error.message)) is not None:
+        message = f"takes a whole number, not {number[1]}."
+    else:
+        message = error.message
+    return f"{error.argument_name} {message}"
+
+
 class LineParser(ArgumentParser):
     """An argument parser that raises OptionError with a suggestion instead of exiting."""
 
@@ -89,7 +106,7 @@ class LineParser(ArgumentParser):
         try:
             found, left = self.parse_known_args(words)
         except ArgumentError as error:
-            message = str(error)
+            message = reword_argument_error(error)
         else:
             if not left:
                 return found
@@ -110,6 +127,8 @@ class LineParser(ArgumentParser):
         OptionError
             Always.
         """
+        if (missing := MISSING.match(message)) is not None:
+            message = f"{missing[1].upper()} is missing; {self.prog} --help explains it."
         msg = f"{self.prog}: {sanitize_text(message, 500)}"
         raise OptionError(msg)
 
@@ -130,24 +149,28 @@ def get_cell_parser() -> LineParser:
     add("-f", "--file")
     add("-S", "--save", metavar="NAME", type=check_name)
     add("--export-to", metavar="FILE")
-    add("--max-results", metavar="N", type=parse_max_results)
+    add("--max-results", metavar="N", type=parse_count)
     add("--record", metavar="FILE")
     add("--replay", metavar="FILE")
     add("--interact", action="append", default=[], metavar="VARIABLE")
     for words in SWITCHES:
         add(*words, action="store_true")
+    add("--cache", metavar="AGE")
+    add("--map", metavar="NAME")
+    add("--batch", metavar="N", type=parse_count)
+    add("--resume", metavar="NAME")
     return parser
 
 
 def check_name(name: str) -> str:
     if not NAME.fullmatch(name):
-        msg = f"{sanitize_text(name, 40)!r} is not a Python name."
+        msg = f"takes a Python name, not {sanitize_text(name, 40)!r}."
         raise ArgumentTypeError(msg)
     return name
 
 
-def parse_max_results(text: str) -> int:
-    """Read the number of ``--max-results``."""
+def parse_count(text: str) -> int:
+    """Read the number of ``--max-results`` or ``--batch``."""
     digits = text.replace("_", "")
     if not (digits.isascii() and digits.isdecimal()) or int(digits) == 0:
         msg = f"takes a whole number above 0, not {sanitize_text(text, 40)!r}."
@@ -165,20 +188,20 @@ def check_options(options: Namespace) -> None:
     """
     modes = [mode for mode in MODES if getattr(options, mode.lstrip("-").replace("-", "_"))]
     if len(modes) > 1:
-        msg = f"%%graphql: {modes[0]} and {modes[1]} exclude each other."
+        msg = f"%%graphql: {modes[0]} and {modes[1]} cannot be combined."
         raise OptionError(msg)
     if options.paginate and modes and modes[0] in ONE_REQUEST:
-        msg = f"%%graphql: {modes[0]} is about one request, so it goes without --paginate."
+        msg = f"%%graphql: {modes[0]} is about one request and cannot be used with --paginate."
         raise OptionError(msg)
     if modes and modes[0] != "--interact" and options.export_to is not None:
         msg = f"%%graphql: with {modes[0]} there is no answer to write to {options.export_to!r}."
         raise OptionError(msg)
     if options.record is not None and options.replay is not None:
-        msg = "%%graphql: --record asks and --replay does not, so a cell takes one of them."
+        msg = "%%graphql: --record and --replay cannot be combined: only one sends the request."
         raise OptionError(msg)
     if options.connection is not None and options.target is not None:
         msg = (
-            f"%%graphql: two connections are named, {sanitize_text(options.target, 40)!r} and "
+            f"%%graphql: two connections are given, {sanitize_text(options.target, 40)!r} and "
             f"{sanitize_text(options.connection, 40)!r}."
         )
         raise OptionError(msg)
@@ -206,8 +229,8 @@ def refuse_secrets(line: str, cell: str | None) -> None:
         return
     where = "this line" if is_line_secret or has_token_prefix(line) else "this cell"
     msg = (
-        f"graphql: {where} holds what looks like a token or a password; it would be saved with "
-        f"the notebook. {SECRET_ADVICE}"
+        f"graphql: {where} contains what looks like a token or a password, which would be saved "
+        f"with the notebook. {SECRET_ADVICE}"
     )
     raise OptionError(msg)
 
@@ -320,7 +343,7 @@ def read_line(parser: LineParser, line: str) -> Namespace:
     if captured is not None:
         if getattr(found, "output", None) is not None:
             names = f"{sanitize_text(captured, 40)!r} and {sanitize_text(found.output, 40)!r}"
-            msg = f"{parser.prog}: two names for the answer, {names}."
+            msg = f"{parser.prog}: two names for the output, {names}."
             raise OptionError(msg)
         found.output = captured
     return found
@@ -347,7 +370,7 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
     "use": ((("name",), {}),),
     "close": ((("name",), {}),),
     "schema": (
-        (("type",), {"nargs": "?"}),
+        (("words",), {"nargs": "*", "metavar": "[CONNECTION] [TYPE]"}),
         (("--sdl",), {"action": "store_true", "help": "as schema definition language"}),
         (
             ("--changes",),
@@ -374,6 +397,7 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
         (("-c", "--connection"), {"default": "demo", "help": "the connection"}),
         (("-o", "--output"), {"metavar": "NAME", "help": "keep the DataFrame under this name"}),
     ),
+    "cache": ((("action",), {"choices": ("list", "clear"), "nargs": "?", "default": "list"}),),
     "history": ((("number",), {"type": int, "nargs": "?"}),),
     "snippets": ((("name",), {"nargs": "?"}),),
     "serve": (

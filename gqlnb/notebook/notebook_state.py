@@ -1,48 +1,302 @@
-"""State that the cells of a notebook share: clients, saved cells, history and settings."""
+"""State that the cells of a notebook share: settings, clients, recordings, saved cells, history."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import os
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
-from gqlnb.notebook.clients import CellRecordings, ClientCache
+from traitlets import Bool, Enum, HasTraits, Int, Unicode
+
+from gqlnb.notebook.magic_options import TYPES
 from gqlnb.notebook.saved_cells import History, Snippets
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, MutableMapping
+
+    from graphql import GraphQLSchema
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["CellSettings", "NotebookState"]
+    from gqlnb.client.client import Client
+    from gqlnb.client.recording.session import Recording
+
+__all__ = ["CellSettings", "CellTarget", "NotebookState"]
 
 
-@dataclass(frozen=True, slots=True)
-class CellSettings:
-    """The settings of ``%config GraphQLMagic`` at one moment; :class:`GraphQLMagic` explains them.
+class CellSettings(HasTraits):
+    """The settings of ``%config GraphQLMagic`` and ``[tool.gqlnb]``."""
+
+    type = Enum(
+        TYPES,
+        default_value="result",
+        help="The type of a cell's value, like --type for one cell: result, frame (or pandas), "
+        "frames, json, arrow, polars or raw.",
+    ).tag(config=True)
+    variables = Enum(
+        ("by name", "given"),
+        default_value="by name",
+        help="The source of $variables: names of the notebook and options (by name), or --param "
+        "and --vars alone (given).",
+    ).tag(config=True)
+    introspect = Enum(
+        ("ask", "never"),
+        default_value="ask",
+        help="Whether an endpoint is asked for its schema before the first operation, to check "
+        "texts before they are sent and to determine the dtypes of frames.",
+    ).tag(config=True)
+    partial = Enum(
+        ("show", "raise"),
+        default_value="show",
+        help="The handling of an answer with both data and errors: show it with the errors, or "
+        "raise PartialError.",
+    ).tag(config=True)
+    replay = Unicode(
+        "",
+        help="The recording that answers every cell, like --replay for one cell; empty for none.",
+    ).tag(config=True)
+    cache = Unicode(
+        "",
+        help="How long answers to queries are remembered on disk, such as 1h or 7d, like --cache "
+        "for one cell; empty for not at all.",
+    ).tag(config=True)
+    live_rows = Int(
+        1000,
+        min=1,
+        help="The number of last rows of a subscription that are kept and shown.",
+    ).tag(config=True)
+    stats = Bool(
+        default_value=False, help="Show time, bytes, rows and budget of each cell, like --stats."
+    ).tag(config=True)
+
+
+class CellTarget(NamedTuple):
+    """The client of a cell.
 
     Attributes
     ----------
-    type
-        The default of ``--type``.
-    by_name
-        Whether variables are taken from the names of the notebook.
-    introspect
-        Whether endpoints are asked for their schema.
-    raise_partial
-        Whether errors beside data raise PartialError.
-    replay
-        The recording that answers every cell; "" for none.
-    live_rows
-        The number of rows that a subscription keeps.
-    stats
-        Whether every cell shows its statistics.
+    client
+        The client.
+    name
+        The name shown to people.
+    chosen_by
+        The rule that selected the client if the cell names none.
+    single_use
+        Whether the client was created for one cell and is closed after it.
+    cached
+        Whether the client is kept by name or address, where another endpoint may be by now.
     """
 
-    type: str = "result"
-    by_name: bool = True
-    introspect: bool = True
-    raise_partial: bool = False
-    replay: str = ""
-    live_rows: int = 1000
-    stats: bool = False
+    client: Client
+    name: str
+    chosen_by: str = ""
+    single_use: bool = False
+    cached: bool = False
+
+
+class ClientCache:
+    """The clients of one notebook; those of addresses and servers are created once.
+
+    Parameters
+    ----------
+    namespace
+        The names of the notebook.
+    """
+
+    def __init__(self, namespace: Mapping[str, object]) -> None:
+        self._namespace = namespace
+        self._by_address: dict[Hashable, Client] = {}
+        # Weak, so that a server or schema that the user deletes can be freed.
+        self._by_server: WeakKeyDictionary[Any, Client] = WeakKeyDictionary()
+        # Clients whose endpoint does not provide its schema, and the reason.
+        self._without_schema: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
+        self._notified: set[str] = set()  # the endpoints that the user was told about
+
+    def open(
+        self,
+        target: str | None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        fresh: bool = False,
+        names: Mapping[str, object] | None = None,
+    ) -> CellTarget:
+        """Return the client of a connection, of an object of the notebook, or of an address.
+
+        Parameters
+        ----------
+        target
+            The target that the cell names; None for the default target.
+        headers
+            Headers of each request; clients with other headers are separate.
+        fresh
+            Whether to replace a client that is already open.
+        names
+            The names to look up objects in; None for those of the notebook.
+
+        Raises
+        ------
+        TargetError
+            If no client can be created for the target.
+        """
+        from gqlnb.client import connections
+        from gqlnb.client.client import Client, connect
+        from gqlnb.github.builtin_connections import register_connections
+
+        register_connections()
+        resolved: Any = target
+        chosen_by = ""
+        if target is None:
+            resolved, chosen_by = connections.resolve_default_target()
+        elif target in (names := self._namespace if names is None else names):
+            resolved = target if is_listed_connection(target) else names[target]
+        if not headers and isinstance(resolved, Client):
+            return CellTarget(resolved, get_display_name(resolved, target), chosen_by)
+        if headers and not isinstance(resolved, str):
+            client = connect(resolved, headers=headers)
+            return CellTarget(client, get_display_name(client, target), chosen_by, single_use=True)
+        if headers:
+            # Environment variables are part of the key: a new value makes a new client.
+            sources = [
+                (name, source, hash(os.environ.get(source.partition(":")[2])))
+                for name, source in sorted(headers.items())
+            ]
+            create = partial(connect, resolved, headers=headers)
+            client = self._reuse(self._by_address, (resolved, *sources), create, fresh=fresh)
+            return CellTarget(client, get_display_name(client, target), chosen_by)
+        if isinstance(resolved, str) and connections.is_known(resolved):
+            get_client = connections.reopen_client if fresh else connections.get_client
+            return CellTarget(get_client(resolved), resolved, chosen_by, cached=True)
+        # A client without a target resolves it again, and explains the choice in its errors.
+        create = partial(Client, None) if chosen_by else partial(connect, resolved)
+        is_address = isinstance(resolved, str)
+        if is_address:
+            client = self._reuse(self._by_address, (resolved, chosen_by), create, fresh=fresh)
+        elif isinstance(getattr(resolved, "url", None), str):
+            client = self._reuse(self._by_server, resolved, create, fresh=fresh)
+        else:
+            client = connect(resolved)
+        return CellTarget(client, get_display_name(client, target), cached=is_address)
+
+    def _reuse(
+        self,
+        cache: MutableMapping[Any, Client],
+        key: object,
+        create: Callable[[], Client],
+        *,
+        fresh: bool,
+    ) -> Client:
+        before = cache.pop(key, None) if fresh else None
+        if key not in cache:
+            cache[key] = create()
+        if before is not None:
+            cache[key]._replace_client(before)
+        return cache[key]
+
+    def find_schema(self, client: Client, *, ask: bool) -> GraphQLSchema | None:
+        """Return the schema of an endpoint; None if it is unknown.
+
+        An endpoint that does not provide its schema is asked once.
+
+        Parameters
+        ----------
+        client
+            The client.
+        ask
+            Whether the endpoint may be asked.
+
+        Raises
+        ------
+        TransportError
+            If the endpoint does not answer at all.
+        """
+        from gqlnb.errors import GqlnbError, RateLimited, SchemaError, TransportError
+
+        local = client._local_schema
+        if local is not None:
+            return local.graphql
+        if not ask or client in self._without_schema:
+            return None
+        try:
+            return client.schema
+        except GqlnbError as error:
+            is_silent = isinstance(error, TransportError) and error.status is None
+            if is_silent and not isinstance(error, RateLimited):
+                raise
+            self._without_schema[client] = str(error) if isinstance(error, SchemaError) else ""
+        return None
+
+    def take_schema_notice(self, client: Client) -> str:
+        """Return the reason why an endpoint provides no schema, once per endpoint; else ""."""
+        reason = self._without_schema.get(client, "")
+        if not reason or client.source in self._notified:
+            return ""
+        self._notified.add(client.source)  # not the client, which a cell may replace
+        return reason
+
+    def close(self) -> None:
+        """Close all clients."""
+        for client in [*self._by_address.values(), *self._by_server.values()]:
+            client.close()
+        self._by_address.clear()
+        self._by_server.clear()
+
+
+def is_listed_connection(name: str) -> bool:
+    """Return whether a connection has this name, as far as the settings can be read."""
+    from gqlnb.client import connections
+    from gqlnb.errors import OptionError
+
+    try:
+        return connections.is_known(name)
+    except OptionError:  # an object of the notebook needs no settings
+        return False
+
+
+def get_display_name(client: Client, target: str | None) -> str:
+    """Return the name in the cell, or the source of the client for an address."""
+    return client.source if target is None or "/" in target else target
+
+
+class CellRecordings:
+    """The recordings of cells.
+
+    The recording of the ``replay`` setting stays open between cells, so that several answers to the
+    same request are replayed in order.
+    """
+
+    def __init__(self) -> None:
+        self._current: tuple[str, Recording] | None = None
+
+    def select(
+        self, record: str | None, replay: str | None, setting: str
+    ) -> AbstractContextManager[object]:
+        """Return the context that a cell runs in.
+
+        Parameters
+        ----------
+        record, replay
+            The options of the cell, which take precedence.
+        setting
+            The recording that every cell replays; "" for none.
+
+        Raises
+        ------
+        ReplayError
+            If there is nothing to replay.
+        """
+        if record is None and replay is None and not setting:
+            self._current = None
+            return nullcontext()
+        from gqlnb.client.recording.session import recorded
+
+        if record is not None:
+            return recorded(record, mode="record")
+        if replay is not None:
+            return recorded(replay, mode="replay")
+        if self._current is None or self._current[0] != setting:
+            self._current = setting, recorded(setting, mode="replay")
+        return self._current[1]
 
 
 class NotebookState:
@@ -52,6 +306,8 @@ class NotebookState:
     ----------
     shell
         The shell of the notebook.
+    settings
+        The settings of its cells.
 
     Attributes
     ----------
@@ -66,13 +322,13 @@ class NotebookState:
     recordings
         The recordings that cells read or write.
     settings
-        The current settings; the magic replaces them when one changes.
+        The current settings.
     """
 
-    def __init__(self, shell: InteractiveShell) -> None:
+    def __init__(self, shell: InteractiveShell, settings: CellSettings) -> None:
         self.shell = shell
         self.clients = ClientCache(shell.user_ns)
         self.snippets = Snippets()
         self.history = History()
         self.recordings = CellRecordings()
-        self.settings = CellSettings()
+        self.settings = settings

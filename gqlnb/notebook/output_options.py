@@ -5,36 +5,29 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gqlnb.document.complexity import compute_expanded_size, expand_fragments, measure_definition
 from gqlnb.document.document import format_variable_type
+from gqlnb.document.limit_checks import compute_expanded_size, expand_fragments, measure_definition
+from gqlnb.document.variables import write_large_integers
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
+from gqlnb.http.rate_limit_rules import read_budget
 from gqlnb.notebook.display import format_count, wrap_html
 from gqlnb.redact import redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from gqlnb.client.client import Client
     from gqlnb.document.document import Document
     from gqlnb.result.result import Result
 
 
-__all__ = [
-    "DryRun",
-    "check_export_path",
-    "export_result",
-    "format_budget",
-    "format_stats",
-    "prepare_dry_run",
-]
+__all__ = ["check_export_path", "export_result", "format_stats", "prepare_dry_run"]
 
 
 def check_export_path(name: str) -> Path:
@@ -72,7 +65,7 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
         try:
             os.close(handle)
-            content = WRITERS[path.suffix.lower()](result, Path(temporary), strict)
+            content = WRITERS[path.suffix.lower()](result, Path(temporary), strict=strict)
             umask = os.umask(0)  # can only be read by setting it
             os.umask(umask)
             mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask
@@ -92,13 +85,13 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
     raise OptionError(msg, result=result)
 
 
-def write_csv(result: Result, path: Path, strict: bool) -> str:
+def write_csv(result: Result, path: Path, *, strict: bool) -> str:
     frame = result.frame(strict=strict)
     frame.to_csv(path, index=False, lineterminator="\n")
     return format_count(len(frame), "row")
 
 
-def write_parquet(result: Result, path: Path, strict: bool) -> str:
+def write_parquet(result: Result, path: Path, *, strict: bool) -> str:
     from pyarrow.parquet import write_table
 
     table = result.arrow(strict=strict)
@@ -106,7 +99,12 @@ def write_parquet(result: Result, path: Path, strict: bool) -> str:
     return format_count(table.num_rows, "row")
 
 
-def write_json(result: Result, path: Path, _strict: bool) -> str:
+def write_excel(result: Result, path: Path, *, strict: bool) -> str:
+    result.to_excel(path, strict=strict)
+    return format_count(len(result.tables(strict=strict, quiet=True)), "sheet")
+
+
+def write_json(result: Result, path: Path, **_: bool) -> str:
     import msgspec
 
     from gqlnb.document.json_codec import dump_json
@@ -115,15 +113,16 @@ def write_json(result: Result, path: Path, _strict: bool) -> str:
     return "the data"
 
 
-def write_query(result: Result, path: Path, _strict: bool) -> str:
+def write_query(result: Result, path: Path, **_: bool) -> str:
     text = result.document.text if result.document is not None else ""
     path.write_text(f"{text.strip()}\n", encoding="utf-8")
     return "the operation"
 
 
-WRITERS: dict[str, Callable[[Result, Path, bool], str]] = {
+WRITERS: dict[str, Callable[..., str]] = {
     ".csv": write_csv,
     ".parquet": write_parquet,
+    ".xlsx": write_excel,
     ".json": write_json,
     ".graphql": write_query,
 }
@@ -214,6 +213,8 @@ def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, 
     variables
         The checked JSON values of its variables.
     """
+    if client._local_schema is None:  # over HTTP large integers are sent as text
+        variables = write_large_integers(document, dict(variables))
     measures = {name: measure_definition(node) for name, node in document.fragments.items()}
     # Fragments are measured once and expanded by counting: spreads can grow exponentially.
     size = compute_expanded_size(measure_definition(document.operation), expand_fragments(measures))
@@ -255,45 +256,12 @@ def format_stats(result: Result, seconds: float) -> str:
     if body:
         parts.append(f"{len(body):,} bytes")
     parts.append(format_count(len(result), "row"))
-    left = format_budget(result)
-    return ", ".join([*parts, left] if left else parts)
-
-
-def format_budget(result: Result) -> str:
-    """Format the remaining budget of the endpoint; "" if it is unknown.
-
-    The source is the field ``rateLimit``, else the headers ``x-ratelimit-*``.
-    """
-    meter = result.data.get("rateLimit") if isinstance(result.data, dict) else None
-    if isinstance(meter, dict) and "remaining" in meter:
-        left, most, until = (meter.get(key) for key in ("remaining", "limit", "resetAt"))
-    else:
-        headers: Mapping[str, object] = getattr(result.response, "headers", None) or {}
-        low = {name.lower(): value for name, value in headers.items()}
-        left, most, until = (
-            low.get(f"x-ratelimit-{word}") for word in ("remaining", "limit", "reset")
-        )
-    if left is None:
-        return ""
-    of = f" of {format_number(most)}" if most is not None else ""
-    again = f" until {format_time(until)}" if until is not None else ""
-    return f"budget {format_number(left)}{of} left{again}"
-
-
-def format_number(value: Any) -> str:
-    """Format a number with separators; other values are unchanged."""
-    text = sanitize_text(value, 20)
-    return f"{int(text):,}" if text.isascii() and text.isdecimal() else text
-
-
-def format_time(value: Any) -> str:
-    """Format seconds since 1970 or an ISO 8601 text as the time of day in UTC."""
-    text = sanitize_text(value, 40)
-    try:
-        if text.isascii() and text.isdecimal():
-            when = datetime.fromtimestamp(int(text), UTC)
-        else:
-            when = datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        return text
-    return f"{when:%H:%M} UTC"
+    headers: Mapping[str, str] = getattr(result.response, "headers", None) or {}
+    has_meter = isinstance(result.data, dict) and METER in result.data
+    budget = read_budget(
+        {name.lower(): value for name, value in headers.items()},
+        result.extensions,
+        result.data if has_meter else None,
+        time.time(),
+    )
+    return ", ".join([*parts, f"budget {budget}"] if str(budget) else parts)

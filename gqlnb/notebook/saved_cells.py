@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, GraphQLSchema
 
-__all__ = ["History", "HistoryEntry", "Snippet", "Snippets", "check_fragments", "has_operation"]
+    from gqlnb.document.document import Document
+
+__all__ = ["History", "Snippets", "check_fragments", "has_operation"]
 
 HISTORY_SIZE = 1000  # entries; their texts are small
 LISTED_ENTRIES = 20  # entries of a listing
+LISTED_CHARACTERS = 60  # of a text in the listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +52,23 @@ class History:
         self._entries: deque[HistoryEntry] = deque(maxlen=HISTORY_SIZE)
         self._count = 0
 
-    def add(self, entry: HistoryEntry) -> None:
-        """Append an entry."""
-        self._entries.append(entry)
+    def add(self, connection: str, document: Document, outcome: str, text: str) -> None:
+        """Append an operation."""
+        title = f"{document.kind} {document.name or ''}".strip()
+        self._entries.append(HistoryEntry(connection, title, outcome, text.strip("\n")))
         self._count += 1
 
     def build_listing(self) -> Listing:
         """List the latest operations, the last one at the end."""
         rows = [
-            (number, entry.connection, entry.operation, entry.outcome)
+            (number, entry.connection, entry.operation, entry.outcome, shorten_text(entry.text))
             for number, entry in enumerate(self._entries, self._count - len(self._entries) + 1)
         ][-LISTED_ENTRIES:]
-        note = "%graphql history NUMBER shows the text." if rows else "No cell has run yet."
-        return Listing(["number", "connection", "operation", "outcome"], rows, note)
+        note = "%graphql history NUMBER shows the whole text." if rows else "No cell has run yet."
+        return Listing(["number", "connection", "operation", "outcome", "text"], rows, note)
+
+    def __len__(self) -> int:
+        return self._count
 
     def get_texts(self, connection: str) -> list[str]:
         """Return the texts that were sent to a connection, oldest first."""
@@ -78,8 +85,12 @@ class History:
         first = self._count - len(self._entries) + 1
         if first <= number <= self._count:
             return Text(self._entries[number - first].text)
-        known = f"{first} to {self._count}" if self._entries else "none yet"
-        message = f"The history has no number {number}; there are: {known}."
+        if not self._entries:
+            message = f"The history has no number {number}: no cell has run yet."
+        elif first == self._count:
+            message = f"The history has no number {number}; its only one is {first}."
+        else:
+            message = f"The history has no number {number}; it has {first} to {self._count}."
         raise OptionError(message)
 
 
@@ -219,6 +230,12 @@ class Snippets:
         ]
         note = "" if rows else "Nothing is saved yet: %%graphql --save NAME keeps a cell."
         return Listing(["name", "operations", "fragments"], rows, note)
+
+
+def shorten_text(text: str) -> str:
+    """Return the first characters of a text on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= LISTED_CHARACTERS else f"{line[:LISTED_CHARACTERS]} …"
 
 
 def parse_or_none(text: str) -> DocumentNode | None:

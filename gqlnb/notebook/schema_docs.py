@@ -30,6 +30,7 @@ from graphql import (
 )
 from graphql.utilities.print_schema import print_directive
 
+from gqlnb.client.schema_store import get_schema_source
 from gqlnb.errors import TargetError, sanitize_text
 from gqlnb.notebook.completion.proposals import format_input_value
 from gqlnb.notebook.display import clean_lines, format_count, wrap_html
@@ -50,7 +51,7 @@ from gqlnb.notebook.schema_search import (
 if TYPE_CHECKING:
     from graphql import GraphQLInputType, GraphQLOutputType
 
-__all__ = ["LINKS", "ROWS", "SHOWN", "SchemaDocs", "SchemaPage"]
+__all__ = ["LINKS", "SchemaDocs", "SchemaPage", "summarize_schema"]
 
 Pieces: TypeAlias = list[list[str]]
 Row: TypeAlias = dict[str, Any]
@@ -63,6 +64,7 @@ LINKS = 40  # linked types that come with their page
 VIA = 3  # fields that are named beside a linked type
 DESCRIPTION = 4000  # characters of a description
 ROW_DESCRIPTION = 400  # characters of a description in a row
+ROOT_FIELDS = 8  # fields of a root type in the summary of a schema
 LONG = 100  # characters of arguments on one line
 ROOTS = ("query", "mutation", "subscription")
 
@@ -268,8 +270,9 @@ class SchemaDocs:
         Parameters
         ----------
         place
-            ``""`` for the schema, ``"Type"``, ``"Type.field"``, ``"Enum.VALUE"`` or
-            ``"@directive"``. An ``"(argument)"`` at the end is highlighted.
+            ``""`` for the schema, ``"Type"``, ``"Type.field"``, ``"Enum.VALUE"``,
+            ``"@directive"``, or the name of a root field. An ``"(argument)"`` at the end is
+            highlighted.
 
         Raises
         ------
@@ -284,6 +287,8 @@ class SchemaDocs:
         owner, field, argument = split_place(place)
         if owner.startswith("@"):
             return self._build_directive(owner, argument)
+        if not field and owner not in self.schema.type_map:
+            owner, field = self._find_root_field(owner) or (owner, field)
         kind = find_type(self.schema, owner)
         if not field:
             return self._build_type(kind)
@@ -295,6 +300,12 @@ class SchemaDocs:
             msg = f"{owner} has no field {sanitize_text(field, 40)!r}.{hint}"
             raise TargetError(msg)
         return self._build_field(kind, field, members[field], argument)
+
+    def _find_root_field(self, name: str) -> tuple[str, str] | None:
+        """Return the root type that has a field of this name, and the name; None without one."""
+        schema = self.schema
+        roots = (schema.query_type, schema.mutation_type, schema.subscription_type)
+        return next(((it.name, name) for it in roots if it is not None and name in it.fields), None)
 
     def build_message(self, place: str) -> dict[str, Any]:
         """Build the page of a place for the view, with the types linked to it.
@@ -378,7 +389,7 @@ class SchemaDocs:
         notes: list[Pieces] = []
         roots = [root for root in ROOTS if getattr(self.schema, f"{root}_type") is kind]
         if roots:
-            notes.append([[f"Where each {' and each '.join(roots)} begins"]])
+            notes.append([[f"Root type of each {' and each '.join(roots)}"]])
         if interfaces:
             names = [piece for name in interfaces for piece in ([", "], [name, name])]
             notes.append([["Implements "], *names[1:]])
@@ -471,6 +482,23 @@ class SchemaDocs:
         }
 
 
+def summarize_schema(schema: GraphQLSchema) -> str:
+    """Return the numbers of types and fields, the source and the first root fields of a schema."""
+    types = list_own_types(schema)
+    fields = sum(len(getattr(kind, "fields", ())) for kind in types)
+    counts = f"{format_count(len(types), 'type')}, {format_count(fields, 'field')}"
+    source = get_schema_source(schema)
+    lines = [f"GraphQLSchema({counts}{source and f', {source}'})"]
+    for root in ROOTS:
+        kind = getattr(schema, f"{root}_type")
+        if kind is not None:
+            names = ", ".join([*kind.fields][:ROOT_FIELDS])
+            more = len(kind.fields) - ROOT_FIELDS
+            rest = f" and {more:,} more" if more > 0 else ""
+            lines.append(f"  {root} {kind.name}: {sanitize_text(names, 200)}{rest}")
+    return "\n".join(lines)
+
+
 def find_uses(schema: GraphQLSchema, name: str) -> list[str]:
     """List the fields and arguments that have a type, as SDL."""
     uses = []
@@ -552,5 +580,6 @@ def get_deprecation_reason(definition: object) -> str | None:
 
 def clean_text(text: str | None, limit: int) -> str:
     """Return an endpoint's text without control characters, cut to `limit`; lines are kept."""
+    # Cut first: the text is an endpoint's, and may be megabytes long.
     cleaned = clean_lines((text or "")[: limit + 1])
     return cleaned if len(cleaned) <= limit else f"{cleaned[: limit - 1]}…"

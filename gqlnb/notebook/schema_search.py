@@ -42,8 +42,6 @@ __all__ = [
     "MEMBER",
     "TYPE_KINDS",
     "Definition",
-    "SchemaIndex",
-    "SearchHit",
     "TypeLink",
     "describe_element",
     "describe_kind",
@@ -82,6 +80,7 @@ PART_SEPARATOR = "\x1f"  # cannot occur in a name
 EXACT, BEGINS, OWNER, PARTLY, WITHIN, WORD, MENTIONED, ABOVE = 100, 60, 50, 50, 30, 15, 8, 4
 TYPE, FIELD, ARGUMENT = 3, 2, 1  # break ties between equally good matches
 MEMBER = "is one of"  # the link from an interface or a union to its types
+SHORTEST_PREFIX = 3  # characters of the beginning of a name
 MAX_LENGTH_DIFFERENCE = 3  # characters between a mistyped name and a suggestion
 DESCRIPTION_LENGTH = 400  # characters beside a name
 HIT_DESCRIPTION_LENGTH = 200  # characters beside a hit
@@ -360,7 +359,7 @@ def search_schema(
     if not rows:
         near = index.suggest_names(text)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        note = f"The schema has nothing about {sanitize_text(text, 60)!r}.{hint}"
+        note = f"Nothing in the schema matches {sanitize_text(text, 60)!r}.{hint}"
     return Listing(["place", "type", "description"], rows, note)
 
 
@@ -384,6 +383,8 @@ def suggest_name(word: str, names: Mapping[str, object]) -> str:
     """Return " Did you mean 'name'?" for the most similar name in any case, else ""."""
     lowered = {name.lower(): name for name in names}
     found = difflib.get_close_matches(word.lower(), lowered, 1)
+    if not found and len(word) >= SHORTEST_PREFIX:  # a name that was not typed to its end
+        found = sorted((it for it in lowered if it.startswith(word.lower())), key=len)
     return f" Did you mean {lowered[found[0]]!r}?" if found else ""
 
 

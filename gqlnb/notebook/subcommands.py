@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from gqlnb.errors import OptionError, TargetError, sanitize_text
-from gqlnb.notebook.display import Listing, Note, Text, show
+from gqlnb.errors import OptionError, TargetError, TransportError, sanitize_text
+from gqlnb.notebook.cell_errors import add_error_lines
+from gqlnb.notebook.display import Listing, Note, Text, format_count, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
 
 if TYPE_CHECKING:
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.client.schema_diff import SchemaChanges
-    from gqlnb.notebook.clients import CellTarget
-    from gqlnb.notebook.notebook_state import NotebookState
+    from gqlnb.notebook.notebook_state import CellTarget, NotebookState
     from gqlnb.notebook.schema_docs import SchemaPage
     from gqlnb.server.background_server import Server
 
-__all__ = ["REPLAYABLE", "SUBCOMMANDS", "describe_target", "run_subcommand"]
+__all__ = ["REPLAYABLE", "SUBCOMMANDS", "describe_target", "list_subcommands", "run_subcommand"]
 
+TARGETS_LISTED = 5
 Names: TypeAlias = MutableMapping[str, object]
 
 
@@ -36,6 +38,22 @@ def run_subcommand(state: NotebookState, names: Names, word: str, line: str) -> 
 
     register_connections()
     return SUBCOMMANDS[word](state, names, line)
+
+
+def list_subcommands(state: NotebookState) -> Listing:
+    """List the subcommands and their summaries."""
+    from gqlnb.client import connections
+
+    rows = [
+        (f"%graphql {name}", str(function.__doc__).partition("\n")[0])
+        for name, function in SUBCOMMANDS.items()
+    ]
+    current = connections.get_current_name()
+    asks = f"The current connection is {current}. " if current else ""
+    ran = len(state.history)
+    count = f"{format_count(ran, 'operation')} in %graphql history. " if ran else ""
+    note = f"{asks}{count}An operation: %graphql {{ hello }}. All options: %%graphql --help"
+    return Listing(["command", "about"], rows, note)
 
 
 def run_connections(_state: NotebookState, names: Names, line: str) -> Listing:
@@ -63,6 +81,7 @@ def run_connections(_state: NotebookState, names: Names, line: str) -> Listing:
             default = redact_url(target)
         note = f"No connection is the current one: a bare cell asks {default}."
     if fault := connections.find_listing_fault():
+        # A fault in a settings file must not hide the connections of the other.
         note = f"{fault} {note}".rstrip()
     return Listing(["name", "about", "where", "current"], rows, note)
 
@@ -88,8 +107,8 @@ def describe_target(value: object) -> str:
 def run_connect(state: NotebookState, names: Names, line: str) -> Client:
     """Register a connection under a name and make it the current one."""
     from gqlnb.client import connections
-    from gqlnb.client.auth_headers import parse_header_options
     from gqlnb.client.client import Client
+    from gqlnb.client.credentials import parse_header_options
 
     options = read_line(build_parser("connect"), line)
     headers = parse_header_options(options.header)
@@ -107,7 +126,7 @@ def run_connect(state: NotebookState, names: Names, line: str) -> Client:
         return client
     target = names.get(options.target, options.target)
 
-    def create_client(**overrides: Any) -> Client:
+    def create_client(**overrides: object) -> Client:
         return Client(target, **{"token": options.token, "headers": headers, **overrides})
 
     client = create_client()  # now, to report a wrong address or a missing token at once
@@ -144,12 +163,18 @@ def run_close(_state: NotebookState, _names: Names, line: str) -> None:
 @contextmanager
 def open_client(state: NotebookState, names: Names, options: Namespace) -> Iterator[CellTarget]:
     """Open the client of a line, and close it if it was created for this line alone."""
-    from gqlnb.client.auth_headers import parse_header_options
+    from gqlnb.client.credentials import parse_header_options
 
     headers = parse_header_options(options.header)
     target = state.clients.open(options.connection, headers, names=names)
     try:
         yield target
+    except TransportError as error:
+        known = [name for name in names if name[:1] != "_" and describe_target(names[name])]
+        if options.connection is None and known:  # one of these may be meant
+            listed = ", ".join(known[:TARGETS_LISTED])
+            add_error_lines(error, f"Or choose one with -c NAME; this notebook has: {listed}.")
+        raise
     finally:
         if target.single_use:
             target.client.close()
@@ -160,11 +185,28 @@ def run_schema(state: NotebookState, names: Names, line: str) -> SchemaPage | Sc
     from gqlnb.notebook.schema_docs import SchemaDocs
 
     options = read_line(build_parser("schema"), line)
+    read_schema_words(names, options)
     with open_client(state, names, options) as target:
         if options.changes:
             return find_changes(state, options, target)
         page = SchemaDocs(target.client.schema).build_page(options.type or "")
     return Text(page.sdl) if options.sdl else page
+
+
+def read_schema_words(names: Names, options: Namespace) -> None:
+    """Set the connection and the type of ``[CONNECTION] [TYPE]``, each of which may be missing."""
+    from gqlnb.client import connections
+
+    words = options.words
+    if options.connection is None and words:
+        # The first word may be either: a type may bear the name of a connection, which then counts.
+        is_target = connections.is_known(words[0]) or describe_target(names.get(words[0]))
+        if is_target or len(words) > 1:
+            options.connection, *words = words
+    if len(words) > 1:
+        msg = "%graphql schema takes a connection and a type, such as: %graphql schema demo User"
+        raise OptionError(msg)
+    options.type = words[0] if words else None
 
 
 def find_changes(state: NotebookState, options: Namespace, target: CellTarget) -> SchemaChanges:
@@ -173,6 +215,7 @@ def find_changes(state: NotebookState, options: Namespace, target: CellTarget) -
         msg = "%graphql schema --changes [FILE] takes no type and no --sdl: it is about all of it."
         raise OptionError(msg)
     since = None if options.changes is True else options.changes
+    # With their saved fragments: the history holds the texts as they stand in the cells.
     texts = (state.snippets.add_fragments(it)[0] for it in state.history.get_texts(target.name))
     changes = target.client.schema_changes(since, documents=texts)
     return replace(changes, source=target.name)
@@ -185,6 +228,26 @@ def run_search(state: NotebookState, names: Names, line: str) -> Listing:
     options = read_line(build_parser("search"), line)
     with open_client(state, names, options) as target:
         return search_schema(target.client.schema, options.words, max(1, options.limit))
+
+
+def run_cache(_state: NotebookState, _names: Names, line: str) -> Listing | Text:
+    """List the remembered answers, or remove them with: cache clear."""
+    from gqlnb.client.response_cache import open_response_cache
+    from gqlnb.document.duration import format_short_age
+
+    cache = open_response_cache()
+    if read_line(build_parser("cache"), line).action == "clear":
+        return Text(f"Removed {format_count(cache.clear(), 'answer')}.")
+    entries, now = cache.list_entries(), time.time()
+    rows = [
+        (it.source, it.title, f"{format_short_age(now - it.created)} ago", it.size)
+        for it in entries
+    ]
+    total = sum(it.size for it in entries)
+    note = (
+        f"{format_count(len(rows), 'answer')}, {total:,} bytes. %graphql cache clear removes them."
+    )
+    return Listing(["endpoint", "operation", "cached", "bytes"], rows, note)
 
 
 def run_history(state: NotebookState, _names: Names, line: str) -> Listing | Text:
@@ -217,11 +280,9 @@ def run_stars(state: NotebookState, _names: Names, line: str) -> pd.DataFrame | 
 
 
 def quote_qualifiers(line: str) -> str:
-    """Quote the qualifiers of a search for the shell-like parser.
-
-    The quotes in ``language:"objective c"`` are part of the term, and ``-user:google`` is not an
-    option.
-    """
+    """Quote the qualifiers of a search for the shell-like parser."""
+    # The quotes in `language:"objective c"` are part of the term, and `-user:google` is not an
+    # option.
     from gqlnb.github.search_syntax import is_qualifier
 
     words = []
@@ -234,7 +295,7 @@ def quote_qualifiers(line: str) -> str:
 
 
 def run_serve(_state: NotebookState, names: Names, line: str) -> Server:
-    """Serve a schema of the notebook on ``/graphql``."""
+    """Serve a schema of the notebook on /graphql."""
     from gqlnb.server.background_server import serve
 
     options = read_line(build_parser("serve"), line)
@@ -273,6 +334,7 @@ SUBCOMMANDS: Mapping[str, Callable[[NotebookState, Names, str], object]] = {
     "schema": run_schema,
     "search": run_search,
     "stars": run_stars,
+    "cache": run_cache,
     "history": run_history,
     "serve": run_serve,
     "stop": run_stop,

@@ -13,6 +13,7 @@ from gqlnb.notebook.display import Note, Text, format_count, show, to_json_text
 from gqlnb.notebook.output_options import export_result
 from gqlnb.notebook.widgets.live_frame import LiveFrame
 from gqlnb.notebook.widgets.live_output import is_in_kernel
+from gqlnb.optional_imports import import_optional
 from gqlnb.result.event_frames import build_events_frames
 
 if TYPE_CHECKING:
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
     from gqlnb.notebook.notebook_state import CellSettings
     from gqlnb.result.result import Result
 
-__all__ = ["LIVE_NAME", "SubscriptionOutcome", "follow_subscription"]
+__all__ = ["follow_subscription"]
 
 LIVE_NAME = "_live"  # like the names that IPython gives to unnamed values
 TERMINAL_INTERVAL = 0.2  # seconds between updates of the status line
@@ -83,21 +85,21 @@ def follow_subscription(
     try:
         watch_until_end(live, quiet=options.silent)
         live.raise_for_error()
-        if settings.raise_partial:
+        if settings.partial == "raise":
             for result in live.results:
                 result.raise_for_errors()
         value = convert_live_frame(live, kind)
         if path is not None:
             export: Any = LiveFrameExport(live)
             lines = [export_result(export, path)]
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the caller raises it, after the history is written
         if live.events:
             if not options.silent:
                 show(live)
             if isinstance(error, GqlnbError):
                 error.result = None  # the data of the last event are among the stored rows
                 count = format_count(live.events, "event")
-                add_error_lines(error, f"{count} came; the rows are kept as {name}.")
+                add_error_lines(error, f"{count} received; the rows are kept as {name}.")
         return SubscriptionOutcome(None, error, type(error).__name__)
     finally:
         live.stop()
@@ -138,18 +140,22 @@ def watch_at_terminal(live: LiveFrame) -> None:
 
 def convert_live_frame(live: LiveFrame, kind: str) -> object:
     """Convert a live frame to the type of value that ``--type`` names."""
+    export = LiveFrameExport(live)
+    value: object = live
     match kind:
-        case "frame":
-            return live.frame
+        case "frame" | "pandas":
+            value = export.frame()
         case "frames":
-            return build_events_frames(live.results)
+            value = build_events_frames(live.results)
         case "arrow":
-            return LiveFrameExport(live).arrow()
+            value = export.arrow()
+        case "polars":
+            value = export.to_polars()
         case "json":
-            return LiveFrameExport(live).data
+            value = export.data
         case "raw":
-            return Text("\n".join(map(to_json_text, live.results)))
-    return live
+            value = Text("\n".join(map(to_json_text, live.results)))
+    return value
 
 
 class LiveFrameExport:
@@ -177,3 +183,8 @@ class LiveFrameExport:
         import pyarrow as pa
 
         return pa.Table.from_pandas(self._live.frame, preserve_index=False)
+
+    def to_polars(self) -> pl.DataFrame:
+        polars = import_optional("polars", "polars", "return Polars frames")
+        frame: pl.DataFrame = polars.from_arrow(self.arrow())
+        return frame

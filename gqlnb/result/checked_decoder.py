@@ -1,23 +1,18 @@
-"""Decoding an answer and checking it against its shape, in one pass over its bytes.
-
-The types that msgspec decodes into are built from the shape, so that fields, types and nulls are
-checked in C while plain dicts and lists are built. Types cannot express which fields come together;
-that is checked afterwards, for all objects of one place at once. An answer that does not fit, or
-fits only because of its errors, is left to :func:`gqlnb.result.misfits.iter_misfits`.
-"""
+"""Decoding an answer and checking it against its shape, in one pass over its bytes."""
 
 from __future__ import annotations
 
 import sys
+from codecs import BOM_UTF8
 from functools import cached_property, partial
 from itertools import chain, compress, repeat
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 import msgspec
 
 from gqlnb.document import scalars
-from gqlnb.document.json_codec import strip_bom
 from gqlnb.errors import FrameError
 from gqlnb.result import tables
 from gqlnb.result.decoder import (
@@ -36,13 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from gqlnb.document.document import Document
-    from gqlnb.result.decoder import Buffer, Envelope
+    from gqlnb.result.decoder import Buffer, Data, Envelope
     from gqlnb.result.shape import Shape
 
     # Takes a field of objects by its number and name; msgspec.UNSET where it is missing.
     TakeField = Callable[[Sequence[Any], int, str], list[object]]
 
-__all__ = ["LARGE_BODY", "CheckedDecoder", "DecoderSelector", "LazyAnswer", "read_lazily"]
+__all__ = ["CheckedDecoder", "DecoderSelector", "read_lazily"]
 
 # Bytes. Below, checking a first answer in Python takes less time than building a decoder.
 SMALL_BODY = 4096
@@ -82,6 +77,10 @@ class DecoderSelector:
         return decoder
 
 
+# The types that msgspec decodes into are built from the shape, so that fields, types and nulls are
+# checked in C while plain dicts and lists are built. Types cannot express which fields come
+# together; that is checked afterwards, for all objects of one place at once. An answer that does
+# not fit, or fits only because of its errors, is left to `gqlnb.result.misfits.iter_misfits`.
 # Two checks of one rule: TypedDicts made from schema and document check in C while they decode.
 # An answer that does not pass is checked again in Python, which names the path and accepts nulls
 # that an error explains. A property test keeps both equal.
@@ -105,7 +104,7 @@ class CheckedDecoder:
         """Return the members of a response of any size like :meth:`decode_response`."""
         try:
             body.decode()  # msgspec does not validate the text that it leaves out
-            members: dict[str, Any] = self._decoder.decode(strip_bom(body))
+            members: dict[str, Any] = self._decoder.decode(body.removeprefix(BOM_UTF8))
         except DECODING_ERRORS:
             return None
         data = members.get("data")
@@ -272,7 +271,7 @@ def _remove_items(body: bytes, lists: Sequence[_OutermostList]) -> bytes:
     return b"".join([*parts, body[at:]])
 
 
-def _assemble_data(data: Any, parts: Sequence[tuple[tuple[str, ...], Shape, memoryview]]) -> Any:
+def _assemble_data(data: Data, parts: Sequence[tuple[tuple[str, ...], Shape, memoryview]]) -> Data:
     """Return checked data, given the data with empty lists and the bytes of these lists."""
     for path, shape, body in parts:
         inner = data
@@ -325,13 +324,9 @@ def check_and_read(envelope: Envelope, shape: Shape, lists: Sequence[_OutermostL
     from gqlnb.result.table_reader import AnswerData, read_tables
 
     try:
-        answer = AnswerData(shape, _raise_without_data, envelope)
+        # The data are not needed: with `checked`, an error does not locate its value in them.
+        answer = AnswerData(SimpleNamespace(data=None), shape, envelope)
         envelope.prepared = plan, read_tables(answer, plan, checked=True)
     except (QuickCheckError, FrameError, LookupError):
         return False
     return True
-
-
-def _raise_without_data() -> Any:
-    # Only an error message needs the decoded data; it is raised when the frame is requested.
-    raise QuickCheckError

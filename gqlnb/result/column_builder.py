@@ -6,8 +6,9 @@ import json
 from bisect import bisect_right
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -21,27 +22,27 @@ from gqlnb.document.scalar_values import OtherFormError, WiderError
 from gqlnb.errors import StrictError, describe_path, sanitize_text
 from gqlnb.result.decoder import remove_decimals
 from gqlnb.result.list_cells import (
+    build_cell,
     build_list_array,
-    build_text_converter,
+    convert_cell,
     flatten_lists,
     get_cell_shape,
     get_cell_type,
     has_json,
-    has_node,
-    merge_edge,
     nest_items,
 )
 from gqlnb.result.shape import Shape
 from gqlnb.result.tables import ResultColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from gqlnb.document.known_scalars import Scalar
+    from numpy.typing import NDArray
+
 
 __all__ = ["ColumnBuilder", "ColumnValueError"]
 
-ARROW_TYPES: dict[str, pa.DataType] = {
+ARROW_TYPES: dict[str | None, pa.DataType] = {
     "large_string": pa.large_string(),
     "json": pa.large_string(),
     "int32": pa.int32(),
@@ -64,6 +65,10 @@ CONVERSION_ERRORS = (pa.ArrowException, TypeError, ValueError, ArithmeticError)
 VALUE_SHOWN = 80
 DURATION_NAMES = frozenset({"duration", "seconds"})
 Path = tuple[str | int, ...]
+# An extension array or a NumPy array of objects, and a dtype with `__from_arrow__`; pandas declares
+# neither in a way that type checkers can use.
+PandasArray: TypeAlias = Any
+PandasDtype: TypeAlias = Any
 
 
 class ColumnValueError(StrictError):
@@ -134,28 +139,22 @@ class ColumnBuilder:
         decimals: bool = False,
         form: str = "",
     ) -> None:
+        shape = column.shape
         self.column = column
         self.table = table
-        self.has_list_cells = column.shape.lists > 0
-        self.kind = UNKNOWN if kept or self.has_list_cells else scalars.get_scalar(column.shape)
+        self.kind = UNKNOWN if kept else column.kind
         self.keeps_values = kept
-        self.has_json = decimals and (kept or bool(self.has_list_cells and column.shape.children))
-        self._form = form if form in self.kind.other_forms else ""
+        self.has_cells = shape.lists > 0 and not kept
+        self.drops_decimals = decimals and (kept or bool(self.has_cells and shape.children))
         self.remark = ""
-        if column.shape.mixed_kinds and not self.has_list_cells:
-            self.remark = (
-                f"Column {column.name!r} holds {column.shape.mixed_kinds}, each as it came."
-            )
-        self._arrays: list[pa.Array] = []
-        self._values: list[object] = []
+        if shape.mixed_kinds and not shape.lists:
+            self.remark = f"Column {column.name!r} holds {shape.mixed_kinds}, each as received."
+        self._form = form if form in self.kind.other_forms else ""
+        self._arrays: list[pa.Array] = []  # or, if the kind says so,
+        self._values: list[Any] = []
         self._pandas_array: Any = None
         self._durations: pa.Array | None = None
         self._item_column: ColumnBuilder | None = None  # the items of lists in cells
-
-    @property
-    def holds_objects(self) -> bool:
-        """Whether values are collected as Python objects, not in Arrow arrays."""
-        return self.kind.dtype == "object" or self.kind.arrow is None
 
     def add_values(self, values: list[object], start: int, *, checked: bool) -> None:
         """Add the values of some rows.
@@ -174,40 +173,40 @@ class ColumnBuilder:
         ColumnValueError
             If a value does not fit; the message names column, row and value.
         """
-        if self.has_json:
+        if self.drops_decimals:
             values = [*map(remove_decimals, values)]
-        if self.has_list_cells and not self.keeps_values:
-            cells = self._build_cells(values, start)
-            self._values += (
-                cells if checked else [None if c is None else _replace_missing(c) for c in cells]
-            )
-        elif not self.holds_objects:
-            try:
+        try:
+            if not self.kind.as_objects:
                 self._arrays.append(self._build_array(values, start, checked=checked))
-            except WiderError as error:
-                self._widen_type(start, error)
-                self.add_values(values, start, checked=checked)
-            except OtherFormError as error:
-                self._change_form(error.form, start)
-                self.add_values(values, start, checked=checked)
-        else:
-            known = values if checked or self.keeps_values else _replace_missing(values)
-            fix = self.kind.convert
-            try:
+            elif self.has_cells:
+                self._values += self._build_cells(values, start, checked=checked)
+            else:
+                known = values if checked or self.keeps_values else _replace_missing(values)
+                fix = self.kind.convert
                 self._values += known if fix is None else self._fix_values(known, fix, start)
-            except OtherFormError as error:
+        except (WiderError, OtherFormError) as error:
+            if isinstance(error, OtherFormError):
                 self._change_form(error.form, start)
-                self.add_values(values, start, checked=checked)
+            else:
+                self._widen_type(start, error)
+            self.add_values(values, start, checked=checked)
+
+    def add_array(self, array: pa.Array) -> None:
+        """Add values that are in Arrow already, of the type that :meth:`to_arrow` returns.
+
+        Only for kinds whose columns are Arrow arrays; an enum is given as text.
+        """
+        self._arrays.append(array)
 
     def _change_form(self, form: str, count: int) -> None:
         """Switch to another form of the scalar, after `count` values that are all null."""
         name, other = self.column.shape.type, self.kind.other_forms[form]
         self.kind = other.scalar
         self._values, self._arrays = [], []
-        if self.holds_objects:
+        if self.kind.as_objects:
             self._values = [None] * count
         elif count:
-            self._arrays = [pa.nulls(count, ARROW_TYPES[self.kind.arrow or ""])]
+            self._arrays = [pa.nulls(count, ARROW_TYPES[self.kind.arrow])]
         if other.described:
             self.remark = (
                 f"Values of the scalar {name!r} are {other.described}, so their columns are "
@@ -218,11 +217,11 @@ class ColumnBuilder:
     def _widen_type(self, start: int, cause: ValueError) -> None:
         """Switch to the wider form of the scalar, which a row from `start` on needs."""
         self.kind = self.kind.wider or self.kind
-        if self.holds_objects:
+        if self.kind.as_objects:
             self._values = [value for array in self._arrays for value in array.to_pylist()]
             self._arrays = []
             return
-        arrow_type = ARROW_TYPES[self.kind.arrow or ""]
+        arrow_type = ARROW_TYPES[self.kind.arrow]
         row = 0
         for number, array in enumerate(self._arrays):
             try:
@@ -238,27 +237,32 @@ class ColumnBuilder:
         fault = f"is {sanitize_text(str(value), VALUE_SHOWN)} ({reason})"
         raise self._build_error(fault, row)
 
-    def _build_array(self, values: list[object], start: int, *, checked: bool) -> pa.Array:
+    def _build_array(self, values: list[Any], start: int, *, checked: bool) -> pa.Array:
         kind = self.kind
-        arrow_type = ARROW_TYPES[kind.arrow or ""]
-        try:
-            if kind.exact_types and (checked or kind.exact_types.issuperset(_get_types(values))):
-                if (
-                    kind.arrow == "int64"
-                    and (numbers := _build_integer_array(values, kind.stored)) is not None
-                ):
-                    return numbers
+        arrow_type = ARROW_TYPES[kind.arrow]
+        if kind.exact_types and (checked or kind.exact_types.issuperset(_get_types(values))):
+            if kind.arrow == "int64":
+                try:  # half of Arrow's time
+                    numbers = np.fromiter(values, np.int64, len(values))
+                except CONVERSION_ERRORS:  # null, text, or more than 64 bits
+                    pass
+                else:
+                    lowest, highest = numbers.min(initial=0), numbers.max(initial=0)
+                    if kind.stored is None or MIN_INT32 <= lowest <= highest <= MAX_INT32:
+                        return pa.array(numbers)
+            try:
                 if kind.stored is None:
                     return pa.array(values, arrow_type, from_pandas=True)
                 return pa.array(values, ARROW_TYPES[kind.stored]).cast(arrow_type)
-        except CONVERSION_ERRORS:
-            pass  # converted one by one below, to fix them or to find the first that does not fit
+            except CONVERSION_ERRORS:
+                pass  # converted one by one, to fix them or to find the first that does not fit
         right = _replace_missing(values)
         right = right if kind.convert is None else self._fix_values(right, kind.convert, start)
         try:
             return pa.array(right, arrow_type)
         except CONVERSION_ERRORS as error:
             reason = sanitize_text(error, 120)
+        # Arrow does not say which value it is.
         place = _find_first_misfit(right, lambda value: pa.array([value], arrow_type))
         fault = f"is {_format_value(values[place])} ({reason})"
         raise self._build_error(fault, start + place)
@@ -290,24 +294,16 @@ class ColumnBuilder:
         arrays = all(array.null_count == len(array) for array in self._arrays)
         return arrays and all(value is None for value in chain(self._values, values))
 
-    def _build_cells(self, values: list[object], start: int) -> list[list[object] | None]:
-        """Return lists as cells; of a connection, the nodes of its edges."""
+    def _build_cells(
+        self, values: list[Any], start: int, *, checked: bool
+    ) -> list[list[object] | None]:
         cells: list[list[object] | None] = []
-        node = self.column.node
-        drops = self.column.in_connection and self.column.shape.composite
         for value in values:
-            if value is None:
-                cells.append(None)
-            elif not isinstance(value, (list, tuple)):
+            if value is not None and not isinstance(value, (list, tuple)):
                 fault = f"is {_format_value(value)}, not a list"
                 raise self._build_error(fault, start + len(cells))
-            elif node is not None:
-                edges = [edge for edge in value if has_node(edge, node)]
-                cells.append([merge_edge(edge, self.column) for edge in edges])
-            elif drops:
-                cells.append([item for item in value if item is not None])
-            else:
-                cells.append(list(value))
+            cell = None if value is None else build_cell(value, self.column)
+            cells.append(cell if cell is None or checked else _replace_missing(cell))
         return cells
 
     def _build_error(self, reason: str, row: int | None = None) -> ColumnValueError:
@@ -323,7 +319,7 @@ class ColumnBuilder:
         ColumnValueError
             If pandas does not accept a value for a registered dtype.
         """
-        if self.has_list_cells and not self.keeps_values:
+        if self.has_cells:
             self._convert_items()
         if self._form and self._is_null([]):
             remark, count = self.remark, len(self._values) + sum(map(len, self._arrays))
@@ -331,23 +327,20 @@ class ColumnBuilder:
             self.remark = remark
         if self.kind.arrow in DURATION_NAMES:
             self._convert_durations()
-        if not self.holds_objects or self.kind.dtype == "object":
-            return
-        reason = self._find_refusal(self._values)
-        if reason is None:
-            return
-        for row, value in enumerate(self._values):
-            if self._find_refusal([value]) is not None:
-                fault = f"is {_format_value(value)} ({reason})"
-                raise self._build_error(fault, row)
-        raise self._build_error(reason)
+        if self.kind.as_objects and self.kind.dtype != "object":
+            reason = self._convert_to_dtype(self._values)
+            if reason is not None:
+                rows = enumerate(self._values)
+                row = next((row for row, value in rows if self._convert_to_dtype([value])), None)
+                shown = (
+                    reason if row is None else f"is {_format_value(self._values[row])} ({reason})"
+                )
+                raise self._build_error(shown, row)
 
     def _convert_items(self) -> None:
-        """Convert the items of lists in cells like the values of a column of their scalar.
-
-        They are read as one column, so that the first item decides for all, as about a time zone.
-        Objects and items of JSON scalars are not converted.
-        """
+        """Convert the items of lists in cells like the values of a column of their scalar."""
+        # The items are read as one column, so that the first item decides for all, as about a time
+        # zone. Objects and items of JSON scalars are not converted.
         shape = get_cell_shape(self.column)
         leaf = Shape(shape.type, 0, shape.values, like=shape.like)
         if shape.children or not scalars.needs_conversion(scalars.get_scalar(leaf)):
@@ -377,62 +370,64 @@ class ColumnBuilder:
 
     def to_list(self) -> list[object]:
         """Return the values as a list, None for null."""
-        if not self.holds_objects or self.kind.dtype != "object" or self._durations is not None:
-            array = self.to_pandas()
-            null = pd.isna(array)
-            values = array.astype(object)
-            return [None if null[n] else value for n, value in enumerate(values)]
-        return self._values
+        if self.kind.dtype == "object" and self._durations is None:
+            return self._values
+        array = self.to_pandas()
+        null: Any = pd.isna(array)
+        return [None if null[n] else value for n, value in enumerate(array.astype(object))]
 
-    def _find_refusal(self, values: list[object]) -> str | None:
-        """Convert values by pandas; return its error message, or None on success."""
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
+    def _convert_to_dtype(self, values: list[object]) -> str | None:
+        """Convert values to a registered dtype; return the error of pandas, or None on success."""
         dtype: Any = self.kind.dtype
         try:
-            self._pandas_array = pd.array(array, dtype=dtype)
+            self._pandas_array = pd.array(_build_object_array(values), dtype=dtype)
         except CONVERSION_ERRORS as error:
             return sanitize_text(error, 120)
         return None
 
     def to_arrow(self) -> pa.Array:
         """Return the column as an Arrow array."""
-        if not self.holds_objects:
-            array = self._join_arrays()
+        if not self.kind.as_objects:
+            if len(self._arrays) != 1:
+                empty = pa.array([], ARROW_TYPES[self.kind.arrow])
+                self._arrays = [pa.concat_arrays(self._arrays or [empty])]
+            array = self._arrays[0]
             return self._encode_enum(array) if self.column.shape.values else array
         if self._item_column is not None:
             array = self._item_column.to_arrow()
             return build_list_array(self._values, get_cell_shape(self.column).lists, array)
         if self._durations is not None:
             return self._durations
-        if self.kind.arrow in {"zoned time", "json"}:
-            texts = (
-                self.to_text_array()
-                if self.kind.arrow == "json"
-                else map(_format_time, self._values)
-            )
-            return pa.array(list(texts), ARROW_TYPES["large_string"])
+        if self.kind.arrow in {"json", "zoned time"}:
+            texts = self.to_text_array().tolist()
+            return pa.array([None if v is None else str(v) for v in texts], pa.large_string())
         if self.kind.dtype != "object":
             try:
                 return pa.array(self.to_pandas(), from_pandas=True)
             except CONVERSION_ERRORS:
                 pass  # a dtype without an Arrow type
-        return self._build_plain_array(self._get_arrow_type())
+        return self._build_plain_array()
 
-    def _get_arrow_type(self) -> pa.DataType | None:
-        """Return the Arrow type of Python values; None to infer it."""
-        if self.kind.arrow in ARROW_TYPES:
-            return ARROW_TYPES[self.kind.arrow or ""]
-        if self.keeps_values:
-            return None
-        if self.has_list_cells:
-            return get_cell_type(get_cell_shape(self.column))
-        unknown = self.kind == UNKNOWN or self.kind.arrow in DURATION_NAMES
-        return ARROW_TYPES["large_string"] if unknown else None  # not inferred
-
-    def _build_plain_array(self, kind: pa.DataType | None) -> pa.Array:
+    def _build_plain_array(self) -> pa.Array:
         """Return Python values as an array of a type, or as text if they do not fit."""
-        for values in self._list_candidates(kind):
+        kind = ARROW_TYPES.get(self.kind.arrow)
+        is_text = self.kind == UNKNOWN or self.kind.arrow in DURATION_NAMES
+        candidates: list[Callable[[], list[object]]] = [lambda: self._values]
+        if self.has_cells:
+            shape = get_cell_shape(self.column)
+            kind = get_cell_type(shape)
+            if has_json(shape):  # JSON values are always text
+                candidates = []
+            candidates.append(
+                lambda: [
+                    convert_cell(v, shape, _convert_to_text, _encode_json) for v in self._values
+                ]
+            )
+        elif kind is None and is_text and not self.keeps_values:
+            kind = ARROW_TYPES["large_string"]  # not inferred
+        if kind is None and any(map(_is_nested, self._values)):
+            candidates = []  # a struct type would add the keys of other objects to each object
+        for values in candidates:
             try:
                 array = pa.array(values(), kind)
             except CONVERSION_ERRORS:
@@ -441,28 +436,23 @@ class ColumnBuilder:
             return array.cast(ARROW_TYPES["large_string"]) if text else array
         return pa.array(_convert_to_texts(self._values), ARROW_TYPES["large_string"])
 
-    def _list_candidates(self, kind: pa.DataType | None) -> list[Callable[[], list[object]]]:
-        """Return functions that return values to try as an array of a type, the best first."""
-        if self.has_list_cells and not self.keeps_values:
-            shape = get_cell_shape(self.column)
-            fit = build_text_converter(shape, _convert_to_text, _encode_json)
-            candidates = [lambda: self._values, lambda: [*map(fit, self._values)]]
-            return candidates[has_json(shape) :]  # JSON values are always text
-        if kind is None and any(map(_is_nested, self._values)):
-            return []  # a struct type would add the keys of other objects to each object
-        return [lambda: self._values]
-
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> PandasArray:
         """Return the column as a pandas array of its dtype."""
-        if not self.holds_objects:
-            return _convert_to_pandas(self.to_arrow(), self.kind, self.column.shape)
-        if self.kind.dtype != "object":
+        kind = self.kind
+        if kind.as_objects and kind.dtype != "object":
             return self._pandas_array
         if self._durations is not None:
             return pd.array(self._durations.to_numpy(zero_copy_only=False))
-        array = np.empty(len(self._values), dtype=object)
-        array[:] = self._values
-        return array
+        if kind.as_objects:
+            return _build_object_array(self._values)
+        array = self.to_arrow()
+        if self.column.shape.values:
+            codes = pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False)
+            return pd.Categorical.from_codes(codes, categories=array.dictionary.to_pylist())
+        if kind.dtype in {"datetime64[us]", "datetime64[ns]"}:
+            unit = kind.dtype[-3:-1]
+            return pd.array(array.cast(pa.timestamp(unit)).to_numpy(zero_copy_only=False))
+        return _get_dtype(kind.dtype).__from_arrow__(array)
 
     def _convert_durations(self) -> None:
         """Convert durations; keep the values if one has no fixed length, such as a month.
@@ -484,53 +474,45 @@ class ColumnBuilder:
             pass
         else:
             return
-        found = "not all of a fixed length that fits, so their columns keep them as they came"
+        found = "not all of a fixed length that fits, so their columns keep them as received"
         if _get_types(values) <= {int, float, Decimal}:
             self.kind, self._values = NUMBER, []
             self._arrays = [pa.array([v if v is None else float(v) for v in values], pa.float64())]
             found = "numbers in a unit that is not known, so their columns are Float64"
         self.remark = f"Values of the scalar {name!r} are {found}."
 
-    def to_text_array(self) -> Any:
+    def to_text_array(self) -> PandasArray:
         """Return the column as an array for a text file, with JSON values and lists as JSON."""
-        if self.kind.arrow == "json" or (self.has_list_cells and not self.keeps_values):
-            texts = [None if value is None else _encode_json(value) for value in self._values]
-        elif any(map(_is_nested, self._values)):
-            texts = _convert_to_texts(self._values)
-        else:
-            return self.to_pandas()
-        return np.array(texts, dtype=object)
-
-    def _join_arrays(self) -> pa.Array:
-        if len(self._arrays) != 1:
-            empty = pa.array([], ARROW_TYPES[self.kind.arrow or ""])
-            self._arrays = [pa.concat_arrays(self._arrays or [empty])]
-        return self._arrays[0]
+        if self.kind.arrow == "json" or self.has_cells:
+            return _build_object_array(
+                [None if value is None else _encode_json(value) for value in self._values]
+            )
+        if any(map(_is_nested, self._values)):
+            return _build_object_array(_convert_to_texts(self._values))
+        return self.to_pandas()
 
     def _encode_enum(self, texts: pa.Array) -> pa.DictionaryArray:
         """Return an enum as a dictionary array in the order of the schema, unknown values last."""
         known = pa.array(self.column.shape.values, pa.large_string())
         codes = pc.index_in(texts, value_set=known)
         if codes.null_count > texts.null_count:
+            # Sorted, so that the categories do not depend on the order of the rows.
             unknown = pc.unique(texts.filter(pc.is_null(codes)).drop_null())
             known = pa.concat_arrays([known, unknown.take(pc.sort_indices(unknown))])
             codes = pc.index_in(texts, value_set=known)
         return pa.DictionaryArray.from_arrays(codes, known)
 
 
-def _convert_to_pandas(array: pa.Array, kind: Scalar, shape: Shape) -> Any:
-    if shape.values:
-        codes = pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False)
-        return pd.Categorical.from_codes(codes, categories=array.dictionary.to_pylist())
-    if kind.dtype in {"datetime64[us]", "datetime64[ns]"}:
-        unit = kind.dtype[-3:-1]
-        return pd.array(array.cast(pa.timestamp(unit)).to_numpy(zero_copy_only=False))
-    found: Any = (
-        pd.StringDtype("pyarrow")
-        if kind.dtype == "string"
-        else pd.api.types.pandas_dtype(kind.dtype)
-    )
-    return found.__from_arrow__(array)
+@cache
+def _get_dtype(name: str) -> PandasDtype:
+    """Return a pandas dtype that reads Arrow arrays."""
+    return pd.StringDtype("pyarrow") if name == "string" else pd.api.types.pandas_dtype(name)
+
+
+def _build_object_array(values: Sequence[object]) -> NDArray[np.object_]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def _is_nested(value: object) -> bool:
@@ -542,12 +524,12 @@ def _convert_to_texts(values: list[object]) -> list[str | None]:
 
 
 def _convert_to_text(value: object) -> str:
-    found = value if isinstance(value, str) else _encode_json(value)
-    if found[:1] == '"' and not isinstance(
-        value, str
-    ):  # JSON has no type for it, such as a Decimal
-        found = str(value)
-    return found.encode(errors="backslashreplace").decode()
+    text = value if isinstance(value, str) else _encode_json(value)
+    # JSON has no type for it, such as a Decimal: its text would be in quotation marks.
+    if text[:1] == '"' and not isinstance(value, str):
+        text = str(value)
+    # A lone surrogate has no UTF-8 form, which Arrow requires.
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _encode_json(value: object) -> str:
@@ -573,31 +555,12 @@ def _replace_missing(values: list[object]) -> list[object]:
     return [None if _is_missing(value) else value for value in values]
 
 
-def _format_time(value: Any) -> str | None:
-    return None if value is None else value.isoformat()
-
-
 def _is_missing(value: object) -> bool:
     found: Any = value
     return pd.api.types.is_scalar(found) and bool(pd.isna(found))
 
 
-def _build_integer_array(values: list[object], stored: str | None) -> pa.Array | None:
-    """Return an array of integers without nulls, in half of Arrow's time; None for other values."""
-    try:  # TypeError for None; other types were excluded before
-        numbers = np.fromiter(values, np.int64, len(values))
-    except (TypeError, OverflowError):
-        return None
-    if (
-        stored == "int32"
-        and len(numbers)
-        and (numbers.min() < MIN_INT32 or numbers.max() > MAX_INT32)
-    ):
-        return None
-    return pa.array(numbers)
-
-
-def _find_first_misfit(values: Any, convert: Callable[[Any], Any]) -> int:
+def _find_first_misfit(values: Iterable[Any], convert: Callable[[Any], Any]) -> int:
     """Return the number of the first value that cannot be converted; 0 if each one can be."""
     for number, value in enumerate(values):
         try:

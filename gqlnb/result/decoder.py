@@ -11,6 +11,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Set
 from decimal import Decimal
+from functools import cache
 from threading import RLock
 from typing import (
     TYPE_CHECKING,
@@ -32,6 +33,9 @@ from gqlnb.result.tables import NODE, ObjectPlan, ResultTable
 # A type that msgspec decodes into: a class, a union, a generic alias. Before PEP 747 type checkers
 # have no type for all of them.
 MsgspecType: TypeAlias = Any
+ResponseMembers: TypeAlias = Any  # a struct made by `_build_response_decoder`
+# Rows by the name of their table, and the outline; their module imports this one.
+PreparedTables: TypeAlias = Any
 Data: TypeAlias = Any  # JSON values, or the dicts, lists and decimals made of them
 
 if TYPE_CHECKING:
@@ -104,7 +108,7 @@ class Envelope:
         *("outline", "prepared", "has_valid_data"),
     )
 
-    def __init__(self, body: bytes, members: Any) -> None:
+    def __init__(self, body: bytes, members: ResponseMembers) -> None:
         self.body = body
         self.has_data = members.data is not _UNSET
         is_raw = type(members.data) is msgspec.Raw
@@ -148,7 +152,7 @@ class Envelope:
         except msgspec.ValidationError:  # text that is not a number
             return self.outline
 
-    def take_prepared(self, plan: ReadPlan) -> Any:
+    def take_prepared(self, plan: ReadPlan) -> PreparedTables | None:
         """Return the tables read by this plan to the first caller; None otherwise."""
         with self.lock:
             if self.prepared is None or self.prepared[0] is not plan:
@@ -270,14 +274,8 @@ class DecimalData:
 
 
 def has_exact_scalars(shape: Shape) -> bool:
-    """Return whether there are exact numbers, too long for a float, at or below a shape."""
-    found: bool | None = shape.cache.get(("exact", scalars.get_version()))
-    if found is None:
-        found = Decimal in scalars.get_scalar(shape).json_types or any(
-            map(has_exact_scalars, shape.children.values())
-        )
-        shape.cache["exact", scalars.get_version()] = found
-    return found
+    """Return whether there are exact numbers, too long for a float, below a shape."""
+    return bool(_get_exact_children(shape))
 
 
 def _get_exact_children(shape: Shape) -> dict[str, Shape]:
@@ -285,7 +283,15 @@ def _get_exact_children(shape: Shape) -> dict[str, Shape]:
     key = "exact children", scalars.get_version()
     found: dict[str, Shape] | None = shape.cache.get(key)
     if found is None:
-        found = {name: child for name, child in shape.children.items() if has_exact_scalars(child)}
+        found = {
+            name: child
+            for name, child in shape.children.items()
+            if (
+                has_exact_scalars(child)
+                if child.children
+                else Decimal in scalars.get_scalar(child).json_types
+            )
+        }
         shape.cache[key] = found
     return found
 
@@ -332,11 +338,9 @@ def _overlay_decimals(value: Data, exact: Data) -> bool:
 
 
 def remove_decimals(value: Data, shape: Shape | None = None) -> Data:
-    """Return a copy of data with floats for decimals.
-
-    With a shape, only of exact scalars: a parser registered for another scalar may return decimals
-    of its own.
-    """
+    """Return a copy of data with floats for decimals."""
+    # With a shape, only of exact scalars: a parser registered for another scalar may return
+    # decimals of its own.
     if type(value) is Decimal:
         return float(value)
     if isinstance(value, list):
@@ -554,10 +558,15 @@ class RowDecoders:
             if Decimal not in wire or column.shape.children:
                 return Any
             return _wrap_in_lists(Decimal | None, column.shape.lists)
-        return Union[*wire, None] if wire else Any
+        return _build_nullable(wire) if wire else Any
 
     def _add_null(self, made: MsgspecType, shape: Shape, level: int) -> MsgspecType:
         return made if self._checked and not shape.is_nullable_at(level) else made | None
+
+
+@cache
+def _build_nullable(kinds: tuple[type, ...]) -> MsgspecType:
+    return Union[*kinds, None]  # typing takes a while to build it
 
 
 def get_row_decoders(plan: ReadPlan, *, checked: bool = False) -> RowDecoders:

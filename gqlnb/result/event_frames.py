@@ -1,4 +1,4 @@
-"""The results of a subscription as one frame.
+"""The results of a subscription, or of one operation for many inputs, as one frame.
 
 The results become the rows of one list, which is read like any other answer: all at once, with the
 dtypes of the schema, or with dtypes inferred from all values together if no schema is known.
@@ -6,26 +6,44 @@ dtypes of the schema, or with dtypes inferred from all values together if no sch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import warnings
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import pandas as pd
 
-from gqlnb.errors import FrameError, sanitize_text
+from gqlnb.errors import FrameError, OptionError, sanitize_text
 from gqlnb.result.frames import Frames, build_list_frame
-from gqlnb.result.result import copy_with_decimals, get_shape
+from gqlnb.result.renderer import format_error
+from gqlnb.result.result import Result, copy_with_decimals, get_shape
 from gqlnb.result.shape import Shape, build_shape, infer_shape
 from gqlnb.result.table_reader import AnswerData
 from gqlnb.result.tables import ResultTable, get_read_plan, list_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from gqlnb.document.document import Document
-    from gqlnb.result.result import Result
 
-__all__ = ["build_events_frame", "build_events_frames", "count_rows"]
+__all__ = [
+    "build_events_frame",
+    "build_events_frames",
+    "collect_frame",
+    "count_rows",
+    "read_events",
+]
 
 EVENTS_TABLE = "events"  # the name of the list of results
+
+
+class EventStream(Protocol):
+    """The part of a subscription that its frame is made of."""
+
+    document: Document
+
+    def __iter__(self) -> Iterator[Result]:
+        """Iterate over the results."""
 
 
 def build_events_frame(
@@ -54,10 +72,38 @@ def build_events_frame(
     FrameError
         If no list has that name.
     """
+    return read_events(results, path, document, strict=False)[0]
+
+
+def read_events(
+    results: Sequence[Result],
+    path: str | None = None,
+    document: Document | None = None,
+    **options: Any,  # noqa: ANN401 - of several types
+) -> tuple[pd.DataFrame, np.ndarray[Any, np.dtype[np.intp]]]:
+    """Return the frame of :func:`build_events_frame`, and the number of each row's result.
+
+    Parameters
+    ----------
+    results, path, document
+        As for :func:`build_events_frame`.
+    **options
+        ``short``, ``explode`` and ``strict`` of :meth:`gqlnb.Result.frame`.
+
+    Raises
+    ------
+    FrameError
+        If no list has that name, or a value does not fit its column.
+    """
+    if document is None and results:
+        document = results[0].document
+    # Those without data have no row, and must not shift the numbers of the others.
+    places = [at for at, result in enumerate(results) if result.data is not None]
+    results = [results[at] for at in places]
     answer = _combine_results(results, document)
     outer = get_read_plan(answer.shape).root.inner_tables[0]
     if not results and not answer.shape.children[EVENTS_TABLE].children:
-        return pd.DataFrame()  # without a schema, columns are not known yet
+        return pd.DataFrame(), np.array([], np.intp)  # without a schema, columns are not known yet
     table = outer
     if path is not None:
         table = _find_table(outer, f"{EVENTS_TABLE}.{path}")
@@ -65,18 +111,65 @@ def build_events_frame(
         len(_get_root_table(result).inner_tables) == 1 for result in results
     ):
         table = outer.inner_tables[0]
-    frame = build_list_frame(answer, table.name, strict=False)
+    if table is outer and options.get("explode") is not None:
+        shown = sanitize_text(options["explode"], 80)
+        lists = ", ".join(repr(it.name.partition(".")[2]) for it in outer.walk() if it is not outer)
+        msg = f"explode={shown!r} needs path=, the list to read: {lists or 'there is none'}."
+        raise FrameError(msg)
+    frame = build_list_frame(answer, table.name, **options)
     frame.attrs = {}  # they describe the combined list, not a result
-    # The first column of an inner list is the number of its result.
-    return frame if table is outer else frame.drop(columns=frame.columns[0])
+    if table is outer:
+        return frame, np.array(places, np.intp)
+    # The first column of an inner list is the key of its result: the number, or a field `id`.
+    key = frame.pop(frame.columns[0])
+    if outer.key is not None and outer.name not in answer.renumbered:
+        by_id = {str(result.data["id"]): at for at, result in zip(places, results, strict=True)}
+        return frame, np.array([by_id[str(each)] for each in key], np.intp)
+    return frame, np.array(places, np.intp)[key.to_numpy(np.intp)]
 
 
-def build_events_frames(results: Sequence[Result], document: Document | None = None) -> Frames:
+def collect_frame(
+    stream: EventStream,
+    count: int | None,
+    path: str | None,
+    **options: Any,  # noqa: ANN401 - of several types
+) -> pd.DataFrame:
+    """Return the rows of the next events of a subscription; see ``Stream.frame``."""
+    if count is not None and (type(count) is not int or count < 1):
+        msg = f"count= takes a whole number of events above 0, or None for all, not {count!r}."
+        raise OptionError(sanitize_text(msg, 200))
+    results: list[Result] = []
+
+    def build(**others: Any) -> pd.DataFrame:  # noqa: ANN401 - of several types
+        for result in results:
+            result._load_answer()  # noqa: SLF001 - with the schema, if it is known by now
+        frame, _ = read_events(results, path, stream.document, **{**options, **others})
+        source = next((result.source for result in results), None)
+        partial = any(result.errors for result in results)
+        frame.attrs = {"source": source, "partial": partial, "events": len(results)}
+        return frame
+
+    try:
+        for result in islice(stream, count):  # not extend(): an error must leave those before
+            results.append(result)  # noqa: PERF402
+    except BaseException as error:
+        error.result = build(strict=False)  # type: ignore[attr-defined]
+        error.add_note(f"The frame of the {len(results):,} events before is error.result.")
+        raise
+    frame = build()
+    if faulty := sum(bool(result.errors) for result in results):
+        first = next(format_error(result.errors[0]) for result in results if result.errors)
+        msg = f"{faulty:,} of {len(results):,} events have errors, the first: {first}"
+        warnings.warn(msg, stacklevel=3)
+    return frame
+
+
+def build_events_frames(results: Sequence[Result]) -> Frames:
     """Return a tidy frame of the results, ``"events"``, and one for each list in them."""
-    return Frames(_combine_results(results, document), lambda _: None, strict=False)
+    return Frames(_combine_results(results), lambda _, attrs: dict(attrs), strict=False)
 
 
-def _combine_results(results: Sequence[Result], document: Document | None) -> AnswerData:
+def _combine_results(results: Sequence[Result], document: Document | None = None) -> AnswerData:
     """Return results as the items of one list."""
     shapes = {id(shape): shape for shape in map(get_shape, results)}
     if not results and document is not None:
@@ -84,9 +177,9 @@ def _combine_results(results: Sequence[Result], document: Document | None) -> An
     data = {EVENTS_TABLE: [copy_with_decimals(result) for result in results]}
     known = next(iter(shapes.values())) if len(shapes) == 1 else None
     if known is None:
-        return AnswerData(infer_shape(data), lambda: data)
+        return AnswerData(Result(data), infer_shape(data))
     item = Shape(lists=1, children=known.children, composite=True, field_name=EVENTS_TABLE)
-    return AnswerData(Shape(children={EVENTS_TABLE: item}, nullable=False), lambda: data)
+    return AnswerData(Result(data), Shape(children={EVENTS_TABLE: item}, nullable=False))
 
 
 def count_rows(result: Result, path: str | None = None) -> int:

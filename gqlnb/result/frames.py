@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from gqlnb.document import scalars
 from gqlnb.errors import FrameError, advise_if_strict, sanitize_text
 from gqlnb.result.renderer import Preview, format_error_path
 from gqlnb.result.shape import find_connection_path
 from gqlnb.result.table_reader import read_tables
 from gqlnb.result.tables import (
     DATA_TABLE,
-    ObjectPlan,
     ResultTable,
     follow_path,
     get_read_plan,
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gqlnb.result.column_builder import ColumnBuilder
     from gqlnb.result.shape import Shape
     from gqlnb.result.table_reader import AnswerData, TableRows
+    from gqlnb.result.tables import ReadPlan
 
     PandasArray = pd.api.extensions.ExtensionArray | NDArray[np.object_]
     ErrorPath = tuple[str | int, ...]
@@ -40,21 +40,18 @@ __all__ = [
     "FrameColumn",
     "Frames",
     "assemble_frame",
-    "build_arrow_table",
     "build_errors_frame",
     "build_list_frame",
-    "build_preview",
+    "build_parquet_table",
+    "build_previews",
     "choose_table",
-    "explode_rows",
     "read_columns",
-    "shorten_column_names",
-    "write_csv",
     "write_parquet",
 ]
 
 FRAMES_ADVICE = (
-    "Take result.tables(strict=False), or add --no-strict to a cell, to keep what does not fit as "
-    "it came."
+    "Use result.tables(strict=False), or add --no-strict to the cell, to keep values of other "
+    "types unchanged."
 )
 PANDAS_ATTRS = b"PANDAS_ATTRS"  # the key under which pandas saves `attrs` in Parquet metadata
 
@@ -72,29 +69,46 @@ class FrameColumn(Protocol):
         """Return the column as an array for a text file."""
 
 
-class _ListRead(NamedTuple):
-    """The frame of a list, before its columns are assembled."""
+class _ListPlan(NamedTuple):
+    """The plan to read one list.
 
-    columns: dict[str, FrameColumn]
-    attrs: dict[str, object]
-    rows: TableRows
-    tables: Mapping[str, TableRows]
+    Attributes
+    ----------
+    plan
+        The plan of the answer.
+    table
+        The list; other lists in its rows stay in cells.
+    exploded
+        The lists whose items become rows, each in the rows of the one before.
+    """
+
+    plan: ReadPlan
+    table: ResultTable
+    exploded: list[ResultTable]
 
 
-def _read_list(
-    answer: AnswerData, path: str | None, inner: Sequence[str] = (), *, strict: bool
-) -> _ListRead:
-    """Read a list; lists in its rows stay in cells, except for the names in `inner`."""
-    name = choose_table(answer, path).name
-    plan = get_read_plan(answer.shape, frozenset({name, *inner}), name)
-    tables, outline = read_tables(answer, plan, strict=strict)
-    rows = tables[name]
-    attrs = _build_attrs(answer, outline, plan.wanted[name], rows)
-    return _ListRead(_collect_columns(rows, tables, answer), attrs, rows, tables)
+def _get_list_plan(answer: AnswerData, path: str | None, explode: str | None = None) -> _ListPlan:
+    """Return the plan to read a list, which is made once for all answers of this shape."""
+    # As text: a list of names is refused below, and cannot be a key.
+    key = ("list", repr(path), repr(explode), scalars.get_version())
+    found: _ListPlan | None = answer.shape.cache.get(key)
+    if found is None:
+        chosen = choose_table(answer, path)
+        inner = [] if explode is None else _find_list_chain(chosen, explode)
+        plan = get_read_plan(answer.shape, frozenset({chosen.name, *inner}), chosen.name)
+        tables = [plan.wanted[name] for name in inner]
+        found = _ListPlan(plan, plan.wanted[chosen.name], tables)
+        answer.shape.cache[key] = found
+    return found
 
 
 def build_list_frame(
-    answer: AnswerData, path: str | None = None, *, explode: str | None = None, strict: bool = True
+    answer: AnswerData,
+    path: str | None = None,
+    *,
+    short: bool = False,
+    explode: str | None = None,
+    strict: bool = True,
 ) -> pd.DataFrame:
     """Return the frame of a list, by default of the only one.
 
@@ -104,6 +118,8 @@ def build_list_frame(
         The data and their shape.
     path
         The name of the list; None if at most one list is not inside another.
+    short
+        Whether to shorten column names to their shortest unique suffix.
     explode
         The name of a list in its rows whose items become rows; None to keep it in cells.
     strict
@@ -119,55 +135,60 @@ def build_list_frame(
     FrameError
         If there is no such list, one must be chosen, or a value does not fit its column.
     """
-    inner = [] if explode is None else _find_list_chain(choose_table(answer, path), explode)
-    read = _read_list(answer, path, inner, strict=strict)
-    arrays = {name: column.to_pandas() for name, column in read.columns.items()}
-    count = read.rows.count
-    if inner:
-        arrays, count = explode_rows(arrays, read.rows, [read.tables[name] for name in inner])
-    frame = assemble_frame(arrays, count)
-    frame.attrs.update(read.attrs)
+    columns, count, attrs = read_columns(answer, path, short=short, explode=explode, strict=strict)
+    frame = assemble_frame({name: c.to_pandas() for name, c in columns.items()}, count)
+    frame.attrs.update(attrs)
     return frame
 
 
-def build_arrow_table(
-    answer: AnswerData, path: str | None = None, *, strict: bool = True
-) -> pa.Table:
-    """Return a list as an Arrow table; parameters and errors are those of `build_list_frame`."""
-    columns = _read_list(answer, path, strict=strict).columns
-    return pa.table({name: column.to_arrow() for name, column in columns.items()})
-
-
 def read_columns(
-    answer: AnswerData, path: str | None = None, *, strict: bool = True
-) -> tuple[dict[str, FrameColumn], dict[str, object]]:
-    """Return the columns of a list by name, and the ``attrs`` of its frame.
+    answer: AnswerData,
+    path: str | None = None,
+    *,
+    short: bool = False,
+    explode: str | None = None,
+    strict: bool = True,
+) -> tuple[dict[str, FrameColumn], int, dict[str, object]]:
+    """Return the columns of a list by name, the number of rows, and the ``attrs`` of its frame.
 
     Parameters and errors are those of :func:`build_list_frame`.
     """
-    read = _read_list(answer, path, strict=strict)
-    return read.columns, read.attrs
+    plan, table, exploded = _get_list_plan(answer, path, explode)
+    tables, outline = read_tables(answer, plan, strict=strict)
+    rows = tables[table.name]
+    columns, count = _collect_columns(rows, tables, answer), rows.count
+    if exploded:
+        columns, count = explode_rows(columns, rows, [tables[inner.name] for inner in exploded])
+    if short:
+        columns = dict(zip(shorten_names(list(columns)), columns.values(), strict=True))
+    return columns, count, _build_attrs(answer, outline, rows)
 
 
-def build_preview(answer: AnswerData, limit: int | None = None) -> Preview | None:
-    """Return the first `limit` rows of the only list of objects, or None.
+def build_previews(answer: AnswerData, limit: int | None = None) -> dict[str, Preview]:
+    """Return the first `limit` rows of each outermost list, by name.
+
+    Empty if there is an outermost list of lists, which these tables would not show.
 
     Raises
     ------
     FrameError
         If a value does not fit its column.
     """
-    root = get_read_plan(answer.shape).root
-    if len(root.inner_tables) != 1 or not isinstance(root.inner_tables[0].row, ObjectPlan):
-        return None
-    name = root.inner_tables[0].name
-    plan = get_read_plan(answer.shape, frozenset({name}), name)
-    tables, outline = read_tables(answer, plan, limit=limit)
-    rows, table = tables[name], plan.wanted[name]
-    items = follow_path(outline, table.path)
-    frame = assemble_frame({c.column.name: c.to_pandas() for c in rows.columns}, rows.count)
-    count = len(items) if isinstance(items, (list, tuple)) else 0
-    return Preview(frame, count - rows.dropped, _collect_values_beside(answer, outline, table))
+    lists = get_read_plan(answer.shape).root.inner_tables
+    if any(isinstance(it.row, ResultTable) for it in lists):
+        return {}
+    found = {}
+    for each in lists:
+        plan, table, _ = _get_list_plan(answer, each.name)
+        tables, outline = read_tables(answer, plan, limit=limit)
+        rows = tables[table.name]
+        items = follow_path(outline, table.path)
+        frame = assemble_frame({c.column.name: c.to_pandas() for c in rows.columns}, rows.count)
+        count = len(items) if isinstance(items, (list, tuple)) else 0
+        beside = _collect_values_beside(answer, outline, table)
+        nested = tuple(it.name for it in each.walk() if it is not each)
+        found[table.name] = Preview(frame, count - rows.dropped, beside, nested)
+    return found
 
 
 class Frames(Mapping[str, pd.DataFrame]):
@@ -177,8 +198,9 @@ class Frames(Mapping[str, pd.DataFrame]):
     ----------
     answer
         The data and their shape.
-    finish
-        Called with each frame that is returned, to mark it.
+    mark
+        Called with name and ``attrs`` of each frame when it is read; returns them with those of the
+        result.
     strict
         As for :func:`gqlnb.result.table_reader.read_tables`.
     """
@@ -186,12 +208,12 @@ class Frames(Mapping[str, pd.DataFrame]):
     def __init__(
         self,
         answer: AnswerData,
-        finish: Callable[[pd.DataFrame], None],
+        mark: Callable[[str, Mapping[Any, object]], dict[Any, object]],
         *,
         strict: bool = True,
     ) -> None:
         self._answer = answer
-        self._finish = finish
+        self._mark = mark
         self._strict = strict
         self._names = list(get_read_plan(answer.shape).wanted)
         self._frames: dict[str, pd.DataFrame] = {}
@@ -209,7 +231,7 @@ class Frames(Mapping[str, pd.DataFrame]):
         if name not in self._frames:
             self._frames |= self._read_frames(frozenset({name}))
         frame = self._frames[name]
-        self._finish(frame)
+        frame.attrs = self._mark(name, frame.attrs)
         return frame
 
     def _read_frames(self, wanted: frozenset[str] | None) -> dict[str, pd.DataFrame]:
@@ -218,18 +240,18 @@ class Frames(Mapping[str, pd.DataFrame]):
         with advise_if_strict(FRAMES_ADVICE):
             tables, outline = read_tables(answer, plan, strict=self._strict)
         frames = {}
-        for name, table in plan.wanted.items():
+        for name in plan.wanted:
             rows = tables[name]
             columns = _collect_columns(rows, tables, answer)
             frame = assemble_frame({key: c.to_pandas() for key, c in columns.items()}, rows.count)
-            frame.attrs.update(_build_attrs(answer, outline, table, rows))
+            frame.attrs.update(_build_attrs(answer, outline, rows))
             frames[name] = frame
         return frames
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as of any Mapping
         """Return the frame of a list, or `default` if no list has that name."""
         return self[name] if name in self._names else default
 
@@ -273,7 +295,7 @@ def _describe_missing_list(path: str, answer: AnswerData) -> str:
 
 def _describe_lists(answer: AnswerData) -> str:
     """Return the names of the lists with the number of their rows."""
-    data, root = answer.data(), get_read_plan(answer.shape).root
+    data, root = answer.holder.data, get_read_plan(answer.shape).root
     counts = {
         t.name: sum(1 for _ in iter_rows_with_paths(t, data)) for t in root.walk() if t.parent
     }
@@ -315,19 +337,15 @@ def _collect_values_beside(
     """
     if table.parent is None:
         return {}
-    place = table.outermost.path
-    found = {
-        ".".join(name): value
-        for name, value in _iter_values_beside(outline, answer.shape, (), place)
-    }
+    found = dict(_iter_values_beside(outline, answer.shape, (), table.outermost.path))
     # Copied through JSON: `attrs` must be JSON values, and independent of the data.
-    values: dict[str, object] = json.loads(json.dumps(found, default=answer.convert_to_json))
-    return values
+    copied: dict[str, object] = json.loads(json.dumps(found, default=answer.convert_to_json))
+    return copied
 
 
 def _iter_values_beside(
     value: object, shape: Shape, path: tuple[str, ...], place: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], object]]:
+) -> Iterator[tuple[str, object]]:
     """Yield the values below `path` that are not in lists or beside the rows of another list."""
     for name, child in shape.children.items():
         here = (*path, name)
@@ -337,17 +355,16 @@ def _iter_values_beside(
         is_own = here == place[: len(here)]
         if child.lists:
             if here == place and item is None:
-                yield here, None
+                yield ".".join(here), None
         elif child.composite and isinstance(item, dict):
             if is_own or not find_connection_path(child):
                 yield from _iter_values_beside(item, child, here, place)
         elif is_own or find_connection_path(child) is None:
-            yield here, item
+            yield ".".join(here), item
 
 
-def _build_attrs(
-    answer: AnswerData, outline: object, table: ResultTable, rows: TableRows
-) -> dict[str, object]:
+def _build_attrs(answer: AnswerData, outline: object, rows: TableRows) -> dict[str, object]:
+    table = rows.table
     beside = _collect_values_beside(answer, outline, table)
     total = None
     if table.total_name is not None and table.outermost is table:
@@ -358,32 +375,44 @@ def _build_attrs(
 # -- assembling
 
 
-class _KeyColumn:
-    """A column with the id or the number of the row of another table that contains each row."""
+class _RowNumbers:
+    """A column with the numbers of rows."""
 
-    def __init__(self, column: ColumnBuilder | None, rows: NDArray[np.int64]) -> None:
+    def __init__(self, rows: NDArray[np.int64]) -> None:
+        self.rows = rows
+
+    def to_pandas(self) -> PandasArray:
+        return pd.array(self.rows, dtype="Int64")
+
+    def to_arrow(self) -> pa.Array:
+        return pa.array(self.rows, pa.int64())
+
+    def to_text_array(self) -> PandasArray:
+        return self.to_pandas()
+
+
+class _TakenColumn:
+    """The elements of a column at some rows; missing values for -1."""
+
+    def __init__(self, column: FrameColumn, rows: NDArray[np.int64]) -> None:
         self.column = column
         self.rows = rows
 
     def to_pandas(self) -> PandasArray:
-        if self.column is None:
-            return pd.array(self.rows, dtype="Int64")
-        array: PandasArray = self.column.to_pandas().take(self.rows)
-        return array
+        return self._take(self.column.to_pandas())
 
     def to_arrow(self) -> pa.Array:
-        numbers = pa.array(self.rows, pa.int64())
-        return numbers if self.column is None else self.column.to_arrow().take(numbers)
+        return self.column.to_arrow().take(pa.array(self.rows, mask=self.rows < 0))
 
     def to_text_array(self) -> PandasArray:
-        if self.column is None:
-            return self.to_pandas()
-        array: PandasArray = self.column.to_text_array().take(self.rows)
-        return array
+        return self._take(self.column.to_text_array())
 
-    def is_complete(self) -> bool:
-        """Return whether every row has an id."""
-        return self.column is not None and not pd.isna(self.column.to_pandas())[self.rows].any()
+    def _take(self, array: PandasArray) -> PandasArray:
+        if isinstance(array, pd.api.extensions.ExtensionArray):
+            return array.take(self.rows, allow_fill=True)
+        taken = np.empty(len(self.rows), dtype=object)  # None, not NaN, as elsewhere
+        taken[self.rows >= 0] = array[self.rows[self.rows >= 0]]
+        return taken
 
 
 def _collect_columns(
@@ -393,27 +422,24 @@ def _collect_columns(
 
     A key is the id of a row if ids are unique within their list, else its number.
     """
-    found: list[tuple[str, _KeyColumn]] = []  # innermost first
+    columns: dict[str, FrameColumn] = {found.column.name: found for found in rows.columns}
+    keys: dict[str, FrameColumn] = {}  # innermost first
     table, at = rows.table, np.arange(rows.count)
     while table.parent is not None and table.parent.parent is not None:
         at = tables[table.name].parents[at]
         table = table.parent
-        key = _KeyColumn(tables[table.name].key, at)
-        if table.key is not None and key.is_complete():
-            found.append((f"{table.short_name}.{table.key.name}", key))
-            continue
-        found.append((f"{table.short_name}_index", _KeyColumn(None, at)))
+        key: FrameColumn = _RowNumbers(at)
+        name = f"{table.short_name}_index"
         if table.key is not None:
-            answer.renumbered.add(table.name)
-    taken = {column.column.name for column in rows.columns}
-    keys: list[tuple[str, FrameColumn]] = []
-    for name, key in found:  # of lists with the same name, the nearest gets the plain name
-        unique = name
-        while unique in taken:
-            unique = f"parent.{unique}"
-        taken.add(unique)
-        keys.append((unique, key))
-    return {**dict(reversed(keys)), **{c.column.name: c for c in rows.columns}}
+            ids = tables[table.name].key
+            if ids is not None and not pd.isna(ids.to_pandas())[at].any():
+                key, name = _TakenColumn(ids, at), f"{table.short_name}.{table.key.name}"
+            else:
+                answer.renumbered.add(table.name)
+        while name in columns or name in keys:  # the nearest of equal names gets the plain one
+            name = f"parent.{name}"
+        keys[name] = key
+    return {**dict(reversed(keys.items())), **columns}
 
 
 def assemble_frame(arrays: Mapping[str, PandasArray], count: int) -> pd.DataFrame:
@@ -423,31 +449,30 @@ def assemble_frame(arrays: Mapping[str, PandasArray], count: int) -> pd.DataFram
         name: pd.Series(array, dtype=object) if isinstance(array, np.ndarray) else array
         for name, array in arrays.items()
     }
+    # Not copied: the arrays were made for this frame alone.
     return pd.DataFrame(columns, index=pd.RangeIndex(count), copy=False)
 
 
-def shorten_column_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with each column name shortened to its shortest unique suffix."""
+def shorten_names(names: Sequence[str]) -> list[str]:
+    """Return dotted names, each shortened to its shortest suffix that no other name has."""
     suffixes = {}
-    for name in map(str, frame.columns):
+    for name in names:
         parts = name.split(".")
         suffixes[name] = [".".join(parts[-count:]) for count in range(1, len(parts) + 1)]
     counts = Counter(suffix for found in suffixes.values() for suffix in found)
-    short = [
-        next((suffix for suffix in suffixes[str(name)] if counts[suffix] == 1), str(name))
-        for name in frame.columns
+    return [
+        next((suffix for suffix in suffixes[name] if counts[suffix] == 1), name) for name in names
     ]
-    return frame.set_axis(short, axis=1)
 
 
 def explode_rows(
-    arrays: Mapping[str, PandasArray], rows: TableRows, chain: Sequence[TableRows]
-) -> tuple[dict[str, PandasArray], int]:
+    columns: Mapping[str, FrameColumn], rows: TableRows, chain: Sequence[TableRows]
+) -> tuple[dict[str, FrameColumn], int]:
     """Join a table with a list in its rows, and further with lists in the rows of that list.
 
     Parameters
     ----------
-    arrays
+    columns
         The columns of the table, by name.
     rows
         Its rows.
@@ -462,17 +487,17 @@ def explode_rows(
     """
     start = len(rows.table.name) + 1
     names = {inner.table.name[start:] for inner in chain}
-    joined = {name: array for name, array in arrays.items() if name not in names}
+    joined = {name: column for name, column in columns.items() if name not in names}
     at = np.arange(rows.count)  # for each row so far, its row in the table joined last
     for inner in chain:
         repeated, below = _join_lists(at, inner)
-        joined = {name: _take_elements(array, repeated) for name, array in joined.items()}
+        joined = {name: _TakenColumn(column, repeated) for name, column in joined.items()}
         prefix = inner.table.name[start:]
         for column in inner.columns:
             name = prefix if isinstance(inner.table.row, int) else f"{prefix}.{column.column.name}"
             while name in joined:
                 name = f"item.{name}"
-            joined[name] = _take_elements(column.to_pandas(), below)
+            joined[name] = _TakenColumn(column, below)
         at = below
     return joined, len(at)
 
@@ -496,22 +521,35 @@ def _join_lists(
     return repeated, below
 
 
-def _take_elements(array: PandasArray, rows: NDArray[np.int64]) -> PandasArray:
-    """Return the elements with those numbers, missing values for -1."""
-    if isinstance(array, pd.api.extensions.ExtensionArray):
-        return array.take(rows, allow_fill=True)
-    taken = np.empty(len(rows), dtype=object)  # None, not NaN, as elsewhere in such columns
-    taken[rows >= 0] = array[rows[rows >= 0]]
-    return taken
-
-
 # -- files
 
 
 def write_parquet(
-    columns: Mapping[str, FrameColumn], attrs: Mapping[str, object], file: Any, **options: Any
+    columns: Mapping[str, FrameColumn],
+    attrs: Mapping[str, object],
+    file: object,
+    options: Mapping[str, Any],
 ) -> None:
     """Write columns as Parquet with their Arrow types, and metadata for pandas.
+
+    Parameters
+    ----------
+    columns, attrs
+        As for :func:`build_parquet_table`.
+    file
+        A path, or a file open for bytes.
+    options
+        Options of ``pyarrow.parquet.write_table``.
+    """
+    import pyarrow.parquet as pq
+
+    pq.write_table(build_parquet_table(columns, attrs), file, **options)
+
+
+def build_parquet_table(
+    columns: Mapping[str, FrameColumn], attrs: Mapping[str, object]
+) -> pa.Table:
+    """Return columns as a table that pandas reads back as the same frame.
 
     Parameters
     ----------
@@ -519,13 +557,7 @@ def write_parquet(
         The columns by name.
     attrs
         The ``attrs`` of the frame, JSON values.
-    file
-        A path, or a file open for bytes.
-    **options
-        Passed to ``pyarrow.parquet.write_table``.
     """
-    import pyarrow.parquet as pq
-
     arrays = {name: column.to_arrow() for name, column in columns.items()}
     for name, array in arrays.items():
         if pa.types.is_date32(array.type):  # pandas would read objects; frames have timestamps
@@ -533,25 +565,7 @@ def write_parquet(
     empty = assemble_frame({name: column.to_pandas()[:0] for name, column in columns.items()}, 0)
     metadata = pa.Schema.from_pandas(empty, preserve_index=False).metadata or {}
     metadata = {**metadata, PANDAS_ATTRS: json.dumps(attrs).encode()}
-    pq.write_table(pa.table(arrays).replace_schema_metadata(metadata), file, **options)
-
-
-def write_csv(columns: Mapping[str, FrameColumn], file: Any = None, **options: Any) -> str | None:
-    """Write columns as CSV, with lists and JSON values as JSON; return the text if no `file`.
-
-    Parameters
-    ----------
-    columns
-        The columns by name.
-    file
-        A path, or a file open for text.
-    **options
-        Passed to ``pandas.DataFrame.to_csv``.
-    """
-    arrays = {name: column.to_text_array() for name, column in columns.items()}
-    frame = assemble_frame(arrays, max(map(len, arrays.values()), default=0))
-    text: str | None = frame.to_csv(file, **{"index": False, **options})
-    return text
+    return pa.table(arrays).replace_schema_metadata(metadata)
 
 
 # -- errors
@@ -603,7 +617,7 @@ def _find_error_rows(answer: AnswerData, paths: set[ErrorPath]) -> dict[ErrorPat
     for table in get_read_plan(answer.shape).root.walk() if starts else ():
         if table.parent is None:
             continue
-        for row, (place, _) in enumerate(iter_rows_with_paths(table, answer.data())):
+        for row, (place, _) in enumerate(iter_rows_with_paths(table, answer.holder.data)):
             if place in starts:
                 found[place] = (table.name, row)
     return found

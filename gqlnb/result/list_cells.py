@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from itertools import accumulate, chain, islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from gqlnb.document import scalars
 from gqlnb.result.shape import Shape
 
-Converter: TypeAlias = "Callable[[Any], object]"
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
+    from gqlnb.result.decoder import Data
     from gqlnb.result.tables import ResultColumn
 
 __all__ = [
+    "build_cell",
     "build_list_array",
-    "build_text_converter",
+    "convert_cell",
     "flatten_lists",
     "get_cell_shape",
     "get_cell_type",
     "has_json",
-    "has_node",
-    "merge_edge",
     "nest_items",
 ]
 
@@ -53,27 +51,32 @@ def get_cell_shape(column: ResultColumn) -> Shape:
     return Shape(lists=shape.lists, children=beside | node.children)
 
 
-def has_node(edge: object, node: str) -> bool:
-    """Return whether a value is an edge with a node."""
-    return isinstance(edge, dict) and edge.get(node) is not None
-
-
-def merge_edge(edge: dict[str, object], column: ResultColumn) -> object:
-    """Return a node with the fields beside it in its edge, such as the size of a language."""
-    node = column.node or ""
-    row = edge[node]
-    if len(edge) == 1 or not isinstance(row, dict):
-        return row
+def build_cell(values: Sequence[Any], column: ResultColumn) -> list[object]:
+    """Return a list as a cell: of a connection, the nodes with the fields beside them."""
+    node = column.node
+    if node is None:
+        drops = column.in_connection and column.shape.composite
+        return [item for item in values if item is not None] if drops else list(values)
     names = column.shape.children[node].children
-    beside = {_name_edge_field(name, names): value for name, value in edge.items() if name != node}
-    return beside | row
+    cell = []
+    for edge in values:
+        row = edge.get(node) if isinstance(edge, dict) else None
+        if row is None:
+            continue
+        # Fields beside the node would be lost if the cell held the nodes alone.
+        if isinstance(row, dict) and len(edge) > 1:  # such as the size of a language
+            beside = {_name_edge_field(k, names): v for k, v in edge.items() if k != node}
+            row = beside | row
+        cell.append(row)
+    return cell
 
 
 def _name_edge_field(name: str, taken: Container[str]) -> str:
+    # The fields of the node keep their names: these are selected far more often.
     return f"edge.{name}" if name in taken else name
 
 
-def flatten_lists(value: Any, levels: int) -> Iterable[object]:
+def flatten_lists(value: Data, levels: int) -> Iterable[object]:
     """Return the items of a list of that many levels; a null list has no items.
 
     Raises
@@ -90,7 +93,7 @@ def flatten_lists(value: Any, levels: int) -> Iterable[object]:
     return chain.from_iterable(flatten_lists(item, levels - 1) for item in value)
 
 
-def nest_items(value: Any, levels: int, items: Iterator[object]) -> object:
+def nest_items(value: Data, levels: int, items: Iterator[object]) -> object:
     """Return a list with the next of `items` in place of those of :func:`flatten_lists`."""
     if value is None:
         return None
@@ -114,6 +117,8 @@ def build_list_array(values: Sequence[Any], levels: int, items: pa.Array) -> pa.
     if levels > 1:
         inner = [item for value in values for item in value or ()]
         items = build_list_array(inner, levels - 1, items)
+    # Offsets and items, as Arrow stores a list: from Python lists pyarrow would infer a type again,
+    # and another one for empty lists.
     ends = list(accumulate((len(value or ()) for value in values), initial=0))
     starts = [None if value is None else ends[n] for n, value in enumerate(values)]
     return pa.ListArray.from_arrays(pa.array([*starts, ends[-1]], pa.int32()), items)
@@ -144,59 +149,39 @@ def has_json(shape: Shape) -> bool:
     return scalars.get_scalar(shape).arrow == "json"
 
 
-def build_text_converter(
-    shape: Shape, written: Callable[[Any], str], json: Callable[[Any], str]
-) -> Converter:
-    """Return a converter from cell values to the values stored in Arrow, mostly text.
+def convert_cell(
+    value: object, shape: Shape, to_text: Callable[[Any], str], to_json: Callable[[Any], str]
+) -> object:
+    """Return the value of a cell as it is stored in Arrow, mostly as text.
 
     Parameters
     ----------
+    value
+        The value, or a part of it.
     shape
-        The shape of the cell.
-    written, json
+        Its shape.
+    to_text, to_json
         Functions that convert any value to text, and a value of a JSON scalar.
+
+    Raises
+    ------
+    TypeError
+        If an object or a list is missing in the value.
     """
-    fit: Converter
-    if shape.children:
-        fit = _build_object_converter(
-            {
-                name: build_text_converter(child, written, json)
-                for name, child in shape.children.items()
-            }
-        )
-    elif _get_leaf_type(shape) in CELL_TYPES:
-        return _keep_value
-    else:
-        fit = json if scalars.get_scalar(shape).arrow == "json" else written
-    return _build_list_converter(fit, shape.lists)
-
-
-def _build_object_converter(below: Mapping[str, Converter]) -> Converter:
-    """Return a converter of objects, given one for each member."""
-
-    def convert_object(value: object) -> object:
-        if not isinstance(value, dict):
-            raise TypeError
-        return {name: below[name](value.get(name)) for name in below}
-
-    return convert_object
-
-
-def _keep_value(value: object) -> object:
-    return value
-
-
-def _build_list_converter(fit: Converter, lists: int) -> Converter:
-    """Return a converter of the values in that many levels of lists, given one of a value."""
-    below = _build_list_converter(fit, lists - 1) if lists else fit
-
-    def convert_lists(value: object) -> object:
-        if value is None:
-            return None
-        if not lists:
-            return below(value)
+    if value is None:
+        return None
+    if shape.lists:
         if not isinstance(value, (list, tuple)):
             raise TypeError
-        return [below(item) for item in value]
-
-    return convert_lists
+        item = shape.get_item_shape()
+        return [convert_cell(each, item, to_text, to_json) for each in value]
+    if shape.children:
+        if not isinstance(value, dict):
+            raise TypeError
+        return {
+            name: convert_cell(value.get(name), child, to_text, to_json)
+            for name, child in shape.children.items()
+        }
+    if _get_leaf_type(shape) in CELL_TYPES:
+        return value
+    return to_json(value) if scalars.get_scalar(shape).arrow == "json" else to_text(value)

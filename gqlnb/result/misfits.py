@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from gqlnb.result.decoder import Data
     from gqlnb.result.shape import Shape
 
 __all__ = ["Misfit", "find_missing_fields", "iter_misfits"]
@@ -73,7 +74,7 @@ def find_missing_fields(shape: Shape, keys: Iterable[str], kind: str | None = No
     return missing
 
 
-def iter_misfits(shape: Shape, value: Any, path: Path = (), level: int = 0) -> Iterator[Misfit]:
+def iter_misfits(shape: Shape, value: Data, path: Path = (), level: int = 0) -> Iterator[Misfit]:
     """Yield the misfits of a value and of everything below it, from the top down.
 
     `level` is the number of list levels of the shape that the value is inside of.

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from gqlnb.document.duration import format_short_age
+from gqlnb.document.selections import is_on_path
 from gqlnb.errors import sanitize_text
 
-__all__ = ["COMPLETE", "MORE_PAGES_FOLLOW", "Report"]
+__all__ = ["COMPLETE", "LIMITS_REACHED", "MORE_PAGES_FOLLOW", "STOPPED", "Report"]
 
 COMPLETE = "complete"
 MORE_PAGES_FOLLOW = "more pages follow"  # on all pages of an iterator but the last
+STOPPED = "stopped by progress="  # which returned False
 NOTES_SHOWN = 5
+MAX_DOUBTS_SHOWN = 3
+# Ends of paging that the user has chosen; they do not explain other gaps, such as in inner lists.
+LIMITS_REACHED = frozenset({"max_results", "max_requests", STOPPED})
+# Ends without a warning: an exception tells the user, or the last page does.
+ANNOUNCED_ENDS = frozenset({"failed", "interrupted", MORE_PAGES_FOLLOW})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -41,6 +50,12 @@ class Report:
         hundred.
     doubts
         The reasons why completeness is not proved, as sentences; they are also in `notes`.
+    left_out
+        The doubts about lists of which `path` requested no further pages, as name and sentence.
+    cached
+        The number of the requests that remembered answers answered.
+    cached_at
+        The time of the oldest of them, in seconds since the epoch; None for none.
     """
 
     got: int
@@ -51,18 +66,48 @@ class Report:
     notes: tuple[str, ...] = ()
     cursors: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     doubts: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    cached: int = field(default=0, repr=False)
+    cached_at: float | None = field(default=None, repr=False)
 
     @property
     def complete(self) -> bool:
         """Whether it is proved that all items were received."""
         return self.ended == COMPLETE and not self.doubts
 
+    def narrow_to(self, name: str) -> Report:
+        """Return the report on one list: without doubts about lists left out elsewhere."""
+        # With ``path="a"`` the result is incomplete if it holds the first page of a list ``b``
+        # alone. The frame of ``a`` is complete nevertheless, as no row of ``b`` is in it.
+        elsewhere = {doubt for left, doubt in self.left_out if not is_on_path(left, name)}
+        if not elsewhere:
+            return self
+        return replace(
+            self,
+            notes=tuple(note for note in self.notes if note not in elsewhere),
+            doubts=tuple(doubt for doubt in self.doubts if doubt not in elsewhere),
+            left_out=tuple(pair for pair in self.left_out if pair[1] not in elsewhere),
+        )
+
     @property
     def counts(self) -> str:
         """The numbers of items and requests as text."""
         of = "" if self.expected is None else f" of {self.expected:,}"
         sent = "1 request" if self.requests == 1 else f"{self.requests:,} requests"
+        if self.cached_at is not None:
+            age = format_short_age(time.time() - self.cached_at)
+            sent += f", {self.cached:,} of them cached up to {age} ago"
         return f"{self.got:,}{of} items in {sent}"
+
+    @property
+    def warning(self) -> str | None:
+        """The warning that paging may have missed rows; None if it is known not to, or expected."""
+        is_limited = self.ended in LIMITS_REACHED and not self.doubts
+        if self.complete or is_limited or self.ended in ANNOUNCED_ENDS:
+            return None
+        reasons = self.doubts[:MAX_DOUBTS_SHOWN] or (f"It ended: {self.ended}",)
+        text = " ".join(f"{reason.rstrip('.')}." for reason in reasons)
+        return f"The result may be incomplete: {self.counts}. {text} See result.report."
 
     def __str__(self) -> str:
         parts = [self.counts]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import time
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from gqlnb.document.duration import format_short_age
 from gqlnb.errors import (
     INVISIBLE_CATEGORIES,
     GqlnbError,
@@ -24,9 +26,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gqlnb.document.json_codec import JSON
     from gqlnb.result.paging_report import Report
 
-    Bundle = dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]
+    Bundle = tuple[dict[str, Any], dict[str, Any]]
 
 __all__ = [
     "ERRORS_SHOWN",
@@ -38,7 +41,10 @@ __all__ = [
     "Preview",
     "build_caption",
     "build_grid",
+    "build_inner_grid",
     "clip_items",
+    "count_decimals",
+    "count_shown",
     "describe_value",
     "draw_bar",
     "format_cell",
@@ -46,15 +52,26 @@ __all__ = [
     "format_error_count",
     "format_error_path",
     "format_errors",
+    "format_float",
+    "is_nested",
     "render_bundle",
     "render_frame",
     "render_note",
     "render_text",
+    "unwrap_array",
 ]
 
-ROWS_SHOWN = 20  # a screenful
+ROWS_SHOWN = 20  # a screenful, of more rows than
+MOST_ROWS = 25  # which are all shown: "the first 20 of 21" would leave out one row
 COLUMNS_SHOWN = 20
+TABLES_SHOWN = 8  # of an answer with several lists
+ITEMS_UNFOLDED = 10  # of a list within a cell
+LEVELS_UNFOLDED = 3  # of lists within lists
+NAME_ON_A_LINE = 40  # characters of a name beside its value; a longer one is broken
+VALUES_UNFOLDED = 500  # of one object, beyond the first
 IN_TEXT, IN_HTML = 60, 200  # characters of a cell
+DECIMALS = 6  # of a float, as in pandas
+HUGE = 1e15  # larger floats use scientific notation
 BAR_WIDTH = 20  # characters of the longest bar
 ALIKE_SHARE = 0.8  # of the maximum: bars between the two look the same
 MISSING = "<NA>"  # as in pandas
@@ -64,27 +81,24 @@ LINK = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
 NOT_AMOUNTS = re.compile(r"(^|[._])(id|number|year)$|[a-z]Id$", re.IGNORECASE)
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 ERRORS_SHOWN = 10  # like the server's limit
+ERRORS_EXAMINED = 1000  # for errors that share a line
+INDICES_SHOWN = 5  # of errors that share a line
 ITEMS_SHOWN = 20  # of a list or mapping within JSON
 LINES_SHOWN = 60  # of JSON; larger data are easier to read as frames
 MAX_LINE = 100  # characters up to which a list of leaves is on one line
 MAX_DEPTH = 30  # levels of JSON
 VALUE_SHOWN = 200  # characters of a value beside the table, or within JSON
-# Bytes of JSON up to which JupyterLab shows a tree: a notebook stores twice as many.
-MAX_TREE_BYTES = 100_000
-MIN_TREE_LINES = 20  # lines of JSON that fit on a screen, where a tree does not help
 
+# Blocks overlap by a hair, or fonts other than the terminal's leave gaps between them.
+BAR_STYLE = "text-align:left;opacity:.6;white-space:nowrap;letter-spacing:-.06em"
+LONG_NAME_STYLE = "text-align:left;white-space:normal;overflow-wrap:anywhere;max-width:40ch"
 NOTE_STYLE = "border-left:4px solid #f59e0b;padding:2px 10px;margin:4px 0"
 # Classes that keep both generations of MathJax from interpreting text between dollar signs.
 HTML_CLASSES = "gqlnb tex2jax_ignore mathjax_ignore"
-# Characters that a tree would show unescaped: control characters, whether JSON escapes them or
-# not, and those that change the direction of text.
-UNSAFE_IN_TREE = re.compile(
-    r"\\u00[01]|[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 class Preview(NamedTuple):
-    """The first rows of an answer with one list of objects.
+    """The first rows of a list of an answer.
 
     Attributes
     ----------
@@ -93,19 +107,22 @@ class Preview(NamedTuple):
     rows
         The total number of rows; null items after the first rows are included.
     beside
-        The values selected beside the list, by dotted name.
+        The values selected beside the list, by dotted name; null for a list that is null.
+    nested
+        The names of the lists within its rows, in ``.frames`` of the result.
     """
 
     frame: pd.DataFrame
     rows: int
     beside: dict[str, object]
+    nested: tuple[str, ...] = ()
 
 
 class Renderable(Protocol):
     """The parts of a result that are shown."""
 
     @property
-    def data(self) -> Any:
+    def data(self) -> JSON:
         """The data."""
 
     @property
@@ -124,8 +141,12 @@ class Renderable(Protocol):
     def report(self) -> Report | None:
         """The report of paging."""
 
-    def preview(self, rows: int | None = None) -> Preview | None:
-        """Return the first rows of the only list of objects, or None."""
+    @property
+    def response(self) -> object:
+        """The response it was read from."""
+
+    def previews(self, rows: int | None = None) -> Mapping[str, Preview]:
+        """Return the first rows of each outermost list, by name."""
 
 
 # -- tables
@@ -147,6 +168,10 @@ class Grid:
         The labels of the rows.
     bars
         For each row a bar proportional to its only number; empty if bars would not help.
+    unfolded
+        The items of a list within a cell, by the number of its row and column.
+    links
+        The address that a cell links to, by the number of its row and column.
     """
 
     names: list[str]
@@ -154,6 +179,8 @@ class Grid:
     rows: list[list[str]]
     index: list[str]
     bars: list[str]
+    unfolded: dict[tuple[int, int], Grid] = field(default_factory=dict)
+    links: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def to_text(self) -> str:
         """Return the table as lines of text."""
@@ -162,21 +189,30 @@ class Grid:
         if self.bars:
             columns.append(["", *self.bars])
             right.append(False)
-        filled = [pad_cells(column, end) for column, end in zip(columns, right, strict=True)]
+        filled = [pad_cells(column, right=end) for column, end in zip(columns, right, strict=True)]
         return "\n".join("  ".join(line).rstrip() for line in zip(*filled, strict=True))
 
     def to_html(self) -> str:
         """Return the table as HTML without scripts, style sheets and colours."""
         names = [*self.names, ""] if self.bars else self.names
         right = [*self.right, False] if self.bars else self.right
-        head = "".join(render_cell("th", name, end) for name, end in zip(names, right, strict=True))
+        head = "".join(
+            render_cell("th", name, right=end) for name, end in zip(names, right, strict=True)
+        )
         body = []
         for at, row in enumerate(self.rows):
             cells = [
-                render_cell("td", text, end) for text, end in zip(row, self.right, strict=True)
+                render_cell(
+                    "td",
+                    text,
+                    right=end,
+                    inner=self.unfolded.get((at, number)),
+                    link=self.links.get((at, number), text),
+                )
+                for number, (text, end) in enumerate(zip(row, self.right, strict=True))
             ]
             if self.bars:
-                cells.append(f'<td style="text-align:left;opacity:.6">{self.bars[at]}</td>')
+                cells.append(f'<td style="{BAR_STYLE}">{self.bars[at]}</td>')
             body.append(f"<tr><th>{escape(self.index[at])}</th>{''.join(cells)}</tr>")
         return (
             f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
@@ -187,18 +223,77 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
     """Return the first rows and columns of a frame, with cells of at most `limit` characters."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    shown = frame.iloc[:ROWS_SHOWN, :COLUMNS_SHOWN]
+    shown = frame.iloc[: count_shown(len(frame)), :COLUMNS_SHOWN]
     series = [shown.iloc[:, at] for at in range(len(shown.columns))]
     dtypes = [column.dtype for column in series]
     numeric = [is_numeric_dtype(dtype) and not is_bool_dtype(dtype) for dtype in dtypes]
     names = [sanitize_text(name, limit) for name in shown.columns]
-    cells = [[format_cell(value, limit) for value in column] for column in series]
+    columns = [list(map(unwrap_array, column)) for column in series]
+    cells = [format_column(values, limit) for values in columns]
     numbers = [at for at, is_number in enumerate(numeric) if is_number]
     bars: list[str] = []
     if len(numbers) == 1 and len(names) > 1 and not NOT_AMOUNTS.search(names[numbers[0]]):
         bars = draw_bars(series[numbers[0]])
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return Grid(names, numeric, rows, [sanitize_text(label, limit) for label in shown.index], bars)
+    index = [sanitize_text(label, limit) for label in shown.index]
+    unfolded = {
+        (at, number): build_inner_grid(value)
+        for number, values in enumerate(columns)
+        for at, value in enumerate(values)
+        if limit == IN_HTML and is_nested(value)  # a terminal has nothing to unfold
+    }
+    return Grid(names, numeric, rows, index, bars, unfolded)
+
+
+def is_nested(value: object) -> bool:
+    """Return whether a value is a list of objects or of lists."""
+    return isinstance(value, (list, tuple)) and any(
+        isinstance(item, (dict, list, tuple)) for item in value[:ROWS_SHOWN]
+    )
+
+
+def build_inner_grid(items: Sequence[JSON], level: int = 1) -> Grid:
+    """Return the first items of a list within a cell as a grid; of lists of lists, all levels."""
+    shown = items[:ITEMS_UNFOLDED]
+    mappings = [_map_columns(item) for item in shown]
+    names = [*dict.fromkeys(name for row in mappings for name in row)][:COLUMNS_SHOWN]
+    columns = [format_column([row.get(name, "") for row in mappings], IN_TEXT) for name in names]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    index = [str(at) for at in range(len(shown))]
+    unfolded = {
+        (at, names.index("")): build_inner_grid(item, level + 1)
+        for at, item in enumerate(shown)
+        if is_nested(item) and "" in names and level < LEVELS_UNFOLDED
+    }
+    if len(items) > len(shown):
+        index[-1:] = [index[-1], f"… {len(items) - len(shown):,} more"]
+        rows.append([""] * len(names))
+    names = [sanitize_text(name, IN_TEXT) for name in names]
+    return Grid(names, [False] * len(names), rows, index, [], unfolded)
+
+
+def _map_columns(item: JSON) -> dict[str, JSON]:
+    """Return the cells of an item by column: of a list of scalars, by position."""
+    if isinstance(item, dict):
+        return dict(islice(iter_leaves(item), COLUMNS_SHOWN))
+    if isinstance(item, (list, tuple)) and item and not is_nested(item):
+        return {str(at): value for at, value in enumerate(item[:COLUMNS_SHOWN])}
+    return {"": item}
+
+
+def iter_leaves(value: Mapping[str, JSON], prefix: str = "") -> Iterator[tuple[str, JSON]]:
+    """Yield the values in nested objects by dotted name, lists as they are."""
+    for key, item in value.items():
+        name = f"{prefix}{key}"
+        if isinstance(item, dict) and item and name.count(".") < MAX_DEPTH:
+            yield from iter_leaves(item, f"{name}.")
+        else:
+            yield name, item
+
+
+def count_shown(rows: int) -> int:
+    """Return the number of rows that a table shows of a frame."""
+    return rows if rows <= MOST_ROWS else ROWS_SHOWN
 
 
 def build_caption(frame: pd.DataFrame, rows: int | None = None) -> str:
@@ -208,29 +303,62 @@ def build_caption(frame: pd.DataFrame, rows: int | None = None) -> str:
     """
     count, width = len(frame) if rows is None else rows, len(frame.columns)
     parts = ["1 row" if count == 1 else f"{count:,} rows"]
-    if count > min(len(frame), ROWS_SHOWN):
-        parts.append(f"the first {min(len(frame), ROWS_SHOWN)} shown")
+    shown = min(len(frame), count_shown(count))
+    if count > shown:
+        parts.append(f"the first {shown} shown")
     if width > COLUMNS_SHOWN:
         parts.append(f"{COLUMNS_SHOWN} of {width:,} columns shown")
     return ", ".join(parts)
 
 
-def format_cell(value: Any, limit: int) -> str:
+def format_column(values: Sequence[JSON], limit: int) -> list[str]:
+    """Return the values of a column as text, its floats with the same number of decimals."""
+    decimals = max((count_decimals(it) for it in values if isinstance(it, float)), default=1)
+    return [
+        format_float(value, decimals)
+        if isinstance(value, float) and value == value  # noqa: PLR0124 - not NaN
+        else format_cell(value, limit)
+        for value in values
+    ]
+
+
+def count_decimals(value: float) -> int:
+    """Return the number of decimals of a float, up to those that are shown."""
+    rounded = repr(round(float(value), DECIMALS))
+    return 1 if "e" in rounded else max(1, len(rounded.partition(".")[2]))
+
+
+def format_float(value: float, decimals: int, group: str = "") -> str:
+    """Return a float with so many decimals; a huge or tiny one in scientific notation."""
+    size = abs(value)
+    if size >= HUGE or 0 < size < 0.5 * 10**-decimals:  # infinity too
+        return f"{value:.6g}"
+    return f"{value:{group}.{decimals}f}"
+
+
+def format_cell(value: JSON, limit: int) -> str:
     """Return a cell as one line of text."""
     from pandas import isna
 
-    if type(value).__name__ == "ndarray":
-        value = value.tolist()
+    if isinstance(value, str):
+        return sanitize_text(value, limit)
+    value = unwrap_array(value)
+    if is_nested(value):
+        return "1 item" if len(value) == 1 else f"{len(value):,} items"
     if isinstance(value, (list, tuple, dict)):
         return sanitize_text(
             json.dumps(clip_items(value), ensure_ascii=False, default=describe_value), limit
         )
-    if isinstance(value, str):
-        return sanitize_text(value, limit)
-    return MISSING if isna(value) else sanitize_text(describe_value(value), limit)
+    missing: Any = isna(value)
+    return MISSING if missing else sanitize_text(describe_value(value), limit)
 
 
-def clip_items(value: Any) -> Any:
+def unwrap_array(value: JSON) -> JSON:
+    """Return an array of NumPy as a list, another value as it is."""
+    return value.tolist() if type(value).__name__ == "ndarray" else value
+
+
+def clip_items(value: JSON) -> JSON:
     """Return the beginning of a list or mapping, more than a cell shows of it."""
     if isinstance(value, dict):
         return {str(key): value[key] for key in list(value)[:ROWS_SHOWN]}
@@ -260,28 +388,57 @@ def draw_bar(share: float) -> str:
     return ("█" * whole + EIGHTHS[rest]).rstrip()
 
 
-def pad_cells(cells: Sequence[str], right: bool) -> list[str]:
+def pad_cells(cells: Sequence[str], *, right: bool) -> list[str]:
     """Return cells padded to equal width."""
     wide = max(map(measure_width, cells))
     gaps = [" " * (wide - measure_width(text)) for text in cells]
     return [gap + text if right else text + gap for gap, text in zip(gaps, cells, strict=True)]
 
 
-def render_cell(tag: str, text: str, right: bool) -> str:
-    """Return a cell of an HTML table, as a link if its text is a URL."""
+def render_cell(
+    tag: str,
+    text: str,
+    *,
+    right: bool = False,
+    inner: Grid | None = None,
+    opened: bool = False,
+    link: str = "",
+) -> str:
+    """Return a cell of an HTML table: a link if `link` is a URL; `inner` unfolds below it."""
     body = escape(text, quote=True)
-    if tag == "td" and LINK.fullmatch(text):
-        body = f'<a href="{body}" target="_blank" rel="noopener noreferrer">{body}</a>'
-    faint = ";opacity:.5" if text == MISSING else ""
+    if inner is not None:
+        start = "<details open>" if opened else "<details>"
+        body = f"{start}<summary>{body}</summary>{inner.to_html()}</details>"
+    if LINK.fullmatch(link):
+        body = f'<a href="{escape(link)}" target="_blank" rel="noopener noreferrer">{body}</a>'
+    faint = ";opacity:.5" if text in (MISSING, "null") else ""
     return f'<{tag} style="text-align:{"right" if right else "left"}{faint}">{body}</{tag}>'
 
 
 # -- results
 
 
+class Layout(NamedTuple):
+    """The parts of an answer that are shown.
+
+    Attributes
+    ----------
+    tables
+        The first rows of its first lists, by name.
+    others
+        The names of further lists.
+    values
+        The values beside these lists, by dotted name; without a list those of the answer.
+    """
+
+    tables: dict[str, Preview]
+    others: list[str]
+    values: dict[str, object]
+
+
 def render_text(result: Renderable) -> str:
     """Return a result as text: a table of its rows, else JSON; errors below."""
-    return _join_text(result, _get_preview(result))
+    return _join_text(result, _lay_out(result))
 
 
 def render_bundle(result: Renderable) -> Bundle:
@@ -289,47 +446,94 @@ def render_bundle(result: Renderable) -> Bundle:
 
     Returns
     -------
-    dict, or (dict, dict) with metadata
-        Always ``text/plain`` and ``text/html``. The HTML is escaped and has neither scripts nor
-        style sheets, so that it looks the same in an untrusted notebook. Also
-        ``application/json``, which JupyterLab shows as a tree instead of both, if there are neither
-        a table nor errors, and the data are larger than a screen and small enough to be stored.
+    (dict, dict)
+        The data, ``text/plain`` and ``text/html``, and no metadata. The HTML is escaped and has
+        neither scripts nor style sheets, so that it looks the same in an untrusted notebook.
     """
-    table = _get_preview(result)
-    bundle: dict[str, Any] = {
-        "text/plain": _join_text(result, table),
-        "text/html": _join_html(result, table),
-    }
-    if table is not None or result.errors or result.report or not is_tree(result.data):
-        return bundle
-    return bundle | {"application/json": result.data}, {
-        "application/json": {"expanded": False, "root": "data"}
-    }
+    layout = _lay_out(result)
+    bundle = {"text/plain": _join_text(result, layout), "text/html": _join_html(result, layout)}
+    return bundle, {}
 
 
-def _join_text(result: Renderable, table: Preview | None) -> str:
-    if table is None:
-        body = list(iter_json_lines(result.data))
-    else:
+def _lay_out(result: Renderable) -> Layout:
+    """Choose how to show an answer: as tables, as names with values, or as JSON."""
+    try:
+        found = result.previews(MOST_ROWS)
+    # Values that do not fit their column, or lone surrogates in names: JSON shows them all.
+    except (GqlnbError, UnicodeEncodeError):
+        return Layout({}, [], {})
+    shown = {sanitize_text(name, 120): it for name, it in found.items() if not _is_null(name, it)}
+    if not shown:
+        return Layout(
+            {}, [], dict(iter_leaves(result.data)) if isinstance(result.data, dict) else {}
+        )
+    tables = {
+        name: it if it.rows <= MOST_ROWS else it._replace(frame=it.frame.head(ROWS_SHOWN))
+        for name, it in islice(shown.items(), TABLES_SHOWN)
+    }
+    values = {name: value for it in found.values() for name, value in it.beside.items()}
+    return Layout(tables, [*shown][TABLES_SHOWN:], values)
+
+
+def _is_null(name: str, table: Preview) -> bool:
+    """Return whether a list is null, or within an object that is null."""
+    return not table.rows and any(
+        value is None and f"{name}.".startswith(f"{key}.") for key, value in table.beside.items()
+    )
+
+
+def _join_text(result: Renderable, layout: Layout) -> str:
+    body = [] if layout.tables else list(iter_json_lines(result.data))
+    if layout.tables:
+        body += _list_value_lines(layout.values)
+    for name, table in layout.tables.items():
+        caption = _build_table_caption(table)
         shown = build_grid(table.frame).to_text()
-        body = [*_list_lines_beside(table.beside), shown, build_caption(table.frame, table.rows)]
+        # One table needs no name, and several have their captions above them.
+        body += [shown, caption] if len(layout.tables) == 1 else [f"{name}: {caption}", shown]
+    body += _list_other_lists(layout)
     return "\n".join([*body, *format_errors(result), *_list_page_lines(result)])
 
 
-def _join_html(result: Renderable, table: Preview | None) -> str:
-    if table is None:
+def _join_html(result: Renderable, layout: Layout) -> str:
+    body = _render_values(layout.values)
+    if not layout.tables and not layout.values:
         lines = escape("\n".join(iter_json_lines(result.data)))
         body = f'<pre style="white-space:pre-wrap">{lines}</pre>'
-    else:
-        above = _render_paragraph(_list_lines_beside(table.beside))
-        body = above + render_frame(table.frame, build_caption(table.frame, table.rows))
+    for name, table in layout.tables.items():
+        caption = _build_table_caption(table)
+        if len(layout.tables) == 1:
+            body += render_frame(table.frame, caption)
+        else:
+            head = f"<b>{escape(name)}</b>: {escape(caption)}"
+            body += f'<p style="margin:8px 0 2px">{head}</p>'
+            body += build_grid(table.frame, IN_HTML).to_html()
     note = render_note(format_errors(result))
-    below = _render_paragraph(_list_page_lines(result))
+    below = _render_paragraph([*_list_other_lists(layout), *_list_page_lines(result)])
     return f'<div class="{HTML_CLASSES}">{note}{body}{below}</div>'
 
 
+def _build_table_caption(table: Preview) -> str:
+    """Return the caption of a table, with the frames of the lists in its rows."""
+    caption = build_caption(table.frame, table.rows)
+    names = ", ".join(f'.frames["{sanitize_text(name, 120)}"]' for name in table.nested)
+    return f"{caption}; nested lists: {names}" if names else caption
+
+
+def _list_other_lists(layout: Layout) -> list[str]:
+    """Return a line about the lists that are not shown; none if all are."""
+    if not layout.others:
+        return []
+    lists = "list" if len(layout.others) == 1 else "lists"
+    return [f"{len(layout.others):,} more {lists} in .frames: {', '.join(layout.others)}"]
+
+
 def _list_page_lines(result: Renderable) -> list[str]:
-    return result.report.format_lines() if result.report is not None else []
+    lines = result.report.format_lines() if result.report is not None else []
+    cached_at = getattr(result.response, "cached_at", None)
+    if cached_at is not None:
+        lines = [*lines, f"cached {format_short_age(time.time() - cached_at)} ago"]
+    return lines
 
 
 def render_note(lines: Sequence[str], style: str = NOTE_STYLE) -> str:
@@ -337,36 +541,75 @@ def render_note(lines: Sequence[str], style: str = NOTE_STYLE) -> str:
     return f'<div style="{style}">{"<br>".join(map(escape, lines))}</div>' if lines else ""
 
 
-def render_frame(frame: pd.DataFrame, note: str = "") -> str:
-    """Return the first rows of a frame as an escaped HTML table, with a note or caption below."""
+def render_frame(
+    frame: pd.DataFrame, note: str = "", links: Mapping[tuple[int, int], str] | None = None
+) -> str:
+    """Return the first rows of a frame as an escaped HTML table, with a note or caption below.
+
+    `links` are as of :class:`Grid`.
+    """
     below = escape(note or build_caption(frame))
-    return f'{build_grid(frame, IN_HTML).to_html()}<p style="opacity:.7;margin:2px 0">{below}</p>'
-
-
-def _get_preview(result: Renderable) -> Preview | None:
-    try:
-        return result.preview(ROWS_SHOWN)
-    except GqlnbError:  # values that do not fit their column: JSON shows them all
-        return None
+    table = replace(build_grid(frame, IN_HTML), links=dict(links or {})).to_html()
+    return f'{table}<p style="opacity:.7;margin:2px 0">{below}</p>'
 
 
 def _render_paragraph(lines: Sequence[str]) -> str:
     return f'<p style="margin:2px 0">{"<br>".join(map(escape, lines))}</p>' if lines else ""
 
 
-def _list_lines_beside(others: Mapping[str, object]) -> list[str]:
-    """Return the values beside the rows as lines ``name: value``."""
-    shown = [
-        f"{sanitize_text(name, 120)}: {_format_value(value)}"
-        for name, value in islice(others.items(), ROWS_SHOWN)
-    ]
-    more = len(others) - len(shown)
-    return [*shown, f"… and {more} more values"] if more > 0 else shown
+def _render_values(values: Mapping[str, JSON]) -> str:
+    """Return names and values as an HTML table of two columns; empty without values.
+
+    Those beyond the first unfold below it.
+    """
+    if not values:
+        return ""
+    first, total = count_shown(len(values)), len(values)
+    items = list(islice(values.items(), first + VALUES_UNFOLDED))
+    body = _render_value_table(items[:first], opened=total == 1)
+    if total > first:
+        rest = _render_value_table(items[first:])
+        more = _render_paragraph(_count_more_values(total - len(items)))
+        body += f"<details><summary>{total - first:,} more values</summary>{rest}{more}</details>"
+    return body
+
+
+def _render_value_table(items: Sequence[tuple[str, JSON]], *, opened: bool = False) -> str:
+    rows = []
+    for name, value in items:
+        inner = build_inner_grid(value) if is_nested(value) else None
+        text = _format_value(value)
+        cell = render_cell("td", text, link=text, inner=inner, opened=opened)
+        rows.append(f"<tr>{_render_value_name(sanitize_text(name, 120))}{cell}</tr>")
+    return f"<table><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _render_value_name(name: str) -> str:
+    if len(name) <= NAME_ON_A_LINE:
+        return render_cell("th", name)
+    return f'<th style="{LONG_NAME_STYLE}">{escape(name)}</th>'
+
+
+def _list_value_lines(values: Mapping[str, object]) -> list[str]:
+    """Return names and values as lines ``name: value``."""
+    shown = islice(values.items(), count_shown(len(values)))
+    lines = [f"{sanitize_text(name, 120)}: {_format_value(value)}" for name, value in shown]
+    return [*lines, *_count_more_values(len(values) - len(lines))]
+
+
+def _count_more_values(more: int) -> list[str]:
+    return [f"… and {more:,} more values"] if more > 0 else []
 
 
 def _format_value(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return sanitize_text(text, VALUE_SHOWN)
+    """Return a value as JSON, text without quotes unless it is empty, a float rounded."""
+    if isinstance(value, str) and value:
+        return sanitize_text(value, VALUE_SHOWN)
+    if isinstance(value, float):
+        return format_float(value, count_decimals(value))
+    if is_nested(value):
+        return format_cell(value, VALUE_SHOWN)
+    return sanitize_text(_format_leaf(value), VALUE_SHOWN)
 
 
 # -- JSON
@@ -423,24 +666,6 @@ def _format_leaf(value: object) -> str:
     return "".join(" " if unicodedata.category(c) in INVISIBLE_CATEGORIES else c for c in text)
 
 
-def is_tree(data: object) -> bool:
-    """Return whether JSON data are better, safely and cheaply shown as a tree."""
-    if (
-        not isinstance(data, dict)
-        or sum(1 for _ in islice(iter_json_lines(data), MIN_TREE_LINES + 1)) <= MIN_TREE_LINES
-    ):
-        return False
-    size = 0  # counted while encoding, to stop early at large data
-    try:
-        for part in json.JSONEncoder(ensure_ascii=False, allow_nan=False).iterencode(data):
-            size += len(part.encode())
-            if size > MAX_TREE_BYTES or UNSAFE_IN_TREE.search(part):
-                return False
-    except (TypeError, ValueError, RecursionError):  # not JSON, or too deep for a viewer
-        return False
-    return True
-
-
 # -- errors
 
 
@@ -465,15 +690,61 @@ def format_error_path(error: Mapping[str, object]) -> str | None:
 
 
 def format_errors(result: Renderable) -> list[str]:
-    """Return the errors of an answer as lines: path, message, and location of the field."""
+    """Return the errors of an answer as lines: path, message, and location of the field.
+
+    Errors that differ in the indices of their paths alone share a line.
+    """
     if not result.errors:
         return []
     causes = [*result.causes, *[None] * len(result.errors)]
-    lines = []
-    shown = zip(result.errors[:ERRORS_SHOWN], causes, result.selections, strict=False)
-    for error, cause, place in shown:
-        described = error if cause is None else {**error, "message": describe_exception(cause)}
-        lines.append(f"  {format_error(described)}" + (f" ({place})" if place else ""))
-    more = len(result.errors) - len(lines)
+    examined = zip(result.errors[:ERRORS_EXAMINED], causes, result.selections, strict=False)
+    groups: dict[tuple[object, ...], list[Mapping[str, object]]] = {}
+    for error, cause, place in examined:
+        described = error
+        if cause is not None:  # a GraphQLError is raised for its message; its class says nothing
+            message = describe_exception(cause).removeprefix("GraphQLError: ")
+            described = {**error, "message": message}
+        path = described.get("path")
+        steps = path if isinstance(path, (list, tuple)) else ()
+        form = repr([None if isinstance(step, int) else step for step in steps])
+        groups.setdefault((form, str(described.get("message")), place), []).append(described)
+    shown = list(groups.items())[:ERRORS_SHOWN]
+    lines = [
+        f"  {format_error({**alike[0], 'path': merge_paths(alike)})}"
+        + (f" ({place})" if place else "")
+        for (_, _, place), alike in shown
+    ]
+    more = len(result.errors) - sum(len(alike) for _, alike in shown)
     rest = [f"  … and {more:,} more: see result.errors_frame()"] if more else []
-    return [f"Partial answer, {format_error_count(result.errors)}:", *lines, *rest]
+    count = format_error_count(result.errors)
+    return [
+        f"Partial answer, {count}:" if has_values(result.data) else f"No data, {count}:",
+        *lines,
+        *rest,
+    ]
+
+
+def has_values(data: object) -> bool:
+    """Return whether data have a value other than null."""
+    leaves = iter_leaves(data) if isinstance(data, dict) else [("", data)]
+    return any(value is not None for _, value in leaves)
+
+
+def merge_paths(errors: Sequence[Mapping[str, Any]]) -> list[object] | None:
+    """Merge paths that differ only in indices into one path; return None without a path."""
+    paths = [error.get("path") for error in errors]
+    if not isinstance(paths[0], (list, tuple)):
+        return None
+    merged: list[object] = []
+    for steps in zip(*paths, strict=True):
+        different = sorted(set(steps)) if isinstance(steps[0], int) else [steps[0]]
+        if len(different) == 1:
+            merged.append(different[0])
+            continue
+        first, last = different[0], different[-1]
+        is_range = last - first == len(different) - 1
+        listed = ", ".join(map(str, different[:INDICES_SHOWN]))
+        rest = ", …" if len(different) > INDICES_SHOWN else ""
+        text = f"{first}..{last}" if is_range else f"{listed}{rest}"
+        merged[-1:] = [f"{merged[-1]}[{text}]"] if merged else [f"[{text}]"]
+    return merged

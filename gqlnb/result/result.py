@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,8 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.document.json_codec import strip_bom
-from gqlnb.errors import AnswerError, PartialError, advise_if_strict, sanitize_text
-from gqlnb.result import frame_warnings
+from gqlnb.errors import AnswerError, PartialError, sanitize_text, suggest
+from gqlnb.interactive import raise_attribute_error, split_hints
 from gqlnb.result.renderer import (
     ERRORS_SHOWN,
     format_error,
@@ -21,14 +22,15 @@ from gqlnb.result.renderer import (
     render_bundle,
     render_text,
 )
+from gqlnb.result.table_exports import TableExports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import pandas as pd
-    import pyarrow as pa
 
     from gqlnb.document.document import Document
+    from gqlnb.document.json_codec import JSON
     from gqlnb.result.decoder import DecimalData, Envelope
     from gqlnb.result.frames import FrameColumn, Frames
     from gqlnb.result.paging_report import Report
@@ -53,17 +55,39 @@ __all__ = [
     "hide_decimals",
     "keep_crawler",
     "keep_exact_bytes",
+    "locate_in_cell",
+    "read_list",
     "restore_decimals",
     "warn_incomplete",
 ]
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+# Marks of warnings that were given for a result, beside names of lists and remarks on columns.
+PARTIAL, INCOMPLETE = "errors beside the data", "report"
+# Names that readers of other libraries try first.
+_HINTS = split_hints(
+    {
+        "dataframe DataFrame pandas to_dataframe to_df to_frame": "df",
+        "json to_json to_dict dict raw": "data",
+        "rows records to_dicts items nodes": "dicts()",
+        "text content body": "response.body, where there was a response",
+        "status status_code headers": "response, where there was one",
+        "ok has_errors exception error": "errors, or raise_for_errors()",
+        "raise_for_status": "raise_for_errors()",
+        "page_info pageInfo has_next total totalCount": "report, after execute_all()",
+        "to_polar polars": "to_polars()",
+        "query_text text_sent": "document",
+    }
+)
+KEYS_SHOWN = 12
+REASONS_SHOWN = 3  # errors in a warning
+_warned_sources: set[str | None] = set()  # one warning per source and process about inference
 # Neither copied nor pickled: only a client sends further requests, and for its own result.
 _TRANSIENT_STATE = frozenset({"_lazy_data", "_crawler", "_forms", "_schema_loader", "frames"})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result:
+class Result(TableExports):
     """The answer to one operation.
 
     ``result["viewer"]`` is the field of that name. ``len(result)`` and iteration are about the
@@ -126,10 +150,10 @@ class Result:
     _forms: ScalarForms | None = field(default=None, init=False)
     _crawler: object = field(default=None, init=False)
     _cell: tuple[int, str, int | None] | None = field(default=None, init=False)
-    _given_warnings: set[str | None] | None = field(default=None, init=False)
+    _given_warnings: set[str] | None = field(default=None, init=False)
 
     @classmethod
-    def from_bytes(cls, body: bytes, document: Document | None = None, **members: Any) -> Self:
+    def from_bytes(cls, body: bytes, document: Document | None = None, **members: Any) -> Self:  # noqa: ANN401 - of several types
         """Read the bytes of a GraphQL response, such as a saved answer.
 
         Parameters
@@ -177,12 +201,14 @@ class Result:
 
     if not TYPE_CHECKING:  # type checkers would accept any attribute name
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> JSON:
             """Decode the data on first access, once for all threads."""
             lazy = self._lazy_data if name == "data" else None
             if lazy is None:
-                msg = f"{type(self).__name__!r} object has no attribute {name!r}"
-                raise AttributeError(msg)
+                pandas = sys.modules.get("pandas")
+                is_of_frame = pandas is not None and hasattr(pandas.DataFrame, name)
+                of_frame = {name: f"df.{name}"} if is_of_frame else {}
+                raise_attribute_error(self, name, of_frame | _HINTS)
             members = self.__dict__
             try:
                 with lazy.lock:
@@ -196,13 +222,29 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to copy and pickle: the data, and no decoders or clients."""
-        state = {"data": self.data, **self.__dict__, "extensions": dict(self.extensions)}
+        # With decimals in the data instead of the bytes that have them: they are not copied.
+        exact = copy_with_decimals(self)
+        state = {**self.__dict__, "data": exact, "extensions": dict(self.extensions)}
+        state["has_decimals"] = exact is not self.data
         return {name: value for name, value in state.items() if name not in _TRANSIENT_STATE}
 
-    def __getitem__(self, key: str) -> Any:
-        if not isinstance(self.data, Mapping):
-            raise KeyError(key)
-        return self.data[key]
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copied or pickled state."""
+        has_decimals = state.pop("has_decimals", False)  # not in pickles of earlier versions
+        self.__dict__.update(state)
+        if has_decimals:
+            hide_decimals(self)
+
+    def __getitem__(self, key: str) -> JSON:
+        data = self.data
+        if isinstance(data, Mapping) and key in data:
+            return data[key]
+        shown = sanitize_text(repr(key), 80)
+        names = list(data) if isinstance(data, Mapping) else []
+        has = f"It has {', '.join(map(repr, names[:KEYS_SHOWN]))}" if names else "It has no data"
+        more = f" and {len(names) - KEYS_SHOWN} more" if len(names) > KEYS_SHOWN else ""
+        msg = f"The result has no field {shown}. {has}{more}.{suggest(str(key), names)}"
+        raise KeyError(msg)
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.data) if isinstance(self.data, Mapping) else []
@@ -250,8 +292,9 @@ class Result:
             ``Timestamp``, ``int``; None for null), or of mappings of JSON values. The frame of a
             list in rows of another begins with their keys, as in :attr:`frames`. ``attrs`` holds
             JSON values only: ``source``, ``partial``, ``total_count`` (the total count of the
-            connection, or None), ``dropped`` (the number of null edges, nodes and items) and
-            ``beside``, a mapping of the values selected beside the list, by dotted name
+            connection, or None), ``dropped`` (the number of null edges, nodes and objects, which
+            have no row; a null in a list of scalars is a row with a missing value) and ``beside``,
+            a mapping of the values selected beside the list, by dotted name
             (``"search.repositoryCount"``).
 
         Raises
@@ -269,6 +312,11 @@ class Result:
         return build_frame(self, path, 1, short=short, explode=explode, strict=strict)
 
     to_pandas = frame
+
+    @property
+    def df(self) -> pd.DataFrame:
+        """The frame of the only list, as by :meth:`frame` without arguments."""
+        return build_frame(self, None, 1)
 
     @cached_property  # writes to __dict__, which a frozen dataclass allows
     def frames(self) -> Frames:
@@ -299,108 +347,9 @@ class Result:
         """
         from gqlnb.result.frames import Frames
 
-        answer = _load_schema(self)
-        return Frames(answer, partial(self._finish_frame, answer, quiet), strict=strict)
-
-    def arrow(self, path: str | None = None, *, strict: bool = True) -> pa.Table:
-        """Return the answer as a ``pyarrow.Table``.
-
-        Parameters
-        ----------
-        path, strict
-            As for :meth:`frame`.
-
-        Returns
-        -------
-        pyarrow.Table
-            Lists in the rows are Arrow lists. JSON values, and values of unknown scalars, are JSON
-            text, but strings remain as they are.
-
-        Raises
-        ------
-        FrameError
-            As for :meth:`frame`.
-        """
-        from gqlnb.result.frames import build_arrow_table
-
-        answer = _load_schema(self)
-        table = build_arrow_table(answer, path, strict=strict)
-        self._warn_about_frame(answer, 3)
-        return table
-
-    def to_parquet(
-        self, file: Any, path: str | None = None, *, strict: bool = True, **options: Any
-    ) -> None:
-        """Write the answer as Parquet, with the types of :meth:`arrow`.
-
-        Unlike ``frame().to_parquet()``, JSON objects with different keys are not merged into one
-        struct type.
-
-        Parameters
-        ----------
-        file
-            A path, or a file open for bytes.
-        path, strict
-            As for :meth:`frame`.
-        **options
-            Passed to ``pyarrow.parquet.write_table``: ``compression``, ...
-
-        Raises
-        ------
-        FrameError
-            As for :meth:`frame`.
-
-        Notes
-        -----
-        ``pandas.read_parquet`` restores the dtypes of the frame, and its ``attrs``.
-        """
-        from gqlnb.result.frames import write_parquet
-
-        columns, attrs = self._read_columns(path, strict=strict)
-        write_parquet(columns, attrs, file, **options)
-
-    def to_csv(
-        self, file: Any = None, path: str | None = None, *, strict: bool = True, **options: Any
-    ) -> str | None:
-        """Write the answer as CSV, with lists and JSON values as JSON.
-
-        Parameters
-        ----------
-        file
-            A path, or a file open for text; None to return the text.
-        path, strict
-            As for :meth:`frame`.
-        **options
-            Passed to ``pandas.DataFrame.to_csv``; ``index`` is False by default.
-
-        Returns
-        -------
-        str or None
-            The text, if `file` is None.
-
-        Raises
-        ------
-        FrameError
-            As for :meth:`frame`.
-        """
-        from gqlnb.result.frames import write_csv
-
-        columns, _ = self._read_columns(path, strict=strict)
-        return write_csv(columns, file, **options)
-
-    def _read_columns(
-        self, path: str | None, *, strict: bool
-    ) -> tuple[dict[str, FrameColumn], dict[str, object]]:
-        from gqlnb.result.frames import read_columns
-
-        answer = _load_schema(self)
-        columns, attrs = read_columns(answer, path, strict=strict)
-        self._warn_about_frame(answer, 4)
-        return columns, self._build_marks() | attrs
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        with advise_if_strict("Pass result.arrow(strict=False) instead of the result."):
-            return self.arrow().__arrow_c_stream__(requested_schema)
+        answer = self._load_answer()
+        level = None if quiet else 2  # through the mapping of frames
+        return Frames(answer, partial(self._mark_frame, answer, level), strict=strict)
 
     def dicts(self, path: str | None = None) -> list[Any]:
         """Return the rows of a list as mappings.
@@ -410,6 +359,11 @@ class Result:
         path
             The list, as for :meth:`frame`. If None and there is not exactly one list that is not
             inside another, the data are the only row.
+
+        Returns
+        -------
+        list
+            The rows unchanged, without null objects; null items of lists of scalars included.
 
         Raises
         ------
@@ -465,22 +419,6 @@ class Result:
         cause = next((cause for cause in self.causes if cause is not None), None)
         raise PartialError(message, result=self) from cause
 
-    def in_cell(self, lines: int = 1, place: str = "cell line", own: int | None = None) -> Self:
-        """Locate the fields of errors by lines of a notebook cell, and return this result.
-
-        Parameters
-        ----------
-        lines
-            The number of cell lines above the text.
-        place
-            The word before a line number.
-        own
-            The number of lines of the text that are in the cell; saved fragments follow. None for
-            all.
-        """
-        self.__dict__["_cell"] = lines, place, own
-        return self
-
     @property
     def selections(self) -> tuple[str, ...]:
         """The location of each error's field, such as ``"cell line 3"``; empty if unknown."""
@@ -508,9 +446,43 @@ class Result:
         FrameError
             If a value does not fit its column.
         """
-        from gqlnb.result.frames import build_preview
+        found = self.previews(rows)
+        return next(iter(found.values())) if len(found) == 1 else None
 
-        return build_preview(self._answer, rows)
+    def previews(self, rows: int | None = None) -> dict[str, Preview]:
+        """Return the first rows of each outermost list, for display.
+
+        Parameters
+        ----------
+        rows
+            The maximum number of rows of each list; None for all.
+
+        Returns
+        -------
+        dict
+            As of :meth:`preview`, by the name of the list; empty if there is none, or if the items
+            of one are lists.
+
+        Raises
+        ------
+        FrameError
+            If a value does not fit its column.
+        """
+        from gqlnb.result.frames import build_previews
+
+        return build_previews(self._answer, rows)
+
+    def _read_columns(
+        self,
+        path: str | None,
+        level: int,
+        **options: Any,  # noqa: ANN401 - of several types
+    ) -> tuple[dict[str, FrameColumn], int, dict[Any, object]]:
+        from gqlnb.result.frames import read_columns
+
+        answer = self._load_answer()
+        columns, count, attrs = read_columns(answer, path, **options)
+        return columns, count, self._mark_frame(answer, level + 1, path, attrs)
 
     @property
     def _answer(self) -> AnswerData:
@@ -519,38 +491,73 @@ class Result:
         from gqlnb.result.shape import infer_shape
         from gqlnb.result.table_reader import AnswerData
 
-        shape = get_shape(self)
-        source = self._lazy_data if shape is not None else None
-        forms = self._forms or NO_FORMS
-        return AnswerData(shape or infer_shape(self.data), lambda: self.data, source, forms)
+        shape, forms = get_shape(self), self._forms or NO_FORMS
+        if shape is None:
+            return AnswerData(self, infer_shape(self.data), None, forms)
+        return AnswerData(self, shape, self._lazy_data, forms)
 
-    def _build_marks(self) -> dict[str, object]:
+    def _load_answer(self) -> AnswerData:
+        """Load the schema if possible, and return the data for frames."""
+        if self._schema_loader is not None:
+            document = self._schema_loader(self)
+            detach_schema_loader(self)  # afterwards: an interrupted load is repeated next time
+            if document is not None:
+                self.__dict__["document"] = document
+                keep_exact_bytes(self)
+        return self._answer
+
+    def _mark_frame(
+        self, answer: AnswerData, level: int | None, path: str | None, attrs: Mapping[Any, object]
+    ) -> dict[Any, object]:
+        """Return the ``attrs`` of the frame at `path`; warn once about facts it does not show."""
+        # `level` is the number of calls between this method and the user's line; None: no warning.
         report = self.report
+        if report is not None and report.left_out:  # of other lists than the one at `path`
+            from gqlnb.result.frames import choose_table
+
+            report = report.narrow_to(choose_table(answer, path).name)
+        marks = self._build_marks(report)
+        if level is None:
+            return {**marks, **attrs}
+        found = dict(answer.remarks)
+        if self.errors:
+            reason = format_error_count(self.errors)
+            if answer.read_outline() is None:  # as of a refused request: there is nothing else
+                shown = "; ".join(map(format_error, self.errors[:REASONS_SHOWN]))
+                reason = f"no data, and {reason}: {shown.rstrip('.')}"
+            found[PARTIAL] = f"The answer is partial: {reason}. See result.errors_frame()."
+        if report is not None and report.warning is not None:
+            found[INCOMPLETE] = report.warning
+        for name in sorted(answer.renumbered):
+            key = name.rpartition(".")[2]
+            found[name] = (
+                f"Ids in a list of {name!r} repeat or are missing, so what is in its rows has "
+                f"the row, {f'{key}_index'!r}, as key instead of {f'{key}.id'!r}."
+            )
+        if found:
+            _warn_once(self, found, level + 1)
+        unknown = self.document is None or self.document.schema is None
+        if unknown and self.source not in _warned_sources:
+            _warned_sources.add(self.source)
+            message = (
+                f"No schema is known for {self.source or 'this answer'}: the dtypes of its frames "
+                "are inferred from the values. A client takes it from Client(..., schema=), and "
+                "client.schema says why an endpoint's is not known; Result.from_bytes takes it "
+                "from its document."
+            )
+            warnings.warn(message, stacklevel=level + 1)
+        return {**marks, **attrs}
+
+    def _build_marks(self, report: Report | None) -> dict[str, object]:
+        """Return the ``attrs`` that a frame has from its result, with a report narrowed to it."""
         partial = bool(self.errors) or (report is not None and not report.complete)
         marks: dict[str, object] = {"source": self.source, "partial": partial}
-        return marks if report is None else marks | {"report": report.to_dict()}
-
-    def _finish_frame(self, answer: AnswerData, quiet: bool, frame: pd.DataFrame) -> None:
-        frame.attrs = self._build_marks() | frame.attrs
-        if not quiet:
-            self._warn_about_frame(answer, 4)  # through the mapping of frames
-
-    def _warn_about_frame(self, answer: AnswerData, level: int) -> None:
-        """Warn once about errors, repeated ids, unusual values and inferred dtypes.
-
-        `level` is the number of calls between this method and the user's line.
-        """
-        given = _get_given_warnings(self)
-        found = [
-            *frame_warnings.describe_partial_result(self.errors, given),
-            *frame_warnings.describe_incompleteness(self.report, given),
-            *frame_warnings.describe_renumbering(answer.renumbered, given),
-            *frame_warnings.describe_remarks(answer.remarks, given),
-        ]
-        if self.document is None or self.document.schema is None:
-            found += frame_warnings.describe_inference(self.source)
-        for message in found:
-            warnings.warn(message, stacklevel=level)
+        cached_at = getattr(self.response, "cached_at", None)
+        if report is not None:
+            marks["report"], cached_at = report.to_dict(), report.cached_at
+        if cached_at is not None:  # seconds since the epoch, of the oldest remembered answer
+            marks["cached_at"] = cached_at
+        return marks
 
     def __repr__(self) -> str:
         return render_text(self)
@@ -563,7 +570,7 @@ class Result:
 
 
 def build_data_result(
-    data: Any, document: Document, source: str, variables: Mapping[str, Any] | None = None
+    data: object, document: Document, source: str, variables: Mapping[str, Any] | None = None
 ) -> Result:
     """Return the result of an execution without errors."""
     # A third of the time of the constructor of a frozen dataclass: it counts for `{ hello }`.
@@ -586,18 +593,23 @@ def build_frame(
     explode: str | None = None,
     strict: bool = True,
 ) -> pd.DataFrame:
-    """Return the frame of a result like :meth:`Result.frame`.
+    """Return the frame of a result like :meth:`Result.frame`."""
+    # `level` is the number of calls between this function and the user's line, for warnings.
+    from gqlnb.result.frames import build_list_frame
 
-    `level` is the number of calls between this function and the user's line, for warnings.
-    """
-    from gqlnb.result.frames import build_list_frame, shorten_column_names
-
-    answer = _load_schema(result)
-    frame = build_list_frame(answer, path, explode=explode, strict=strict)
-    frame = shorten_column_names(frame) if short else frame
-    frame.attrs = result._build_marks() | frame.attrs
-    result._warn_about_frame(answer, level + 3)
+    answer = result._load_answer()
+    frame = build_list_frame(answer, path, short=short, explode=explode, strict=strict)
+    frame.attrs = result._mark_frame(answer, level + 2, path, frame.attrs)
     return frame
+
+
+def read_list(result: Result, path: str | None) -> tuple[dict[str, FrameColumn], dict[str, bool]]:
+    """Return the columns of a list, and whether their values may be missing; without warnings."""
+    from gqlnb.result.frames import choose_table, read_columns
+
+    answer = result._load_answer()
+    columns, _, _ = read_columns(answer, path, strict=False)
+    return columns, {each.name: each.nullable for each in choose_table(answer, path).columns}
 
 
 def get_shape(result: Result) -> Shape | None:
@@ -605,6 +617,29 @@ def get_shape(result: Result) -> Shape | None:
     from gqlnb.result.shape import build_shape
 
     return build_shape(result.document, result.variables) if result.document is not None else None
+
+
+def locate_in_cell(result: Result, lines: int, place: str, own: int | None = None) -> Result:
+    """Locate the fields of a result's errors by lines of a notebook cell.
+
+    Parameters
+    ----------
+    result
+        The result.
+    lines
+        The number of cell lines above the text.
+    place
+        The word before a line number.
+    own
+        The number of lines of the text that are in the cell; saved fragments follow. None for all.
+
+    Returns
+    -------
+    Result
+        The result.
+    """
+    result.__dict__["_cell"] = lines, place, own
+    return result
 
 
 def attach_lazy_data(result: Result, lazy_data: Envelope | DecimalData) -> Result:
@@ -635,6 +670,11 @@ def attach_schema_loader(result: Result, loader: SchemaLoader | None) -> Result:
         The result of a document without a schema.
     loader
         Returns its document with the schema, or None if that is not available; called once.
+
+    Returns
+    -------
+    Result
+        The result.
     """
     result.__dict__["_schema_loader"] = loader
     return result
@@ -646,41 +686,34 @@ def detach_schema_loader(result: Result) -> Result:
     return result
 
 
-def _load_schema(result: Result) -> AnswerData:
-    """Load the schema if possible, and return the data for frames."""
-    if result._schema_loader is not None:
-        document = result._schema_loader(result)
-        detach_schema_loader(result)  # afterwards: an interrupted load is repeated next time
-        if document is not None:
-            result.__dict__["document"] = document
-            keep_exact_bytes(result)
-    return result._answer
-
-
 def finish_pages(last: Result, merged: Result) -> Result:
-    """Return the merged result of all pages, after giving its report to the last page.
-
-    Only an empty page after it may show that a page was the last one. Warnings given for the one
-    are not given again for the other.
-    """
+    """Return the merged result of all pages, after giving its report to the last page."""
+    # Only an empty page after it may show that a page was the last one. Warnings given for the one
+    # are not given again for the other.
     last.__dict__["report"] = merged.report
     merged.__dict__["_given_warnings"] = _get_given_warnings(last)
     return merged
 
 
 def warn_incomplete(result: Result, level: int) -> Result:
-    """Return a result of paging; warn once if its completeness is not proved.
-
-    `level` is the number of calls between this function and the user's line.
-    """
-    given = _get_given_warnings(result)
-    for message in frame_warnings.describe_incompleteness(result.report, given):
-        warnings.warn(message, stacklevel=level + 1)
+    """Return a result of paging; warn once if its completeness is not proved."""
+    # `level` is the number of calls between this function and the user's line.
+    if result.report is not None and result.report.warning is not None:
+        _warn_once(result, {INCOMPLETE: result.report.warning}, level + 1)
     return result
 
 
-def _get_given_warnings(result: Result) -> set[str | None]:
-    given: set[str | None] = result.__dict__.setdefault("_given_warnings", set())
+def _warn_once(result: Result, messages: Mapping[str, str], level: int) -> None:
+    """Give the warnings that were not given for a result yet, by their marks."""
+    given = _get_given_warnings(result)
+    for mark, message in messages.items():
+        if mark not in given:
+            given.add(mark)
+            warnings.warn(message, stacklevel=level + 1)
+
+
+def _get_given_warnings(result: Result) -> set[str]:
+    given: set[str] = result.__dict__.setdefault("_given_warnings", set())
     return given
 
 
@@ -688,17 +721,14 @@ def _get_given_warnings(result: Result) -> set[str | None]:
 
 
 def keep_exact_bytes(result: Result) -> None:
-    """Let frames be read from the bytes, if numbers in the data may not be exact.
-
-    JSON numbers of decimal scalars are floats in the data, as everywhere in Python.
-    """
+    """Let frames be read from the bytes, if numbers in the data may not be exact."""
+    # JSON numbers of decimal scalars are floats in the data, as everywhere in Python.
     from gqlnb.result.decoder import decode_envelope, has_exact_scalars
 
-    shape, body = get_shape(result), getattr(result.response, "body", b"")
-    is_decoded = getattr(result.response, "members", None) is not None
-    if shape is None or not body or is_decoded or result._lazy_data is not None:
-        return
-    if has_exact_scalars(shape):
+    body, shape = _get_body(result), None
+    if body and result._lazy_data is None:
+        shape = get_shape(result)
+    if shape is not None and has_exact_scalars(shape):
         data = result.data
         envelope = decode_envelope(body, shape)
         envelope.make_data = lambda: data
@@ -707,14 +737,10 @@ def keep_exact_bytes(result: Result) -> None:
 
 def _get_body(result: Result) -> bytes:
     """Return the bytes of a result; empty if it holds values of this process."""
-    from gqlnb.result.decoder import Envelope
-
-    lazy = result._lazy_data
-    if isinstance(lazy, Envelope) and lazy.body:
-        return lazy.body
-    if getattr(result.response, "members", None) is not None:
-        return b""
-    return strip_bom(getattr(result.response, "body", b""))
+    body: bytes = getattr(result._lazy_data, "body", b"")
+    if not body and getattr(result.response, "members", None) is None:
+        body = strip_bom(getattr(result.response, "body", b""))
+    return body
 
 
 def restore_decimals(result: Result) -> bool:
@@ -727,15 +753,17 @@ def restore_decimals(result: Result) -> bool:
     return decoder.restore_decimals(result.data, shape, _get_body(result))
 
 
-def copy_with_decimals(result: Result) -> Any:
-    """Return a copy of the data of a result with exact decimals, as far as its bytes have any."""
+def copy_with_decimals(result: Result) -> JSON:
+    """Return the data of a result with exact decimals, in a copy unless they hold none."""
     from gqlnb.result import decoder
 
-    shape = get_shape(result)
-    if shape is None or not decoder.has_exact_scalars(shape):
+    if isinstance(result._lazy_data, decoder.DecimalData):
+        return result._lazy_data.outline
+    shape, body = get_shape(result), _get_body(result)
+    if not body or shape is None or not decoder.has_exact_scalars(shape):
         return result.data
     data = decoder.remove_decimals(result.data, shape)
-    decoder.restore_decimals(data, shape, _get_body(result))
+    decoder.restore_decimals(data, shape, body)
     return data
 
 

@@ -39,7 +39,7 @@ class ScalarForms(NamedTuple):
 NO_FORMS = ScalarForms(MappingProxyType({}), frozenset())
 
 
-def observe_forms(shape: Shape | None, data: Any, before: ScalarForms | None) -> ScalarForms:
+def observe_forms(shape: Shape | None, data: object, before: ScalarForms | None) -> ScalarForms:
     """Return the forms known after a page.
 
     Parameters
@@ -99,7 +99,7 @@ def _has_forms(shape: Shape) -> bool:
     return found
 
 
-def _get_form(shape: Shape, value: Any) -> str:
+def _get_form(shape: Shape, value: object) -> str:
     """Return the form of a value; empty for the implied one, and for an invalid value."""
     kind = scalars.get_scalar(shape)
     try:

@@ -221,10 +221,11 @@ class _SelectionSet(NamedTuple):
     scope: _Scope
 
 
-class _Field(NamedTuple):
+class _SelectedField(NamedTuple):
     node: FieldNode
     parent: Any  # an object or interface type; None without a schema
     scope: _Scope
+    objects: ObjectSet  # that the scope stands for
 
     @property
     def declared_type(self) -> GraphQLOutputType:
@@ -307,7 +308,7 @@ def build_response_shape(document: Document, conditions: Mapping[str, bool] | No
 
 def _add_children(shape: Shape, selected: Iterable[_SelectionSet], context: _Context) -> None:
     """Add the selected fields; equal response names merge, as in execution."""
-    fields: dict[str, list[_Field]] = {}
+    fields: dict[str, list[_SelectedField]] = {}
     for selection_set in selected:
         for found in _iter_fields(selection_set, context):
             node = found.node
@@ -320,9 +321,11 @@ def _add_children(shape: Shape, selected: Iterable[_SelectionSet], context: _Con
                     shape.fragments.setdefault(part.scope.types, set()).add(name)
 
 
-def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_Field]:
+def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_SelectedField]:
     """Yield the fields of a selection set, those of its fragments included."""
     schema, parent = context.schema, selected.parent
+    # Once for all fields, which are many.
+    objects = frozenset([(selected.scope.branch, name) for name in selected.scope.types])
     for node in selected.node.selections:
         scope = selected.scope
         if node.directives:
@@ -334,7 +337,7 @@ def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_Field]
             elif any(directive.name.value == "defer" for directive in node.directives):
                 scope = scope._replace(required=False)
         if isinstance(node, FieldNode):
-            yield _Field(node, parent, scope)
+            yield _SelectedField(node, parent, scope, objects)
             continue
         target: Any = node
         if isinstance(node, FragmentSpreadNode):
@@ -355,7 +358,7 @@ def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_Field]
         yield from _iter_fields(_SelectionSet(target.selection_set, inner, scope), context)
 
 
-def _build_child(parts: list[_Field], context: _Context) -> Shape:
+def _build_child(parts: list[_SelectedField], context: _Context) -> Shape:
     """Return the shape of a field that is selected once or more."""
     schema, first = context.schema, parts[0]
     child = _build_leaf(first) if schema is not None else Shape(type_text=UNTYPED_VALUE)
@@ -375,19 +378,17 @@ def _build_child(parts: list[_Field], context: _Context) -> Shape:
             first.scope.types,
             first.scope.required,
         )
-        objects = frozenset([(scope.branch, type_name) for type_name in scope.types])
-        child.possible_objects |= objects
+        child.possible_objects |= part.objects
         if scope.certain:
-            child.certain_objects |= objects
+            child.certain_objects |= part.objects
     for part in parts:
         if part.node.selection_set is None:
             continue
         scope = part.scope
-        objects = frozenset([(scope.branch, type_name) for type_name in scope.types])
         inner = None if schema is None else get_named_type(part.declared_type)
         # Objects selected under a condition are others than those selected always: fields below
         # the two selections of one field must not count as selected for the same objects.
-        branch = None if scope.always else (objects, None if scope.certain else id(part.node))
+        branch = None if scope.always else (part.objects, None if scope.certain else id(part.node))
         names = _get_object_names(schema, inner)
         required = is_uniform or (scope.required and not scope.is_narrowed)
         if schema is not None and inner is not get_named_type(first.declared_type):
@@ -403,7 +404,7 @@ def _build_child(parts: list[_Field], context: _Context) -> Shape:
     return child
 
 
-def _build_leaf(selected: _Field) -> Shape:
+def _build_leaf(selected: _SelectedField) -> Shape:
     declared: Any = selected.declared_type
     nullable = []  # for the value, and for the items of each list level
     inner = declared
@@ -417,7 +418,7 @@ def _build_leaf(selected: _Field) -> Shape:
     json_types = SCALAR_TYPES.get(inner.name)
     if isinstance(inner, GraphQLEnumType):
         values, json_types = tuple(inner.values), ENUM_TYPES
-    elif isinstance(inner, GraphQLScalarType):
+    elif isinstance(inner, GraphQLScalarType) and json_types is None:
         like = recognize_scalar(inner.name, inner.specified_by_url, inner.description)
     return Shape(
         inner.name,
@@ -431,7 +432,9 @@ def _build_leaf(selected: _Field) -> Shape:
     )
 
 
-def _get_object_names(schema: GraphQLSchema | None, composite: Any) -> frozenset[str]:
+def _get_object_names(
+    schema: GraphQLSchema | None, composite: GraphQLNamedType | None
+) -> frozenset[str]:
     """Return the names of the object types that values of a composite type can have."""
     if schema is None or composite is None:
         return frozenset()
@@ -470,10 +473,8 @@ class ConnectionPath(NamedTuple):
 
 
 def find_connection_path(shape: Shape) -> ConnectionPath | None:
-    """Return the path to the rows of a connection; None if the shape is not a connection.
-
-    It is recognized by the names of its fields, not by their aliases.
-    """
+    """Return the path to the rows of a connection; None if the shape is not a connection."""
+    # A connection is recognized by the names of its fields, not by their aliases.
     nodes = None
     for name, child in shape.children.items():
         if child.lists != 1:

@@ -7,18 +7,23 @@ nor looked at.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.document import scalars
+from gqlnb.document.known_scalars import UNKNOWN
 from gqlnb.document.paging_conventions import TOTAL_FIELDS
 from gqlnb.result.shape import Shape, find_connection_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gqlnb.document.known_scalars import Scalar
     from gqlnb.result.shape import ObjectSet
+
+    Data = Any  # JSON values, or the dicts and lists of this process
 
 __all__ = [
     "DATA_TABLE",
@@ -56,6 +61,8 @@ class ResultColumn:
         For a cell with the edges of a connection: the response name of their node.
     in_connection
         Whether the cells hold the edges or nodes of a connection.
+    kind
+        The scalar of its values; unknown for lists in cells.
     """
 
     name: str
@@ -63,6 +70,11 @@ class ResultColumn:
     nullable: bool
     node: str | None = None
     in_connection: bool = False
+    kind: Scalar = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look up the scalar."""
+        self.kind = UNKNOWN if self.shape.lists else scalars.get_scalar(self.shape)
 
 
 @dataclass(slots=True, eq=False)
@@ -104,6 +116,8 @@ class ResultTable:
     key
         The column that identifies a row in inner tables: ``id``, if it is never null in a row that
         has inner rows.
+    outermost
+        The table itself or its ancestor that is directly below the root.
     """
 
     name: str
@@ -116,17 +130,17 @@ class ResultTable:
     edge: ObjectPlan | None = None
     inner_tables: list[ResultTable] = field(default_factory=list)
     key: ResultColumn | None = None
+    outermost: ResultTable = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Set the attributes that are derived from the parent."""
+        above = self.parent
+        self.outermost = self if above is None or above.parent is None else above.outermost
 
     @property
     def short_name(self) -> str:
         """The last part of the name, used in the names of key columns."""
         return self.name.rpartition(".")[2]
-
-    @property
-    def outermost(self) -> ResultTable:
-        """The table itself or its ancestor that is directly below the root."""
-        above = self.parent
-        return self if above is None or above.parent is None else above.outermost
 
     def walk(self) -> Iterator[ResultTable]:
         """Yield this table and all tables in its rows."""
@@ -148,14 +162,17 @@ class ReadPlan:
         The shape of the data.
     root
         The table whose only row is the data.
+    tables
+        All tables, parents first. Only keys are read of those that are not wanted.
     wanted
-        The tables to read, by name. Of other tables on the way to them only keys are read.
+        The tables to read, by name.
     decoders
         Decoders of rows by whether they check, made by :mod:`gqlnb.result.decoder`.
     """
 
     shape: Shape
     root: ResultTable
+    tables: list[ResultTable]
     wanted: dict[str, ResultTable]
     decoders: dict[bool, Any] = field(default_factory=dict)
 
@@ -185,10 +202,9 @@ def get_read_plan(
     if plan is None:
         builder = _PlanBuilder(wanted, cells)
         root = builder.build_root(shape)
-        full = {table.name: table for table in root.walk() if builder.is_full(table)}
-        if root.name != DATA_TABLE:
-            full.pop("", None)
-        plan = shape.cache.setdefault(key, ReadPlan(shape, root, full))
+        tables = list(root.walk())
+        full = {table.name: table for table in tables if builder.is_full(table)}
+        plan = shape.cache.setdefault(key, ReadPlan(shape, root, tables, full))
     return plan
 
 
@@ -199,6 +215,7 @@ class _PlanBuilder:
         self.wanted = wanted
         self.cells = cells
         self.used_names: set[str] = set()
+        self.column_names: defaultdict[ResultTable, set[str]] = defaultdict(set)
 
     def build_root(self, shape: Shape) -> ResultTable:
         """Return the root table, with the data as its only row; it has columns without lists."""
@@ -235,7 +252,7 @@ class _PlanBuilder:
                 target = target if target.members else None
             elif child is key or self.is_full(table):
                 column = ResultColumn(".".join(here), child, optional)
-                target = _add_column(table, column)
+                target = self.add_column(table, column)
                 if child is key:
                     table.key = table.key or column
             else:
@@ -260,7 +277,7 @@ class _PlanBuilder:
             cell = ResultColumn(
                 ".".join(path), shape, nullable=True, node=node, in_connection=path != place
             )
-            return _add_column(table, cell)
+            return self.add_column(table, cell)
         if not self.is_needed(name):
             return None
         inner = ResultTable(name, table, place, node)
@@ -289,7 +306,16 @@ class _PlanBuilder:
         if shape.composite and not shape.lists:
             return self.build_object(shape, (), table, nullable=False)
         nullable = shape.nullable or shape.is_conditional
-        return _add_column(table, ResultColumn(table.short_name.rstrip("[]"), shape, nullable))
+        return self.add_column(table, ResultColumn(table.short_name.rstrip("[]"), shape, nullable))
+
+    def add_column(self, table: ResultTable, column: ResultColumn) -> int:
+        """Add a column and return its number; a name of the node wins over one of its edge."""
+        taken = self.column_names[table]
+        while column.name in taken:
+            column.name = f"edge.{column.name}"
+        taken.add(column.name)
+        table.columns.append(column)
+        return len(table.columns) - 1
 
     def keeps_list_cells(self, table: ResultTable) -> bool:
         """Return whether the lists in the rows of a table stay in cells."""
@@ -318,15 +344,6 @@ def _is_certain(shape: Shape, objects: ObjectSet) -> bool:
 
 def _has_lists(shape: Shape) -> bool:
     return any(child.lists or _has_lists(child) for child in shape.children.values())
-
-
-def _add_column(table: ResultTable, column: ResultColumn) -> int:
-    """Add a column and return its number; a name of the node wins over one of its edge."""
-    taken = {found.name for found in table.columns}
-    while column.name in taken:
-        column.name = f"edge.{column.name}"
-    table.columns.append(column)
-    return len(table.columns) - 1
 
 
 def _find_total(shape: Shape) -> str | None:
@@ -368,7 +385,7 @@ def _iter_parent_rows(table: ResultTable, data: object) -> Iterator[tuple[Path, 
         yield (path if parent.node is None else (*path, parent.node)), row
 
 
-def follow_path(value: Any, path: tuple[str, ...]) -> Any:
+def follow_path(value: object, path: tuple[str, ...]) -> Data:
     """Return the value at a path of names, or None."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None

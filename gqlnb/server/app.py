@@ -13,17 +13,24 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.auth import Token
-from gqlnb.document.limits import Limits
 from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.http.compress import MIN_COMPRESSED_BYTES, compress_body, negotiate_encoding
 from gqlnb.http.handler import build_internal_error, handle_checked_request
 from gqlnb.http.headers import HttpRequest, parse_headers, split_absolute_target
-from gqlnb.http.preconditions import build_timeout_error, check_preconditions
-from gqlnb.http.server_rules import LOOPBACK_HOSTS, Access, DocumentationUrls, ServerRules
+from gqlnb.http.preconditions import (
+    add_cors_headers,
+    build_timeout_error,
+    check_preconditions,
+    is_event_connection_request,
+)
+from gqlnb.http.server_rules import LOOPBACK_HOSTS, Access, ServerRules
+from gqlnb.limits import Limits
 from gqlnb.redact import hide_locals
-from gqlnb.server.hot_path import HeadCache, answer_known_request
+from gqlnb.server.authentication import authenticate, read_token_option
+from gqlnb.server.event_connections import EventConnections
+from gqlnb.server.hot_path import MAX_INLINE_BYTES, HeadCache, answer_known_request
 from gqlnb.server.page import build_pages
-from gqlnb.server.request_executor import Executable, RequestExecutor, adopt_schema
+from gqlnb.server.request_executor import RequestExecutor, adopt_schema
 from gqlnb.server.request_log import RequestLog, read_clocks
 from gqlnb.server.streams import (
     Exchange,
@@ -31,19 +38,24 @@ from gqlnb.server.streams import (
     StreamSlots,
     build_start_message,
     create_streamer,
-    try_event_stream,
+    try_stream,
 )
 from gqlnb.server.websocket_sessions import serve_websocket
+from gqlnb.server.worker_pool import NoThreadError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, MutableMapping, Sequence
+    from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
+    from gqlnb.engine.schema import Schema
     from gqlnb.http.messages import Response
+    from gqlnb.server.authentication import TokenOption
     from gqlnb.server.streams import Receive, Send
+    from gqlnb.server.worker_pool import HangingCall
 
 __all__ = ["App", "parse_scope", "read_body", "send_response"]
 
 Header = tuple[bytes, bytes]
+_VARY_ENCODING = "Accept-Encoding"
 
 # Seconds to go on reading a refused body: otherwise the client gets a connection reset instead of
 # our response (RFC 9112, 9.6). nginx's lingering_timeout is the same.
@@ -56,7 +68,7 @@ _CLOSE_HEADER: tuple[Header, ...] = ((b"connection", b"close"),)  # not allowed 
 class ServedSchema(NamedTuple):
     """A schema with all that depends on it; replaced as a whole when the schema changes."""
 
-    schema: Executable
+    schema: Schema
     execute: RequestExecutor
     rules: ServerRules
     streams: Streamer | None
@@ -65,7 +77,8 @@ class ServedSchema(NamedTuple):
 
 def _build_served_schema(schema: object, rules: ServerRules) -> ServedSchema:
     executable = adopt_schema(schema)
-    execute = RequestExecutor(executable, rules.limits, rules.access)
+    rules = replace(rules, has_subscriptions=executable.graphql.subscription_type is not None)
+    execute = RequestExecutor(executable, rules.limits, rules.access, rules.context)
     streams = create_streamer(executable, execute, rules)
     return ServedSchema(executable, execute, rules, streams, HeadCache(rules))
 
@@ -79,15 +92,16 @@ class App:
         The schema to serve: a Schema, or a schema object that :meth:`gqlnb.Schema.adopt` takes.
     token
         The token required as ``Authorization: Bearer ...``: a Token, ``"env:NAME"``,
-        ``"keyring:NAME"`` or ``"prompt"``; None for none.
+        ``"keyring:NAME"`` or ``"prompt"``; None for none. Or a mapping of names to tokens, or a
+        function that verifies a token; see :func:`gqlnb.serve`.
     limits
         The limits; by default those of :class:`gqlnb.Limits`. The limits of heads and connections
         are enforced by :func:`gqlnb.serve`; other ASGI servers have their own.
     access
         The access rules; by default those of :class:`gqlnb.Access`.
-    documentation
-        The two URLs that a 401 links to: without a token, and with a wrong one; by default
-        GitHub's.
+    context
+        A function, plain or ``async``, that makes the context of resolvers from a request; see
+        :func:`gqlnb.serve`.
     hosts
         Lower-case names, without port, that the ``Host`` header may have beside those of `access`;
         None allows any, which permits DNS rebinding unless a token protects the endpoint.
@@ -110,12 +124,12 @@ class App:
     @hide_locals
     def __init__(
         self,
-        schema: Any,
+        schema: object,
         *,
-        token: Token | str | None = None,
+        token: TokenOption = None,
         limits: Limits | None = None,
         access: Access | None = None,
-        documentation: tuple[str, str] | None = None,
+        context: Callable[[HttpRequest], object] | None = None,
         hosts: frozenset[str] | None = LOOPBACK_HOSTS,
     ) -> None:
         for name, value, kind in (("limits", limits, Limits), ("access", access, Access)):
@@ -124,27 +138,34 @@ class App:
                 msg = f"{name}= takes a gqlnb.{kind.__name__}(...); got {given}."
                 raise OptionError(msg)
         access = access or Access()
+        if context is not None and not callable(context):
+            given = sanitize_text(type(context).__name__, 80)
+            msg = f"context= takes a function of the request; got {given}."
+            raise OptionError(msg)
+        single, verify = read_token_option(token)
         rules = ServerRules(
-            token=Token.from_source(token),
+            token=single,
+            verify=verify,
+            context=context,
             hosts=hosts if hosts is None else hosts | frozenset(access.hosts),
             limits=limits or Limits(),
             access=access,
             pages=build_pages() if access.page and token is None else {},
-            documentation=DocumentationUrls(*(documentation or ())),
         )
         self._served = _build_served_schema(schema, rules)
         self.running_requests = 0
         self.request_log = RequestLog()
         self.slots = StreamSlots()
+        self._event_connections = EventConnections()
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> Schema:
         """The schema served; setting it takes effect on the next request."""
         return self._served.schema
 
     @schema.setter
-    def schema(self, schema: Any) -> None:
-        self._served = _build_served_schema(schema, self._served.rules)
+    def schema(self, schema: object) -> None:
+        self._replace_served(_build_served_schema(schema, self._served.rules))
 
     @property
     def limits(self) -> Limits:
@@ -156,9 +177,34 @@ class App:
         """The access rules."""
         return self._served.rules.access
 
+    def is_in_resolver(self) -> bool:
+        """Return whether the calling thread runs a resolver for this application."""
+        return self._served.execute.pool.is_in_call()
+
+    def list_hanging(self) -> list[HangingCall]:
+        """Return the resolvers that run for longer than a second, the oldest first."""
+        return self._served.execute.list_hanging()
+
     def switch_to(self, other: App) -> None:
         """Serve the schema of another application, under its rules, from the next request on."""
-        self._served = other._served
+        self._replace_served(other._served)
+
+    def _replace_served(self, new: ServedSchema) -> None:
+        old, self._served = self._served, new
+        old.execute.close()
+
+    def close(self) -> None:
+        """End the worker threads; a request that comes later starts new ones."""
+        self._served.execute.close()
+
+    async def close_streams(self) -> None:
+        """End the streams that are shared by several operations; called on the loop."""
+        await self._event_connections.close()
+
+    def needs_body(self, head: bytes) -> bool:
+        """Return whether these bytes are a known head that announces a body."""
+        known = self._served.heads.get(head)
+        return known is not None and known.length > 0
 
     def answer_from_hot_path(self, head: bytes, body: bytes) -> tuple[int, bytes] | None:
         """Answer a repeated request that has proven fast; return None for any other.
@@ -200,11 +246,20 @@ class App:
         if scope["type"] == "http":
             await self._handle_http(scope, receive, send)
         elif scope["type"] == "lifespan":
-            await _handle_lifespan(receive, send)
+            await self._handle_lifespan(receive, send)
         elif scope["type"] == "websocket":
             served = self._served
             exchange = Exchange(parse_scope(scope), self.request_log, self.slots, receive, send)
             await serve_websocket(served.streams, exchange, served.rules, scope)
+
+    async def _handle_lifespan(self, receive: Receive, send: Send) -> None:
+        while True:
+            event = (await receive())["type"]
+            if event == "lifespan.shutdown":
+                await self.close_streams()
+            await send({"type": f"{event}.complete"})
+            if event == "lifespan.shutdown":
+                return
 
     async def _handle_http(
         self, scope: MutableMapping[str, Any], receive: Receive, send: Send
@@ -214,10 +269,7 @@ class App:
         rules = served.rules
         request = parse_scope(scope)
         closing = _CLOSE_HEADER if scope.get("http_version", "1.1") < "2" else ()
-        try:
-            response = check_preconditions(request, rules)
-        except Exception as error:  # a token's source may fail
-            response = build_internal_error(error, None, [])
+        request, response = await _check_head(request, served)
         if response is not None:
             self.request_log.add_request(began, response)
             length = request.headers.get("content-length", "0")
@@ -236,17 +288,39 @@ class App:
         request = replace(request, body=body)
         if served.streams is not None:
             exchange = Exchange(request, self.request_log, self.slots, receive, send)
-            if await try_event_stream(served.streams, exchange):
+            if is_event_connection_request(request, rules):
+                response = await self._event_connections.answer(served.streams, exchange)
+                if response is not None:
+                    self.request_log.add_request(began, response, len(body))
+                    response = add_cors_headers(response, request, rules)
+                    await send_response(send, response, receive if more else None, closing)
+                return
+            if await try_stream(served.streams, exchange):
                 return
         # From here on close() waits for the request; one that is still being read it does not.
         self.running_requests += 1
         try:
             response = await handle_checked_request(request, served.execute, rules)
+            response = await compress_response(response, request, served.execute)
             # Logged before it is sent, so that the client finds it in the log.
             self.request_log.add_request(began, response, len(body))
             await send_response(send, response, receive if more else None, closing)
         finally:
             self.running_requests -= 1
+
+
+async def _check_head(
+    request: HttpRequest, served: ServedSchema
+) -> tuple[HttpRequest, Response | None]:
+    """Return a request with the identity of its client, and the response that ends it."""
+    try:
+        response = check_preconditions(request, served.rules)
+    except Exception as error:  # noqa: BLE001 - a token's source may fail
+        response = build_internal_error(error, None, [])
+    if response is not None or served.rules.verify is None:
+        return request, response
+    header = request.headers.get("authorization")
+    return await authenticate(request, served.rules, served.execute.pool, header)
 
 
 def parse_scope(scope: Mapping[str, Any]) -> HttpRequest:
@@ -258,7 +332,10 @@ def parse_scope(scope: Mapping[str, Any]) -> HttpRequest:
     if root and path.startswith(f"{root}/"):
         path = path[len(root) :]  # the path below the mount point
     method = scope.get("method", "CONNECT")  # WebSockets have one in HTTP/2 only
-    return HttpRequest(method, path, headers, query_string=scope.get("query_string", b""))
+    query, client = scope.get("query_string", b""), scope.get("client")
+    return HttpRequest(
+        method, path, headers, query_string=query, client=client[0] if client else None
+    )
 
 
 async def read_body(receive: Receive, limits: Limits) -> tuple[bytes | None, bool]:
@@ -303,9 +380,22 @@ async def send_response(
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _handle_lifespan(receive: Receive, send: Send) -> None:
-    while True:
-        event = (await receive())["type"]
-        await send({"type": f"{event}.complete"})
-        if event == "lifespan.shutdown":
-            return
+async def compress_response(
+    response: Response, request: HttpRequest, execute: RequestExecutor
+) -> Response:
+    """Return a response in the content coding that the client prefers, if it is long enough."""
+    body, coding = response.body, negotiate_encoding(request.headers.get("accept-encoding"))
+    if len(body) < MIN_COMPRESSED_BYTES:
+        return response
+    vary = response.headers.get("vary")
+    headers = {**response.headers, "vary": f"{vary}, Accept-Encoding" if vary else _VARY_ENCODING}
+    if coding is None:
+        return replace(response, headers=headers)
+    if len(body) <= MAX_INLINE_BYTES:
+        body = compress_body(body, coding)
+    else:
+        try:
+            body = await execute.pool.run(lambda: compress_body(response.body, coding))
+        except NoThreadError:  # all threads hang; the client takes it as it is
+            return replace(response, headers=headers)
+    return replace(response, body=body, headers={**headers, "content-encoding": coding})

@@ -7,22 +7,28 @@ import os
 import threading
 from html import escape
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gqlnb import background
-from gqlnb.auth import Token
 from gqlnb.errors import PortInUseError, ServerError, sanitize_text
 from gqlnb.http.server_rules import ENDPOINT, LOOPBACK_HOSTS
 from gqlnb.redact import hide_locals
 from gqlnb.server.app import App
+from gqlnb.server.authentication import read_token_option
 from gqlnb.server.calling_cell import CellRun, find_calling_cell
 from gqlnb.server.listener import GRACE_SECONDS, Address, Listener, bind_socket, resolve_address
+from gqlnb.server.worker_pool import HangingCall
+from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
-    from gqlnb.document.limits import Limits
+    from gqlnb.http.headers import HttpRequest
     from gqlnb.http.server_rules import Access
+    from gqlnb.limits import Limits
+    from gqlnb.server.authentication import TokenOption
 
 __all__ = ["Server", "find_allowed_hosts", "serve", "start_server"]
 
@@ -33,6 +39,17 @@ _lock = threading.RLock()  # held to open, replace or close a server, not to ans
 
 class Server:
     """A running server; created by :func:`serve`.
+
+    Parameters
+    ----------
+    listener
+        The listener that accepts its connections.
+    host
+        The name or address that it listens on.
+    chosen
+        Whether the system chose the port.
+    token
+        The required token; None for none.
 
     Attributes
     ----------
@@ -87,6 +104,22 @@ class Server:
         on the same port continues the log.
         """
         return self._request_log.build_frame()
+
+    @property
+    def hanging(self) -> pd.DataFrame:
+        """The resolvers that run for longer than a second, as a DataFrame, oldest first.
+
+        Columns ``time`` (of their begin, in UTC), ``seconds`` (since then), ``operation`` (its
+        name), and ``resolver`` (module, function and line; missing for one not written in Python).
+        Each holds a worker thread, also after its client got an error or has left: Python cannot
+        stop a function. Calls of one field hold at most half of the threads.
+        """
+        import pandas as pd
+
+        frame = pd.DataFrame(self._listener.app.list_hanging(), columns=list(HangingCall._fields))
+        dtypes = {"seconds": "Float64", "operation": "string", "resolver": "string"}
+        frame["time"] = pd.to_datetime(frame["time"], unit="s", utc=True)
+        return frame.astype(dtypes)
 
     def error(self, error_id: str) -> BaseException:
         """Return an exception that was masked: the client got its id only.
@@ -145,20 +178,22 @@ class Server:
 
     def _repr_html_(self) -> str:
         if self._is_port_chosen or self.closed:
-            return f"<code>{escape(repr(self))}</code>"
+            # JupyterLab's extension replaces it by the address, in the page and not in the file.
+            return f'<code class="gqlnb">{escape(repr(self))}</code>'
         url = escape(self.url, quote=True)
         return f'GraphQL at <a href="{url}" target="_blank" rel="noopener">{url}</a>'
 
 
 @hide_locals
 def serve(
-    schema: Any,
+    schema: object,
     port: int = 4000,
     *,
     host: str = "127.0.0.1",
-    token: Token | str | None = None,
+    token: TokenOption = None,
     limits: Limits | None = None,
     access: Access | None = None,
+    context: Callable[[HttpRequest], object] | None = None,
 ) -> Server:
     """Serve a schema at ``/graphql`` from a background thread.
 
@@ -182,7 +217,10 @@ def serve(
         reach requires a token.
     token
         The token required as ``Authorization: Bearer ...``: ``"env:NAME"``, ``"keyring:NAME"``,
-        ``"file:PATH"``, ``"prompt"`` or a Token.
+        ``"file:PATH"``, ``"prompt"`` or a Token. Or several, as a mapping of names to tokens. Or a
+        function, plain or ``async``, that gets the text of a token and returns the identity of
+        the client, such as the claims of a JWT; None or an exception refuses it with 401,
+        PermissionError with 403.
     limits
         The limits, such as ``Limits(depth=30)``; by default those of :class:`gqlnb.Limits`. None
         as the value of a limit switches it off.
@@ -190,6 +228,10 @@ def serve(
         The access rules, such as ``Access(origins=["http://localhost:5173"], get=True)``. By
         default only this machine has access, by POST, and no page of another origin; see
         :class:`gqlnb.Access`.
+    context
+        A function, plain or ``async``, that is called for each request and returns the `context`
+        of its resolvers. It gets the request, with `method`, `path`, `headers` (by lower-case
+        name), `client` (its address) and `identity` (that of `token`).
 
     Returns
     -------
@@ -201,7 +243,12 @@ def serve(
     PortInUseError
         If another program listens on the port.
     ServerError
-        If `schema` cannot be served, or the system refuses to open the port.
+        If `schema` cannot be served, the port is not valid or `host` unknown, the system refuses to
+        open the port, or other machines can reach it without a token.
+    AuthError
+        If `token` is not a source of a token, or the source does not have it.
+    OptionError
+        If `limits` or `access` is of another type.
 
     Examples
     --------
@@ -210,9 +257,11 @@ def serve(
     ...     server.url == f"http://127.0.0.1:{server.port}/graphql"
     True
     """
-    address, secret = resolve_address(host, port), Token.from_source(token)
-    names = find_allowed_hosts(host, address, secret, access)
-    app = App(schema, token=secret, limits=limits, access=access, hosts=names)
+    address, (secret, verify) = resolve_address(host, port), read_token_option(token)
+    names = find_allowed_hosts(host, address, secret or verify, access)
+    app = App(
+        schema, token=secret or verify, limits=limits, access=access, context=context, hosts=names
+    )
     return start_server(app, address, host, port=port, token=secret)
 
 
@@ -242,6 +291,22 @@ def find_allowed_hosts(
     """Return the names that the ``Host`` header may have beside those of `access`.
 
     None, for any name, if other machines can reach the server and `access` has no names.
+
+    Parameters
+    ----------
+    host
+        The name or address to listen on, as given.
+    address
+        The address of that name.
+    token
+        The required token; None for none.
+    access
+        The access rules; None for the default.
+
+    Returns
+    -------
+    frozenset of str, or None
+        The names in lower case, without ports; None allows any.
 
     Raises
     ------
@@ -294,9 +359,20 @@ def _is_same_host(one: Address, other: Address) -> bool:
 def _open_listener(address: Address, app: App) -> Listener:
     """Bind a socket and start its thread.
 
-    Our own server on the same port of another address is closed: one on all addresses uses the port
-    of each.
+    Returns
+    -------
+    Listener
+        The listener, whose thread runs.
+
+    Raises
+    ------
+    PortInUseError
+        If another program listens on the port.
+    ServerError
+        If the system refuses to open the port.
     """
+    # Our own server on the same port of another address is closed: one on all addresses uses the
+    # port of each.
     try:
         sock = bind_socket(address)
     except PortInUseError:

@@ -59,7 +59,7 @@ def _is_run_code_frame(frame: FrameType) -> bool:
     return (frame.f_globals.get("__name__"), frame.f_code.co_name) == _RUN_CODE
 
 
-def _get_execute_request(shell: Any) -> dict[str, Any]:
+def _get_execute_request(shell: object) -> dict[str, Any]:
     """Return the front end's execute_request for the cell; empty without one."""
     get = getattr(shell, "get_parent", None)
     message = get() if callable(get) else None

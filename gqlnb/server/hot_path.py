@@ -15,10 +15,11 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.document.json_codec import dump_valid_json
-from gqlnb.engine.leaf_types import has_only_builtin_leaves
 from gqlnb.http import sse
+from gqlnb.http.compress import MIN_COMPRESSED_BYTES, compress_body, negotiate_encoding
 from gqlnb.http.handler import RESOLVER_EXCEPTIONS, build_internal_error, encode_response
 from gqlnb.http.headers import negotiate_media_type
+from gqlnb.http.incremental import negotiate_parts
 from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE
 from gqlnb.http.preconditions import GRAPHQL_HEADERS, JSON_HEADERS, check_preconditions
 from gqlnb.result.result import Result
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
     from gqlnb.server.request_executor import RequestExecutor
     from gqlnb.server.request_log import RequestLog
 
-__all__ = ["HeadCache", "KnownHead", "answer_known_request"]
+__all__ = ["HeadCache", "answer_known_request"]
 
 MAX_HEADS = 256
+MAX_INLINE_BYTES = 65_536  # compressed on the event loop, in half a millisecond
 MAX_HEAD_BYTES = 2048  # so that the cache has half a megabyte at most
 # Headers without secrets, that request neither another protocol, nor a chunked body, nor
 # 100-continue.
@@ -60,10 +62,13 @@ class KnownHead(NamedTuple):
         Length of the body in bytes.
     graphql
         Whether the response has GraphQL's media type.
+    encoding
+        The content coding of long responses; None for no compression.
     """
 
     length: int
     graphql: bool
+    encoding: str | None
 
 
 class HeadCache:
@@ -97,18 +102,21 @@ class HeadCache:
         if len(self._by_bytes) >= MAX_HEADS:
             del self._by_bytes[next(iter(self._by_bytes))]
         media_type = negotiate_media_type(request.headers.get("accept"))
-        self._by_bytes[head] = KnownHead(length, media_type == GRAPHQL_CONTENT_TYPE)
+        encoding = negotiate_encoding(request.headers.get("accept-encoding"))
+        self._by_bytes[head] = KnownHead(length, media_type == GRAPHQL_CONTENT_TYPE, encoding)
 
 
 def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
     headers = request.headers
     return (
-        rules.token is None
+        not rules.requires_token
+        and rules.context is None  # which depends on the request
         and not rules.access.origins  # their responses differ by origin
         and _CACHEABLE_HEADERS.issuperset(headers)
         and headers.get("connection", "keep-alive").lower() == "keep-alive"
         and request.method == "POST"
         and sse.negotiate_events(headers.get("accept")) == "never"
+        and negotiate_parts(headers.get("accept")) is None
         and check_preconditions(request, rules) is None
     )
 
@@ -140,10 +148,17 @@ def answer_known_request(
             # The executor, which answers this request now, awaits it.
             known.pending_runs.append(result)
             return None
-        encoded = _encode_plain_result(result)
+        encoded = _encode_plain_result(result) if known.is_json_safe else None
         if encoded is not None:
+            lines = _HEADER_LINES[head.graphql]
+            if len(encoded) >= MIN_COMPRESSED_BYTES:
+                lines = _VARY_LINE + lines
+                # A longer one is not compressed: no other thread is involved here.
+                if head.encoding is not None and len(encoded) <= MAX_INLINE_BYTES:
+                    encoded = compress_body(encoded, head.encoding)
+                    lines = b"content-encoding: %b\r\n%b" % (head.encoding.encode(), lines)
             request_log.add_entry(began, name, len(body), len(encoded))
-            return 200, b"%b%d\r\n\r\n%b" % (_HEADER_LINES[head.graphql], len(encoded), encoded)
+            return 200, b"%b%d\r\n\r\n%b" % (lines, len(encoded), encoded)
         media_type = GRAPHQL_CONTENT_TYPE if head.graphql else JSON_CONTENT_TYPE
         response = encode_response(build_response(result), media_type, rules, masked)
     except RESOLVER_EXCEPTIONS as error:
@@ -154,9 +169,8 @@ def answer_known_request(
 
 
 def _encode_plain_result(result: Result) -> bytes | None:
-    """Return a result as JSON if it has data of built-in leaf types only."""
-    document = result.document
-    if result.errors or result.extensions or not (document and has_only_builtin_leaves(document)):
+    """Return a result as JSON if it consists of data."""
+    if result.errors or result.extensions:
         return None
     try:
         return dump_valid_json({"data": result.data})
@@ -170,6 +184,7 @@ def _encode_header_lines(headers: Mapping[str, str]) -> bytes:
     return f"{lines}content-length: ".encode("latin-1")
 
 
+_VARY_LINE = b"vary: Accept-Encoding\r\n"
 _HEADER_LINES = {
     False: _encode_header_lines(JSON_HEADERS),
     True: _encode_header_lines(GRAPHQL_HEADERS),

@@ -21,15 +21,22 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import PortInUseError, ServerError, sanitize_text
-from gqlnb.server.connection_limits import ConnectionWatcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from gqlnb.server.app import App
     from gqlnb.server.calling_cell import CellRun
+    from gqlnb.server.connections import ConnectionWatcher, HttpConnection, WebSocketConnection
 
-__all__ = ["GRACE_SECONDS", "Address", "Listener", "bind_socket", "resolve_address"]
+__all__ = [
+    "GRACE_SECONDS",
+    "Address",
+    "Listener",
+    "bind_socket",
+    "redirect_sockets",
+    "resolve_address",
+]
 
 _BACKLOG = 2048  # connections waiting to be accepted; uvicorn's default
 GRACE_SECONDS = 1.0  # seconds for running requests when a server is closed
@@ -58,7 +65,8 @@ def resolve_address(host: str, port: int) -> Address:
     ServerError
         If the name is unknown, or the port is not valid.
     """
-    number = index(port) if hasattr(port, "__index__") else -1
+    is_number = hasattr(port, "__index__") and not isinstance(port, bool)
+    number = index(port) if is_number else -1
     if not 0 <= number <= 65535:
         given = sanitize_text(repr(port), 80)
         message = f"A port is a number, 0 to 65535, 0 for any free one; got {given}."
@@ -95,7 +103,7 @@ def bind_socket(address: Address) -> socket.socket:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind(address.sockaddr)
         sock.listen(_BACKLOG)
-        sock.setblocking(False)
+        sock.setblocking(False)  # noqa: FBT003 - its only parameter
     except OSError as error:
         sock.close()
         raise _build_bind_error(address, error) from error
@@ -110,6 +118,17 @@ def _build_bind_error(address: Address, error: OSError) -> ServerError:
             f"another, such as port={port + 1 if port < 65535 else 4000}."
         )
     return ServerError(f"Cannot listen on port {port} of {host}: {error.strerror}.")
+
+
+def redirect_sockets(sockets: Iterable[Any]) -> None:
+    """Redirect the file descriptors of a parent's sockets to the null device, in a forked child."""
+    # Closed descriptors would be reused, and objects of the parent's loop would later close a file
+    # of the child with the same number.
+    null = os.open(os.devnull, os.O_RDWR)
+    for sock in sockets:
+        with suppress(OSError, AttributeError, ValueError):
+            os.dup2(null, sock.fileno(), inheritable=False)
+    os.close(null)
 
 
 class Listener:
@@ -173,8 +192,8 @@ class Listener:
         if stop is not None:
             with suppress(RuntimeError):  # the loop has closed
                 stop.get_loop().call_soon_threadsafe(_set_stop, stop, grace)
-        if threading.current_thread() is self._thread:
-            return  # a resolver closes its own server: the loop does so after this call
+        if threading.current_thread() is self._thread or self.app.is_in_resolver():
+            return  # a resolver closes its own server: the loop does so when it has been answered
         self._thread.join(grace + _STUCK_SECONDS)
         if self.alive:
             # A resolver blocks the loop. The socket is closed; the thread ends with the resolver.
@@ -182,22 +201,11 @@ class Listener:
                 self._sock.shutdown(socket.SHUT_RDWR)
 
     def abandon(self) -> None:
-        """Close the sockets in a forked child, where the thread does not run.
-
-        Their file descriptors are redirected to the null device, since objects of the parent's
-        loop still have them and would later close a file of the child with the same number.
-        """
+        """Close the sockets in a forked child, where the thread does not run."""
         self.owner = None
         self.stopped.set()
-        null = os.open(os.devnull, os.O_RDWR)
         connections = self._watcher.list_connections() if self._watcher else []
-        for sock in (
-            self._sock,
-            *(c.transport.get_extra_info("socket") for c in connections),
-        ):
-            with suppress(OSError, AttributeError, ValueError):
-                os.dup2(null, sock.fileno(), inheritable=False)
-        os.close(null)
+        redirect_sockets([self._sock, *(c.transport.get_extra_info("socket") for c in connections)])
 
     def _run(self) -> None:
         try:
@@ -209,11 +217,12 @@ class Listener:
                 )
             finally:
                 loop.close()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - start() raises it
             self._error = error
             _LOG.debug("The server's thread ended", exc_info=error)
         finally:
             self._sock.close()
+            self.app.close()
             self.stopped.set()
             self._started.set()
 
@@ -233,6 +242,7 @@ class Listener:
         watching.cancel()
         for connection in watch.list_connections():
             connection.transport.abort()
+        await self.app.close_streams()
         await _cancel_tasks(watch.state.tasks)
 
     async def _wait_until_quiet(self, watch: ConnectionWatcher, deadline: float) -> None:
@@ -263,22 +273,20 @@ def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -
 
 
 def _create_protocol_factory(app: App) -> tuple[Callable[[], Any], ConnectionWatcher]:
-    """Return a factory of uvicorn's protocols with limits, and the watcher of their connections.
-
-    They use our own logger: uvicorn's loggers print to the cell, and other code in this process
-    that runs uvicorn may have configured them.
-    """
+    """Return a factory of uvicorn's protocols with limits, and the watcher of their connections."""
+    # The protocols use our own logger: uvicorn's loggers print to the cell, and other code in this
+    # process that runs uvicorn may have configured them.
     from uvicorn import Config
     from uvicorn.server import ServerState
 
-    from gqlnb.server.uvicorn_protocols import HttptoolsConnection
+    from gqlnb.server.connections import ConnectionWatcher, HttpConnection
 
     watch = ConnectionWatcher(app, ServerState())
     config = Config(
         app,
         interface="asgi3",
         lifespan="off",
-        http=HttptoolsConnection,
+        http=HttpConnection,
         ws=partial(_create_websocket_protocol, watch),  # type: ignore[arg-type]
         ws_max_size=watch.limits.body,  # type: ignore[arg-type]
         # Compression saves nothing on loopback, and costs 64 KiB per connection.
@@ -289,20 +297,23 @@ def _create_protocol_factory(app: App) -> tuple[Callable[[], Any], ConnectionWat
     )
     config.load()
 
-    def create_protocol() -> Any:
-        protocol = HttptoolsConnection(config=config, server_state=watch.state, app_state={})
+    def create_protocol() -> HttpConnection:
+        protocol = HttpConnection(config=config, server_state=watch.state, app_state={})
         protocol.watcher, protocol.logger, protocol.access_log = watch, _HTTP, False
         return protocol
 
     return create_protocol, watch
 
 
-def _create_websocket_protocol(watch: ConnectionWatcher, **options: Any) -> Any:
-    from gqlnb.server.uvicorn_protocols import WatchedWebSocket
+def _create_websocket_protocol(
+    watch: ConnectionWatcher,
+    **options: Any,  # noqa: ANN401 - uvicorn's
+) -> WebSocketConnection:
+    from gqlnb.server.connections import WebSocketConnection
 
     # The limits may have changed since the listener was opened.
     options["config"].ws_max_size = watch.app.limits.body
-    protocol = WatchedWebSocket(**options)
+    protocol = WebSocketConnection(**options)
     protocol.watcher, protocol.logger, protocol.conn.logger = watch, _HTTP, _HTTP
     return protocol
 

@@ -17,14 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
-__all__ = [
-    "BUNDLE_FILES",
-    "MISSING_BUNDLE",
-    "GraphiqlBundle",
-    "build_pages",
-    "load_bundle",
-    "read_checksum",
-]
+__all__ = ["BUNDLE_FILES", "MISSING_BUNDLE", "build_pages", "load_bundle", "read_checksum"]
 
 # Scripts, styles and requests from our origin only, and no frames, against clickjacking.
 _POLICY = (
@@ -100,7 +93,7 @@ CHECKSUM_FILE = "made-from"  # the build writes it last: the checksum of its sou
 MISSING_BUNDLE = (
     "GraphiQL is not in this installation of gqlnb: its packages could not be had from npm when it "
     "was installed. Where npm's registry can be reached, install gqlnb again: "
-    "pip install --force-reinstall --no-cache-dir --no-deps gqlnb, or the path of its checkout."
+    "pip install --force-reinstall --no-cache-dir --no-deps PATH, with the path of its checkout."
 )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import lru_cache
 from inspect import isawaitable
-from time import perf_counter, thread_time
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from time import perf_counter, process_time, thread_time
+from typing import TYPE_CHECKING, cast
 
 from graphql import GraphQLError
 
@@ -17,60 +18,40 @@ from gqlnb.document.syntax import parse_source
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.execution_budget import ExecutionBudget
 from gqlnb.engine.leaf_types import has_only_builtin_leaves
+from gqlnb.engine.schema import Schema, get_adapter
+from gqlnb.engine.schema_adapters import is_schema
 from gqlnb.errors import Problem, QueryError, ServerError, sanitize_text
 from gqlnb.http.handler import RESOLVER_EXCEPTIONS
 from gqlnb.http.messages import Request, Response
+from gqlnb.http.persisted_queries import PersistedQueries, PersistedQueryError
 from gqlnb.http.response_encoder import remove_hints
 from gqlnb.http.server_rules import Access
 from gqlnb.result.result import Result
-from gqlnb.server import scheduling
-from gqlnb.server.scheduling import RunOutcome, Scheduler
+from gqlnb.server.authentication import call_function
+from gqlnb.server.scheduling import WAIT_SECONDS, RunOutcome, Scheduler
+from gqlnb.server.stall_watchdog import StallWatchdog
+from gqlnb.server.worker_pool import MAX_THREADS, HangingError, NoThreadError, WorkerPool
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gqlnb.document.limits import Limits
+    from gqlnb.http.headers import HttpRequest
+    from gqlnb.limits import Limits
     from gqlnb.server.scheduling import KnownRequest
+    from gqlnb.server.worker_pool import HangingCall
 
-__all__ = [
-    "Executable",
-    "RequestExecutor",
-    "ResolverRunner",
-    "adopt_schema",
-    "build_response",
-    "is_cancelled",
-]
+__all__ = ["RequestExecutor", "adopt_schema", "build_response", "is_cancelled"]
 
 # Seconds for an operation to reach its own time limit, before it is abandoned.
 _DEADLINE_SLACK = 0.25
 _LOG = logging.getLogger("gqlnb")
 
 
-class Executable(Protocol):
-    """An object that can be served: a Schema, or one with these two methods."""
-
-    def parse_document(
-        self,
-        text: str,
-        operation: str | None = None,
-        *,
-        limits: Limits | None = None,
-        introspection: bool = True,
-    ) -> Document:
-        """Return the parsed document, validated against the schema."""
-
-    def execute_document(
-        self,
-        document: Document,
-        variables: Mapping[str, Any],
-        *,
-        budget: ExecutionBudget | None = None,
-    ) -> Result | Awaitable[Result]:
-        """Run the plain resolvers; return a Result, or an awaitable of one."""
-
-
-def adopt_schema(schema: Any) -> Executable:
-    """Return an executable schema; schema objects of other libraries are adopted.
+def adopt_schema(schema: object) -> Schema:
+    """Return a Schema; schema objects of other libraries are adopted.
 
     Raises
     ------
@@ -79,19 +60,22 @@ def adopt_schema(schema: Any) -> Executable:
     SchemaError
         If it is such an object, and not valid.
     """
-    from gqlnb.engine.schema import Schema
-    from gqlnb.engine.schema_adapters import is_schema
-
-    if is_schema(schema):
+    if isinstance(schema, Schema) or is_schema(schema):
         return Schema.adopt(schema)
-    if callable(getattr(schema, "execute_document", None)) and not isinstance(schema, type):
-        return schema  # type: ignore[no-any-return]
     message = (
         f"Only a gqlnb.Schema can be served; got {sanitize_text(type(schema).__name__, 80)}. "
         f"Make one with: Schema('type Query {{ hello: String }}', {{'Query': {{'hello': f}}}}), "
         "or give a schema object of graphql-core, Strawberry, Ariadne or Graphene."
     )
     raise ServerError(message)
+
+
+def _read_clocks() -> tuple[float, float, float, float]:
+    """Return seconds, CPU seconds of the thread and of the process, and its voluntary waits."""
+    # Linux alone counts the waits of a thread; elsewhere slow runs and stalls have to do.
+    scope = getattr(resource, "RUSAGE_THREAD", None)
+    waits = resource.getrusage(scope).ru_nvcsw if scope is not None else 0
+    return perf_counter(), thread_time(), process_time(), waits
 
 
 class ResolverRunner:
@@ -105,18 +89,30 @@ class ResolverRunner:
         Limits of documents and of their execution; None for none.
     access
         The access rules: introspection, hints and profile.
+
+    Attributes
+    ----------
+    adapter
+        Executes the parsed documents of the schema.
+    pool
+        The threads in which it is called.
     """
 
-    __slots__ = ("access", "limits", "schema")
+    __slots__ = ("access", "adapter", "limits", "pool", "schema")
 
-    def __init__(self, schema: Executable, limits: Limits | None, access: Access) -> None:
+    def __init__(self, schema: Schema, limits: Limits | None, access: Access) -> None:
         self.schema, self.limits, self.access = schema, limits, access
+        self.adapter = get_adapter(schema)
+        # Each server has its own threads: those of another may hang.
+        self.pool = WorkerPool()
 
     def __call__(
         self, request: Request, budget: ExecutionBudget | None = None
     ) -> RunOutcome | Response:
         """Run the plain resolvers within a budget; return a Response for an invalid request."""
         text, name = request.query, request.operation_name
+        if budget is not None:
+            budget.restart()
         try:
             # Before validation: a mutation by GET is a 405 even if it is invalid.
             if request.safe and _find_operation_kind(text, name, self.limits) != "query":
@@ -124,15 +120,21 @@ class ResolverRunner:
             document = self.schema.parse_document(
                 text, name, limits=self.limits, introspection=self.access.introspection
             )
-            began, busy = perf_counter(), thread_time()
+            self.pool.claim_fields(document)
+            clocks = _read_clocks()
             variables = bind_variables(document, request.variables)
-            result = self.schema.execute_document(document, variables, budget=budget)
+            result = self.adapter.execute_document(
+                document, variables, request.context, budget=budget
+            )
         except QueryError as error:
             return self.build_refusal(request, error)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised again, wrapped
             raise _wrap_exception(error)  # noqa: B904 - it has its cause
-        seconds = perf_counter() - began
-        return RunOutcome(result, document, seconds, seconds - (thread_time() - busy))
+        spent = [now - before for now, before in zip(_read_clocks(), clocks, strict=True)]
+        seconds, busy, all_busy, switches = spent
+        # Idle while other threads compute, it may have waited for the interpreter only.
+        has_blocked = switches > 0 and seconds - all_busy > WAIT_SECONDS
+        return RunOutcome(result, document, seconds, seconds - busy, has_blocked)
 
     def build_refusal(self, request: Request, error: QueryError) -> Response:
         """Return the response to an invalid request."""
@@ -161,48 +163,87 @@ class RequestExecutor:
         Limits of documents and of their execution; None for none.
     access
         The access rules: introspection, hints and profile.
+    context
+        Makes the context of resolvers from an HTTP request; None for none.
     """
 
     def __init__(
-        self, schema: Executable, limits: Limits | None = None, access: Access | None = None
+        self,
+        schema: Schema,
+        limits: Limits | None = None,
+        access: Access | None = None,
+        context: Callable[[HttpRequest], object] | None = None,
     ) -> None:
+        self._context = context
         self.runner = ResolverRunner(schema, limits, access or Access())
-        self.scheduler = Scheduler(schema)
+        self.pool = self.runner.pool
+        self.scheduler = Scheduler(self.runner.adapter)
+        self.persisted_queries = PersistedQueries()
+        self._watchdog = StallWatchdog(self.scheduler.record_stall)
         self._seconds = None if limits is None else limits.seconds
 
     async def __call__(self, request: Request) -> Response:
         """Run a request."""
-        budget = self.create_budget()
+        budget, task = self.create_budget(), _find_current_task()
         try:
+            request = await self.prepare_request(request)
             done = await self.start_request(request, budget)
             if isawaitable(done):
                 done = await _await_within_budget(budget, done)
-        except scheduling.HangingError:
+        except PersistedQueryError as error:
+            return Response(
+                422, members={"errors": [error.error]}, operation=request.operation_name
+            )
+        except HangingError:
+            self._log_timeout(request)
             return _build_timeout_response(request, cast("ExecutionBudget", budget))
+        except NoThreadError as error:
+            members = {"errors": [{"message": str(error)}]}
+            return Response(503, members=members, operation=request.operation_name)
         except QueryError as error:  # of a library that executes by itself
             return self.runner.build_refusal(request, error)
-        except GeneratorExit:  # the coroutine is closed
-            raise
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised again, wrapped
             if isinstance(error, asyncio.CancelledError) and is_cancelled():
+                raise
+            # Closed from outside, the coroutine is no longer run by its task.
+            if isinstance(error, GeneratorExit) and _find_current_task() is not task:
                 raise
             raise _wrap_exception(error)  # noqa: B904 - it has its cause
         return done if isinstance(done, Response) else build_response(done)
+
+    async def prepare_request(self, request: Request) -> Request:
+        """Return a request with the text of a persisted query, and the context of its resolvers.
+
+        Raises
+        ------
+        PersistedQueryError
+            If its hash is unknown or wrong.
+        """
+        if request.query_hash is not None:
+            text = self.persisted_queries.resolve(request.query, request.query_hash)
+            request = replace(request, query=text)
+        if request.http is None or self._context is None or request.context is not None:
+            return request
+        return replace(request, context=await call_function(self._context, request.http, self.pool))
 
     async def start_request(
         self, request: Request, budget: ExecutionBudget | None
     ) -> Result | Awaitable[Result] | Response:
         """Run the plain resolvers of a request, on the loop or in a thread."""
-        known = self.scheduler.find_known(request.raw)
+        # A context may make a fast operation slow, and its function runs in a thread anyway.
+        known = None if request.http is not None else self.scheduler.find_known(request.raw)
         if known is not None and known.pending_runs:
             return known.pending_runs.pop()
         if known is not None and known.speed:
             return self.run_inline(known, budget)
         seconds = None if self._seconds is None else self._seconds + _DEADLINE_SLACK
-        done = await scheduling.run_in_thread(lambda: self.runner(request, budget), seconds)
+        done = await self.pool.run(lambda: self.runner(request, budget), seconds)
         if isinstance(done, Response):
             return done
-        if isinstance(done.outcome, Result):
+        # An execution that was stopped may have been so before its first resolver: it proves
+        # nothing about their speed.
+        is_complete = (budget is None or budget.reason is None) and request.http is None
+        if is_complete and isinstance(done.outcome, Result):
             self.scheduler.record_thread_run(request, done)
         return done.outcome
 
@@ -210,15 +251,40 @@ class RequestExecutor:
         self, known: KnownRequest, budget: ExecutionBudget | None
     ) -> Result | Awaitable[Result]:
         """Run the plain resolvers of a request that has proven fast, on the loop."""
+        watchdog = self._watchdog
+        watchdog.run_number += 1
+        watchdog.running = known
+        if not watchdog.is_awake:
+            watchdog.wake()
         began = perf_counter()
         try:
-            return self.runner.schema.execute_document(
+            return self.runner.adapter.execute_document(
                 known.document, known.variables, budget=budget
             )
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised again, wrapped
             raise _wrap_exception(error)  # noqa: B904 - it has its cause
         finally:
+            watchdog.running = None
             known.speed.record_loop_run(perf_counter() - began)
+
+    def list_hanging(self) -> list[HangingCall]:
+        """Return the calls that run for longer than a second, the oldest first."""
+        return sorted(self.pool.list_hanging() + self._watchdog.list_hanging())
+
+    def close(self) -> None:
+        """End the threads; a request that comes later starts new ones."""
+        self.pool.close()
+        self._watchdog.close()
+
+    def _log_timeout(self, request: Request) -> None:
+        name = request.operation_name
+        _LOG.warning(
+            "Operation %s ran for more than %g s. Worker threads that hang: %d, of at most %d.",
+            sanitize_text(name, 80) if name else "without a name",
+            self._seconds,
+            self.pool.hanging_count,
+            MAX_THREADS,
+        )
 
     def create_budget(self) -> ExecutionBudget | None:
         """Return the budget of one operation."""
@@ -240,6 +306,14 @@ def _wrap_exception(error: BaseException) -> BaseException:
     return wrapper
 
 
+def _find_current_task() -> asyncio.Task[object] | None:
+    """Return the running task; None outside of a loop."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
 def is_cancelled() -> bool:
     """Return whether the running task was cancelled."""
     task = asyncio.current_task()
@@ -259,7 +333,7 @@ async def _await_within_budget(
     except TimeoutError:
         if not deadline.expired():
             raise
-    raise scheduling.HangingError
+    raise HangingError
 
 
 def build_response(result: Result) -> Response:
@@ -282,16 +356,10 @@ def build_response(result: Result) -> Response:
 def _build_timeout_response(request: Request, budget: ExecutionBudget) -> Response:
     """Return the response to an operation that hangs in a thread, or was cancelled on the loop."""
     budget.stop()  # no further resolver runs when the hanging one returns
-    name = request.operation_name
-    _LOG.warning(
-        "Operation %s ran for more than %g s. Worker threads that hang: %d, of at most %d.",
-        sanitize_text(name, 80) if name else "without a name",
-        budget.seconds,
-        scheduling.count_hanging(),
-        scheduling.MAX_THREADS,
-    )
     error = {"message": budget.reason}
-    return Response(200, members={"errors": [error], "data": None}, operation=name)
+    return Response(
+        200, members={"errors": [error], "data": None}, operation=request.operation_name
+    )
 
 
 @lru_cache(maxsize=64)

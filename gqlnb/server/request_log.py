@@ -149,6 +149,7 @@ class RequestLog:
         return frame
 
     def _copy_entries(self) -> list[LogEntry]:
+        # Without a lock, which every request would have to take for the sake of a rare reader.
         while True:
             try:
                 return list(self._entries)

@@ -1,22 +1,32 @@
-"""Subscriptions: running them, and their responses as server-sent events."""
+"""Subscriptions and responses in parts, as server-sent events or multipart/mixed."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import GraphQLError
 
 from gqlnb.document.json_codec import dump_json
 from gqlnb.document.variables import bind_variables
+from gqlnb.engine.subscription import Stream, SubscriptionArguments
 from gqlnb.errors import QueryError
 from gqlnb.http import sse
-from gqlnb.http.handler import RESOLVER_EXCEPTIONS
+from gqlnb.http.handler import RESOLVER_EXCEPTIONS, RETRY_AFTER, attach_http_request
 from gqlnb.http.headers import HttpRequest
+from gqlnb.http.incremental import (
+    MULTIPART_HEAD,
+    MULTIPART_TAIL,
+    LegacyPartWriter,
+    PartFormat,
+    build_multipart_headers,
+    encode_multipart_part,
+    negotiate_parts,
+)
 from gqlnb.http.messages import (
     BadRequestError,
     Request,
@@ -24,29 +34,23 @@ from gqlnb.http.messages import (
     parse_query_string,
     parse_request_body,
 )
+from gqlnb.http.persisted_queries import PersistedQueryError
 from gqlnb.http.preconditions import add_cors_headers, build_error_response
-from gqlnb.http.response_encoder import encode_members, mask_exception
-from gqlnb.server import scheduling
-from gqlnb.server.request_executor import (
-    Executable,
-    ResolverRunner,
-    build_response,
-    is_cancelled,
-)
+from gqlnb.http.response_encoder import encode_members, encode_part, mask_exception
+from gqlnb.server.request_executor import RequestExecutor, build_response, is_cancelled
 from gqlnb.server.request_log import read_clocks
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping
+    from collections.abc import AsyncGenerator, Coroutine, Iterator
 
-    from gqlnb.document.document import Document
-    from gqlnb.document.limits import Limits
-    from gqlnb.http.handler import ExecuteRequest
+    from gqlnb.engine.incremental_execution import ResponsePart
+    from gqlnb.engine.schema import Schema
     from gqlnb.http.response_encoder import MaskedErrors
     from gqlnb.http.server_rules import ServerRules
-    from gqlnb.result.result import Result
     from gqlnb.server.request_log import RequestLog
 
 __all__ = [
+    "EVENT_PARTS",
     "Exchange",
     "Receive",
     "Send",
@@ -55,7 +59,8 @@ __all__ = [
     "Streamer",
     "build_start_message",
     "create_streamer",
-    "try_event_stream",
+    "run_until_disconnect",
+    "try_stream",
 ]
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -63,32 +68,43 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 # Seconds of silence: proxies close connections after a minute. graphql-sse pings as often.
 KEEP_ALIVE_SECONDS = 12.0
-_RETRY_AFTER = "5"  # seconds
 _LOG = logging.getLogger("gqlnb")
 
 
-class ResultStream(Protocol):
-    """The stream of a subscription."""
+class PartStream:
+    """The parts of one response, in the form that its client reads.
 
-    def __aiter__(self) -> AsyncIterator[Result]:
-        """Yield results."""
+    Parameters
+    ----------
+    parts
+        The parts in the form of 2023.
+    operation
+        The name of the operation.
+    is_legacy
+        Whether the client reads the form of 2022.
+    """
+
+    def __init__(
+        self, parts: AsyncGenerator[ResponsePart, None], operation: str | None, *, is_legacy: bool
+    ) -> None:
+        self._parts, self._operation = parts, operation
+        self._writer = LegacyPartWriter() if is_legacy else None
+
+    async def __aiter__(self) -> AsyncGenerator[Response, None]:
+        """Yield the parts as responses to be encoded."""
+        async for part in self._parts:
+            members: Mapping[str, Any] = part.members
+            if self._writer is not None:
+                members = self._writer.convert(members, part.starts)
+            yield Response(200, members=members, causes=part.causes, operation=self._operation)
 
     async def aclose(self) -> None:
-        """End it."""
+        """Stop the execution."""
+        await self._parts.aclose()
 
 
-class Subscribable(Executable, Protocol):
-    """A schema with subscriptions."""
-
-    def subscribe_document(
-        self,
-        document: Document,
-        variables: Mapping[str, Any],
-        *,
-        limits: Limits,
-        place: Callable[..., Any],
-    ) -> ResultStream:
-        """Start a subscription; `place` runs a function in a worker thread."""
+EVENT_PARTS = PartFormat("text/event-stream", is_legacy=True)  # of a WebSocket, too
+Started = Stream | PartStream | Response | None
 
 
 class Streamer:
@@ -97,43 +113,75 @@ class Streamer:
     Parameters
     ----------
     schema
-        A schema with a subscription type.
+        A schema with a subscription type, ``@defer`` or ``@stream``.
     execute
         Runs queries and mutations.
     rules
         The rules of the server.
     """
 
-    def __init__(self, schema: Subscribable, execute: ExecuteRequest, rules: ServerRules) -> None:
+    def __init__(self, schema: Schema, execute: RequestExecutor, rules: ServerRules) -> None:
         self.rules = rules
         self._schema = schema
         self._execute = execute
-        self._runner = ResolverRunner(schema, rules.limits, rules.access)
+        self._runner = execute.runner
+        self.pool = execute.pool
 
-    async def start_operation(self, request: Request) -> ResultStream | Response | None:
-        """Return the stream of a subscription, an error, or None for other operations."""
+    async def start_operation(
+        self, request: Request, parts: PartFormat | None, *, events: bool = True
+    ) -> Started:
+        """Return a stream, an error, or None for an operation with a single response.
+
+        Parameters
+        ----------
+        request
+            The request.
+        parts
+            The format in which the client reads responses in parts; None for none.
+        events
+            Whether the client reads the events of subscriptions.
+        """
         try:
-            return await scheduling.run_in_thread(lambda: self._subscribe(request))
+            request = await self._execute.prepare_request(request)
+            return await self._execute.pool.run(lambda: self._start(request, parts, events=events))
+        except PersistedQueryError as error:
+            return Response(422, members={"errors": [error.error]})
         except RESOLVER_EXCEPTIONS as error:
             return _build_error(error, request)
 
-    def _subscribe(self, request: Request) -> ResultStream | Response | None:
+    def _start(self, request: Request, parts: PartFormat | None, *, events: bool) -> Started:
         limits, introspection = self.rules.limits, self.rules.access.introspection
         try:
             document = self._schema.parse_document(
                 request.query, request.operation_name, limits=limits, introspection=introspection
             )
-            if document.kind != "subscription":
-                return Response(405) if request.safe and document.kind == "mutation" else None
+            adapter, kind = self._runner.adapter, document.kind
+            if request.safe and kind == "mutation":
+                return Response(405)
+            in_parts = parts is not None and adapter.delivers_parts
+            if not (events if kind == "subscription" else in_parts):
+                return None
+            if kind != "subscription" and not document.incremental_directives:
+                return None
             variables = bind_variables(document, request.variables)
-            return self._schema.subscribe_document(
-                document, variables, limits=limits, place=scheduling.run_in_thread
+            arguments = SubscriptionArguments(
+                variables,
+                limits=limits,
+                run_in=self._execute.pool.run,
+                context=request.context,
+            )
+            if kind == "subscription":
+                return adapter.subscribe_document(document, arguments)
+            return PartStream(
+                adapter.execute_in_parts(document, arguments),
+                document.name,
+                is_legacy=parts is not None and parts.is_legacy,
             )
         except QueryError as error:
             return self._runner.build_refusal(request, error)
 
     async def stream_responses(
-        self, request: Request, started: ResultStream | Response | None
+        self, request: Request, started: Started
     ) -> AsyncGenerator[Response, None]:
         """Yield the responses to a started operation.
 
@@ -145,8 +193,8 @@ class Streamer:
             elif isinstance(started, Response):
                 yield started
             else:
-                async for result in started:
-                    yield build_response(result)
+                async for item in started:
+                    yield item if isinstance(item, Response) else build_response(item)
         except QueryError as error:
             yield self._runner.build_refusal(request, error)
         except RESOLVER_EXCEPTIONS as error:
@@ -159,18 +207,18 @@ class Streamer:
             if started is not None and not isinstance(started, Response):
                 try:
                     await started.aclose()
-                except Exception as error:  # the responses have ended
-                    _LOG.error("The source of a subscription failed to close", exc_info=error)
+                except Exception as error:  # noqa: BLE001 - the responses have ended
+                    _LOG.error("The source of a stream failed to close", exc_info=error)
 
 
 def create_streamer(
-    schema: Executable, execute: ExecuteRequest, rules: ServerRules
+    schema: Schema, execute: RequestExecutor, rules: ServerRules
 ) -> Streamer | None:
-    """Return the Streamer of a schema; None for a schema without subscriptions."""
-    core = getattr(schema, "graphql", None)
-    if core is None or core.subscription_type is None or not hasattr(schema, "subscribe_document"):
+    """Return the Streamer of a schema; None for one with single responses only."""
+    delivers_parts = execute.runner.adapter.delivers_parts
+    if schema.graphql.subscription_type is None and not delivers_parts:
         return None
-    return Streamer(cast("Subscribable", schema), execute, rules)
+    return Streamer(schema, execute, rules)
 
 
 def _build_error(error: BaseException, request: Request) -> Response:
@@ -193,22 +241,14 @@ class StreamSlots:
             return None
         return f"At most {most:,} operations are streamed at once. Try again when one has ended."
 
-    def acquire_slot(self) -> None:
-        """Count one more operation."""
-        self.in_use += 1
-
-    def release_slot(self) -> None:
-        """Count one operation less."""
-        self.in_use -= 1
-
     @contextmanager
     def hold_slot(self) -> Iterator[None]:
         """Count one operation for the time of a ``with`` block."""
-        self.acquire_slot()
+        self.in_use += 1
         try:
             yield
         finally:
-            self.release_slot()
+            self.in_use -= 1
 
 
 class StreamedOperation:
@@ -235,8 +275,9 @@ class StreamedOperation:
     def encode_answer(self, done: Response) -> bytes:
         """Return a response as JSON; one that cannot be encoded becomes an internal error."""
         masked: MaskedErrors = []
+        encode = encode_part if "hasNext" in (done.members or {}) else encode_members
         try:
-            body = encode_members(done, self._limits, masked)
+            body = encode(done, self._limits, masked)
         except RESOLVER_EXCEPTIONS as error:
             message = mask_exception(error, "the request", masked)
             body = dump_json({"errors": [{"message": message}]})
@@ -281,32 +322,78 @@ class Exchange(NamedTuple):
     send: Send
 
 
-async def try_event_stream(streams: Streamer, exchange: Exchange) -> bool:
-    """Answer a request with events; return False, with nothing sent, if the client wants JSON."""
+class StreamFormat(NamedTuple):
+    """The bytes around the responses of a stream.
+
+    Attributes
+    ----------
+    headers
+        The headers of the HTTP response.
+    head, tail
+        The bytes before the first and after the last response.
+    encode
+        Returns the bytes of a response from its JSON.
+    keep_alive
+        Bytes for times of silence; None where the format has none.
+    """
+
+    headers: Mapping[str, str]
+    head: bytes
+    tail: bytes
+    encode: Callable[[bytes], bytes]
+    keep_alive: bytes | None
+
+
+EVENT_FORMAT = StreamFormat(
+    sse.EVENT_STREAM_HEADERS,
+    sse.KEEP_ALIVE_COMMENT,  # hosts send the head with the first bytes only
+    sse.COMPLETE_EVENT,
+    sse.encode_event,
+    sse.KEEP_ALIVE_COMMENT,
+)
+STREAM_FORMATS = {PartFormat("text/event-stream", it): EVENT_FORMAT for it in (False, True)} | {
+    PartFormat("multipart/mixed", it): StreamFormat(
+        build_multipart_headers(is_legacy=it),
+        MULTIPART_HEAD,
+        MULTIPART_TAIL,
+        encode_multipart_part,
+        None,
+    )
+    for it in (False, True)
+}
+
+
+async def try_stream(streams: Streamer, exchange: Exchange) -> bool:
+    """Answer a request with a stream; return False, with nothing sent, if it is to be JSON."""
     request, rules = exchange.request, streams.rules
-    preference = sse.negotiate_events(request.headers.get("accept"))
-    operation = None if preference == "never" else _parse_request(request, rules)
+    accept = request.headers.get("accept")
+    preference, parts = sse.negotiate_events(accept), negotiate_parts(accept)
+    is_wanted = parts is not None or preference != "never"
+    operation = _parse_request(request, rules) if is_wanted else None
     if operation is None:
         return False
     if reason := exchange.slots.explain_refusal(rules):
-        refusal = build_error_response(503, reason, {"retry-after": _RETRY_AFTER})
+        refusal = build_error_response(503, reason, {"retry-after": RETRY_AFTER})
         refusal = add_cors_headers(refusal, request, rules)
         exchange.request_log.add_request(read_clocks(), refusal, len(request.body))
         await exchange.send(build_start_message(refusal))
         await exchange.send({"type": "http.response.body", "body": refusal.body})
         return True
     with exchange.slots.hold_slot():
-        started = await streams.start_operation(operation)
+        started = await streams.start_operation(operation, parts, events=preference != "never")
         # A 405 needs its status and the Allow header, which an event cannot carry.
         if isinstance(started, Response) and started.status == 405:
             return False
-        is_subscription = started is not None and not isinstance(started, Response)
-        if not is_subscription and preference != "always":
+        is_stream = isinstance(started, (Stream, PartStream))
+        if not is_stream and preference != "always":
             return False
+        stream_format = EVENT_FORMAT
+        if isinstance(started, PartStream) and parts is not None:
+            stream_format = STREAM_FORMATS[parts]
         streamed = StreamedOperation(exchange.request_log, rules, 200, len(request.body))
         try:
             responses = streams.stream_responses(operation, started)
-            await _send_events(responses, streamed, exchange, rules)
+            await _send_stream(responses, streamed, exchange, rules, stream_format)
         finally:
             streamed.log_end()
     return True
@@ -318,9 +405,11 @@ def _parse_request(request: HttpRequest, rules: ServerRules) -> Request | None:
     if most is not None and len(request.body) > most:
         return None
     try:
-        if request.method == "GET":
-            return parse_query_string(request.query_string)
-        return parse_request_body(request.body)
+        by_get = request.method == "GET"
+        parsed = (
+            parse_query_string(request.query_string) if by_get else parse_request_body(request.body)
+        )
+        return attach_http_request(parsed, request, rules)
     except BadRequestError:
         return None
 
@@ -331,14 +420,15 @@ def build_start_message(response: Response) -> dict[str, Any]:
     return {"type": "http.response.start", "status": response.status, "headers": headers}
 
 
-async def _send_events(
+async def _send_stream(
     responses: AsyncGenerator[Response, None],
     streamed: StreamedOperation,
     exchange: Exchange,
     rules: ServerRules,
+    stream_format: StreamFormat,
 ) -> None:
-    """Send responses as events until they end or the client disconnects."""
-    lock = asyncio.Lock()  # events and keep-alive comments are sent one at a time
+    """Send responses until they end or the client disconnects."""
+    lock = asyncio.Lock()  # responses and keep-alive comments are sent one at a time
 
     async def send_part(part: bytes, *, more: bool = True) -> None:
         async with lock:
@@ -346,14 +436,14 @@ async def _send_events(
             await exchange.send(message)
 
     async def send_all() -> None:
-        head = add_cors_headers(Response(200, sse.EVENT_STREAM_HEADERS), exchange.request, rules)
+        head = add_cors_headers(Response(200, stream_format.headers), exchange.request, rules)
         await exchange.send(build_start_message(head))
-        await send_part(sse.KEEP_ALIVE_COMMENT)  # hosts send the head with the first part only
+        await send_part(stream_format.head)
         async with aclosing(responses):
             async for response in responses:
-                await send_part(sse.encode_event(streamed.encode_answer(response)))
+                await send_part(stream_format.encode(streamed.encode_answer(response)))
         streamed.log_end()
-        await send_part(sse.COMPLETE_EVENT, more=False)
+        await send_part(stream_format.tail, more=False)
 
     async def wait_for_disconnect() -> None:
         while True:
@@ -361,16 +451,17 @@ async def _send_events(
                 async with asyncio.timeout(KEEP_ALIVE_SECONDS):
                     message = await exchange.receive()
             except TimeoutError:
-                await send_part(sse.KEEP_ALIVE_COMMENT)
+                if stream_format.keep_alive is not None:
+                    await send_part(stream_format.keep_alive)
                 continue
             if message["type"] == "http.disconnect":
                 return
 
     with suppress(OSError):  # hosts raise it after a disconnect (ASGI, "Disconnected client")
-        await _run_until_disconnect(send_all(), wait_for_disconnect())
+        await run_until_disconnect(send_all(), wait_for_disconnect())
 
 
-async def _run_until_disconnect(
+async def run_until_disconnect(
     work: Coroutine[Any, Any, None], disconnect: Coroutine[Any, Any, None]
 ) -> None:
     """Run `work` to its end, or cancel it when `disconnect` ends; wait for its ``finally``."""

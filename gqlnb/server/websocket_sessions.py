@@ -6,27 +6,28 @@ import asyncio
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.document.json_codec import load_json
+from gqlnb.document.json_codec import JSONError, load_json
 from gqlnb.http.graphql_ws_server import (
-    SUBPROTOCOL,
     SUBPROTOCOL_UNACCEPTABLE,
+    SUBPROTOCOLS,
     CloseSocket,
     SendMessage,
-    ServerProtocol,
     StartOperation,
     StopOperation,
     check_handshake,
     find_authorization,
 )
+from gqlnb.http.handler import attach_http_request
 from gqlnb.http.messages import Response
 from gqlnb.http.preconditions import build_error_response
+from gqlnb.server.authentication import authenticate
 from gqlnb.server.request_log import read_clocks
-from gqlnb.server.streams import StreamedOperation, build_start_message
+from gqlnb.server.streams import EVENT_PARTS, StreamedOperation, build_start_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gqlnb.http.graphql_ws_server import Action
+    from gqlnb.http.graphql_ws_server import Action, ServerProtocol
     from gqlnb.http.messages import Request
     from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.streams import Exchange, Streamer
@@ -57,16 +58,23 @@ async def serve_websocket(
         refused = build_error_response(
             403, "This schema has no subscriptions, so there is no WebSocket."
         )
+    if refused is None and streams is not None and "authorization" in exchange.request.headers:
+        header = exchange.request.headers["authorization"]
+        verified, refused = await authenticate(exchange.request, rules, streams.pool, header)
+        exchange = exchange._replace(request=verified)
     if refused is not None:
         exchange.request_log.add_request(began, refused)
         await _reject_handshake(exchange, refused, scope)
-    elif SUBPROTOCOL not in scope.get("subprotocols", ()):
+        return
+    offered = scope.get("subprotocols", ())
+    subprotocol = next((it for it in SUBPROTOCOLS if it in offered), None)
+    if subprotocol is None:
         exchange.request_log.add_request(began, Response(SUBPROTOCOL_UNACCEPTABLE.code))
         await exchange.send({"type": "websocket.accept"})
         await _close_socket(exchange, SUBPROTOCOL_UNACCEPTABLE)
     elif streams is not None:
-        await exchange.send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
-        closed = await WebSocketSession(streams, exchange).run()
+        await exchange.send({"type": "websocket.accept", "subprotocol": subprotocol})
+        closed = await WebSocketSession(streams, exchange, SUBPROTOCOLS[subprotocol]).run()
         if closed is not None:
             exchange.request_log.add_request(began, Response(closed.code))
             await _close_socket(exchange, closed)
@@ -98,16 +106,23 @@ class WebSocketSession:
         Runs the operations.
     exchange
         The handshake and its ASGI connection.
+    protocol
+        The protocol, by the subprotocol.
     """
 
-    def __init__(self, streams: Streamer, exchange: Exchange) -> None:
+    def __init__(
+        self, streams: Streamer, exchange: Exchange, protocol: type[ServerProtocol]
+    ) -> None:
         self._streams, self._exchange = streams, exchange
-        self._protocol = ServerProtocol(self._is_allowed, streams.rules.limits.body)
+        self._request = exchange.request  # with the identity, once it is known
+        self._protocol = protocol(self._is_allowed, streams.rules.limits.body)
         self._running: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()  # cancelled ones included
 
     def _is_allowed(self, payload: Mapping[str, object]) -> bool:
         """Return whether a client has access, by its handshake or ``connection_init``."""
+        if self._streams.rules.verify is not None:
+            return self._request.identity is not None
         token = self._streams.rules.token
         headers = self._exchange.request.headers  # check_handshake refuses a wrong token in them
         if token is None or "authorization" in headers:
@@ -122,6 +137,7 @@ class WebSocketSession:
                 while (message := await self._exchange.receive())["type"] == "websocket.receive":
                     text = message.get("text")
                     data = (message.get("bytes") or b"") if text is None else text
+                    await self._authenticate(data)
                     action = self._protocol.receive(data)
                     if isinstance(action, CloseSocket):
                         return action
@@ -136,6 +152,18 @@ class WebSocketSession:
         finally:
             await self._cancel_operations()
         return None
+
+    async def _authenticate(self, message: str | bytes) -> None:
+        """Verify the token of the first message by a function, unless the handshake had it."""
+        rules = self._streams.rules
+        if rules.verify is None or self._request.identity is not None or self._protocol.ready:
+            return
+        with suppress(JSONError, UnicodeEncodeError):  # the protocol closes the socket
+            members = load_json(message.encode() if isinstance(message, str) else message)
+            payload = members.get("payload") if isinstance(members, dict) else None
+            header = find_authorization(payload) if isinstance(payload, dict) else None
+            pool = self._streams.pool
+            self._request, _ = await authenticate(self._request, rules, pool, header)
 
     async def _perform_action(self, action: Action | None) -> None:
         match action:
@@ -156,27 +184,30 @@ class WebSocketSession:
     async def _start_operation(self, action: StartOperation) -> None:
         if reason := self._exchange.slots.explain_refusal(self._streams.rules):
             await self._send_message(self._protocol.build_error(action.id, [{"message": reason}]))
+            await self._send_message(self._protocol.build_complete(action.id))  # of the older one
             return
         # Counted here: the next message may be handled before the task runs.
-        self._exchange.slots.acquire_slot()
-        task = asyncio.create_task(self._run_operation(action.id, action.request))
+        self._exchange.slots.in_use += 1
+        request = attach_http_request(action.request, self._request, self._streams.rules)
+        task = asyncio.create_task(self._run_operation(action.id, request))
         self._running[action.id] = task
         self._tasks.add(task)
         task.add_done_callback(self._release_task)
 
     def _release_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        self._exchange.slots.release_slot()
+        self._exchange.slots.in_use -= 1
 
     async def _run_operation(self, name: str, request: Request) -> None:
         rules, request_log = self._streams.rules, self._exchange.request_log
         streamed = StreamedOperation(request_log, rules, 101, len(request.query))
         try:
-            started = await self._streams.start_operation(request)
+            started = await self._streams.start_operation(request, EVENT_PARTS)
             async with aclosing(self._streams.stream_responses(request, started)) as responses:
                 async for response in responses:
                     body = streamed.encode_answer(response)
-                    is_error = "data" not in (response.members or {})
+                    # Later parts have no data either.
+                    is_error = {"data", "hasNext"}.isdisjoint(response.members or {})
                     if is_error:
                         streamed.log_end()
                     if not self._is_current(name):

@@ -17,7 +17,8 @@ from graphql import build_schema, get_introspection_query, parse
 import gqlnb
 import gqlnb.engine
 import gqlnb.github
-from gqlnb.document.limits import Limits
+from gqlnb.limits import Limits
+from tests.benchmarks.engine_cliffs import CLIFFS
 from tests.benchmarks.measure import (
     EXECUTE,
     OURS,
@@ -269,6 +270,20 @@ def first_sight(query: str, size: int) -> Sides:
     }
 
 
+def first_selections(size: int) -> Sides:
+    """Answer texts of many selections that were never seen before."""
+    names = [f"f{n}" for n in range(size)]
+    sdl = f"type Query {{ row: Row }} type Row {{ {' '.join(f'{name}: Int' for name in names)} }}"
+    ours, theirs = gqlnb.Schema(sdl), build_schema(sdl)
+    query = f"{{ row {{ {' '.join(names)} }} }}"
+    root = {"row": {name: n for n, name in enumerate(names)}}
+    here, there = texts(query), texts(query)
+    return {
+        OURS: lambda: ours.execute(next(here), root=root),
+        SYNC: lambda: graphql.graphql_sync(theirs, next(there), root),
+    }
+
+
 def texts(query: str) -> Iterator[str]:
     """Yield a query under one new alias after the other."""
     return (query.replace("{ ", f"{{ a{n}: ", 1) for n in count())
@@ -341,6 +356,11 @@ def first(name: str, query: str, size: int = 1) -> Workload:
     return Workload(name, partial(first_sight, query), (Goal(SYNC, 1.5, most=True),), size, size)
 
 
+def first_text(name: str, sides: Callable[[int], Sides], size: int = 1) -> Workload:
+    """Return the workload of the first sight of texts, without long lists."""
+    return Workload(name, sides, (Goal(SYNC, 0.8, most=True),), size, min(size, 10))
+
+
 WORKLOADS = [
     listed("list-dict", DICT, 25, 1.4),
     listed("list-namespace", NAMESPACE, 18, 1.6),
@@ -356,7 +376,11 @@ WORKLOADS = [
     compared("interface-is-type-of", partial(interface, "is_type_of"), 10, MANY),
     compared("async", coroutines, 3.5, 1_000),
     compared("introspection", introspection, 5),
-    first("first-hello", "{ hello }"),
+    *CLIFFS,
+    first_text("first-hello", partial(first_sight, "{ hello }")),
+    first_text("first-selections-10", first_selections, 10),
+    first_text("first-selections-100", first_selections, 100),
+    first_text("first-selections-1000", first_selections, 1_000),
     first("first-list-10", ROWS, 10),
     first("first-list-30", ROWS, 30),
     first("first-list-100", ROWS, 100),

@@ -31,12 +31,13 @@ from gqlnb.github.harvester.requests import PortableClient, fetch_pages
 from gqlnb.github.harvester.search_windows import Coverage, SearchPage, SearchRequest
 from gqlnb.github.harvester.state_machine import Sweep
 from gqlnb.github.harvester.storage import MemoryStorage
-from gqlnb.github.standin.repository_columns import Population
+from gqlnb.github.standin.repository_search import Population
 from gqlnb.github.standin.simulation import Simulation
 from tests.github.harvester.populations import World, crowd, harvest, truth
 
 SIZE = 3_274_587
-GOALS = {10_000: 1.01, 1_000: 1.02, 500: 1.02, 100: 1.03, 50: 1.04, 20: 1.05}
+# Pages overlap by a result, and all is counted again: two more requests of 31 for the first one.
+GOALS = {10_000: 1.07, 1_000: 1.02, 500: 1.02, 100: 1.04, 50: 1.04, 20: 1.06}
 FAULTS = {"ties": True, "dropped": 0.0003, "duplicated": 0.0003, "drift": 1, "resources": 90}
 
 
@@ -172,7 +173,7 @@ def lines(runs: Iterator[Run], *, goals: bool = True) -> Iterator[tuple[str, boo
             f"| {made.threshold:>6,} | {made.wanted:>9,} | {-(-made.wanted // 100):>6,} "
             f"| {coverage.requests:>6,} | {made.ratio:.4f} | {goal or '':>4} | {most:>6,} "
             f"| {coverage.windows:,} windows, {coverage.splits:,} splits, "
-            f"{coverage.repairs:,} asked again, {len(coverage.gaps):,} gaps "
+            f"{coverage.repairs:,} repeated, {len(coverage.gaps):,} gaps "
             f"| {'' if not goals else 'reached' if reached else 'MISSED'} |",
             reached,
         )

@@ -1,6 +1,7 @@
 """Benchmarks of loading schemas: ``python tests/benchmarks/schemas.py [names...]``.
 
 ``cached`` reads a schema of GitHub's size from the cache; its rival builds the same from SDL.
+``mock`` builds a mock from SDL and answers by it; its rival only builds the schema.
 ``many-types`` is not compared with anybody: it loads 100,000 types in the background while another
 thread ticks, and tells how long the longest pause between two ticks was, and what it took.
 """
@@ -18,15 +19,23 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from graphql import GraphQLSchema, build_ast_schema, introspection_from_schema, parse, print_schema
+from graphql import (
+    GraphQLSchema,
+    build_ast_schema,
+    build_schema,
+    introspection_from_schema,
+    parse,
+    print_schema,
+)
 from graphql import lexicographic_sort_schema as in_order
 
-from gqlnb import Client
+from gqlnb import Client, Schema
 from gqlnb.client.schema_store import CachedSchema, read_cache, unpack_schema, write_cache
 from tests.benchmarks.big_schema import big_sdl
 from tests.benchmarks.measure import OURS, Goal, Sides, Workload, main
 
 SDL = "build_ast_schema(parse(sdl))"
+BUILT = "build_schema(sdl)"
 TYPES = 100_000
 TICK = 0.005  # seconds between two ticks of the thread that must not be kept waiting
 
@@ -52,6 +61,20 @@ def cached(size: int) -> Sides:
         return unpack_schema(entry).graphql
 
     return {OURS: ours, SDL: lambda: built(sdl)}
+
+
+def mocked(size: int) -> Sides:
+    """Build a mock from SDL and answer by it, against building the schema; `size` in types."""
+    sdl = big_sdl()
+    if size < 1000:
+        sdl = "\n".join(["type Query { hello: String }", *map(kind, range(size))])
+
+    def ours() -> GraphQLSchema:
+        mock = Schema.mock(sdl)
+        assert mock.execute("{ __typename }").data == {"__typename": "Query"}
+        return mock.graphql
+
+    return {OURS: ours, BUILT: lambda: build_schema(sdl)}
 
 
 def kind(number: int) -> str:
@@ -114,6 +137,7 @@ def same(answer: GraphQLSchema) -> str:
 
 WORKLOADS = [
     Workload("cached", cached, (Goal(SDL, 0.25, most=True),), 1_700, 50, rounds=9, text=same),
+    Workload("mock", mocked, (Goal(BUILT, 1.3, most=True),), 1_700, 50, rounds=5, text=same),
 ]
 
 if __name__ == "__main__":

@@ -39,8 +39,8 @@ def small_heap() -> Iterator[None]:
 
 
 @WORKLOAD
-def test_answers_are_equal_and_no_ratio_is_absurd(workload: Workload) -> None:
-    """Every side answers the same, and ours is not slower than graphql-core."""
+def test_responses_are_equal_and_ratios_plausible(workload: Workload) -> None:
+    """Our engine is not slower than graphql-core."""
     costs = measure.measured(workload, workload.small, rounds=3)
     for goal in workload.goals:
         ratio = goal.ratio(min(costs[OURS]), min(costs[goal.against]))
@@ -48,24 +48,24 @@ def test_answers_are_equal_and_no_ratio_is_absurd(workload: Workload) -> None:
 
 
 @pytest.mark.parametrize("name", ["list-dict", "memory"])
-def test_unequal_answers_are_not_compared(name: str) -> None:
-    """Nothing is measured where one side answers something else."""
+def test_unequal_responses_are_not_measured(name: str) -> None:
+    """A different response on any side is an error."""
     workload = next(w for w in WORKLOADS if w.name == name)
     wrong = replace(workload, sides=lambda size: workload.sides(size) | {"wrong": dict})
     with pytest.raises(UnequalError, match=f"{name}: wrong answers {{}}"):
         measure.measured(wrong, 2, rounds=1)
 
 
-def test_answers_with_errors_are_not_compared() -> None:
-    """A workload whose fields fail on both sides is none."""
+def test_responses_with_errors_are_not_measured() -> None:
+    """Also if both sides have the same errors."""
     schema = build_schema(engine.SDL)
     failing = replace(WORKLOADS[0], sides=lambda size: engine.executed(schema, engine.ROWS))
     with pytest.raises(UnequalError, match="Cannot return null"):
         measure.measured(failing, 2, rounds=1)
 
 
-def test_ratios_are_of_medians_the_way_round_that_the_goal_is_meant() -> None:
-    """Being faster is how often we fit into their time; a limit is our share of theirs."""
+def test_ratios_of_medians_have_the_direction_of_the_goal() -> None:
+    """For speed-ups their time over ours, for limits ours over theirs."""
     goals = (Goal(EXECUTE, 4), Goal(RESULT, 1.5, most=True))
     workload = replace(WORKLOADS[0], goals=goals)
     costs = {OURS: [2.0, 1.0, 9.0], EXECUTE: [8.0, 6.0, 7.0], RESULT: [1.0, 1.0, 2.0]}
@@ -77,7 +77,7 @@ def test_ratios_are_of_medians_the_way_round_that_the_goal_is_meant() -> None:
 
 
 def test_the_script_measures_in_a_fresh_process_and_writes_json(root: Path, tmp_path: Path) -> None:
-    """The command line gives a line for each workload, the mean, and the same figures as JSON."""
+    """The output has a line for each workload and the mean; the JSON has the same figures."""
     script = root / "tests" / "benchmarks" / "engine.py"
     file = tmp_path / "figures.json"
     command = [sys.executable, script, "hello-text", "--rounds", "1", "--json", file]
@@ -89,8 +89,8 @@ def test_the_script_measures_in_a_fresh_process_and_writes_json(root: Path, tmp_
     assert {len(costs) for costs in made["workloads"]["hello-text"]["costs"].values()} == {1}
 
 
-def test_an_unknown_workload_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """The command line says which there are."""
+def test_an_unknown_workload_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error lists the workloads."""
     with pytest.raises(SystemExit):
         measure.main("engine.py", WORKLOADS, ["nonsense"])
     assert "There is no workload 'nonsense'. There are: list-dict" in capsys.readouterr().err

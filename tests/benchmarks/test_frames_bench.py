@@ -32,7 +32,7 @@ def small_heap() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("workload", SIDES, ids=lambda workload: workload.name)
-def test_answers_are_equal_and_no_ratio_is_absurd(workload: Workload) -> None:
+def test_frames_are_equal_and_ratios_plausible(workload: Workload) -> None:
     """Every side gives the same rows."""
     costs = measure.measured(workload, workload.small, rounds=3)
     for goal in workload.goals:
@@ -41,14 +41,14 @@ def test_answers_are_equal_and_no_ratio_is_absurd(workload: Workload) -> None:
 
 
 @pytest.mark.parametrize("workload", MEMORY, ids=lambda workload: workload.name)
-def test_the_peak_of_memory_is_measured_in_a_process_of_its_own(workload: Workload) -> None:
-    """At least the bytes are held, and not a multiple of what is said."""
+def test_peak_memory_is_measured_in_a_separate_process(workload: Workload) -> None:
+    """At least the allocated bytes, and less than a multiple of them."""
     costs = measure.measured(workload, workload.small, rounds=1)
     assert 1 < costs[OURS][0] / costs[BYTES][0] < 3 * workload.goals[0].reach
 
 
-def test_frames_that_differ_are_not_compared() -> None:
-    """A value, a column or a row more."""
+def test_different_frames_are_not_measured() -> None:
+    """With another value, column or row."""
     workload = WORKLOADS[0]
     ours = workload.sides(2)[OURS]
     wrong = replace(workload, sides=lambda size: {OURS: ours, "wrong": workload.sides(3)[OURS]})

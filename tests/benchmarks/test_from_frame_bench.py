@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
-def test_answers_are_equal(workload: Workload) -> None:
-    """What is compared does the same work."""
+def test_responses_are_equal(workload: Workload) -> None:
+    """The compared sides do the same work."""
     costs = measure.measured(workload, workload.small, rounds=1)
     assert costs.keys() >= {goal.against for goal in workload.goals}

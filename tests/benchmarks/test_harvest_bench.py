@@ -17,8 +17,8 @@ SLACK = 10  # at this size a harvest is as quick as starting to ask, and the mac
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
-def test_answers_are_equal_and_no_ratio_is_absurd(workload: Workload) -> None:
-    """Both sides bring the same rows, and ours takes no multiple of what is aimed at."""
+def test_rows_are_equal_and_ratios_plausible(workload: Workload) -> None:
+    """The ratio is within a multiple of the goal."""
     pytest.importorskip("gql")
     costs = measure.measured(workload, workload.small, rounds=5)
     for goal in workload.goals:

@@ -18,11 +18,11 @@ def population() -> github.Population:
     return github.population(15_000)
 
 
-@pytest.mark.parametrize(("threshold", "goal"), [(10_000, 1.01), (4_000, 1.02)])
+@pytest.mark.parametrize(("threshold", "goal"), [(10_000, 1.07), (4_000, 1.03)])
 def test_requests_are_counted_on_complete_harvests(
     population: github.Population, threshold: int, goal: float
 ) -> None:
-    """The stand-in is asked just what the population itself is asked, and few times too often."""
+    """The stand-in receives the same requests as the population, with few repeats."""
     made = harvest.through_standin(population, threshold)
     assert made == harvest.direct(population, threshold)
     assert made.ratio <= goal
@@ -31,15 +31,15 @@ def test_requests_are_counted_on_complete_harvests(
     assert line.startswith(f"| {threshold:>6,} | {made.wanted:>9,} |")
 
 
-def test_with_faults_everything_is_there(population: github.Population) -> None:
-    """All faults at once cost requests, and no rows."""
+def test_a_harvest_with_all_faults_is_complete(population: github.Population) -> None:
+    """Faults cost requests, but no rows."""
     made = harvest.faulty(population, 8_000, seed=1)
     assert made.ratio > 1.1
     assert made.coverage.complete
 
 
 def test_an_incomplete_harvest_is_not_counted(population: github.Population) -> None:
-    """Where rows are missing, nothing is said of requests."""
+    """Missing rows are an error instead of a request count."""
     world = World(population)
 
     def short(ask: SearchRequest) -> SearchPage:

@@ -19,8 +19,8 @@ SLACK = 3
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
-def test_answers_are_equal_and_no_ratio_is_absurd(workload: Workload) -> None:
-    """Every side answers the same, and ours costs no multiple of what is aimed at."""
+def test_responses_are_equal_and_ratios_plausible(workload: Workload) -> None:
+    """The ratio is within a multiple of the goal."""
     pytest.importorskip("gql")
     costs = measure.measured(workload, workload.small, rounds=2)
     for goal in workload.goals:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
-def test_every_figure_is_measured_on_right_answers(figure: Figure) -> None:
-    """Each gives positive numbers, once the answers were found to be right."""
+def test_every_figure_is_measured_on_correct_results(figure: Figure) -> None:
+    """Each is positive."""
     costs = figure.measure(200_000 if figure.name == "memory" else 5_000, 2)
     assert costs
     assert all(cost >= 0 for cost in costs)
@@ -27,8 +27,8 @@ def test_every_figure_is_measured_on_right_answers(figure: Figure) -> None:
         assert max(costs) <= 100
 
 
-def test_a_wrong_answer_is_not_timed() -> None:
-    """Where filter and sort give something else, nothing is measured."""
+def test_an_incorrect_result_is_not_measured() -> None:
+    """If it differs from a plain filter and sort."""
     made = github.population(3_000, 1)
     found = next(population.asking(github.service(population=made), ""))()
     population.checked(made.frame(), found, "")
@@ -36,8 +36,8 @@ def test_a_wrong_answer_is_not_timed() -> None:
         population.checked(made.frame(), found, "language:go")
 
 
-def test_a_line_says_whether_the_goal_is_reached() -> None:
-    """A figure with a goal reaches it or misses it, one without says nothing of it."""
+def test_the_report_compares_figures_with_their_goals() -> None:
+    """A figure without a goal has no verdict."""
     made = Figure("x", lambda size, rounds: [], "ms", 5)
     assert "2.00" in line(made, [1, 2, 9])
     assert "reached" in line(made, [1, 2, 9])
@@ -55,8 +55,8 @@ def test_the_script_measures_in_fresh_processes_and_writes_json(root: Path, tmp_
     assert "bytes a row" in done.stdout
 
 
-def test_an_unknown_figure_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """The command line says which there are."""
+def test_an_unknown_figure_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error lists the figures."""
     with pytest.raises(SystemExit):
         population.main(["nonsense"])
     assert "There is no figure 'nonsense'. There are: build" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from tests.benchmarks.schema_view import check, huge, report, searches
 DEAREST = 200.0  # milliseconds: more means that something is broken, not that the machine is busy
 
 
-def test_searches_are_right_and_quick() -> None:
+def test_searches_are_correct_and_fast() -> None:
     """On a schema of GitHub's size, at each key stroke."""
     schema = build_schema(big_sdl())
     index = SchemaIndex(schema)
@@ -20,8 +20,8 @@ def test_searches_are_right_and_quick() -> None:
     assert costs[len(costs) // 2] < DEAREST
 
 
-def test_the_report_tells_of_a_huge_schema() -> None:
-    """Here a small one of the same make."""
+def test_the_report_includes_a_huge_schema() -> None:
+    """The test uses a small schema of the same form."""
     lines = list(report(huge(500), 1))
     assert lines[0].endswith("types")
     assert sum("search" in line for line in lines) == 3

@@ -24,14 +24,14 @@ def wrk() -> None:
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
-def test_answers_are_equal_and_no_ratio_is_absurd(workload: Workload) -> None:
-    """Every side answers the same, and ours is not many times slower than it should be."""
+def test_responses_are_equal_and_ratios_plausible(workload: Workload) -> None:
+    """Our server is within a multiple of the goal."""
     _, ratios = server.ratios(workload, server.measured(workload, rounds=1, seconds=1))
     assert workload.met(median(ratios) * (FAR if workload.measure is server.rate else 1 / FAR))
 
 
-def test_answers_that_fail_are_not_counted() -> None:
-    """Nothing is measured where a side does not answer."""
+def test_failed_responses_are_not_measured() -> None:
+    """A workload with an invalid query raises an error."""
     wrong = replace(WORKLOADS[0], load=Load("{ nowhere }"))
     with pytest.raises(UnequalError, match="hello: "):
         server.measured(wrong, rounds=1, seconds=1)

@@ -18,6 +18,7 @@ WRITE = """(element, text) => {
     editor.focus();
     editor.setPosition(editor.getModel().getFullModelRange().getEndPosition());
 }"""
+SAVED = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 
 
 def fill_editor(editor: Locator, text: str) -> None:
@@ -41,3 +42,9 @@ def theme(page: Page, name: str) -> None:
     light = str(name == "Light").lower()
     page.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
     expect(page.locator("#jupyterlab-splash")).to_have_count(0)
+
+
+def save(page: Page) -> None:
+    """Save the notebook, and wait until it is."""
+    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    page.wait_for_function(SAVED)

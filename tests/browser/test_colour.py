@@ -30,10 +30,10 @@ def shown(cell: Locator) -> dict[str, str]:
     )
 
 
-def test_a_graphql_cell_has_colours_of_its_own(
+def test_a_graphql_cell_is_highlighted_as_graphql(
     open_notebook: Callable, write_notebook: Callable[[list[str]], str]
 ) -> None:
-    """Keywords, types, strings, values and comments differ; Python cells stay as they are."""
+    """Keywords, types, strings, values and comments differ; Python cells are unchanged."""
     notebook = open_notebook(write_notebook([CELL, PYTHON]))
     expect(notebook.page.locator("[data-gqlnb]")).to_have_count(1)
     colours = shown(notebook.cell(0))
@@ -43,10 +43,10 @@ def test_a_graphql_cell_has_colours_of_its_own(
     assert {"def", "return", "None"} <= {*shown(notebook.cell(1))}
 
 
-def test_colours_come_and_go_with_the_magic(
+def test_highlighting_follows_the_magic(
     open_notebook: Callable, write_notebook: Callable[[list[str]], str]
 ) -> None:
-    """They appear as the magic is typed, and vanish as it is broken."""
+    """It appears when the magic is typed, and disappears when it is edited away."""
     notebook = open_notebook(write_notebook([""]))
     cells = notebook.page.locator("[data-gqlnb]")
     editor = notebook.cell(0).locator(".cm-content")
@@ -61,10 +61,10 @@ def test_colours_come_and_go_with_the_magic(
     expect(cells).to_have_count(1)
 
 
-def test_a_new_line_is_two_spaces_further_in(
+def test_a_new_line_is_indented_by_two_spaces(
     open_notebook: Callable, write_notebook: Callable[[list[str]], str]
 ) -> None:
-    """Behind an open brace a line begins two spaces in, its closing brace does not."""
+    """After an open brace; the closing brace is dedented."""
     notebook = open_notebook(write_notebook(["%%graphql"]))
     editor = notebook.cell(0).locator(".cm-content")
     editor.click()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
+
+from tests.browser.acting import photograph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +20,13 @@ pytestmark = pytest.mark.browser
 
 SETUP = """%load_ext gqlnb
 import gqlnb
-sdl = 'type Query { "Who is asking." viewer: User } type User { login: String bio: String }'
+sdl = '''
+type Query {
+  "Who is asking." viewer: User
+  user(login: String!, first: Int): User
+}
+type User { login: String bio: String at(order: Order): Int old: Int @deprecated }
+enum Order { ASC DESC }'''
 here = gqlnb.Schema(sdl)"""
 CELL = """%%graphql here
 {
@@ -25,6 +35,7 @@ CELL = """%%graphql here
     \x20
   }
 }"""
+SCHEMA_FILE = "node_modules/@octokit/graphql-schema/schema.graphql"
 LINE = 4  # of the cell, the one that is being written
 
 
@@ -47,8 +58,8 @@ def names(notebook: Any) -> Any:
     return notebook.page.locator(".jp-Completer-item .jp-Completer-match")
 
 
-def test_tab_in_the_middle_of_a_cell(cell: Any) -> None:
-    """The one name that fits is offered and taken; what stands below stays."""
+def test_tab_completes_in_the_middle_of_a_cell(cell: Any) -> None:
+    """The only matching name is inserted; the text below is unchanged."""
     notebook, editor = cell
     editor.press("Tab")
     expect(names(notebook)).to_have_text(["login"])
@@ -59,8 +70,8 @@ def test_tab_in_the_middle_of_a_cell(cell: Any) -> None:
     assert lines[5].strip() == "}"
 
 
-def test_ctrl_space_on_an_empty_line(cell: Any) -> None:
-    """There Tab would indent; Ctrl-Space shows the fields, and Enter takes one."""
+def test_ctrl_space_completes_on_an_empty_line(cell: Any) -> None:
+    """Tab would indent; Ctrl-Space lists the fields, and Enter inserts one."""
     notebook, editor = cell
     editor.press("ArrowDown")
     editor.press("End")
@@ -75,8 +86,149 @@ def test_ctrl_space_on_an_empty_line(cell: Any) -> None:
     expect(editor).to_contain_text("bio")
 
 
+def open_popup(notebook: Any, editor: Any, text: str) -> None:
+    """Write a cell, and ask for completion at its end."""
+    editor.press("Control+a")
+    notebook.page.keyboard.insert_text(text)
+    editor.press("Control+Space")
+
+
+def test_only_schema_names_are_listed(cell: Any) -> None:
+    """After white space, JupyterLab's words of the cell are not listed."""
+    notebook, editor = cell
+    open_popup(notebook, editor, "%%graphql here\nquery Long { viewer { at(order: ")
+    expect(names(notebook)).to_have_text(["ASC", "DESC", "null"])
+    photograph(notebook.page, "completion-enum")
+
+
+def test_entries_show_arguments_types_and_documentation(cell: Any) -> None:
+    """Deprecated fields are last and struck through."""
+    notebook, editor = cell
+    open_popup(notebook, editor, "%%graphql here\n{ viewer { ")
+    expect(names(notebook)).to_have_text(["login", "bio", "at(order)", "__typename", "old"])
+    items = notebook.page.locator(".jp-Completer-item")
+    expect(items.nth(0).locator(".jp-Completer-typeExtended")).to_have_text("String")
+    expect(items.nth(0).locator(".jp-Completer-monogram")).to_have_attribute("title", "field")
+    expect(notebook.page.locator(".jp-Completer-deprecated")).to_have_text("foldInt")
+    expect(notebook.page.locator(".jp-Completer-docpanel")).to_contain_text("User.login: String")
+    photograph(notebook.page, "completion-fields")
+
+
+def test_required_arguments_are_inserted_with_placeholders(cell: Any) -> None:
+    """Enter inserts the name and its required arguments."""
+    notebook, editor = cell
+    open_popup(notebook, editor, "%%graphql here\n{ us")
+    expect(names(notebook)).to_have_text(["user(login, first)"])
+    notebook.page.keyboard.press("Enter")
+    expect(editor).to_contain_text('{ user(login: "")')
+
+
+def test_a_mistyped_name_is_replaced(cell: Any) -> None:
+    """Without a name with that prefix, a similar one is listed."""
+    notebook, editor = cell
+    open_popup(notebook, editor, "%%graphql here\n{ veiwer")
+    expect(names(notebook)).to_have_text(["viewer"])
+    notebook.page.keyboard.press("Enter")
+    expect(editor).to_contain_text("{ viewer")
+
+
+def test_a_mistyped_target_is_replaced(cell: Any) -> None:
+    """On the line of the magic, an object of the notebook."""
+    notebook, editor = cell
+    open_popup(notebook, editor, "%%graphql hre")
+    expect(names(notebook)).to_have_text(["here"])
+    notebook.page.keyboard.press("Enter")
+    expect(editor).to_contain_text("%%graphql here")
+
+
+def test_the_list_is_filled_when_the_schema_is_loaded(
+    open_notebook: Callable, write_notebook: Callable[[list[str]], str]
+) -> None:
+    """Until then one entry says that the schema is being loaded."""
+    setup = """%load_ext gqlnb
+import time, gqlnb
+from gqlnb.client import connections
+def open_late():
+    time.sleep(4)
+    return gqlnb.Client(gqlnb.Schema('type Query { slowly: Int }'))
+connections.provide_builtin('late', open_late, 'opens late')"""
+    notebook = open_notebook(write_notebook([setup, "%%graphql late"]))
+    notebook.run_all()
+    editor = notebook.cell(1).locator(".cm-content")
+    editor.click()
+    open_popup(notebook, editor, "%%graphql late\n{ ")
+    expect(names(notebook)).to_have_text(["loading the schema of late …"])
+    expect(names(notebook)).to_have_text(["slowly", "__typename", "__schema", "__type(name)"])
+
+
+def test_a_tooltip_shows_a_description_as_it_is(
+    open_notebook: Callable, write_notebook: Callable[[list[str]], str]
+) -> None:
+    """No formula is typeset, no script runs, and no character turns the text around."""
+    sdl = (
+        'type Query { "Costs $5 to $9 or \\\\\\\\(x\\\\\\\\), **not** `$x$`, \\u202egpj.exe '
+        '<img src=x onerror=window.struck=1>" price: Int }'
+    )
+    setup = f"%load_ext gqlnb\nimport gqlnb\nhere = gqlnb.Schema('{sdl}')"
+    markdown = "from IPython.display import Markdown\nMarkdown('$y$')"  # so that MathJax is there
+    notebook = open_notebook(write_notebook([setup, markdown, "%%graphql here\n{ price }"]))
+    notebook.run_all()
+    expect(notebook.outputs(1).locator("mjx-container")).to_have_count(1)
+    editor = notebook.cell(2).locator(".cm-content")
+    editor.click()
+    editor.press("Control+End")
+    for _ in range(4):
+        editor.press("ArrowLeft")
+    editor.press("Shift+Tab")
+    tooltip = notebook.page.locator(".jp-Tooltip")
+    expect(tooltip).to_contain_text("Costs $5 to $9 or")
+    expect(tooltip.locator("strong")).to_have_text("not")
+    expect(tooltip).to_contain_text("$x$")
+    notebook.page.evaluate("() => new Promise(done => setTimeout(done, 500))")
+    expect(tooltip.locator("mjx-container")).to_have_count(0)
+    assert "\u202e" not in tooltip.inner_text()
+    assert notebook.page.evaluate("window.struck") is None
+
+
+def test_the_list_opens_quickly_on_githubs_whole_schema(
+    open_notebook: Callable, write_notebook: Callable[[list[str]], str]
+) -> None:
+    """With the right entries at each position; the median is printed, with -s."""
+    path = Path(os.environ.get("OCTOKIT_PACKAGES", "."), SCHEMA_FILE)
+    if not path.is_file():
+        pytest.skip("npm's @octokit packages are not installed; OCTOKIT_PACKAGES says where")
+    client = f"gqlnb.Client('http://127.0.0.1:9', schema={str(path)!r})"
+    setup = f"%load_ext gqlnb\nimport gqlnb\nhub = {client}"
+    notebook = open_notebook(write_notebook([setup, "%%graphql hub"]))
+    notebook.run_all()
+    editor = notebook.cell(1).locator(".cm-content")
+    editor.click()
+    begins = {
+        "{ ": "codeOfConduct(key)",
+        "{ viewer { ": "id",
+        "{ repository(": "name",
+        "{ search(type: ": "DISCUSSION",
+        "{ search(type: REPOSITORY, query: 1) { nodes { ... on ": "App",
+        "mutation { addS": "addStar(input)",
+        "query($x: ": "ID",
+    }
+    spent = []
+    for text, name in [*begins.items()] * 4:
+        editor.press("Control+a")
+        notebook.page.keyboard.insert_text(f"%%graphql hub\n{text}")
+        begun = time.monotonic()
+        editor.press("Control+Space")
+        expect(names(notebook).get_by_text(name, exact=True).first).to_be_visible()
+        spent.append(time.monotonic() - begun)
+        editor.press("Escape")
+        expect(names(notebook).first).to_be_hidden()
+    spent.sort()
+    middle, last = spent[len(spent) // 2], spent[-1]
+    print(f"popup: median {middle * 1000:.0f} ms, longest {last * 1000:.0f} ms")  # noqa: T201
+
+
 def test_shift_tab_shows_the_documentation_of_a_field(cell: Any) -> None:
-    """Signature and description, in the tooltip that Python's functions have too."""
+    """Signature and description, in JupyterLab's tooltip."""
     notebook, editor = cell
     editor.press("ArrowUp")
     editor.press("End")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 
-def test_a_graphql_cell_answers(
+def test_a_graphql_cell_shows_its_result(
     open_notebook: Callable, write_notebook: Callable[[list[str]], str]
 ) -> None:
     """A `%%graphql` cell on a schema of the namespace shows the greeting."""
@@ -30,8 +30,8 @@ def test_a_graphql_cell_answers(
     expect(notebook.outputs(2)).to_contain_text("Hello world!")
 
 
-def test_lab_opens_the_first_notebook_and_asks_nothing(lab: Any, page: Page) -> None:
-    """`gqlnb lab` shows the first notebook, and no question about news or updates."""
+def test_lab_opens_the_first_notebook_without_dialogs(lab: Any, page: Page) -> None:
+    """There is no question about news or updates."""
     page.goto(f"{lab.url}/lab/tree/01_hello.ipynb?reset&token={lab.token}")
     expect(page.locator(".jp-NotebookPanel .jp-Cell").first).to_be_visible()
     page.evaluate("window.jupyterapp.restored")

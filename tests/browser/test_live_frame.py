@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,13 +57,13 @@ def saved(notebook: Notebook, lab: Lab, name: str) -> list[list[dict[str, Any]]]
     return [cell["outputs"] for cell in cells]
 
 
-def test_a_cell_shows_what_comes_until_it_is_interrupted(
+def test_a_cell_shows_rows_until_it_is_interrupted(
     open_notebook: Callable[[str], Notebook],
     write_notebook: Callable[[list[str]], str],
     pipe: Path,
     lab: Lab,
 ) -> None:
-    """Rows appear while the cell runs; the interrupt is its end; its value is what is saved."""
+    """Rows appear while the cell runs; the value is saved after the interrupt."""
     cells = [
         f"PIPE = {str(pipe)!r}\n{SETUP}",
         "%%graphql schema\nsubscription { tick { n said } }",
@@ -94,13 +95,13 @@ def test_a_cell_shows_what_comes_until_it_is_interrupted(
     assert notebook.page.evaluate("window.struck") is None
 
 
-def test_a_live_frame_goes_on_beside_other_cells_and_keeps_its_rows(
+def test_a_live_frame_grows_while_other_cells_run(
     open_notebook: Callable[[str], Notebook],
     write_notebook: Callable[[list[str]], str],
     pipe: Path,
     lab: Lab,
 ) -> None:
-    """It changes in place while a cell runs; where it fails its rows stay, saved as HTML."""
+    """It is updated in place; after a failure its rows are saved as HTML."""
     cells = [
         f"PIPE = {str(pipe)!r}\n{SETUP}",
         "client = gqlnb.Client(schema)\n"
@@ -129,3 +130,20 @@ def test_a_live_frame_goes_on_beside_other_cells_and_keeps_its_rows(
     assert BAD not in html
     assert len(json.dumps(outputs)) < 20_000
     assert notebook.page.evaluate("window.struck") is None
+
+
+def test_the_notebook_about_widgets_shows_a_live_frame_live(
+    open_notebook: Callable[[str], Notebook], lab: Lab
+) -> None:
+    """Rows replace each other in the output of its cell while the next cell waits."""
+    name = "10_widgets.ipynb"
+    cells = json.loads((lab.folder / name).read_text())["cells"]
+    (place,) = [at for at, it in enumerate(cells) if "gqlnb.LiveFrame(\n" in "".join(it["source"])]
+    notebook = open_notebook(name)
+    notebook.start_all()
+    shown = notebook.cell(place)
+    expect(shown).to_contain_text(re.compile(r"Live, 1?\d rows so far"))
+    photograph(notebook.page, "live-05")
+    expect(shown).to_contain_text("Ended after 20 rows")
+    notebook.wait_idle()
+    expect(notebook.cell(place + 2)).to_contain_text("([17, 18, 19], 20)")

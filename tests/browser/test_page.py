@@ -95,22 +95,22 @@ def ask(page: Page, query: str, variables: str = "") -> str:
 
 
 def test_a_query_is_run_by_a_click(server: Server, page: Page) -> None:
-    """The page as it opens asks for the type's name, and shows status and answer."""
+    """The default query asks for the type's name; status and response are shown."""
     page.goto(server.url)
     page.click("#run")
     expect(page.locator("#status")).to_have_text("HTTP 200")
     assert page.inner_text("#answer") == '{\n  "data": {\n    "__typename": "Query"\n  }\n}'
 
 
-def test_an_answer_is_text_and_never_markup(server: Server, page: Page) -> None:
-    """What a resolver returns is shown, not run."""
+def test_a_response_is_shown_as_text(server: Server, page: Page) -> None:
+    """Markup returned by a resolver is not rendered."""
     page.goto(server.url)
     assert EVIL in ask(page, "{ hello }")
     assert page.locator("#answer *").count() == 0
 
 
 def test_numbers_are_shown_and_sent_exactly(server: Server, page: Page) -> None:
-    """JavaScript would round these on the way; the page does not let it."""
+    """JavaScript numbers would round them."""
     page.goto(server.url)
     query = "query ($value: Anything) { same(value: $value) }"
     shown = ask(page, query, '{"value": [18446744073709551617, {}, [], "a,b:{\\"[", 1.50]}')
@@ -119,16 +119,16 @@ def test_numbers_are_shown_and_sent_exactly(server: Server, page: Page) -> None:
     assert "{},\n" in shown
 
 
-def test_wrong_variables_are_not_sent(server: Server, page: Page) -> None:
-    """Text that is no JSON is explained beside the button."""
+def test_invalid_variables_are_not_sent(server: Server, page: Page) -> None:
+    """The JSON error is shown beside the button."""
     page.goto(server.url)
     page.fill("#variables", "{value: 1}")
     page.click("#run")
     assert page.inner_text("#status").startswith("The variables are not JSON")
 
 
-def test_a_server_that_is_gone_is_said(server: Server, page: Page) -> None:
-    """A request that fails is said beside the button, which can be pressed again."""
+def test_a_stopped_server_is_reported(server: Server, page: Page) -> None:
+    """The error is shown beside the button, which can be pressed again."""
     page.goto(server.url)
     # As fetch fails when nothing answers, without the browser's own line in the console.
     page.evaluate("() => { window.fetch = async () => { throw new TypeError('Failed'); }; }")
@@ -141,7 +141,7 @@ def test_a_server_that_is_gone_is_said(server: Server, page: Page) -> None:
 
 
 def test_graphiql_runs_a_query(graphiql: Page, axe: Callable[[Page, Any], None]) -> None:
-    """As the page opens, by a click, and with completion by the schema."""
+    """The default query, by a click, and with completion from the schema."""
     answer = graphiql.locator(".result-window .view-lines")
     graphiql.click(".graphiql-execute-button")
     expect(answer).to_contain_text('"__typename": "Query"')
@@ -159,7 +159,7 @@ def test_graphiql_runs_a_query(graphiql: Page, axe: Callable[[Page, Any], None])
 
 
 def test_graphiql_shows_descriptions_as_text(graphiql: Page) -> None:
-    """What a schema says of itself is nobody's markup."""
+    """Markup in the schema is not rendered."""
     graphiql.get_by_role("button", name="Show Documentation Explorer").click()
     docs = graphiql.locator(".graphiql-doc-explorer")
     docs.get_by_role("link", name="Query", exact=True).click()
@@ -168,8 +168,8 @@ def test_graphiql_shows_descriptions_as_text(graphiql: Page) -> None:
     assert docs.locator("img, script").count() == 0
 
 
-def test_graphiql_keeps_numbers_exactly(graphiql: Page) -> None:
-    """Sent as they are typed, shown as they came."""
+def test_graphiql_keeps_numbers_exact(graphiql: Page) -> None:
+    """In variables and in responses."""
     write(graphiql, "query ($value: Anything) { same(value: $value) }")
     write(graphiql, '{"value": [18446744073709551617, 1.50]}', ".graphiql-editor-tool")
     graphiql.click(".graphiql-execute-button")
@@ -179,7 +179,7 @@ def test_graphiql_keeps_numbers_exactly(graphiql: Page) -> None:
 
 
 def test_graphiql_subscribes_and_stops(graphiql: Page) -> None:
-    """Event by event; stopped, the next operation runs, and an end of the server is said."""
+    """Events are shown; after a stop the next operation runs; a stopped server is reported."""
     answer, button = (
         graphiql.locator(".result-window"),
         graphiql.locator(".graphiql-execute-button"),
@@ -198,8 +198,8 @@ def test_graphiql_subscribes_and_stops(graphiql: Page) -> None:
     expect(answer).to_contain_text("Is it still running?")
 
 
-def test_what_is_typed_is_laid_out(graphiql: Page) -> None:
-    """Query and variables, by the button, comments and long numbers as they are."""
+def test_the_format_button_formats_query_and_variables(graphiql: Page) -> None:
+    """Comments and long numbers are preserved."""
     write(graphiql, "query($value:Anything){same(value:$value)} # why")
     write(graphiql, '{"value":[18446744073709551617,{"a":1}]} // kept', ".graphiql-editor-tool")
     graphiql.get_by_role("button", name="Prettify").click()

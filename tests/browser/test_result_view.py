@@ -92,7 +92,7 @@ def pipe(tmp_path: Path) -> Iterator[Path]:
 def test_a_long_frame_scrolls_sorts_and_filters_beside_a_running_cell(
     show: Open, pipe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Any row is drawn after a jump; the kernel sorts and filters while the next cell runs."""
+    """Rows are drawn after a jump; the kernel sorts and filters in the background."""
     waiting = f"print('holding', flush=True)\nopen({str(pipe)!r}).readline()\nprint('let go')"
     notebook = show(FRAME, waiting, wait=False)
     expect(notebook.outputs(1)).to_have_text("holding")
@@ -120,8 +120,8 @@ def test_a_long_frame_scrolls_sorts_and_filters_beside_a_running_cell(
     expect(notebook.outputs(1)).to_have_text("holding")
 
 
-def test_rows_that_fail_are_asked_for_once(show: Open) -> None:
-    """A value without words is told in words, and the rows elsewhere are there."""
+def test_failing_rows_are_requested_once(show: Open) -> None:
+    """An error is shown for a value whose `str()` raises, and the other rows are shown."""
     notebook = show(
         """import gqlnb, pandas as pd
 class Mute:
@@ -144,8 +144,8 @@ gqlnb.ResultView(pd.DataFrame({"name": values}))""",
     notebook.page.evaluate(JUMPS, [view.grid.element_handle(), [1500]])
 
 
-def test_the_keyboard_is_enough(show: Open) -> None:
-    """Tab goes in and out, arrows move, Enter sorts, Ctrl-C copies; the cell stays as it is."""
+def test_every_action_has_a_key(show: Open) -> None:
+    """Tab enters and leaves, arrows move, Enter sorts, Ctrl-C copies; the cell is not edited."""
     notebook = show(FRAME)
     page, view = notebook.page, View(notebook.cell(0))
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -183,8 +183,8 @@ def test_the_keyboard_is_enough(show: Open) -> None:
     expect(view.root).to_be_visible()
 
 
-def test_ten_million_rows_are_no_more_work(show: Open) -> None:
-    """The last row is reached, the wheel goes row by row, though a pixel is many of them."""
+def test_ten_million_rows_can_be_scrolled(show: Open) -> None:
+    """To the last row, and row by row with the wheel, though a pixel is many rows."""
     notebook = show(
         "import gqlnb, numpy as np, pandas as pd\n"
         "gqlnb.ResultView(pd.DataFrame({'n': np.arange(10_000_000)}))"
@@ -207,8 +207,8 @@ gqlnb.ResultView(schema.execute("{ rows { n fail } }"))"""
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_nobody_is_kept_out(show: Open, theme: str, axe: Callable[..., None]) -> None:
-    """Names, roles and contrast are as they should be, in each theme, whatever is shown."""
+def test_every_view_is_accessible(show: Open, theme: str, axe: Callable[..., None]) -> None:
+    """Names, roles and contrast are correct in each theme."""
     notebook = show(PARTIAL)
     page, view = notebook.page, View(notebook.cell(0))
     page.evaluate(COMMAND, [THEME, {"theme": theme}])
@@ -240,8 +240,8 @@ result = gqlnb.Result({{**result.data, bad: bad}}, errors=({{"message": bad, "pa
 gqlnb.ResultView(result)"""
 
 
-def test_markup_stays_text(show: Open) -> None:
-    """In cells, names, labels of rows, lists, errors and the tree; nothing of it runs."""
+def test_markup_is_shown_as_text(show: Open) -> None:
+    """In cells, names, index labels, lists, errors and the tree; no script runs."""
     named = "import pandas as pd\ngqlnb.ResultView(pd.DataFrame({bad: [bad]}, index=[bad]))"
     notebook = show(HOSTILE, named)
     view, other = View(notebook.cell(0)), View(notebook.cell(1))
@@ -263,8 +263,53 @@ def test_markup_stays_text(show: Open) -> None:
     assert notebook.page.locator(".gqlnb-result :is(img, script)").count() == 0
 
 
+def test_a_nested_list_unfolds_below_the_grid(show: Open) -> None:
+    """As a table of its items, with the JSON behind a click; markup is text."""
+    frame = "[[{'b': bad, 'c': {'d': i}} for i in range(3)], [[1, 2], [3]], [1]]"
+    show_it = f"import pandas as pd\ngqlnb.ResultView(pd.DataFrame({{'a': {frame}}}))"
+    view = View(show(HOSTILE, show_it).cell(1))
+    view.cell(2, 2).click()
+    expect(view.cell(2, 2)).to_have_text("3 items")
+    table = view.whole.get_by_role("table")
+    expect(table.get_by_role("columnheader")).to_have_text(["b", "c.d"])
+    expect(table.get_by_role("row").last).to_contain_text(BAD[:40])
+    expect(view.whole.locator(".gqlnb-text")).to_be_hidden()
+    view.whole.get_by_text("JSON").click()
+    expect(view.whole.locator(".gqlnb-text")).to_be_visible()
+    view.cell(3, 2).click()
+    expect(table.get_by_role("row").last).to_have_text("13")  # the number of the item, and 3
+    view.cell(4, 2).click()
+    expect(view.whole).to_have_text("a[\n  1\n]")
+    expect(table).to_have_count(0)
+
+
+def test_a_view_far_out_of_sight_comes_back_as_it_was(show: Open) -> None:
+    """At the row that was scrolled to, with its filter; it is laid out only near the window."""
+    far = "import IPython; IPython.display.HTML('<div style=height:9000px>')"
+    notebook = show(FRAME, far, "1")
+    view = View(notebook.cell(0))
+    view.find.fill("repo1")
+    wanted = sum(str(i)[0] == "1" for i in range(ROWS))
+    expect(view.count).to_have_text(f"{wanted:,} of 100,000 rows")
+    view.grid.evaluate("it => { it.scrollTop = 26 * 3000 }")
+    row = view.grid.locator(".gqlnb-row[aria-rowindex='3005']")
+    expect(row).to_contain_text("repo")
+    shown = row.inner_text()
+    box = view.root.bounding_box()
+    notebook.cell(2).locator(".cm-content").click()
+    expect(view.root).to_be_hidden()
+    expect(view.grid.locator(".gqlnb-row")).to_have_count(0)
+    notebook.cell(0).locator(".cm-content").click()
+    expect(row).to_have_text(shown.replace("\n", ""))
+    assert view.find.input_value() == "repo1"
+    again = view.root.bounding_box()
+    assert box is not None
+    assert again is not None
+    assert again["height"] == box["height"]
+
+
 def test_the_tree_opens_searches_and_copies_paths(show: Open, axe: Callable[..., None]) -> None:
-    """A long list is folded into ranges; a search opens the way to what it finds."""
+    """A long list is folded into ranges; a search expands the path to its hits."""
     notebook = show(
         "import gqlnb\n"
         "rows = [{'id': i, 'tags': [{'name': f'tag{i}'}]} for i in range(25_000)]\n"
@@ -297,10 +342,10 @@ def test_the_tree_opens_searches_and_copies_paths(show: Open, axe: Callable[...,
     axe(page, ".gqlnb-result")
 
 
-def test_a_saved_notebook_stays_small_and_holds_no_token(
+def test_a_saved_notebook_is_small_and_has_no_token(
     show: Open, lab: Lab, tmp_path: Path, spelled: Callable[[str], list[bytes]]
 ) -> None:
-    """With the state of the widgets stored too."""
+    """Also with widget state saved."""
     secret = f"canary/{secrets.token_hex(8)}+="
     (tmp_path / "token").write_text(secret)
     with gqlnb.serve(gqlnb.reference_schema(), port=0, token=gqlnb.Token(secret)) as server:

@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 import gqlnb
 from gqlnb import Client
 from gqlnb import stars as found_by
+from tests.browser.acting import SAVED, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +37,6 @@ gqlnb.StarSearch('>300000', limit=50, client=gqlnb.Client({url!r}, token=token))
 THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
 STORE = """() => window.jupyterapp.commands.execute(
     '@jupyter-widgets/jupyterlab-manager:saveWidgetState')"""
-SAVED = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 # Without waiting for the end: the last cell may wait for what is done in the page meanwhile.
 SERVICE = """
 from gqlnb import Schema, StarSearch
@@ -55,7 +55,7 @@ schema = Schema('''
 
 @schema.resolver("Query.search")
 def answer(root, args, context):
-    if args["query"] == "stars:>2":
+    if args["query"].startswith("stars:>2 "):
         raise GraphQLError(NAME)
     start = int(args.get("after") or 0)
     if start == 300:
@@ -152,14 +152,8 @@ def pipe(tmp_path: Path) -> Pipe:
     return Pipe(tmp_path / "pipe")
 
 
-def save(page: Page) -> None:
-    """Save the notebook, and wait until it is."""
-    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
-    page.wait_for_function(SAVED)
-
-
 def test_typing_and_clicking_fills_the_table(show: Show) -> None:
-    """The table holds what was typed last, and the source is named; it sorts and filters.
+    """The rows match the last typed value, the source is named; the table sorts and filters.
 
     The slider and the threshold move each other, in steps of a logarithmic scale.
     """
@@ -188,8 +182,49 @@ def test_typing_and_clicking_fills_the_table(show: Show) -> None:
     expect(widget.root.get_by_text("of 101 rows")).to_be_visible()
 
 
-def test_more_comes_than_one_search_gives(show: Show) -> None:
-    """So many rows, or all where nothing stands in the box: as many searches as it takes."""
+def test_a_given_query_is_searched_when_the_widget_is_shown(show: Show) -> None:
+    """Without a click; each name links to the page of its repository."""
+    notebook = show(SHOW, "print(search.frame['name'][0])")
+    widget = Widget(notebook.cell(0))
+    widget.expect_answer(">300000", 5)
+    links = [
+        f"https://github.com/{row.owner}/{row.name}"
+        for row in found_by(">300000", limit=5).itertuples()
+    ]
+    for at, link in enumerate(links):
+        row = widget.result.locator(f"[role=row][aria-rowindex='{at + 2}']")
+        expect(row.get_by_role("link")).to_have_attribute("href", link)
+        expect(row.get_by_role("link")).to_have_attribute("rel", "noopener noreferrer")
+    picture = widget.show("Most stars")
+    picture.get_by_text("As a table").click()
+    assert [a.get_attribute("href") for a in picture.get_by_role("link").all()] == links
+    widget.show("Rows")
+    widget.result.focus()
+    with notebook.page.context.expect_page() as opened:  # no other host can be reached from here
+        notebook.page.keyboard.press("Enter")
+    opened.value.close()
+    assert notebook.page.evaluate("document.activeElement.getAttribute('role')") == "grid"
+
+
+def test_a_bad_threshold_keeps_the_rows(show: Show) -> None:
+    """It is an error in words, also beside a qualifier, with which it could be a word to search."""
+    widget = Widget(show(SHOW).cell(0))
+    widget.expect_answer(">300000", 5)
+    widget.also.fill("language:python")
+    for text in ("many", "1k", ">>5"):
+        widget.search(text, "5")
+        expect(widget.alert).to_contain_text(f"'{text}'")
+        expect(widget.alert).to_contain_text("is not one of '>N'")
+        expect(widget.stars).to_have_value(text)
+        expect(widget.source).to_contain_text("repositories that match stars:>300000.")
+        widget.expect_rows(found_by(">300000", limit=5))
+    widget.search(">200000", "5")
+    widget.expect_answer(">200000 language:python", 5)
+    expect(widget.alert).to_be_hidden()
+
+
+def test_a_result_can_exceed_the_limit_of_one_search(show: Show) -> None:
+    """The requested number of rows, or all for an empty box, from several searches."""
     widget = Widget(show(SHOW).cell(0))
     for rows, wanted in (("2000", 2000), ("", None), ("all", None)):
         widget.search(">1000", rows)
@@ -197,8 +232,8 @@ def test_more_comes_than_one_search_gives(show: Show) -> None:
         expect(widget.alert).to_be_empty()
 
 
-def test_the_keyboard_is_enough(show: Show) -> None:
-    """Tab goes through the controls, Enter searches, arrows choose; the cell stays as it is."""
+def test_every_action_has_a_key(show: Show) -> None:
+    """Tab moves through controls, Enter searches, arrows select; the cell is not edited."""
     notebook = show(SHOW)
     widget, keyboard = Widget(notebook.cell(0)), notebook.page.keyboard
     widget.stars.focus()
@@ -232,8 +267,8 @@ def test_the_keyboard_is_enough(show: Show) -> None:
     expect(widget.root).to_be_visible()
 
 
-def test_it_searches_while_a_cell_runs(show: Show, pipe: Pipe) -> None:
-    """Run All goes on to a long cell before a person can click; clicks are served all the same."""
+def test_clicks_are_handled_while_a_cell_runs(show: Show, pipe: Pipe) -> None:
+    """For example a long cell under Run All."""
     notebook = show(SHOW, pipe.cell, wait=False)
     expect(notebook.outputs(1)).to_have_text("holding")
     widget = Widget(notebook.cell(0))
@@ -245,8 +280,8 @@ def test_it_searches_while_a_cell_runs(show: Show, pipe: Pipe) -> None:
     expect(notebook.outputs(1)).to_contain_text("let go")
 
 
-def test_a_cell_that_uses_the_widget_and_runs_on_draws_no_click(show: Show, pipe: Pipe) -> None:
-    """What the main thread sends does not make the next click wait for the main thread."""
+def test_a_running_cell_that_uses_the_widget_blocks_no_click(show: Show, pipe: Pipe) -> None:
+    """Messages from the main thread do not make the next click wait for it."""
     notebook = show(SHOW, f"search.limit = 7\nsearch.run()\n{pipe.cell}", wait=False)
     expect(notebook.outputs(1)).to_have_text("holding")
     widget = Widget(notebook.cell(0))
@@ -258,8 +293,8 @@ def test_a_cell_that_uses_the_widget_and_runs_on_draws_no_click(show: Show, pipe
     expect(notebook.outputs(1)).to_contain_text("let go")
 
 
-def test_progress_shows_and_cancel_stops(show: Show, pipe: Pipe) -> None:
-    """The bar stands where the search stands; Cancel ends it and keeps the rows before."""
+def test_progress_is_shown_and_cancel_stops_the_search(show: Show, pipe: Pipe) -> None:
+    """Cancel keeps the rows of the search before."""
     notebook = show(f"NAME, PIPE = 'repo', {str(pipe.path)!r}\n{SERVICE}")
     widget = Widget(notebook.cell(0))
     widget.search(">1", "2")
@@ -276,8 +311,8 @@ def test_progress_shows_and_cancel_stops(show: Show, pipe: Pipe) -> None:
     pipe.let_go()
 
 
-def test_other_cells_and_views_have_what_a_click_found(show: Show) -> None:
-    """The frame is in the kernel; a view opened later shows the rows; both follow a click."""
+def test_other_cells_and_views_get_the_result_of_a_click(show: Show) -> None:
+    """The kernel has the frame; a view opened later shows the rows; both follow a click."""
     notebook = show(SHOW, "print(search, search.frame)", "search")
     widget = Widget(notebook.cell(0))
     widget.search(">= 400,000", "2")
@@ -294,8 +329,8 @@ def test_other_cells_and_views_have_what_a_click_found(show: Show) -> None:
     expect(widget.stars).to_have_value(">250000")
 
 
-def test_the_kernel_does_not_overwrite_what_is_being_typed(show: Show) -> None:
-    """A cell that sets the widget changes the box that nobody has touched, and only that."""
+def test_the_kernel_does_not_overwrite_edited_boxes(show: Show) -> None:
+    """A cell that sets the widget changes only boxes without edits."""
     notebook = show(SHOW, "search.limit += 1\nsearch.query = f'>30000{search.limit}'")
     widget = Widget(notebook.cell(0))
     expect(widget.stars).to_have_value(">300006")
@@ -307,10 +342,10 @@ def test_the_kernel_does_not_overwrite_what_is_being_typed(show: Show) -> None:
     widget.expect_answer(">250000", 7)
 
 
-def test_a_page_loaded_again_goes_on(
+def test_a_reloaded_page_keeps_its_rows(
     open_notebook: Callable[[str], Notebook], write_notebook: Callable[[list[str]], str]
 ) -> None:
-    """After the page was closed and opened, the view has its rows and searches."""
+    """The view has its rows and can search again."""
     name = write_notebook([SHOW])
     notebook = open_notebook(name)
     notebook.run_all()
@@ -324,8 +359,8 @@ def test_a_page_loaded_again_goes_on(
     widget.expect_answer(">250000", 4)
 
 
-def test_markup_in_the_answers_stays_text(show: Show, pipe: Pipe) -> None:
-    """Names and error messages that are HTML show as the text they are, and nothing runs."""
+def test_markup_in_responses_is_shown_as_text(show: Show, pipe: Pipe) -> None:
+    """In names and error messages; no script runs."""
     bad = '<img src="x" onerror="window.hacked = true">'
     notebook = show(f"NAME, PIPE = {bad!r}, None\n{SERVICE}")
     widget = Widget(notebook.cell(0))
@@ -343,8 +378,8 @@ def test_markup_in_the_answers_stays_text(show: Show, pipe: Pipe) -> None:
     assert notebook.page.evaluate("window.hacked") is None
 
 
-def test_everybody_can_use_it(show: Show, axe: Callable[[Page, str], None]) -> None:
-    """Form, table, pictures and errors have names, roles and enough contrast in both themes.
+def test_the_widget_is_accessible(show: Show, axe: Callable[[Page, str], None]) -> None:
+    """Form, table, charts and errors have names, roles and sufficient contrast in both themes.
 
     Pictures are tables too; an error loses nothing of the result.
     """
@@ -381,7 +416,7 @@ def test_everybody_can_use_it(show: Show, axe: Callable[[Page, str], None]) -> N
 
 
 def test_query_and_code_are_copied(show: Show, browser: BrowserContext) -> None:
-    """Into the clipboard; without permission, into a box to copy from."""
+    """To the clipboard; without permission, into a text box."""
     browser.grant_permissions(["clipboard-read", "clipboard-write"])
     notebook = show(SHOW)
     widget, read = Widget(notebook.cell(0)), "navigator.clipboard.readText()"
@@ -406,13 +441,13 @@ def test_query_and_code_are_copied(show: Show, browser: BrowserContext) -> None:
     expect(box).to_be_focused()
 
 
-def test_a_saved_notebook_holds_the_rows_and_no_secret(
+def test_a_saved_notebook_has_the_rows_and_no_secret(
     open_notebook: Callable[[str], Notebook],
     write_notebook: Callable[[list[str]], str],
     lab: Lab,
     spelled: Callable[[str], list[bytes]],
 ) -> None:
-    """With state stored and a token used: the last result as HTML, little else, no token."""
+    """With widget state saved and a token used: the last result as HTML, and no token."""
     secret = f"canary/{secrets.token_hex(8)}+="
     (lab.folder / "canary").write_text(secret)
     with gqlnb.github.serve(port=0, token=gqlnb.Token(secret)) as server:
@@ -421,7 +456,7 @@ def test_a_saved_notebook_holds_the_rows_and_no_secret(
         notebook.page.evaluate(STORE)
         notebook.run_all()
         widget = Widget(notebook.cell(0))
-        expect(widget.run).to_be_visible()
+        widget.expect_answer(">300000", 50)
         save(notebook.page)
         assert (lab.folder / name).stat().st_size < 20_000
         widget.search(">200000", "50")

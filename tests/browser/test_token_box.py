@@ -85,17 +85,17 @@ def rerun(notebook: Notebook, index: int) -> None:
     notebook.wait_idle()
 
 
-def test_a_typed_token_is_used_and_left_nowhere(
+def test_a_typed_token_is_used_and_not_saved(
     saving: tuple[Notebook, str],
     lab: Lab,
     secret: str,
     tmp_path: Path,
     spelled: Callable[[str], list[bytes]],
 ) -> None:
-    """Notebook, checkpoint, history, workspace, settings and the exported page are without it."""
+    """Not in notebook, checkpoint, history, workspace, settings or the exported page."""
     notebook, name = saving
     widget, keyboard = Widget(notebook.cell(0)), notebook.page.keyboard
-    expect(notebook.outputs(1)).to_contain_text("Nothing was typed into the box 'GitHub token'")
+    expect(notebook.outputs(1)).to_contain_text("No token was entered in the box 'GitHub token'")
     expect(widget.said).to_have_text("Kept in the kernel's memory, not in the notebook.")
     assert widget.box.get_attribute("type") == "password"
     assert widget.box.get_attribute("autocomplete") == "off"
@@ -134,8 +134,8 @@ def test_a_typed_token_is_used_and_left_nowhere(
     assert secret not in notebook.page.evaluate("JSON.stringify([localStorage, sessionStorage])")
 
 
-def test_what_is_no_token_is_said_and_the_keyboard_is_enough(show_box: Widget, secret: str) -> None:
-    """Tab goes on to the button; a wrong token is told without itself; the next one is in."""
+def test_an_invalid_token_is_refused_without_showing_it(show_box: Widget, secret: str) -> None:
+    """By keyboard: Tab moves to the button, and a second token is accepted."""
     page = show_box.root.page
     show_box.box.focus()
     expect(show_box.use).to_be_disabled()

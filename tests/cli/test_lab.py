@@ -34,15 +34,15 @@ def source(tmp_path: Path) -> Path:
     return folder
 
 
-def test_copying_makes_the_folder(source: Path, tmp_path: Path) -> None:
+def test_copying_creates_the_folder(source: Path, tmp_path: Path) -> None:
     """Notebooks are copied into a new folder; checkpoints and hidden files are not."""
     folder = tmp_path / "deep" / "work"
     assert copy_notebooks(source, folder) == ([FIRST_NOTEBOOK, "02_more.ipynb"], [])
     assert sorted(path.name for path in folder.iterdir()) == [FIRST_NOTEBOOK, "02_more.ipynb"]
 
 
-def test_copying_keeps_a_persons_work(source: Path, tmp_path: Path) -> None:
-    """A file that is there stays as it is, and only what is missing is copied."""
+def test_copying_keeps_existing_files(source: Path, tmp_path: Path) -> None:
+    """Only missing files are copied."""
     folder = tmp_path / "work"
     copy_notebooks(source, folder)
     (folder / FIRST_NOTEBOOK).write_text("mine")
@@ -51,7 +51,7 @@ def test_copying_keeps_a_persons_work(source: Path, tmp_path: Path) -> None:
     assert (folder / FIRST_NOTEBOOK).read_text() == "mine"
 
 
-def test_a_file_is_no_working_folder(source: Path, tmp_path: Path) -> None:
+def test_a_file_is_not_a_valid_working_folder(source: Path, tmp_path: Path) -> None:
     """The error names the file and the option."""
     (tmp_path / "work").write_text("")
     with pytest.raises(GqlnbError, match=r"work is a file. Name a folder with: --dir FOLDER"):
@@ -59,9 +59,9 @@ def test_a_file_is_no_working_folder(source: Path, tmp_path: Path) -> None:
 
 
 def test_notebooks_are_found_in_the_package_or_beside_it(tmp_path: Path) -> None:
-    """A wheel holds them in the package, a checkout beside it; without them the error helps."""
+    """A wheel has them in the package, a checkout beside it; otherwise the error gives advice."""
     package = tmp_path / "gqlnb"
-    with pytest.raises(GqlnbError, match="pip install --force-reinstall gqlnb"):
+    with pytest.raises(GqlnbError, match="Install it again from its checkout or wheel"):
         find_notebooks(package)
     for folder in (tmp_path / "notebooks", package / "notebooks"):
         folder.mkdir(parents=True)
@@ -69,8 +69,8 @@ def test_notebooks_are_found_in_the_package_or_beside_it(tmp_path: Path) -> None
         assert find_notebooks(package) == folder
 
 
-def test_the_command_listens_on_this_machine_alone(tmp_path: Path) -> None:
-    """JupyterLab starts with this interpreter, on loopback, without news and update checks."""
+def test_the_command_listens_on_loopback_only(tmp_path: Path) -> None:
+    """JupyterLab starts with this interpreter, without news and update checks."""
     line = build_command(tmp_path, port=None, browser=True, rest=[])
     assert line[:3] == [sys.executable, "-m", "jupyterlab"]
     assert {
@@ -83,8 +83,8 @@ def test_the_command_listens_on_this_machine_alone(tmp_path: Path) -> None:
     assert "--no-browser" not in line
 
 
-def test_the_command_passes_arguments_on(tmp_path: Path) -> None:
-    """What JupyterLab is told by a person comes last, and replaces ours."""
+def test_the_command_passes_extra_arguments_to_jupyterlab(tmp_path: Path) -> None:
+    """They are last and override the defaults."""
     rest = ["--ip=127.0.0.2", "--LabApp.default_url", "/lab", "--ServerApp.token=abc"]
     line = build_command(tmp_path, port=9999, browser=False, rest=rest)
     assert line[-4:] == rest
@@ -93,8 +93,8 @@ def test_the_command_passes_arguments_on(tmp_path: Path) -> None:
     assert [it for it in line if "ServerApp.ip" in it or "default_url=" in it] == []
 
 
-def test_the_environment_keeps_a_persons_folders() -> None:
-    """Our folder of defaults comes in front of the ones that were named, if any."""
+def test_the_environment_keeps_configured_folders() -> None:
+    """Our folder of defaults precedes the configured ones."""
     before = {"HOME": "h", "JUPYTER_CONFIG_PATH": "mine"}
     ours, mine = build_environment(before)["JUPYTER_CONFIG_PATH"].split(os.pathsep)
     assert (Path(ours) / "labconfig" / "default_setting_overrides.json").is_file()
@@ -104,16 +104,16 @@ def test_the_environment_keeps_a_persons_folders() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Only POSIX has a superuser")
-def test_the_superuser_is_let_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a container Jupyter would refuse the only user there is."""
+def test_root_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jupyter refuses root by default, which is often the only user in a container."""
     for user, expected in ((0, 1), (1000, 0)):
         monkeypatch.setattr(os, "geteuid", lambda user=user: user)
         line = build_command(tmp_path, port=None, browser=False, rest=[])
         assert line.count("--allow-root") == expected
 
 
-def test_without_jupyterlab_the_message_says_how_to_get_it(gqlnb: Callable, tmp_path: Path) -> None:
-    """One sentence with the command to type, and no traceback."""
+def test_a_missing_jupyterlab_is_explained(gqlnb: Callable, tmp_path: Path) -> None:
+    """One sentence with the installation command, and no traceback."""
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['jupyterlab'] = None")
     done = gqlnb("lab", "--no-browser", env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert done.returncode == 1
@@ -122,7 +122,7 @@ def test_without_jupyterlab_the_message_says_how_to_get_it(gqlnb: Callable, tmp_
     assert not (tmp_path / "gqlnb-notebooks").exists()
 
 
-def test_lab_starts_and_answers(
+def test_lab_starts_and_serves_notebooks(
     background: Callable, patient: requests.Session, tmp_path: Path
 ) -> None:
     """A real JupyterLab on a free port serves its page and the copied notebooks."""

@@ -31,14 +31,14 @@ def test_help_names_every_command(gqlnb: Run) -> None:
     assert all(name in done.stdout for name in ("lab", "serve", "query", "schema", "stars"))
 
 
-def test_version_is_the_packages(gqlnb: Run) -> None:
+def test_version_is_that_of_the_package(gqlnb: Run) -> None:
     """`gqlnb --version` prints name and version."""
     import gqlnb as package
 
     assert gqlnb("--version").stdout == f"gqlnb {package.__version__}\n"
 
 
-def test_the_installed_script_does_as_the_module(gqlnb: Run, tmp_path: Path) -> None:
+def test_the_installed_script_equals_the_module(gqlnb: Run, tmp_path: Path) -> None:
     """`gqlnb` and `python -m gqlnb` are the same program."""
     script = Path(sysconfig.get_path("scripts"), "gqlnb")
     done = subprocess.run(
@@ -63,8 +63,8 @@ def test_the_installed_script_does_as_the_module(gqlnb: Run, tmp_path: Path) -> 
         (("serve", "--profile", "strict"), "'strict' is not one of 'audit', 'draft'"),
     ],
 )
-def test_wrong_arguments_end_with_2(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
-    """What cannot be read is told on stderr with the usage."""
+def test_invalid_arguments_exit_with_2(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
+    """The error and the usage go to stderr."""
     done = gqlnb(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Usage: gqlnb")
@@ -93,6 +93,8 @@ DEFAULTS = {
         "viewer": "demo",
         "population": None,
         "seed": 0,
+        "fill": False,
+        "schema": None,
         "simulate": (),
     },
     "lab": {"folder": Path("gqlnb-notebooks"), "port": None, "no_browser": False, "rest": ()},
@@ -108,8 +110,8 @@ def test_the_defaults_of_a_command(command: str) -> None:
     assert found.make_context(command, []).params == DEFAULTS[command]
 
 
-def test_wrong_arguments_are_an_exit_code_of_main(capsys: pytest.CaptureFixture[str]) -> None:
-    """A caller in this process gets 2, and no exception."""
+def test_main_returns_2_for_invalid_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    """A caller in this process gets no SystemExit."""
     from gqlnb.cli.main import main
 
     assert main(["star"]) == 2
@@ -117,7 +119,7 @@ def test_wrong_arguments_are_an_exit_code_of_main(capsys: pytest.CaptureFixture[
 
 
 def test_stars_prints_a_table_and_its_source(gqlnb: Run) -> None:
-    """A table of three columns, and a last line that says how many and from where."""
+    """A table of three columns, and a last line with the count and the source."""
     done = gqlnb("stars", ">100000", "--limit", "3")
     header, *rows, empty, caption = done.stdout.splitlines()
     assert header.split() == ["name", "owner", "stargazers"]
@@ -134,15 +136,15 @@ def test_stars_takes_a_number_as_more_than(gqlnb: Run) -> None:
     assert len(number.stdout.splitlines()) > 3
 
 
-def test_stars_of_none_says_so(gqlnb: Run) -> None:
-    """No repository is no error."""
+def test_stars_reports_an_empty_result(gqlnb: Run) -> None:
+    """An empty result is not an error."""
     done = gqlnb("stars", ">900000000")
     assert done.returncode == 0
     assert done.stdout.startswith("0 of 0 repositories, from ")
 
 
-def test_stars_in_every_form_are_the_same(gqlnb: Run, tmp_path: Path) -> None:
-    """CSV, JSON and Parquet hold the same rows; data alone go to stdout."""
+def test_stars_has_equal_rows_in_every_format(gqlnb: Run, tmp_path: Path) -> None:
+    """CSV, JSON and Parquet; stdout has only the data."""
     query = ("stars", "100000..150000", "--limit", "150")
     rows = list(csv.DictReader(io.StringIO(gqlnb(*query, "--csv").stdout)))
     values = json.loads(gqlnb(*query, "--json").stdout)
@@ -155,8 +157,8 @@ def test_stars_in_every_form_are_the_same(gqlnb: Run, tmp_path: Path) -> None:
     assert str(frame.dtypes["stargazers"]) == "Int64"
 
 
-def test_what_an_order_leaves_out_is_told_on_stderr(gqlnb: Run) -> None:
-    """A note about what is left out does not disturb the data."""
+def test_rows_left_out_by_an_order_are_noted_on_stderr(gqlnb: Run) -> None:
+    """The data on stdout are unchanged."""
     done = gqlnb("stars", ">1000 sort:forks", "--limit", "2000", "--csv")
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 1001
@@ -193,9 +195,7 @@ def test_what_an_order_leaves_out_is_told_on_stderr(gqlnb: Run) -> None:
         (("serve", "--allow-host", "a:80"), "--allow-host takes names without a port"),
     ],
 )
-def test_an_error_is_told_without_a_traceback(
-    gqlnb: Run, arguments: tuple[str, ...], reason: str
-) -> None:
+def test_an_error_has_no_traceback(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
     """Exit code 1, a sentence on stderr, nothing on stdout, and no secret."""
     done = gqlnb(*arguments)
     assert (done.returncode, done.stdout) == (1, "")
@@ -214,16 +214,16 @@ def test_an_error_is_told_without_a_traceback(
         (("stars", "9", "--client", "github", "--token", "env:NOT_SET"), "NOT_SET is not set"),
     ],
 )
-def test_advice_is_the_shells(gqlnb: Run, arguments: tuple[str, ...], advice: str) -> None:
-    """No word of cells, notebooks or Python arguments."""
+def test_advice_names_shell_options(gqlnb: Run, arguments: tuple[str, ...], advice: str) -> None:
+    """Errors do not mention cells, notebooks or Python arguments."""
     done = gqlnb(*arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert advice in done.stderr
     assert not any(word in done.stderr for word in ("token=", "Jupyter", "cell", "s3cret"))
 
 
-def test_advice_to_serve_and_to_send_a_token_is_the_shells() -> None:
-    """What the client says to a notebook is put for a shell."""
+def test_advice_on_servers_and_tokens_names_shell_options() -> None:
+    """The client's advice for notebooks is rephrased."""
     from gqlnb.cli.output import translate_for_shell
     from gqlnb.client.urls import SERVE_HINT
     from gqlnb.http.response_parser import TOKEN_ADVICE
@@ -232,8 +232,8 @@ def test_advice_to_serve_and_to_send_a_token_is_the_shells() -> None:
     assert "--token env:NAME or --token prompt" in translate_for_shell(TOKEN_ADVICE)
 
 
-def test_an_error_is_signed_once(gqlnb: Run) -> None:
-    """`gqlnb: ` stands before it, and not twice."""
+def test_the_error_prefix_appears_once(gqlnb: Run) -> None:
+    """The message begins with one `gqlnb: `."""
     done = gqlnb("stars", "400000", "--parquet", "no/such/folder.parquet")
     assert done.stderr.startswith("gqlnb: ")
     assert "gqlnb: gqlnb" not in done.stderr
@@ -258,8 +258,8 @@ def test_stars_sends_a_token(
     assert url in done.stdout
 
 
-def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
-    """`gqlnb stars ... | head -n 1` prints its line and is quiet."""
+def test_a_closed_pipe_is_not_an_error(tmp_path: Path) -> None:
+    """`gqlnb stars ... | head -n 1` prints its line and no error."""
     command = f"{sys.executable} -m gqlnb stars 1000 --limit 1000 --csv"
     with subprocess.Popen(
         ["/bin/sh", "-c", f"{command}; echo ended with $? >&2"],
@@ -273,7 +273,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
 
 
 def test_query_prints_json(gqlnb: Run) -> None:
-    """The answer comes as the members of a GraphQL response."""
+    """The output has the members of a GraphQL response."""
     text = (
         "query Q($q: String!) { search(query: $q, type: REPOSITORY, first: 1) { repositoryCount } }"
     )
@@ -290,8 +290,8 @@ def test_query_reads_stdin_and_chooses_the_operation(gqlnb: Run) -> None:
     assert json.loads(done.stdout) == {"data": {"viewer": {"login": "demo"}}}
 
 
-def test_the_name_of_a_file_is_no_operation(gqlnb: Run, tmp_path: Path) -> None:
-    """The error says how to run what the file holds, and that works."""
+def test_a_file_name_is_not_an_operation(gqlnb: Run, tmp_path: Path) -> None:
+    """The suggested command runs the document of the file."""
     (tmp_path / "q.graphql").write_text("{ viewer { login } }")
     done = gqlnb("query", "q.graphql", "-c", "demo")
     assert (done.returncode, done.stdout) == (1, "")
@@ -327,14 +327,14 @@ def test_query_prints_rows(gqlnb: Run) -> None:
     assert csv.splitlines()[:2] == ["name,stargazerCount", "build-your-own-x,541915"]
 
 
-def test_rows_of_a_partial_answer_come_with_their_errors(gqlnb: Run) -> None:
-    """What came is printed, what failed is told on stderr, and the exit code says so."""
+def test_a_partial_response_prints_rows_and_errors(gqlnb: Run) -> None:
+    """Rows go to stdout, errors to stderr, and the exit code is not 0."""
     text = '{ repository(owner: "no", name: "such") { name } viewer { login } }'
     done = gqlnb("query", text, "-c", "demo", "--csv")
     assert done.returncode == 1
     assert done.stdout == "repository.name,viewer.login\n,demo\n"
     assert done.stderr == (
-        "gqlnb: Could not resolve to a Repository with the name 'no/such'. at repository\n"
+        "gqlnb: repository: Could not resolve to a Repository with the name 'no/such'.\n"
     )
 
 
@@ -346,8 +346,8 @@ NO_ZSH = pytest.mark.skipif(shutil.which("zsh") is None, reason="No zsh on this 
     "shell",
     ["bash", pytest.param("zsh", marks=NO_ZSH), pytest.param("fish", marks=NO_FISH)],
 )
-def test_a_shell_completes(gqlnb: Run, shell: str, tmp_path: Path) -> None:
-    """The script is one that the shell reads, and what it completes are our commands."""
+def test_the_completion_script_completes_commands(gqlnb: Run, shell: str, tmp_path: Path) -> None:
+    """A shell can load it."""
     script = tmp_path / "completion"
     script.write_text(gqlnb("completion", shell).stdout)
     program = shutil.which(shell)
@@ -372,8 +372,8 @@ def test_a_shell_completes(gqlnb: Run, shell: str, tmp_path: Path) -> None:
         assert done.stdout.split() == found
 
 
-def test_query_prints_all_pages_as_one_answer(gqlnb: Run) -> None:
-    """`--paginate` follows connections; what paging did stands on stderr."""
+def test_query_merges_all_pages(gqlnb: Run) -> None:
+    """`--paginate` follows connections; the paging report goes to stderr."""
     done = gqlnb("query", SEARCH, "-c", "demo", "--paginate")
     found = json.loads(done.stdout)["data"]["search"]
     assert len({each["id"] for each in found["nodes"]}) == found["repositoryCount"] > 300
@@ -390,17 +390,17 @@ def test_query_prints_all_pages_as_one_answer(gqlnb: Run) -> None:
 def test_query_prints_the_pages_before_a_failure(
     background: Callable, gqlnb: Run, tmp_path: Path
 ) -> None:
-    """What came is printed, and what went wrong is told in the shell's words."""
+    """The error on stderr names shell options."""
     server = background("github", "--port", "0", "--simulate", "budget=3", cwd=tmp_path)
     url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
     done = gqlnb("query", SEARCH, "-c", url, "--paginate")
     assert done.returncode == 1
     assert len(json.loads(done.stdout)["data"]["search"]["nodes"]) == 200
-    assert "200 items came before. They were printed.\n" in done.stderr
+    assert "200 items were received before. They were printed.\n" in done.stderr
 
 
 def test_schema_prints_sdl(gqlnb: Run) -> None:
-    """What is printed is a schema again."""
+    """The output can be parsed as a schema."""
     from graphql import build_schema
 
     printed = gqlnb("schema", "-c", "demo").stdout
@@ -408,10 +408,10 @@ def test_schema_prints_sdl(gqlnb: Run) -> None:
 
 
 @pytest.mark.parametrize(("end", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
-def test_serve_answers_until_it_is_ended(
+def test_serve_runs_until_a_signal(
     background: Callable, tmp_path: Path, end: signal.Signals, code: int
 ) -> None:
-    """A request gets its greeting; Ctrl-C ends with 130, a request to end with 0."""
+    """Ctrl-C exits with 130, SIGTERM with 0."""
     server = background("serve", "--port", "0", cwd=tmp_path)
     url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
     answer = requests.post(url, json={"query": "{ hello }"}, timeout=10)
@@ -423,10 +423,10 @@ def test_serve_answers_until_it_is_ended(
         requests.post(url, json={"query": "{ hello }"}, timeout=10)
 
 
-def test_serve_takes_a_schema_of_the_working_folder(
+def test_serve_loads_a_schema_from_the_working_folder(
     background: Callable, gqlnb: Run, tmp_path: Path
 ) -> None:
-    """`gqlnb serve app:schema` serves what app.py defines; `gqlnb query` and `schema` ask it."""
+    """`gqlnb serve app:schema` loads app.py; `gqlnb query` and `schema` query it."""
     (tmp_path / "app.py").write_text(
         "import gqlnb\n"
         "resolvers = {'Query': {'answer': lambda *_: 42}}\n"
@@ -441,10 +441,10 @@ def test_serve_takes_a_schema_of_the_working_folder(
     assert "Did you mean 'answer'?" in wrong.stderr
 
 
-def test_serve_asks_for_its_token(
+def test_serve_requires_its_token(
     background: Callable, gqlnb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With `--token env:NAME` only who sends that token is answered."""
+    """With `--token env:NAME`, requests without that token are refused."""
     monkeypatch.setenv("MY_TOKEN", "s3cret")
     server = background("serve", "--port", "0", "--token", "env:MY_TOKEN", cwd=tmp_path)
     url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
@@ -456,8 +456,8 @@ def test_serve_asks_for_its_token(
     assert "s3cret" not in server.output + refused.stderr + answered.stderr
 
 
-def test_serve_says_that_a_port_is_taken(background: Callable, gqlnb: Run, tmp_path: Path) -> None:
-    """The message names the port and the way out."""
+def test_serve_reports_a_port_in_use(background: Callable, gqlnb: Run, tmp_path: Path) -> None:
+    """The message names the port and an alternative."""
     server = background("serve", "--port", "0", cwd=tmp_path)
     port = server.wait_for(r"http://127\.0\.0\.1:(\d+)/graphql").group(1)
     done = gqlnb("serve", "--port", port)
@@ -466,7 +466,7 @@ def test_serve_says_that_a_port_is_taken(background: Callable, gqlnb: Run, tmp_p
     assert "Traceback" not in done.stderr
 
 
-def test_stars_asks_an_endpoint_by_name(gqlnb: Run) -> None:
+def test_stars_queries_a_named_endpoint(gqlnb: Run) -> None:
     """An environment variable does not decide between sample and real data."""
     import os
 
@@ -474,8 +474,8 @@ def test_stars_asks_an_endpoint_by_name(gqlnb: Run) -> None:
     assert "demo" in done.stdout.splitlines()[-1]
 
 
-def test_serve_takes_limits_and_says_who_may_ask(background: Callable, tmp_path: Path) -> None:
-    """Every switch of the server has its option."""
+def test_serve_has_options_for_limits_and_access(background: Callable, tmp_path: Path) -> None:
+    """Every setting of the server has its option."""
     server = background(
         *("serve", "--port", "0", "--origin", "http://localhost:5173", "--allow-host", "lab"),
         *("--limit", "body=60", "--limit", "depth=off", "--limit", "seconds=2.5"),

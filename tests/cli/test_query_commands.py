@@ -34,8 +34,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-def test_a_killed_harvest_goes_on(background: Any, gqlnb: Run, tmp_path: Path) -> None:
-    """Killed at random moments and run again, it brings the same rows, and asks little again."""
+def test_a_killed_harvest_resumes(background: Any, gqlnb: Run, tmp_path: Path) -> None:
+    """After kills at random times, the rows are the same, with few repeated requests."""
     people = github.population(20_000, seed=4)
     standin, chance = Listening(people), Random()
     with serve(standin, port=0) as server:
@@ -54,8 +54,8 @@ def test_a_killed_harvest_goes_on(background: Any, gqlnb: Run, tmp_path: Path) -
     assert len(searches) - len(set(searches)) <= KILLS * PAGES_PER_REQUEST
 
 
-def test_a_harvest_is_quiet_and_is_not_repeated(gqlnb: Run, tmp_path: Path) -> None:
-    """Nothing goes to stderr where nobody watches; run again, it says the same."""
+def test_a_finished_harvest_is_not_repeated(gqlnb: Run, tmp_path: Path) -> None:
+    """A second run prints the same; stderr is empty without a terminal."""
     command = ("stars", "1000", "--all", "--parquet", "out")
     done, again = gqlnb(*command), gqlnb(*command)
     assert (done.returncode, done.stderr) == (0, "")
@@ -63,10 +63,10 @@ def test_a_harvest_is_quiet_and_is_not_repeated(gqlnb: Run, tmp_path: Path) -> N
     assert len(pd.read_parquet(tmp_path / "out")) == 3024
 
 
-def test_another_harvest_in_the_folder_is_refused_until_told(
+def test_another_harvest_in_the_folder_needs_anew(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Another query says what is there, and --anew replaces it."""
+    """The error describes the existing harvest, and --anew replaces it."""
     assert main(["stars", "20000", "--all", "--parquet", "out"]) == 0
     assert main(["stars", "30000", "--all", "--parquet", "out"]) == 1
     told = capsys.readouterr().err
@@ -77,22 +77,26 @@ def test_another_harvest_in_the_folder_is_refused_until_told(
 
 
 @pytest.mark.parametrize("how", [["--all"], ["--limit", "all"]])
-def test_everything_can_be_printed(how: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a folder all rows are printed, past a thousand."""
+def test_a_harvest_without_a_folder_prints_all_rows(
+    how: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also more than a thousand."""
     assert main(["stars", "1000", *how, "--json"]) == 0
     printed, told = capsys.readouterr()
     assert (len(json.loads(printed)), told) == (3024, "")
 
 
-def test_a_dry_run_says_what_it_would_take(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One count, and nothing is written."""
+def test_a_dry_run_estimates_the_harvest(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It sends one count query and writes nothing."""
     assert main(["stars", "1000", "--all", "--parquet", "out", "--dry-run"]) == 0
-    assert "31 to 33 pages of 100" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "31 to 35 pages of 100" in printed
+    assert "1 minute at GitHub's limits" in printed
     assert not (here / "out").exists()
 
 
-def test_what_is_not_complete_ends_with_3(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """More than a thousand of equal stars in one second cannot be had: said, and the exit code."""
+def test_an_incomplete_harvest_exits_with_3(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No search can return over a thousand rows with equal stars and creation time."""
     owner, moment = Owner("mona", "User"), "2020-01-01T00:00:00Z"
     made = [Repository(f"r{n:04}", owner, 7, 0, None, moment, moment) for n in range(1200)]
     with serve(
@@ -106,6 +110,23 @@ def test_what_is_not_complete_ends_with_3(here: Path, capsys: pytest.CaptureFixt
 
 
 def test_anew_without_a_folder_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    """There is nothing to remove."""
+    """There is no folder to clear."""
     assert main(["stars", "1000", "--all", "--anew"]) == 1
-    assert "--all --parquet FOLDER" in capsys.readouterr().err
+    assert "--all and --parquet FOLDER" in capsys.readouterr().err
+
+
+def test_own_fields_are_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    """As CSV with lists as JSON, as JSON, in an estimate; not in a single search."""
+    fields = ["--fields", "forkCount languages(first: 1) { nodes { name } }"]
+    assert main(["stars", ">400000", "--all", *fields, "--csv"]) == 0
+    head, first, *_ = capsys.readouterr().out.splitlines()
+    assert head == "name,owner,stargazers,created_at,id,forkCount,languages"
+    assert first.endswith('51112,"[{""name"":""Markdown""}]"')
+    assert main(["stars", ">400000", "--all", *fields, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["languages"] == [{"name": "Markdown"}]
+    assert main(["stars", ">400000", "--dry-run", *fields]) == 0
+    assert "1 point per page with fields=" in capsys.readouterr().out
+    assert main(["stars", ">400000", *fields]) == 1
+    assert "--fields requires --all" in capsys.readouterr().err
+    assert main(["stars", ">400000", "--all", "--fields", "forkCont"]) == 1
+    assert "Did you mean 'forkCount'" in capsys.readouterr().err

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 TEXT = "a\nghp_abcdefgh1234\n"
 
 
-def test_a_check_before_a_commit_fails_where_there_are_tokens(gqlnb: Run, tmp_path: Path) -> None:
-    """Each is told, and nothing is changed."""
+def test_a_check_fails_if_there_are_tokens(gqlnb: Run, tmp_path: Path) -> None:
+    """For use before a commit: each token is reported, and no file is changed."""
     for name in ("a.ipynb", "b.txt", "c.md"):
         (tmp_path / name).write_text(TEXT if name != "c.md" else "nothing")
     done = gqlnb("scrub", "--dry-run", "a.ipynb", "b.txt", "c.md")
@@ -30,7 +30,7 @@ def test_a_check_before_a_commit_fails_where_there_are_tokens(gqlnb: Run, tmp_pa
 
 
 def test_tokens_are_removed(gqlnb: Run, tmp_path: Path) -> None:
-    """From a folder; the second time there are none."""
+    """From a folder; a second run finds none."""
     (tmp_path / "b.txt").write_text(TEXT)
     done = gqlnb("scrub", ".")
     assert (done.returncode, done.stdout.splitlines()[0]) == (
@@ -41,13 +41,13 @@ def test_tokens_are_removed(gqlnb: Run, tmp_path: Path) -> None:
     assert gqlnb("scrub", "--dry-run", ".").stdout == "No token in 1 file.\n"
 
 
-def test_a_file_that_is_not_there_is_named(gqlnb: Run) -> None:
-    """In one sentence."""
+def test_a_missing_file_is_named_in_the_error(gqlnb: Run) -> None:
+    """The error is one sentence."""
     done = gqlnb("scrub", "none.ipynb")
     assert (done.returncode, done.stderr) == (1, "gqlnb: none.ipynb: No such file or directory\n")
 
 
-def test_a_header_comes_from_the_environment(
+def test_a_header_is_read_from_the_environment(
     background: Callable[..., Any], gqlnb: Run, tmp_path: Path
 ) -> None:
     """It is sent; a literal one is refused and not repeated."""
@@ -67,8 +67,8 @@ def test_a_header_comes_from_the_environment(
     assert "s3cret" not in refused.stderr
 
 
-def test_a_token_for_the_sample_is_refused_in_words_of_the_shell(gqlnb: Run) -> None:
-    """It would go nowhere."""
+def test_a_token_for_the_sample_is_refused(gqlnb: Run) -> None:
+    """No request would send it; the error names shell options."""
     done = gqlnb("stars", "400000", "--token", "env:MY_TOKEN", env={**os.environ, "MY_TOKEN": "a1"})
     assert done.returncode == 1
     assert "--token would have no effect" in done.stderr

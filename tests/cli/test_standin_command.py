@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 QUERY = {"query": '{ viewer { login } search(query: "", type: REPOSITORY) { repositoryCount } }'}
 
 
-def test_it_serves_a_population_with_faults_and_a_token(background: Start, tmp_path: Path) -> None:
-    """Every option reaches the service, and SIGTERM ends it well."""
+def test_the_command_serves_a_population_with_faults_and_a_token(
+    background: Start, tmp_path: Path
+) -> None:
+    """Every option reaches the service, and SIGTERM ends it with exit code 0."""
     options = ["--port", "0", "--token", "env:STANDIN", "--viewer", "mona", "--seed", "4"]
     more = ["--population", "2_000", "--simulate", "restricted", "--simulate", "budget=7"]
     process = background(
@@ -46,17 +48,51 @@ def test_it_serves_a_population_with_faults_and_a_token(background: Start, tmp_p
     assert process.stop() == 0
 
 
+def test_the_command_serves_another_schema(background: Start, tmp_path: Path) -> None:
+    """With sample facts for matching fields, and generated values for the others."""
+    sdl = "type Query { viewer: User! weather: Int! } type User { login: String! shoeSize: Int! }"
+    (tmp_path / "other.graphql").write_text(sdl)
+    process = background("github", "--port", "0", "--schema", "other.graphql", cwd=tmp_path)
+    url = process.wait_for(r"Serving on (\S+): ")[1]
+    text = "{ weather viewer { login shoeSize } }"
+    answer = requests.post(url, json={"query": text}, timeout=20).json()
+    assert answer["data"]["viewer"]["login"] == "demo"
+    assert isinstance(answer["data"]["viewer"]["shoeSize"], int)
+    assert answer["extensions"]["standIn"] == {
+        "Query.weather": "generated",
+        "User.shoeSize": "generated",
+    }
+    assert process.stop() == 0
+
+
+def test_the_command_reports_mistakes_in_the_schema_that_it_ignores(
+    background: Start, tmp_path: Path
+) -> None:
+    """A field that is defined twice, as in GitHub's own schema; the service starts."""
+    sdl = "type Query { viewer: User! moon: Int! moon: Int! } type User { login: String! }"
+    (tmp_path / "twice.graphql").write_text(sdl)
+    process = background("github", "--port", "0", "--schema", "twice.graphql", cwd=tmp_path)
+    url = process.wait_for(r"Serving on (\S+): ")[1]
+    process.wait_for(r"in spite of a mistake in it: Field 'Query\.moon' can only be defined once")
+    answer = requests.post(url, json={"query": "{ viewer { login } moon }"}, timeout=20).json()
+    assert answer["data"]["viewer"] == {"login": "demo"}
+    assert process.stop() == 0
+
+
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
+        (["--schema", "missing.graphql"], 1, "missing.graphql"),
         (["--simulate", "nonsense=1"], 1, "write NAME=VALUE with one of restricted, ties"),
         (["--population", "0"], 1, "from 1 to 13,000,000"),
         (["--population", "many"], 2, "'many' is not a number of repositories"),
         (["--token", "ghp_literal"], 1, "--token takes env:NAME"),
     ],
 )
-def test_a_wrong_option_is_said(gqlnb: Run, options: list[str], code: int, said: str) -> None:
-    """What is wrong ends the command with one sentence and no traceback."""
+def test_an_invalid_option_is_reported(
+    gqlnb: Run, options: list[str], code: int, said: str
+) -> None:
+    """The command ends with one sentence and no traceback."""
     done = gqlnb("github", "--port", "0", *options)
     assert done.returncode == code
     assert said in done.stderr
@@ -64,8 +100,8 @@ def test_a_wrong_option_is_said(gqlnb: Run, options: list[str], code: int, said:
     assert "ghp_literal" not in done.stderr
 
 
-def test_faults_are_read_by_their_kinds() -> None:
-    """A name alone switches on; shares, numbers and switches are read as such."""
+def test_faults_are_parsed_by_type() -> None:
+    """A name alone is true; shares, numbers and switches are parsed by the fault's type."""
     texts = ["ties", "restricted=false", "gateway=0.25", "drift=3", "budget=5000"]
     assert parse_simulation(texts, seed=2) == Simulation(
         seed=2, ties=True, gateway=0.25, drift=3, budget=5000
@@ -85,7 +121,7 @@ def test_faults_are_read_by_their_kinds() -> None:
         ("gateway=2", "a number from 0 to 1"),
     ],
 )
-def test_a_wrong_fault_is_said(text: str, said: str) -> None:
-    """Each mistake names the fault and what would be right."""
+def test_an_invalid_fault_is_reported(text: str, said: str) -> None:
+    """The error names the fault and its valid values."""
     with pytest.raises(OptionError, match=said):
         parse_simulation([text])

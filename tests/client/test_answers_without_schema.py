@@ -1,4 +1,4 @@
-"""Answers of endpoints whose schema is not known, checked by the document alone."""
+"""Answers of endpoints without a known schema are validated by the document alone."""
 
 import json
 
@@ -65,7 +65,7 @@ DATA = {"viewer": {"login": "a"}, "rows": [{"id": 1, "owner": None}, None], "n":
     ],
     ids=["as usual", "null", "lists in lists", "an object", "lists beyond the usual depth"],
 )
-def test_what_fits_the_document_is_an_answer(ask, data):
+def test_an_answer_that_matches_the_document_is_accepted(ask, data):
     """Objects in lists or not, nulls anywhere, and any JSON where a leaf is selected."""
     assert ask(TEXT, data).data == data
 
@@ -83,8 +83,8 @@ def test_what_fits_the_document_is_an_answer(ask, data):
         ({}, "at viewer: .* got nothing; at rows: .*; at n: "),
     ],
 )
-def test_what_does_not_fit_the_document_is_an_error(ask, data, message):
-    """A missing name, and a scalar where an object was selected; what came is in the error."""
+def test_an_answer_that_does_not_match_the_document_is_an_error(ask, data, message):
+    """A missing name, or a scalar for a selected object; the error has the answer."""
     with pytest.raises(gqlnb.AnswerError, match=f"does not fit its query {message}") as caught:
         ask(TEXT, data)
     assert caught.value.result.data == data
@@ -112,8 +112,8 @@ def test_what_does_not_fit_the_document_is_an_error(ask, data, message):
         ("{ b a { ... @defer { c } } }", {"b": 1, "a": {}}, True),
     ],
 )
-def test_what_may_be_missing_is_told_by_the_document(ask, text, data, fits):
-    """Conditions, types of fragments and deferred fragments; by response names."""
+def test_the_document_determines_optional_fields(ask, text, data, fits):
+    """By directives, type conditions and deferred fragments; by response names."""
     variables = {"on": True} if "$on: Boolean!" in text else None
     if fits:
         assert ask(text, data, variables).data == data
@@ -122,8 +122,8 @@ def test_what_may_be_missing_is_told_by_the_document(ask, text, data, fits):
         ask(text, data, variables)
 
 
-def test_an_error_of_the_answer_explains_what_is_missing(ask):
-    """As it does with a schema."""
+def test_a_missing_field_with_an_error_is_accepted(ask):
+    """As with a schema."""
     problem = {"message": "no", "path": ["viewer"]}
     assert ask("{ viewer { id } n }", {"n": 1}, errors=[problem]).data == {"n": 1}
     with pytest.raises(gqlnb.AnswerError, match="at n: expected a value"):
@@ -171,8 +171,8 @@ def drawn(place, draw):
 @pytest.mark.parametrize("text", TEXTS)
 @settings(max_examples=150)
 @given(data=st.data(), skip=st.booleans())
-def test_both_ways_of_checking_agree(text, data, skip):
-    """What is decoded by types has no misfit, and what has none is decoded, but for deep lists."""
+def test_both_validation_methods_agree(text, data, skip):
+    """An answer is decoded by types if it has no mismatch, except for deep lists."""
     typed = DecoderSelector(Document.parse(text)).get_decoder({"s": skip})
     made = drawn(typed.shape, data.draw)
     made = made if isinstance(made, dict) else {}

@@ -1,4 +1,4 @@
-"""Keyword arguments of clients that do not exist."""
+"""Unknown keyword arguments of clients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from gqlnb import Client, OptionError, connect, reference_schema
 from gqlnb.client.arguments import CLIENT_KEYWORDS
-from gqlnb.client.recording.session import RecordingOptions
+from gqlnb.client.base_client import StorageOptions
 
 URL = "http://127.0.0.1:9/graphql"
 
@@ -25,7 +25,7 @@ URL = "http://127.0.0.1:9/graphql"
     ],
 )
 def test_an_unknown_keyword_is_named(make, target, word, said):
-    """With the function that was called, what there is, and not the value."""
+    """The error has the function and its valid keywords, but not the value."""
     with pytest.raises(OptionError) as caught:
         make(target, **{word: "canary-value"})
     message = str(caught.value)
@@ -36,14 +36,14 @@ def test_an_unknown_keyword_is_named(make, target, word, said):
     assert isinstance(caught.value, TypeError)
 
 
-def test_a_client_that_is_made_takes_no_unknown_keyword_either():
-    """The keyword is wrong before it is without effect."""
+def test_an_existing_client_refuses_unknown_keywords():
+    """The error is the one for unknown keywords, not the one for unused options."""
     with pytest.raises(OptionError, match="Did you mean timeout="):
         connect(Client(reference_schema()), timeot=5)
 
 
-def test_the_keywords_are_those_of_the_signature():
-    """None is forgotten."""
+def test_the_listed_keywords_match_the_signature():
+    """None is missing."""
     names = inspect.signature(Client).parameters
     own = [name for name, it in names.items() if it.kind is inspect.Parameter.KEYWORD_ONLY]
-    assert [*own, *RecordingOptions.__annotations__] == list(CLIENT_KEYWORDS)
+    assert [*own, *StorageOptions.__annotations__] == list(CLIENT_KEYWORDS)

@@ -1,4 +1,4 @@
-"""Many documents at a time: in order, bounded, nothing lost."""
+"""Batches of documents: in order, bounded, without losing results."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def many(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.mark.parametrize("concurrency", [1, 4, 32])
-def test_results_come_in_order(client, many, concurrency):
-    """Texts and pairs, of any iterable."""
+def test_results_are_in_the_order_of_the_documents(client, many, concurrency):
+    """Documents or pairs, from any iterable."""
     items = ((TWICE, {"n": n}) for n in range(50))
     results = many(client, items, concurrency=concurrency)
     assert [result["twice"] for result in results] == [2 * n for n in range(50)]
@@ -79,7 +79,7 @@ def test_results_come_in_order(client, many, concurrency):
     assert many(client, []) == []
 
 
-def test_as_many_are_under_way_as_were_asked_for():
+def test_exactly_the_given_number_of_requests_run_in_parallel():
     """Not fewer: each waits for the others. Not more."""
     for target in ("in process", "socket"):
         meeting = Meeting(4)
@@ -91,8 +91,8 @@ def test_as_many_are_under_way_as_were_asked_for():
         assert meeting.most == 4
 
 
-def test_documents_are_taken_as_others_end(client, many):
-    """A generator is never far ahead of what is asked."""
+def test_documents_are_consumed_as_requests_end(client, many):
+    """A generator is never far ahead of the requests."""
     taken = 0
 
     def made() -> Iterator[Any]:
@@ -114,8 +114,8 @@ def test_documents_are_taken_as_others_end(client, many):
     assert max(ahead, default=0) <= 3
 
 
-def test_an_error_keeps_its_place(client, many):
-    """Nothing is lost, be it raised or returned."""
+def test_an_error_is_at_the_index_of_its_document(client, many):
+    """No result is lost, whether errors are raised or returned."""
     items = ["{ hello }", "{ helo }", (TWICE, {"n": 4}), (TWICE, {"n": "x"}), 5]
     outcomes = many(client, items, return_errors=True)
     kinds = [type(outcome) for outcome in outcomes]
@@ -137,8 +137,8 @@ def test_an_error_keeps_its_place(client, many):
         ([], {"concurrency": True}, "concurrency= takes a number from 1 to 32"),
     ],
 )
-def test_what_cannot_be_is_refused_at_once(many, documents, options, words):
-    """A single text is no list of texts."""
+def test_invalid_arguments_are_refused(many, documents, options, words):
+    """A single string is not a list of documents."""
     with pytest.raises(OptionError, match=words):
         many(Client("http://127.0.0.1:1/graphql"), documents, **options)
 
@@ -155,8 +155,8 @@ class Waiting:
         silent(connection, over)
 
 
-def test_an_interrupt_stops_what_is_under_way_and_keeps_what_is_there():
-    """At once: the endpoint would never answer."""
+def test_an_interrupt_cancels_open_requests_and_keeps_results():
+    """Immediately: the endpoint would never answer."""
     waiting = Waiting()
     with Endpoint(json_answer({"data": {"hello": "Hi"}}), waiting) as endpoint:
         client = Client(endpoint.url)
@@ -179,8 +179,8 @@ def test_an_interrupt_stops_what_is_under_way_and_keeps_what_is_there():
     assert "1 of 3 documents" in caught.value.__notes__[0]
 
 
-def test_a_task_that_is_cancelled_stops_what_is_under_way():
-    """And the connection is not used again."""
+def test_a_cancelled_task_cancels_open_requests():
+    """Their connections are not reused."""
     waiting = Waiting()
 
     async def work(client: Client) -> None:
@@ -200,8 +200,8 @@ def test_a_task_that_is_cancelled_stops_what_is_under_way():
         assert endpoint.connections == before + 1
 
 
-def test_documents_that_cannot_be_made_end_it(many):
-    """The error is the generator's own, with the outcomes so far."""
+def test_an_error_in_the_generator_ends_the_batch(many):
+    """The generator's exception has the outcomes so far."""
 
     def made() -> Iterator[str]:
         yield "{ hello }"
@@ -213,15 +213,15 @@ def test_documents_that_cannot_be_made_end_it(many):
     assert len(caught.value.outcomes) == 1
 
 
-def test_documents_may_be_made_by_asking(client):
-    """The iterable is read where `execute_many` was called, so it may itself ask."""
+def test_the_generator_may_execute_queries(client):
+    """The iterable is read in the thread that called `execute_many`."""
     made = ((TWICE, {"n": client.execute(TWICE, {"n": n})["twice"]}) for n in range(6))
     found = [result["twice"] for result in client.execute_many(made, concurrency=2)]
     assert found == [4 * n for n in range(6)]
 
 
-def test_it_works_inside_a_running_loop(client):
-    """In a notebook the cell runs on one."""
+def test_batches_work_inside_a_running_loop(client):
+    """A notebook cell runs on one."""
 
     async def cell() -> list[Any]:
         here = client.execute("{ hello }")
@@ -233,8 +233,8 @@ def test_it_works_inside_a_running_loop(client):
     assert asyncio.run(cell()) == ["Hello world!"] * 8
 
 
-def test_nobody_waits_for_itself():
-    """On the background loop the sync kind would wait for ever; it says so."""
+def test_a_sync_call_on_the_background_loop_is_refused():
+    """It would wait for itself forever; the error says so."""
 
     async def asks(root: Any, args: Any, context: Any) -> str:
         client.execute_many(["{ hello }"])
@@ -245,7 +245,7 @@ def test_nobody_waits_for_itself():
     assert "would block forever" in error["message"]
 
 
-def test_an_endpoint_that_is_not_there_fails_each():
-    """Each by itself."""
+def test_a_missing_endpoint_fails_each_document():
+    """Each document gets its own error."""
     outcomes = Client("http://127.0.0.1:1/graphql").execute_many(["{ a }"] * 3, return_errors=True)
     assert [type(outcome) for outcome in outcomes] == [TransportError] * 3

@@ -1,4 +1,4 @@
-"""A value that does not fit its column has a way out wherever a frame is asked for."""
+"""Values that do not match their column: the `strict` option in all functions that build frames."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def client():
     return gqlnb.Client(gqlnb.Schema(SDL, {"Query": {"rows": lambda *_: ROWS}}))
 
 
-def test_the_frame_of_a_client_takes_the_options_of_the_frame_of_a_result(client):
+def test_client_frames_accept_the_options_of_result_frames(client):
     """`strict`, `short` and `explode`, in one call."""
     with pytest.raises(gqlnb.FrameError, match=rf"{FACT}.*Pass strict=False to keep"):
         client.frame(TEXT)
@@ -34,8 +34,8 @@ def test_the_frame_of_a_client_takes_the_options_of_the_frame_of_a_result(client
     assert frame["tags"].dropna().tolist() == ["x", "y"]
 
 
-def test_all_pages_take_them_too(client):
-    """Beside the options of paging."""
+def test_all_pages_accept_frame_options(client):
+    """Together with the options of paging."""
     frame = client.frame(TEXT, pages="all", max_requests=3, strict=False, short=True)
     assert frame["n"].tolist() == [1, "many"]
     with pytest.raises(gqlnb.FrameError, match=FACT):
@@ -43,19 +43,19 @@ def test_all_pages_take_them_too(client):
 
 
 @pytest.mark.parametrize("view", ["frame", "to_pandas", "arrow", "to_csv"])
-def test_every_view_of_a_result_takes_strict(client, view):
-    """And the error names it."""
+def test_every_view_of_a_result_accepts_strict(client, view):
+    """The error names the option."""
     result = client.execute(TEXT)
     with pytest.raises(gqlnb.FrameError, match=rf"{FACT}.*Pass strict=False to keep"):
         getattr(result, view)()
     assert getattr(result, view)(strict=False) is not None
 
 
-def test_frames_and_libraries_that_read_a_result_name_theirs(client):
-    """They take no arguments, so the error says what to write instead."""
+def test_protocols_without_arguments_name_the_method_to_call(client):
+    """The error states the call that accepts `strict`."""
     result = client.execute(TEXT)
-    with pytest.raises(gqlnb.FrameError, match=rf"{FACT}.*Take result.tables\(strict=False\)"):
+    with pytest.raises(gqlnb.FrameError, match=rf"{FACT}.*Use result.tables\(strict=False\)"):
         result.frames["rows"]
     assert result.tables(strict=False)["rows"]["n"].tolist() == [1, "many"]
-    with pytest.raises(gqlnb.FrameError, match=rf"{FACT}.*Pass result.arrow\(strict=False\)"):
+    with pytest.raises(gqlnb.FrameError, match=rf"{FACT}.*Pass result.to_arrow\(strict=False\)"):
         result.__arrow_c_stream__()

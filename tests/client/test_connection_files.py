@@ -1,4 +1,4 @@
-"""Connections in files: the project's, the user's, and what is wrong in them."""
+"""Connections in files: the project's, the user's, and invalid ones."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def entry(*lines, name="work"):
     return "\n".join([f"[tool.gqlnb.connections.{name}]", *lines, ""])
 
 
-def test_a_name_of_the_project_is_found_from_a_folder_below(here, monkeypatch):
-    """Its token is taken from where the file says, and sent."""
+def test_project_connections_are_found_from_subfolders(here, monkeypatch):
+    """The token is read from the configured source, and sent."""
     monkeypatch.setenv("WORK_TOKEN", "canary-w0rk")
     schema = gqlnb.reference_schema()
     with gqlnb.serve(schema, port=0, token=gqlnb.Token("canary-w0rk")) as server:
@@ -59,8 +59,8 @@ def test_a_name_of_the_project_is_found_from_a_folder_below(here, monkeypatch):
     assert about.location.endswith("pyproject.toml, line 1")
 
 
-def test_the_project_goes_before_the_user_and_the_session_before_both(here):
-    """And all of them before what is built in."""
+def test_session_connections_precede_project_and_user_ones(here):
+    """Those of the project precede those of the user; all precede the built-in ones."""
     mine(here, 'version = 1\n[connections.work]\nurl = "http://127.0.0.1:1/user"\n')
     assert gqlnb.connect("work").source == "http://127.0.0.1:1/user"
     project(here, entry('url = "http://127.0.0.1:1/project"'))
@@ -73,16 +73,26 @@ def test_the_project_goes_before_the_user_and_the_session_before_both(here):
     assert gqlnb.connect("github").source == "http://127.0.0.1:1/enterprise"
 
 
-def test_a_file_that_changes_is_read_again(here):
-    """Without starting the kernel anew."""
+def test_a_changed_file_is_read_again(here):
+    """Without restarting the kernel."""
     project(here, entry('url = "http://127.0.0.1:1/a"'))
     assert gqlnb.connect("work").source == "http://127.0.0.1:1/a"
     project(here, entry('url = "http://127.0.0.1:1/longer"'))
     assert gqlnb.connect("work").source == "http://127.0.0.1:1/longer"
 
 
-def test_the_nearest_project_counts(here):
-    """Even if it says nothing to us."""
+def test_a_removed_or_added_file_is_noticed(here):
+    """The files of the project and of the user."""
+    project(here, entry('url = "http://127.0.0.1:1/a"'))
+    assert connections.is_known("work")
+    (here / "project" / "pyproject.toml").unlink()
+    assert not connections.is_known("work")
+    mine(here, 'version = 1\n[connections.work]\nurl = "http://127.0.0.1:1/user"\n')
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/user"
+
+
+def test_the_nearest_project_file_applies(here):
+    """Even if it has no section for us."""
     project(here, entry('url = "http://127.0.0.1:1/a"'))
     (here / "project" / "notebooks" / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     with pytest.raises(TargetError, match="No connection is called 'work'"):
@@ -98,15 +108,15 @@ def test_the_nearest_project_counts(here):
         ("[tool.gqlnb]\n\nconnections = 3\n", r"line 3: 'connections' must be a table"),
     ],
 )
-def test_a_mistake_in_toml_names_file_and_line(here, text, said):
-    """Whoever reads it."""
+def test_a_toml_error_names_file_and_line(here, text, said):
+    """For every function that reads the file."""
     project(here, text)
     with pytest.raises(OptionError, match=said):
         gqlnb.connect("work")
 
 
-def test_a_file_that_is_no_text_is_told(here):
-    """As what it is."""
+def test_a_binary_file_is_reported(here):
+    """The error states that it is not text."""
     (here / "project" / "pyproject.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(OptionError, match=r"pyproject\.toml cannot be read: it is not UTF-8"):
         gqlnb.connect("work")
@@ -124,23 +134,23 @@ def test_a_file_that_is_no_text_is_told(here):
         ),
         (
             ['url = "http://h/"', f'token = "{CANARY}"'],
-            "line 3: .*token must say where the token is",
+            "line 3: .*token must be a reference",
         ),
-        (['url = "http://h/"', 'token = "canary"'], "line 3: .*token must say where"),
-        (['url = "http://h/"', f'token = "env:{CANARY}"'], "line 3: .*token must say where"),
-        ([f'url = "http://h/?token={CANARY}"'], "line 2: .*its address holds a secret"),
+        (['url = "http://h/"', 'token = "canary"'], "line 3: .*token must be a reference"),
+        (['url = "http://h/"', f'token = "env:{CANARY}"'], "line 3: .*token must be a reference"),
+        ([f'url = "http://h/?token={CANARY}"'], "line 2: .*the URL contains a secret"),
         (['url = "http://me:canary@h/"'], "line 2: .*holds a user name or a password"),
         (['url = "http://h/"', 'headers = "a"'], "line 3: .*headers must be a table"),
         (
             ['url = "http://h/"', 'headers = { X-Api-Key = "canary" }'],
-            "line 3: .*the header 'X-Api-Key' must say where its value is",
+            "line 3: .*the header 'X-Api-Key' must be a reference",
         ),
         (['url = "http://h/"', "timeout = 0"], "line 3: .*timeout must be a number of seconds"),
         (['url = "http://h/"', "verify = 1"], "line 3: .*verify must be"),
     ],
 )
-def test_a_wrong_connection_says_so_when_it_is_used(here, lines, said):
-    """With its line, and without what may be a secret; others work."""
+def test_an_invalid_connection_raises_when_used(here, lines, said):
+    """With its line, and without possible secrets; other connections work."""
     project(here, entry(*lines) + entry('url = "http://127.0.0.1:1/x"', name="other"))
     with pytest.raises(TargetError, match=said) as caught:
         gqlnb.connect("work")
@@ -150,22 +160,22 @@ def test_a_wrong_connection_says_so_when_it_is_used(here, lines, said):
     assert gqlnb.connect("other").source == "http://127.0.0.1:1/x"
 
 
-def test_something_else_than_a_table_is_told(here):
-    """A string is no connection."""
+def test_a_connection_that_is_not_a_table_is_reported(here):
+    """A string is not a valid connection."""
     project(here, '[tool.gqlnb.connections]\nwork = "http://127.0.0.1:1/x"\n')
     with pytest.raises(TargetError, match=r"write a table: \[tool\.gqlnb\.connections\.work\]"):
         gqlnb.connect("work")
 
 
-def test_the_users_file_has_a_format(here):
-    """A later one is not guessed at."""
+def test_the_user_file_has_a_format_version(here):
+    """A later version is refused."""
     mine(here, "version = 2\n")
     with pytest.raises(OptionError, match=r"connections\.toml, line 1: the format must be 1"):
         gqlnb.connect("work")
 
 
-def test_a_link_to_the_users_file_stays_one(here):
-    """As people have whose settings stand in a repository of their own."""
+def test_a_symlink_to_the_user_file_is_preserved(here):
+    """Users may have their settings in a separate repository."""
     path = config.get_user_file()
     path.parent.mkdir(parents=True)
     (here / "kept.toml").write_text("# mine\n")
@@ -176,7 +186,7 @@ def test_a_link_to_the_users_file_stays_one(here):
     assert list(load_file_connections()) == ["work"]
 
 
-def test_what_is_kept_is_for_its_owner_alone_and_nothing_is_lost(here):
+def test_a_saved_file_is_private_and_complete(here):
     """Mode 600; comments and other connections stay."""
     shown = save_connection("work", 'http://127.0.0.1:1/"a"\\é😀', "env:A", {"X-Api-Key": "env:B"})
     path = config.get_user_file()
@@ -201,12 +211,12 @@ def test_what_is_kept_is_for_its_owner_alone_and_nothing_is_lost(here):
     [
         ("work", "http://127.0.0.1:1/b", None, "line 4 has a connection 'work'. Change it there"),
         ("a b", "http://127.0.0.1:1/b", None, "'a b' is not a valid name"),
-        ("other", "http://127.0.0.1:1/b", CANARY, "token must say where"),
+        ("other", "http://127.0.0.1:1/b", CANARY, "token must be a reference"),
         ("other", "nowhere", None, "is not a valid address"),
     ],
 )
-def test_what_cannot_be_kept_changes_nothing(here, name, url, token, said):
-    """The file is as it was."""
+def test_a_failed_save_leaves_the_file_unchanged(here, name, url, token, said):
+    """Byte for byte."""
     save_connection("work", "http://127.0.0.1:1/a", None, {})
     before = config.get_user_file().read_bytes()
     with pytest.raises(OptionError, match=said):
@@ -215,7 +225,7 @@ def test_what_cannot_be_kept_changes_nothing(here, name, url, token, said):
 
 
 @pytest.mark.parametrize("name", ["café", "naïve-1", "名前", "plain", "1_2"])
-def test_a_name_with_any_letters_is_kept(here, name):
+def test_a_name_with_any_characters_is_saved(here, name):
     """The file stays valid TOML, and all of its connections can be used."""
     save_connection("first", "http://127.0.0.1:1/a", None, {})
     save_connection(
@@ -230,8 +240,8 @@ def test_a_name_with_any_letters_is_kept(here, name):
     ]
 
 
-def test_a_connection_that_would_break_the_file_is_not_kept(here):
-    """An inline table takes no further ones, so the file stays as it was."""
+def test_a_connection_that_would_break_the_file_is_not_saved(here):
+    """An inline table cannot be extended, so the file stays unchanged."""
     text = 'connections = { work = { url = "http://127.0.0.1:1/a" } }\n'
     mine(here, text)
     with pytest.raises(OptionError, match=r"not saved: .*would not be valid TOML .* left as it is"):
@@ -239,48 +249,50 @@ def test_a_connection_that_would_break_the_file_is_not_kept(here):
     assert config.get_user_file().read_text() == text
 
 
-def test_nothing_is_added_to_a_broken_file(here):
-    """Its mistake is named, and the file stays as it was."""
+def test_an_invalid_file_is_not_changed(here):
+    """Its error is reported."""
     mine(here, "[connections.work]\nurl = \n")
     with pytest.raises(OptionError, match=r"connections\.toml, line 2: invalid TOML"):
         save_connection("other", "http://127.0.0.1:1/b", None, {})
     assert config.get_user_file().read_text() == "[connections.work]\nurl = \n"
 
 
-BROKEN = """version = 1
+UNQUOTED = """version = 1
 [connections.first]
 url = "http://127.0.0.1:1/a"
 
 [connections.café]
 url = "http://127.0.0.1:1/b"
-
-[connections.last]
-url = "http://127.0.0.1:1/c"
-[connections.last.headers]
+[connections.café.headers]
 X-Plain = "yes"
 """
 
 
-def test_a_broken_entry_does_not_break_others(here):
-    """Files of an earlier version hold such a name; using it says what is wrong."""
-    mine(here, BROKEN)
-    project(here, entry('url = "http://127.0.0.1:1/x"'))
+def test_a_name_that_an_earlier_version_did_not_quote_is_read(here):
+    """It was not valid TOML; the next connection that is saved quotes it."""
+    mine(here, UNQUOTED)
     assert gqlnb.connect("first").source == "http://127.0.0.1:1/a"
-    assert gqlnb.connect("last").source == "http://127.0.0.1:1/c"
-    assert dict(load_file_connections()["last"].options) == {"headers": (("X-Plain", "yes"),)}
+    assert gqlnb.connect("café").source == "http://127.0.0.1:1/b"
+    assert dict(load_file_connections()["café"].options) == {"headers": (("X-Plain", "yes"),)}
+    save_connection("last", "http://127.0.0.1:1/c", None, {})
+    assert [*tomllib.loads(config.get_user_file().read_text())["connections"]] == [
+        *("first", "café", "last")
+    ]
+
+
+def test_an_invalid_user_file_does_not_affect_the_project_file(here):
+    """An unknown name raises the error of the user's file, which may define it."""
+    mine(here, UNQUOTED + "\n[connections.last]\nurl = \n")
+    project(here, entry('url = "http://127.0.0.1:1/x"'))
     assert gqlnb.connect("work").source == "http://127.0.0.1:1/x"
     assert gqlnb.connect("demo").name == "demo"
-    assert {"first", "café", "last", "work", "demo"} <= {
-        it.name for it in connections.list_connections()
-    }
-    with pytest.raises(TargetError, match=r"connections\.toml, line 5: invalid TOML"):
-        gqlnb.connect("café")
-    with pytest.raises(TargetError, match="No connection is called 'nope'"):
-        gqlnb.connect("nope")
+    assert {"work", "demo"} <= {it.name for it in connections.list_connections()}
+    with pytest.raises(OptionError, match=r"connections\.toml, line 11: invalid TOML"):
+        gqlnb.connect("first")
 
 
-def test_a_broken_project_file_does_not_break_the_users_own(here):
-    """A name that neither has is an error of the broken file, which may hold it."""
+def test_an_invalid_project_file_does_not_affect_the_user_file(here):
+    """An unknown name raises the error of the project file, which may define it."""
     mine(here, '[connections.work]\nurl = "http://127.0.0.1:1/a"\n')
     project(here, "[tool.gqlnb\n")
     assert gqlnb.connect("work").source == "http://127.0.0.1:1/a"
@@ -299,9 +311,9 @@ def test_a_broken_project_file_does_not_break_the_users_own(here):
         f"/v1/{'0123456789abcdef' * 2}/graphql",
     ],
 )
-def test_an_address_with_a_secret_is_not_kept(here, url):
-    """In its query or its path, and whether it is relative or not."""
-    with pytest.raises(OptionError, match="its address holds a secret") as caught:
+def test_an_address_with_a_secret_is_not_saved(here, url):
+    """In its query or its path, absolute or relative."""
+    with pytest.raises(OptionError, match="the URL contains a secret") as caught:
         save_connection("work", url, None, {})
     assert not config.get_user_file().exists()
     assert "canary" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Connections by name, and what is meant when nothing is named."""
+"""Connections by name, and the default connection."""
 
 import threading
 
@@ -33,16 +33,16 @@ def make(**options):
     return Client(reference_schema(), **options)
 
 
-def test_a_name_gives_the_same_client_each_time():
-    """Its connections are kept alive; options make a new one."""
+def test_a_name_returns_the_same_client_each_time():
+    """Its connections are reused; options create a new client."""
     connections.register_connection("mine", make, "hello")
     assert connect("mine") is connect("mine")
     assert connect("mine").execute("{ hello }").data == {"hello": "Hello world!"}
     assert connect("mine", timeout=7) is not connect("mine")
 
 
-def test_a_closed_connection_opens_again():
-    """Closing gives back what is open; the name stays."""
+def test_a_closed_connection_can_be_reopened():
+    """Closing releases its resources; the name stays."""
     connections.register_connection("mine", make, "hello")
     first = connect("mine")
     connections.close_client("mine")
@@ -50,8 +50,8 @@ def test_a_closed_connection_opens_again():
 
 
 @pytest.mark.parametrize("leave", [connections.forget_connection, connections.close_client])
-def test_names_can_be_asked_for_while_a_client_closes(leave, monkeypatch):
-    """Closing may take a while, of a recording on a network drive say; completion does not wait."""
+def test_names_can_be_listed_while_a_client_closes(leave, monkeypatch):
+    """Closing may be slow, as for a recording on a network drive; completion does not wait."""
     connections.register_connection("mine", make, "hello")
     asked = []
 
@@ -66,7 +66,7 @@ def test_names_can_be_asked_for_while_a_client_closes(leave, monkeypatch):
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    """With a guess at what was meant."""
+    """With a suggestion."""
     connections.register_connection("mine", make, "hello")
     with pytest.raises(TargetError, match=r"'mime'. Did you mean 'mine'\? Known: .*'demo'"):
         connect("mime")
@@ -74,14 +74,14 @@ def test_an_unknown_name_lists_the_known_ones():
         connections.use_connection("nope")
 
 
-def test_github_and_demo_exist_from_the_start():
+def test_github_and_demo_are_built_in():
     """The stand-in needs no token."""
     names = {connection.name for connection in connections.list_connections()}
     assert {"github", "demo"} <= names
     assert connect("demo").execute("{ viewer { login } }").data["viewer"]["login"]
 
 
-def test_the_order_in_which_a_target_is_chosen(monkeypatch):
+def test_the_default_target_is_chosen_in_order(monkeypatch):
     """Current connection, GQLNB_URL, newest server, this host."""
     assert connections.resolve_default_target()[0] == "http://127.0.0.1:4000/graphql"
     with serve(reference_schema(), port=0) as older, serve(reference_schema(), port=0) as newest:
@@ -95,34 +95,34 @@ def test_the_order_in_which_a_target_is_chosen(monkeypatch):
         assert Client().source == "in-process"
 
 
-def test_a_bare_client_asks_the_newest_server():
+def test_a_client_without_a_target_uses_the_newest_server():
     """Over its real socket."""
     with serve(reference_schema(), port=0):
         assert Client().execute("{ hello }").data == {"hello": "Hello world!"}
     assert background.servers.get_newest() is None
 
 
-def test_a_path_is_on_the_current_host():
-    """`/graphql` is `/graphql` on port 4000 of this machine."""
+def test_a_path_is_resolved_on_the_current_host():
+    """By default, `/graphql` is on port 4000 of this machine."""
     assert Client("/graphql").source == "http://127.0.0.1:4000/graphql"
     assert Client("/v2/graphql").source == "http://127.0.0.1:4000/v2/graphql"
 
 
-def test_a_client_is_its_own_connection():
-    """Passing one on is no second client."""
+def test_a_client_is_accepted_as_a_connection():
+    """Passing one on creates no second client."""
     client = make()
     assert connect(client) is client
 
 
 @pytest.mark.parametrize("target", [5, object(), "", [], print])
-def test_what_cannot_be_asked_is_an_error(target):
-    """The message lists what can."""
+def test_an_invalid_target_is_an_error(target):
+    """The message lists the valid ones."""
     with pytest.raises(TargetError):
         connect(target)
 
 
-def test_github_without_a_token_says_how_to_get_one():
-    """A personal access token with nothing ticked is enough for public data."""
+def test_github_without_a_token_explains_how_to_get_one():
+    """A personal access token without scopes is enough for public data."""
     with pytest.raises(gqlnb.AuthError, match="personal access token"):
         connect("github")
 
@@ -134,8 +134,8 @@ def asking(server):
 
 @pytest.mark.parametrize("target", ["mine", None])
 @pytest.mark.parametrize("make_client", [Client, connect])
-def test_given_options_win_over_those_of_a_connection(target, make_client):
-    """Named or current, the connection is made anew with them."""
+def test_given_options_override_those_of_a_connection(target, make_client):
+    """Named or current, a new client is created with them."""
     with serve(reference_schema(), port=0, token=Token("canary-31")) as server:
         connections.register_connection("mine", asking(server), "a server with a token")
         connections.use_connection("mine")
@@ -149,7 +149,7 @@ def test_given_options_win_over_those_of_a_connection(target, make_client):
         assert made._endpoint.credentials.headers == {"X-Other": "a"}
 
 
-def test_without_options_a_connection_keeps_its_own():
+def test_without_options_the_options_of_a_connection_apply():
     """Neither its timeout nor its verify= is replaced by a default."""
     connections.register_connection(
         "mine",
@@ -161,7 +161,7 @@ def test_without_options_a_connection_keeps_its_own():
 
 
 def test_errors_of_a_named_client_hide_the_token_of_its_connection():
-    """The client of a name knows what the connection sends."""
+    """The client's errors mask the secrets of the connection."""
     with serve(reference_schema(), port=0) as server:
         connections.register_connection("mine", asking(server), "")
         with pytest.raises(QueryError) as caught:
@@ -172,16 +172,18 @@ def test_errors_of_a_named_client_hide_the_token_of_its_connection():
 @pytest.mark.parametrize(
     "options", [{"token": Token("x")}, {"headers": {"X": "y"}}, {"timeout": 1}]
 )
-def test_options_for_a_client_that_is_made_are_refused(options):
-    """They would have no effect."""
-    with pytest.raises(TargetError, match=f"{next(iter(options))}= would have no effect"):
+def test_options_for_an_existing_client_are_refused(options):
+    """Its options cannot be changed."""
+    with pytest.raises(TargetError, match=f"{next(iter(options))}= cannot be changed"):
         connect(make(), **options)
 
 
-def test_a_wrong_variable_is_named(monkeypatch):
-    """The person did not type this address here."""
+def test_an_invalid_environment_variable_is_named(monkeypatch):
+    """The address is not in the user's code."""
     monkeypatch.setenv("GQLNB_URL", "localhost:4000")
-    with pytest.raises(TargetError, match=r"GQLNB_URL names no endpoint.*'localhost:4000'"):
+    with pytest.raises(
+        TargetError, match=r"GQLNB_URL does not specify a valid endpoint.*'localhost:4000'"
+    ):
         Client()
     monkeypatch.setenv("GQLNB_URL", "http://user:canary-32@127.0.0.1/graphql")
     with pytest.raises(TargetError, match="GQLNB_URL") as caught:
@@ -190,25 +192,25 @@ def test_a_wrong_variable_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["{ helo }", "{ hello", "", "query ($a: Int!) { hello }"])
-def test_an_error_says_whom_a_current_connection_asked(text):
-    """Nobody has just named it; where somebody has, nothing is added."""
+def test_errors_name_the_current_connection(text):
+    """Unless the call named its target."""
     connections.register_connection("mine", make, "hello")
     connections.use_connection("mine")
     for ask in (Client().execute, Client().parse_document):
         if "$a" in text and ask.__name__ == "document":
             continue
-        with pytest.raises(QueryError, match="Asked of 'mine', the current connection") as caught:
+        with pytest.raises(QueryError, match="Target: 'mine', the current connection") as caught:
             ask(text)
-        assert str(caught.value).count("Asked of") == 1
+        assert str(caught.value).count("Target:") == 1
     with pytest.raises(QueryError) as caught:
         Client("mine").execute(text)
-    assert "Asked of" not in str(caught.value)
+    assert "Target:" not in str(caught.value)
 
 
-def test_an_error_says_whom_the_variable_names(monkeypatch):
-    """Without what may be secret in the address."""
+def test_errors_name_the_target_of_the_environment_variable(monkeypatch):
+    """Without possible secrets in the address."""
     monkeypatch.setenv("GQLNB_URL", "http://127.0.0.1:1/graphql?key=canary-33")
     with pytest.raises(
-        QueryError, match=r"Asked of http://127\.0\.0\.1:1/graphql, which GQLNB_URL names\."
+        QueryError, match=r"Target: http://127\.0\.0\.1:1/graphql, which GQLNB_URL names\."
     ):
         Client().execute("{ hello")

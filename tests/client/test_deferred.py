@@ -1,4 +1,4 @@
-"""Operations that are answered in parts or as events, asked for with `execute`."""
+"""Incremental and streamed responses to `execute`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 DEFERRED = "{ a ... @defer { b } }"
-ADVICE = r"read them with client\.subscribe\(text\).*or leave these directives out"
+ADVICE = r"Use client\.subscribe\(text\).*or remove these directives"
 MIXED, EVENTS = "multipart/mixed; boundary=-", "text/event-stream"
 FIRST_TEXT = b'{"data": {"a": 1}, "hasNext": true}'
 FIRST = {"data": {"a": 1}, "hasNext": True}
@@ -50,8 +50,8 @@ def events(*parts: Any, end: bytes = b"event: complete\ndata:\n\n") -> bytes:
 
 @pytest.mark.parametrize("schema", [None, SDL], ids=["unknown", "known"])
 @pytest.mark.parametrize("form", [mixed, events])
-def test_parts_that_came_whole_are_put_together(endpoint, form, schema):
-    """A server that streams unasked gives the whole answer all the same."""
+def test_complete_incremental_responses_are_joined(endpoint, form, schema):
+    """A server may stream without being asked to."""
     client = Client(endpoint(form(FIRST, LAST)).url, schema=schema)
     assert client.execute(DEFERRED).data == {"a": 1, "b": 2}
     client = Client(endpoint(form({"data": {"a": 1}})).url, schema=schema)
@@ -100,8 +100,8 @@ FAULTS = {
 
 @pytest.mark.parametrize("schema", [None, SDL], ids=["unknown", "known"])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_error_names_subscribe(endpoint, fault, schema):
-    """Once, and with the way out."""
+def test_the_error_recommends_subscribe(endpoint, fault, schema):
+    """Once, with the code to write."""
     said, kind = FAULTS[fault]
     client = Client(endpoint(said).url, schema=schema)
     with pytest.raises(kind, match=ADVICE) as caught:
@@ -109,8 +109,8 @@ def test_the_error_names_subscribe(endpoint, fault, schema):
     assert str(caught.value).count("client.subscribe") == 1
 
 
-def test_the_first_part_is_not_lost(endpoint):
-    """It is in the error."""
+def test_the_error_has_the_first_part(endpoint):
+    """As its partial result."""
     client = Client(endpoint(json_answer(FIRST)).url)
     with pytest.raises(AnswerError, match="first part of an answer") as caught:
         client.execute(DEFERRED)
@@ -118,7 +118,7 @@ def test_the_first_part_is_not_lost(endpoint):
 
 
 @pytest.mark.parametrize("fault", ["406", "mixed, cut", "events, none"])
-def test_other_documents_and_streams_get_no_such_advice(endpoint, fault):
+def test_other_errors_do_not_recommend_subscribe(endpoint, fault):
     """It would not help."""
     client = Client(endpoint(FAULTS[fault][0]).url)
     with pytest.raises(GqlnbError) as caught:
@@ -129,8 +129,8 @@ def test_other_documents_and_streams_get_no_such_advice(endpoint, fault):
     assert "client.subscribe" not in str(caught.value)
 
 
-def test_a_subscription_that_is_executed_is_told_of_subscribe(endpoint):
-    """Where the endpoint answers with a stream."""
+def test_an_executed_subscription_is_referred_to_subscribe(endpoint):
+    """If the endpoint answers with a stream."""
     client = Client(endpoint(events({"data": {"a": 1}}, {"data": {"a": 2}})).url)
     with pytest.raises(AnswerError, match=r"use client\.subscribe\(text\)"):
         client.execute("subscription { a }")
@@ -138,7 +138,7 @@ def test_a_subscription_that_is_executed_is_told_of_subscribe(endpoint):
 
 @pytest.mark.parametrize("said", [mixed(), mixed(FIRST), events(), events(FIRST)])
 def test_a_stream_that_ends_before_the_last_part_is_an_error(endpoint, said):
-    """What had come is in it."""
+    """The error has the data received so far."""
     client = Client(endpoint(said).url)
     results = client.subscribe(DEFERRED)
     with pytest.raises(AnswerError, match="ended before the last part") as caught:

@@ -1,4 +1,4 @@
-"""Numbers in JSON with more digits than a float holds, in columns of decimals."""
+"""JSON numbers with more digits than a float has, in columns of decimals."""
 
 import json
 from decimal import Decimal
@@ -58,16 +58,16 @@ def check(result):
 
 
 @pytest.mark.parametrize("count", [1, 3000])
-def test_columns_of_decimals_are_exact_whatever_was_looked_at_before(count):
-    """Of small answers and large ones, the first of a text and the next."""
+def test_decimal_columns_are_exact_regardless_of_earlier_access(count):
+    """Of small and large answers, for the first and later uses of a document."""
     client = gqlnb.Client(Wire(rows(count)), schema=SCHEMA)
     check(client.execute("{ rows { v } }"))
     check(client.execute("{ rows { v } }"))
 
 
 @pytest.mark.parametrize("count", [1, 3000])
-def test_they_are_exact_where_the_schema_is_learnt_later(count, canned):
-    """When the first frame asks for it."""
+def test_decimal_columns_are_exact_with_a_lazily_loaded_schema(count, canned):
+    """The first frame loads it."""
     schema = json.dumps({"data": introspection_from_schema(SCHEMA)})
     canned.answers += [over_http(rows(count)), *[over_http(schema)] * 3]
     check(gqlnb.Client(canned.url).execute("{ rows { v } }"))
@@ -81,8 +81,8 @@ def test_an_answer_without_lists_is_exact_too():
     assert result.data == {"sums": {"v": float(LONG), "at": "x"}}
 
 
-def test_recordings_hold_all_digits(canned, tmp_path):
-    """What is replayed has the columns of what came; floats are written as they were."""
+def test_recordings_contain_all_digits(canned, tmp_path):
+    """A replay has the same columns; floats keep their notation."""
     schema = json.dumps({"data": introspection_from_schema(SCHEMA)})
     body = f'{{"data":{{"rows":[{{"v":{LONG}}},{{"v":1.10}},{{"v":1e2}},{{"v":5}}]}}}}'
     canned.answers += [over_http(schema), over_http(body)]

@@ -1,4 +1,4 @@
-"""Subscriptions at servers that others wrote: Strawberry and Ariadne on uvicorn, real sockets."""
+"""Subscriptions from third-party servers: Strawberry and Ariadne on uvicorn, real sockets."""
 
 from __future__ import annotations
 
@@ -134,8 +134,8 @@ def there(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         yield url, way
 
 
-def test_events_come_in_order(there):
-    """By the way that is asked for, and by the one that is found."""
+def test_events_arrive_in_order(there):
+    """With a given protocol and with a negotiated one."""
     url, way = there
     text = "subscription ($to: Int!) { count(to: $to) }"
     for asked in (way, None):
@@ -143,8 +143,8 @@ def test_events_come_in_order(there):
         assert [result["count"] for result in stream] == list(range(50))
 
 
-def test_leaving_reaches_the_source(there):
-    """It ends there, too."""
+def test_leaving_the_loop_stops_the_source(there):
+    """As with our own server."""
     url, way = there
     for result in Client(url).subscribe("subscription { quiet }", transport=way):
         assert result["quiet"] == 0
@@ -152,15 +152,15 @@ def test_leaving_reaches_the_source(there):
     assert ended.wait(PATIENCE)
 
 
-def test_a_wrong_text_is_a_query_error(there):
-    """However it is said: a message of the protocol, an event, a status."""
+def test_an_invalid_document_is_a_query_error(there):
+    """As a protocol message, an event or a status."""
     url, way = there
     with pytest.raises(QueryError, match=r"Cannot query field|cuont"):
         list(Client(url).subscribe("subscription { cuont }", transport=way))
 
 
-def test_a_connection_that_is_cut_is_subscribed_again(there):
-    """As at our own server."""
+def test_a_broken_connection_is_subscribed_again(there):
+    """As with our own server."""
     url, way = there
     with (
         Relay(url) as relay,
@@ -173,7 +173,7 @@ def test_a_connection_that_is_cut_is_subscribed_again(there):
 
 
 def test_an_application_may_answer_without_headers():
-    """ASGI lets it leave them out; what it answers is then no stream."""
+    """ASGI makes them optional; such an answer is not a stream."""
 
     async def app(_scope: Any, _receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 418})
@@ -183,8 +183,8 @@ def test_an_application_may_answer_without_headers():
         list(Client(app).subscribe("subscription { count(to: 1) }", transport="sse"))
 
 
-def test_a_token_in_the_greeting_is_let_in():
-    """And without it, it is said what to do."""
+def test_a_token_in_the_init_message_is_accepted():
+    """Without it, the error states the remedy."""
     with running(apps()["guarded"]) as url:
         client = Client(url, token=Token("abcd1234"))
         text = "subscription { count(to: 2) }"
@@ -194,10 +194,13 @@ def test_a_token_in_the_greeting_is_let_in():
             list(client.subscribe(text, transport="ws"))
 
 
-def test_a_way_that_is_not_offered_is_said():
-    """Strawberry streams over WebSockets and in parts; a plain application opens no WebSocket."""
+def test_an_unsupported_protocol_is_reported():
+    """Strawberry has WebSockets and multipart; a plain application refuses WebSockets."""
     known = apps()
-    with running(known["strawberry"]) as url, pytest.raises(AnswerError, match="answered once"):
+    with (
+        running(known["strawberry"]) as url,
+        pytest.raises(AnswerError, match="a single JSON response"),
+    ):
         list(Client(url).subscribe("subscription { quiet }", transport="sse", reconnect=0))
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -211,7 +214,7 @@ def test_a_way_that_is_not_offered_is_said():
 
 
 @pytest.mark.parametrize(("name", "way"), [("strawberry", None), ("ariadne", "ws")])
-def test_as_applications_of_this_process(name, way):
+def test_in_process_applications_are_supported(name, way):
     """Without a socket."""
     stream = Client(apps()[name]).subscribe("subscription { count(to: 3) }", transport=way)
     assert [json.dumps(result.data) for result in stream] == [f'{{"count": {n}}}' for n in range(3)]

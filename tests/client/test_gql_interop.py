@@ -1,4 +1,4 @@
-"""A client of gql as a connection, and a client of ours as what gql sends through."""
+"""A gql client as a connection, and our client as a transport of gql."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def client(url, secret=SECRET):
     return gql.Client(transport=RequestsHTTPTransport(url=url, headers=headers))
 
 
-def test_it_is_asked_with_what_it_sends(server):
-    """Its authentication; variables and operations as everywhere."""
+def test_a_gql_client_sends_its_own_authentication(server):
+    """Variables and operation names are sent as usual."""
     asked = gqlnb.Client(client(server.url))
     assert asked.execute("{ hello }").data == {"hello": "Hello world!"}
     text = "query A($a: Int!) { add(a: $a) } query B { hello }"
@@ -61,8 +61,8 @@ def test_it_is_asked_with_what_it_sends(server):
     assert gqlnb.connect(client(server.url)).execute("{ hello }").data
 
 
-def test_its_failures_are_ours(server):
-    """Partial data are data; what was refused is an error without anything of gql behind it."""
+def test_failures_of_gql_are_raised_as_our_errors(server):
+    """Partial data are returned; refused requests raise without a gql exception as context."""
     asked = gqlnb.Client(client(server.url))
     result = asked.execute("{ hello fail }")
     assert result["hello"] == "Hello world!"
@@ -79,8 +79,8 @@ def test_its_failures_are_ours(server):
     assert SECRET not in str(caught.value)
 
 
-def test_its_schema_is_used(server):
-    """To check a text before it is sent."""
+def test_the_schema_of_a_gql_client_is_used(server):
+    """To validate a document before it is sent."""
     from graphql import build_schema
 
     made = client(server.url)
@@ -90,14 +90,14 @@ def test_its_schema_is_used(server):
     assert len(server.log) == 0
 
 
-def test_headers_that_would_go_nowhere_are_refused(server):
-    """It sends its own."""
+def test_headers_beside_a_gql_client_are_refused(server):
+    """The gql transport sends its own."""
     with pytest.raises(gqlnb.TargetError, match="sends its own headers"):
         gqlnb.Client(client(server.url), token=Token("abc"))
 
 
-def test_errors_point_into_the_text_as_it_was_written(server):
-    """Gql prints texts anew; lines and columns are those of the text all the same."""
+def test_error_locations_refer_to_the_original_document(server):
+    """Although gql prints documents before sending them."""
     result = gqlnb.Client(client(server.url)).execute("# a comment\n\n{ hello\n      fail }")
     assert result.errors[0]["locations"] == [{"line": 4, "column": 7}]
 
@@ -112,8 +112,8 @@ def lent(server, *, asynchronous=False, **options):
 
 
 @BOTH
-def test_what_is_written_for_gql_asks_through_a_client(server, asynchronous):
-    """Texts, variables, operations, batches and introspection; the token stays here."""
+def test_gql_code_runs_through_our_client(server, asynchronous):
+    """Documents, variables, operations, batches and introspection; the token stays here."""
     made = lent(server, asynchronous=asynchronous)
     assert made.execute(gql.gql("{ hello }")) == {"hello": "Hello world!"}
     text = "query A($a: Int!) { add(a: $a) } query B { hello }"
@@ -131,8 +131,8 @@ def test_what_is_written_for_gql_asks_through_a_client(server, asynchronous):
 
 
 @BOTH
-def test_what_fails_in_part_or_is_refused_is_an_error_of_gql(server, asynchronous):
-    """With data, errors and places; what was refused before anything was sent too."""
+def test_partial_and_refused_results_are_gql_errors(server, asynchronous):
+    """With data, errors and locations; also for requests refused before they are sent."""
     from gql.transport.exceptions import TransportQueryError
 
     made = lent(server, asynchronous=asynchronous)
@@ -151,8 +151,8 @@ def test_what_fails_in_part_or_is_refused_is_an_error_of_gql(server, asynchronou
 
 
 @BOTH
-def test_an_endpoint_that_gives_no_answer_is_an_error_of_gql(server, asynchronous):
-    """With its status; each is caused by ours, which says more."""
+def test_a_failed_request_is_a_gql_error(server, asynchronous):
+    """With its status; the cause is our error, which has more details."""
     from gql.transport import exceptions as known
 
     wrong = gql.Client(
@@ -169,8 +169,8 @@ def test_an_endpoint_that_gives_no_answer_is_an_error_of_gql(server, asynchronou
     assert SECRET not in str(caught.value)
 
 
-def test_what_is_no_answer_is_an_error_of_gql():
-    """As where gql asks itself."""
+def test_an_invalid_answer_is_a_gql_error():
+    """The same as with gql's own transports."""
     from gql.transport.exceptions import TransportProtocolError
 
     with Endpoint(json_answer({"neither": 1})) as endpoint:
@@ -179,8 +179,8 @@ def test_what_is_no_answer_is_an_error_of_gql():
             made.execute(gql.gql("{ hello }"))
 
 
-def test_subscriptions_are_followed_through_a_client(server):
-    """To their end, or to where they are left; one that is refused is an error of gql."""
+def test_subscriptions_of_gql_run_through_our_client(server):
+    """Until they end or are closed; a refused one is a gql error."""
     from gql.transport.exceptions import TransportQueryError
 
     made = lent(server, asynchronous=True)
@@ -200,7 +200,7 @@ def test_subscriptions_are_followed_through_a_client(server):
     asyncio.run(there())
 
 
-def test_files_travel_through_a_client(tmp_path):
+def test_files_of_gql_are_sent_through_our_client(tmp_path):
     """As gql's FileVar, by path or open."""
     (tmp_path / "a.txt").write_bytes(b"12345")
     size = {"size": lambda root, args, context: len(args["file"].read())}
@@ -214,8 +214,8 @@ def test_files_travel_through_a_client(tmp_path):
             assert made.execute(request, upload_files=True) == {"size": 5}
 
 
-def test_a_recording_answers_a_program_of_gql(server, tmp_path):
-    """It is the client's, whoever asks through it; what it does not hold is its own error."""
+def test_recordings_are_replayed_to_gql_code(server, tmp_path):
+    """The recording belongs to our client; a missing answer raises its usual error."""
     path = tmp_path / "it.jsonl"
     options = {"recording": path, "mode": "record", "token": Token(SECRET)}
     assert lent(server.url, **options).execute(gql.gql("{ hello }")) == {"hello": "Hello world!"}
@@ -226,7 +226,7 @@ def test_a_recording_answers_a_program_of_gql(server, tmp_path):
         replayed.execute(gql.gql("{ add(a: 1) }"))
 
 
-def test_what_a_client_does_not_send_is_refused(server):
+def test_unsupported_request_members_are_refused(server):
     """Extensions of the request."""
     request = gql.GraphQLRequest("{ hello }")
     request.extensions = {"a": 1}  # older versions of gql take none
@@ -234,7 +234,7 @@ def test_what_a_client_does_not_send_is_refused(server):
         lent(server).execute(request)
 
 
-def test_gql_is_asked_for_by_name_where_it_is_missing(monkeypatch):
+def test_a_missing_gql_is_named_in_the_error(monkeypatch):
     """With the command that installs it."""
     monkeypatch.setitem(sys.modules, "gql", None)
     monkeypatch.setitem(sys.modules, "gql.transport", None)

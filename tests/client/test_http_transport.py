@@ -1,4 +1,4 @@
-"""The client over HTTP: what is sent, what comes back, and what stays secret."""
+"""The client over HTTP: requests, responses and secrecy."""
 
 import gzip
 import json
@@ -45,8 +45,8 @@ def client(server, **options):
     return Client(server.url, token=Token(SECRET), **options)
 
 
-def test_a_request_is_a_post_of_json(canned):
-    """Method, media types, body and token are as GraphQL over HTTP says."""
+def test_requests_are_posts_of_json(canned):
+    """Method, media types, body and token follow the GraphQL over HTTP specification."""
     canned.answers.append(HELLO)
     result = client(canned).execute("query Q($a: Int) { hello(a: $a) }", {"a": 5}, operation="Q")
     head, _, body = canned.requests[0].partition(b"\r\n\r\n")
@@ -65,7 +65,7 @@ def test_a_request_is_a_post_of_json(canned):
     assert result.data == {"hello": "Hi"}
 
 
-def test_headers_may_hold_tokens(canned):
+def test_headers_may_contain_tokens(canned):
     """Their values are sent and not shown."""
     canned.answers.append(HELLO)
     made = Client(canned.url, headers={"X-Key": Token(SECRET, ""), "X-Other": "plain"})
@@ -75,15 +75,15 @@ def test_headers_may_hold_tokens(canned):
     assert SECRET not in repr(made)
 
 
-def test_a_gzipped_answer_is_read(canned):
-    """It is the one encoding we ask for."""
+def test_a_gzipped_response_is_decoded(canned):
+    """Gzip is the only encoding we request."""
     body = gzip.compress(b'{"data": {"hello": "Hi"}}')
     canned.answers.append(response(body, Content_Encoding="gzip"))
     assert client(canned).execute("{ hello }").data == {"hello": "Hi"}
 
 
 def test_a_netrc_file_does_not_replace_the_token(canned, tmp_path, monkeypatch):
-    """Requests would read it; the token a person passed wins."""
+    """The library `requests` would read it; the given token takes precedence."""
     netrc = tmp_path / "netrc"
     netrc.write_text("default login evil password evil\n")
     monkeypatch.setenv("NETRC", str(netrc))
@@ -94,16 +94,16 @@ def test_a_netrc_file_does_not_replace_the_token(canned, tmp_path, monkeypatch):
     assert b"Authorization" not in canned.requests[1]
 
 
-def test_a_proxy_of_the_environment_is_not_used_for_this_machine(canned, monkeypatch):
-    """What is on loopback stays on it."""
+def test_environment_proxies_are_not_used_for_localhost(canned, monkeypatch):
+    """Loopback traffic stays local."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     canned.answers.append(HELLO)
     assert client(canned).execute("{ hello }").data == {"hello": "Hi"}
 
 
-def test_cookies_are_not_kept(canned):
-    """Nothing an endpoint sets comes back to it."""
+def test_cookies_are_not_stored(canned):
+    """The client never sends a cookie back."""
     canned.answers += [response('{"data": {"hello": null}}', Set_Cookie="a=b"), HELLO]
     made = client(canned)
     made.execute("{ hello }")
@@ -112,7 +112,7 @@ def test_cookies_are_not_kept(canned):
 
 
 def test_a_redirect_to_another_origin_is_not_followed(canned, other):
-    """Neither the body nor the token goes there."""
+    """Neither the body nor the token is sent to it."""
     canned.answers.append(response("", "307 Temporary Redirect", Location=other.url))
     with pytest.raises(TransportError, match=f"redirects to {other.url}"):
         client(canned).execute("{ hello }")
@@ -128,22 +128,22 @@ def test_a_redirect_on_the_same_origin_keeps_method_and_body(canned):
 
 
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other"])
-def test_a_redirect_that_would_turn_into_a_get_is_an_error(canned, status):
-    """The message says where it leads."""
+def test_a_redirect_that_would_become_a_get_is_an_error(canned, status):
+    """The message has the new address."""
     canned.answers.append(response("", status, Location="/login"))
     with pytest.raises(TransportError, match=r"redirects to .*/login"):
         client(canned).execute("{ hello }")
 
 
-def test_redirects_without_end_end(canned):
+def test_redirects_are_limited(canned):
     """Five are enough."""
     canned.answers += [response("", "307 Temporary Redirect", Location="/graphql")] * 9
     with pytest.raises(TransportError, match="more than 5 times"):
         client(canned).execute("{ hello }")
 
 
-def test_nothing_listening_on_the_default_says_how_to_serve(monkeypatch):
-    """The two lines that would make it work are in the message."""
+def test_a_refused_default_address_explains_how_to_serve(monkeypatch):
+    """The message has the two lines of code."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         here = f"http://127.0.0.1:{free.getsockname()[1]}/graphql"
@@ -155,8 +155,8 @@ def test_nothing_listening_on_the_default_says_how_to_serve(monkeypatch):
             Client().execute("{ hello }")
 
 
-def test_nothing_listening_elsewhere_says_just_that():
-    """The lines that serve on port 4000 would not help on another one."""
+def test_another_refused_address_is_reported_without_advice():
+    """Serving on port 4000 would not help."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/graphql"
@@ -166,7 +166,7 @@ def test_nothing_listening_elsewhere_says_just_that():
 
 FAULTS = {
     "closed": (None, TransportError, "the connection failed"),
-    "cut": (response("x" * 50)[:-20], TransportError, "failed|could not be read"),
+    "cut": (response("x" * 50)[:-20], TransportError, "the response is incomplete"),
     "no http": (b"SSH-2.0-OpenSSH\r\n", TransportError, "the connection failed"),
     "html": (response("<html>hi</html>"), AnswerError, "Is this the address of a GraphQL endpoint"),
     "bad gateway": (response("<html>", "502 Bad Gateway"), TransportError, "HTTP 502"),
@@ -186,8 +186,8 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_every_fault_is_one_error_of_ours_without_the_token(canned, fault):
-    """No library exception behind it, and the token in no frame that a traceback can show."""
+def test_every_fault_is_one_error_without_the_token(canned, fault):
+    """No library exception as cause, and no traceback frame with the token."""
     answer, kind, message = FAULTS[fault]
     canned.answers.append(answer)
     with pytest.raises(kind, match=message) as caught:
@@ -201,15 +201,15 @@ def test_every_fault_is_one_error_of_ours_without_the_token(canned, fault):
     assert SECRET not in shown
 
 
-def test_an_answer_beyond_the_cap_is_an_error(canned):
-    """Memory is not filled by a server."""
+def test_a_response_over_the_size_limit_is_an_error(canned):
+    """A server cannot fill the memory."""
     canned.answers.append(response(json.dumps({"data": {"a": "x" * 5000}})))
     with pytest.raises(TransportError, match="larger than 1000 bytes"):
         client(canned, limits=Limits(answer=1000)).execute("{ a }")
 
 
-def test_no_answer_in_time_is_an_error():
-    """The message names the timeout and what to do."""
+def test_a_timeout_is_an_error():
+    """The message has the timeout and the remedy."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/graphql"
         with pytest.raises(TransportError, match=r"no answer within 0.2 s. Try again, or pass"):
@@ -219,14 +219,14 @@ def test_no_answer_in_time_is_an_error():
 @pytest.mark.parametrize(
     "url", ["ftp://host/graphql", "http://", "http://host:99999999/x", "://", "https:///graphql"]
 )
-def test_what_is_no_address_is_an_error(url):
-    """The message shows one that is."""
+def test_an_invalid_address_is_an_error(url):
+    """The message has a valid example."""
     with pytest.raises(TargetError, match=r"http://127\.0\.0\.1:4000/graphql"):
         Client(url)
 
 
 def test_secrets_in_an_address_are_not_shown(canned):
-    """The query string stays out of reprs and errors."""
+    """The query string is omitted in reprs and errors."""
     made = Client(f"{canned.url}?key={SECRET}")
     canned.answers.append(response("<html>"))
     with pytest.raises(AnswerError) as caught:
@@ -235,14 +235,14 @@ def test_secrets_in_an_address_are_not_shown(canned):
 
 
 @pytest.mark.parametrize("options", [{"token": Token("x")}, {"headers": {"X": Token("x")}}])
-def test_a_token_does_not_travel_in_the_clear(options):
-    """Plain http to another machine is refused before anything is sent."""
+def test_a_token_is_not_sent_without_tls(options):
+    """Plain http to another host is refused before a request is sent."""
     with pytest.raises(AuthError, match="Use https"):
         Client("http://example.org/graphql", **options)
 
 
 def test_a_header_with_a_line_break_is_refused():
-    """It would add a header of its own."""
+    """It would inject another header."""
     with pytest.raises(TargetError, match="line break"):
         Client("http://127.0.0.1:1/graphql", headers={"X": "a\r\nY: b"})
 
@@ -255,7 +255,7 @@ def test_a_header_with_a_line_break_is_refused():
     ],
 )
 @pytest.mark.parametrize("make", [Client, connect])
-def test_an_option_that_cannot_be_used_is_an_error_at_once(make, options):
+def test_an_invalid_option_raises_in_the_constructor(make, options):
     """Not when the first request is sent."""
     with pytest.raises(TargetError, match=f"^{next(iter(options))}= "):
         make("http://127.0.0.1:1/graphql", **options)
@@ -277,8 +277,8 @@ def test_one_client_works_from_many_threads(canned):
     assert seen == [1] * 40
 
 
-def test_the_library_is_loaded_only_when_needed():
-    """`import gqlnb` brings no HTTP library into a bare interpreter."""
+def test_the_http_library_is_loaded_on_first_use():
+    """`import gqlnb` imports no HTTP library."""
     import subprocess
 
     code = "import gqlnb, sys; sys.exit('requests' in sys.modules)"

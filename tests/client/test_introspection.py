@@ -1,4 +1,4 @@
-"""Asking for a schema: everything first, less where an endpoint refuses, and never for long."""
+"""Introspection queries: complete first, reduced if an endpoint refuses, and bounded in number."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def asked(endpoint: Endpoint) -> list[str]:
     return [json.loads(request.partition(b"\r\n\r\n")[2])["query"] for request in endpoint.requests]
 
 
-def test_a_modern_endpoint_is_asked_once_for_everything(
+def test_a_modern_endpoint_gets_one_complete_query(
     endpoint: Callable[..., Endpoint],
 ) -> None:
-    """Descriptions, deprecated arguments, and what newer specifications added."""
+    """Descriptions, deprecated arguments, and additions of newer specifications."""
     made = endpoint(TOLD)
     client = Client(made.url)
     assert client.schema.query_type is not None
@@ -60,8 +60,8 @@ def without_strawberry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_strawberry")
-def test_our_own_server_tells_everything_at_once() -> None:
-    """Also what is deprecated, repeatable, specified elsewhere or one of several."""
+def test_our_server_answers_the_complete_query() -> None:
+    """Also deprecated, repeatable, specified-by and one-of elements."""
     from gqlnb import serve
 
     sdl = """"All of it." schema { query: Query }
@@ -89,10 +89,10 @@ def test_our_own_server_tells_everything_at_once() -> None:
     ],
 )
 @pytest.mark.parametrize("status", ["200 OK", "400 Bad Request"])
-def test_what_an_endpoint_names_is_not_asked_again(
+def test_fields_refused_by_the_endpoint_are_dropped(
     endpoint: Callable[..., Endpoint], message: str, dropped: list[str], status: str
 ) -> None:
-    """The second request lacks that alone, and a note says so."""
+    """The second query lacks only those, and a note says so."""
     made = endpoint(refusal(message, status=status), TOLD)
     client = Client(made.url)
     assert client.schema.query_type is not None
@@ -102,8 +102,8 @@ def test_what_an_endpoint_names_is_not_asked_again(
     assert "does not describe" in client.schema_notes[0]
 
 
-def test_several_are_dropped_together(endpoint: Callable[..., Endpoint]) -> None:
-    """Endpoints list all that is wrong."""
+def test_several_refused_fields_are_dropped_together(endpoint: Callable[..., Endpoint]) -> None:
+    """Endpoints list all of their errors."""
     old = [
         f'Cannot query field "{name}" on type "__Type".' for name in ("isOneOf", "specifiedByURL")
     ]
@@ -114,19 +114,19 @@ def test_several_are_dropped_together(endpoint: Callable[..., Endpoint]) -> None
 
 
 @pytest.mark.parametrize("status", ["400 Bad Request", "500 Oops", "422 No"])
-def test_an_endpoint_that_does_not_say_why_gets_the_plainest(
+def test_an_unexplained_refusal_leads_to_the_minimal_query(
     endpoint: Callable[..., Endpoint], status: str
 ) -> None:
-    """Some fail on what they do not know."""
+    """Some endpoints fail on unknown fields."""
     made = endpoint(answer("<p>Oops", status, Content_Type="text/html"), TOLD)
     assert Client(made.url).schema
     assert not any(word in asked(made)[1] for word in RICH)
 
 
-def test_an_endpoint_that_limits_depth_gets_shallower_types(
+def test_a_depth_limit_leads_to_shallower_type_references(
     endpoint: Callable[..., Endpoint],
 ) -> None:
-    """Nine levels of types are more than most schemas have."""
+    """Nine levels are more than most schemas have."""
     made = endpoint(refusal("Query is too deep: 15 exceeds the maximum depth of 11."), TOLD)
     client = Client(made.url)
     assert client.schema
@@ -156,10 +156,10 @@ FORBIDDING = {
 
 
 @pytest.mark.parametrize("whose", FORBIDDING)
-def test_an_endpoint_that_forbids_it_is_asked_once_and_works_without(
+def test_an_endpoint_without_introspection_is_still_usable(
     endpoint: Callable[..., Endpoint], whose: str
 ) -> None:
-    """The error says what to do, is the same the next time, and queries are sent."""
+    """One request and one error with the remedy; queries are sent unvalidated."""
     made = endpoint(FORBIDDING[whose], json_answer({"data": {"hello": "Hi"}}))
     client = Client(made.url)
     for _ in range(2):
@@ -170,8 +170,8 @@ def test_an_endpoint_that_forbids_it_is_asked_once_and_works_without(
     assert client.schema_notes == ()
 
 
-def test_our_own_server_may_forbid_it() -> None:
-    """As others do; refreshing asks again."""
+def test_our_server_may_disable_introspection() -> None:
+    """Refreshing repeats the request."""
     from gqlnb import Access, reference_schema, serve
 
     with serve(reference_schema(), port=0, access=Access(introspection=False)) as server:
@@ -183,8 +183,8 @@ def test_our_own_server_may_forbid_it() -> None:
         assert client.execute("{ hello }").data == {"hello": "Hello world!"}
 
 
-def test_whoever_refuses_for_ever_is_asked_four_times(endpoint: Callable[..., Endpoint]) -> None:
-    """Not more."""
+def test_introspection_stops_after_four_refusals(endpoint: Callable[..., Endpoint]) -> None:
+    """The last refusal is raised."""
     made = endpoint(
         refusal('Cannot query field "isOneOf" on type "__Type".'), refusal("I do not like this.")
     )
@@ -202,20 +202,20 @@ def test_whoever_refuses_for_ever_is_asked_four_times(endpoint: Callable[..., En
         (answer("<p>Hello", Content_Type="text/html"), AnswerError),
     ],
 )
-def test_what_is_no_refusal_stays_what_it_is(
+def test_other_errors_are_raised_unchanged(
     endpoint: Callable[..., Endpoint], said: bytes, kind: type[Exception]
 ) -> None:
-    """A token that is wrong, a limit, a wrong address."""
+    """An invalid token, a rate limit, a wrong address."""
     made = endpoint(said)
     with pytest.raises(kind):
         Client(made.url).schema  # noqa: B018
     assert len(made.requests) == 1
 
 
-def test_an_answer_that_is_no_schema_is_an_error_that_says_why(
+def test_an_answer_that_is_not_a_schema_is_an_error(
     endpoint: Callable[..., Endpoint],
 ) -> None:
-    """With what graphql-core missed."""
+    """With the reason from graphql-core."""
     kinds = [{"kind": "OBJECT", "name": "Query", "fields": [], "interfaces": []}]
     schema = {"queryType": {"name": "Nope"}, "types": kinds, "directives": []}
     made = endpoint(json_answer({"data": {"__schema": schema}}))

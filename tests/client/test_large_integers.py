@@ -71,8 +71,8 @@ def send(declared, value, schema):
 @pytest.mark.parametrize(
     "declared", ["BigInt", "Long", "bigint", "numeric", "BigFloat", "Snowflake", "ID"]
 )
-def test_a_large_integer_is_sent_as_text(declared, schema):
-    """Those that every JSON reader holds stay numbers."""
+def test_large_integers_are_sent_as_text(declared, schema):
+    """Integers that every JSON parser represents exactly stay numbers."""
     assert send(declared, BIG, schema) == str(BIG)
     assert send(declared, -BIG, schema) == str(-BIG)
     assert send(declared, 2**70, schema) == str(2**70)
@@ -94,13 +94,13 @@ def test_a_large_integer_is_sent_as_text(declared, schema):
     ids=["list", "tuple", "array", "Series", "decimals"],
 )
 def test_large_integers_in_lists_are_sent_as_text(values, schema):
-    """Of every kind of list; an item alone stands for a list too."""
+    """In every kind of list, including single items coerced to lists."""
     assert send("[BigInt!]", values, schema) == [str(BIG), 1]
     assert send("[BigInt!]", BIG, schema) == str(BIG)
 
 
-def test_fields_of_input_objects_have_their_types():
-    """Text for big integers at any depth, numbers in JSON and for what is read as a float."""
+def test_fields_of_input_objects_are_converted_by_type():
+    """Text for big integers at any depth, numbers for JSON and Float."""
     row = {"big": BIG, "numeric": BIG, "other": BIG, "any": {"x": [BIG]}, "many": [[BIG, None]]}
     sent = {
         "big": str(BIG),
@@ -119,8 +119,8 @@ def test_fields_of_input_objects_have_their_types():
     ]
 
 
-def test_without_a_schema_all_of_an_unknown_type_is_text():
-    """A server that does not take text says so; one that rounds numbers says nothing."""
+def test_without_a_schema_all_large_integers_are_text():
+    """A server refuses an unexpected text, but rounds numbers silently."""
     assert send("Row", {"big": BIG, "rows": [{"big": -BIG, "number": 0.5}]}, schema=False) == {
         "big": str(BIG),
         "rows": [{"big": str(-BIG), "number": 0.5}],
@@ -128,15 +128,15 @@ def test_without_a_schema_all_of_an_unknown_type_is_text():
     assert send("JSON", {"x": BIG}, schema=False) == {"x": BIG}
 
 
-def test_the_variables_of_the_caller_stay_as_they_are():
-    """What is sent is a copy."""
+def test_the_variables_of_the_caller_are_not_changed():
+    """A copy is sent."""
     given = {"big": BIG, "rows": [{"big": BIG}]}
     send("Row", given, schema=True)
     assert given == {"big": BIG, "rows": [{"big": BIG}]}
 
 
-def test_the_schema_is_loaded_for_the_fields_of_a_plain_mapping(canned):
-    """A fresh client sends what one with the schema does."""
+def test_the_schema_is_loaded_for_input_objects(canned):
+    """A new client sends the same as one with the schema."""
     schema = json.dumps({"data": introspection_from_schema(SCHEMA)})
     canned.answers += [over_http(schema), over_http('{"data":{"f":null}}')]
     client = gqlnb.Client(canned.url)
@@ -146,7 +146,7 @@ def test_the_schema_is_loaded_for_the_fields_of_a_plain_mapping(canned):
     assert sent == {"big": str(BIG), "number": 2**60, "any": BIG}
 
 
-def test_a_serialiser_of_ones_own_decides(monkeypatch):
+def test_a_custom_serializer_takes_precedence(monkeypatch):
     """`gqlnb.scalar(..., serialise=int)` sends numbers."""
     monkeypatch.setattr(scalars, "_REGISTERED", {})
     gqlnb.scalar("Snowflake", serialise=int)
@@ -158,7 +158,7 @@ def test_a_serialiser_of_ones_own_decides(monkeypatch):
 
 @pytest.mark.parametrize("value", ["0.1000000000000000000001", "12345678901234567890.10", "1E+40"])
 def test_decimals_are_sent_as_text(value):
-    """With all their digits, whatever the scalar, with and without a schema."""
+    """With all their digits, for any scalar, with and without a schema."""
     for declared in ("numeric", "BigFloat", "Snowflake"):
         for schema in (True, False):
             assert send(declared, Decimal(value), schema) == value
@@ -195,7 +195,7 @@ def ask(request):
 
 
 def test_our_resolvers_get_integers(ask):
-    """In process and over HTTP alike, whichever form a client sends."""
+    """In process and over HTTP, for both forms of a value."""
     assert ask("BigInt", "big", BIG) == BIG
     assert ask("BigInt", "big", str(BIG)) == BIG
     assert ask("Long", "long", -BIG) == -BIG
@@ -204,7 +204,7 @@ def test_our_resolvers_get_integers(ask):
     assert ask("Row", "row", {"big": BIG, "many": [BIG, 1]}) == {"big": BIG, "many": [BIG, 1]}
 
 
-def test_text_that_is_no_large_integer_stays_text(ask):
-    """A resolver may expect text for small numbers, and zeros in front are no number's."""
+def test_text_that_is_not_a_large_integer_stays_text(ask):
+    """A resolver may expect text for small numbers, and numbers have no leading zeros."""
     for text in ("5", "0" + str(BIG), "1e20", "x", str(SAFE)):
         assert ask("BigInt", "big", text) == text

@@ -1,4 +1,4 @@
-"""Large answers over HTTP: data wait until they are touched, frames do not need them."""
+"""Large responses over HTTP: data are decoded on access, frames do not need them."""
 
 import asyncio
 import subprocess
@@ -47,8 +47,8 @@ def client(request):
         yield Client(target, schema=schema)
 
 
-def test_a_frame_needs_no_data(client):
-    """And data are there for whoever wants them, before and after it."""
+def test_frames_are_built_without_decoding_data(client):
+    """The data are available on access, before and after."""
     result = client.execute(TEXT)
     frame = result.frame()
     assert "data" not in vars(result)
@@ -58,13 +58,13 @@ def test_a_frame_needs_no_data(client):
     assert result.frame().equals(frame)
 
 
-def test_an_awaited_answer_waits_too(client):
-    """Both ways of asking read alike."""
+def test_async_results_are_lazy_too(client):
+    """Sync and async results are decoded alike."""
     result = asyncio.run(client.aexecute(TEXT))
     assert "data" not in vars(result)
     assert result["rows"] == ROWS
 
 
-def test_pandas_is_not_loaded_for_data():
-    """An answer is checked without it where nobody has used it yet."""
+def test_data_do_not_import_pandas():
+    """Responses are validated without it until it is imported elsewhere."""
     subprocess.run([sys.executable, "-c", FRESH, SDL, TEXT], check=True)

@@ -1,4 +1,4 @@
-"""Frames of answers that came before the schema was known."""
+"""Frames of results that were received before the schema was loaded."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def server() -> Iterator[Any]:
     "view", [lambda it: it.frame(), lambda it: it.frames["rows"]], ids=["frame", "frames"]
 )
 def test_the_first_frame_is_typed(server: Any, view: Callable[[Any], Any]) -> None:
-    """The endpoint is asked for its schema then, once; looking at an answer asks nothing."""
+    """It loads the schema, once; displaying a result sends no request."""
     client = Client(server.url)
     result = client.execute(TEXT)
     assert repr(result)
@@ -67,8 +67,8 @@ def test_the_first_frame_is_typed(server: Any, view: Callable[[Any], Any]) -> No
 
 
 @UNSAID
-def test_every_way_to_a_table_is(server: Any, tmp_path: Path) -> None:
-    """Arrow and files; of an application in this process, of events, of a client left behind."""
+def test_every_table_conversion_is_typed(server: Any, tmp_path: Path) -> None:
+    """Arrow and files; of in-process applications, subscriptions and unreferenced clients."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     assert Client(server.url).execute(TEXT).arrow().schema.field("n").type == pa.int64()
     Client(server.url).execute(TEXT).to_parquet(tmp_path / "rows.parquet")
@@ -82,8 +82,8 @@ def test_every_way_to_a_table_is(server: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:No schema is known")
-def test_a_closed_client_asks_nothing(server: Any) -> None:
-    """Nor does a copy, or what came out of a file."""
+def test_a_closed_client_sends_no_request(server: Any) -> None:
+    """Nor does a copied or unpickled result."""
     with Client(server.url) as client:
         result, other = client.execute(TEXT), client.execute(TEXT)
         for copied in (copy.copy(result), pickle.loads(pickle.dumps(result))):
@@ -93,8 +93,8 @@ def test_a_closed_client_asks_nothing(server: Any) -> None:
     assert len(server.log) == 2
 
 
-def test_a_recording_holds_the_schema_of_its_frames(server: Any, tmp_path: Path) -> None:
-    """A frame has the same dtypes while it is recorded and when it is replayed elsewhere."""
+def test_a_recording_contains_the_schema_of_its_frames(server: Any, tmp_path: Path) -> None:
+    """A frame has the same dtypes while recording and in a replay."""
     path = tmp_path / "a.jsonl"
     with Client(server.url, recording=path, mode="record") as client:
         assert dtypes(client.execute(TEXT).frame()) == TYPED
@@ -104,8 +104,8 @@ def test_a_recording_holds_the_schema_of_its_frames(server: Any, tmp_path: Path)
     assert len(server.log) == asked == 2
 
 
-def test_a_schema_that_was_known_before_is_recorded_too(server: Any, tmp_path: Path) -> None:
-    """What was looked at before makes no difference to a replay."""
+def test_a_schema_loaded_earlier_is_recorded_too(server: Any, tmp_path: Path) -> None:
+    """Earlier accesses do not affect the replay."""
     path = tmp_path / "a.jsonl"
     with Client(server.url, recording=path, mode="record") as client:
         assert client.schema.query_type is not None
@@ -115,8 +115,8 @@ def test_a_schema_that_was_known_before_is_recorded_too(server: Any, tmp_path: P
 
 
 @pytest.mark.filterwarnings("ignore:No schema is known")
-def test_an_endpoint_that_tells_nothing_is_asked_once() -> None:
-    """Its frames are inferred; whoever wants to know why asks for the schema."""
+def test_an_endpoint_without_introspection_gets_one_request() -> None:
+    """Its frames are inferred; loading the schema explicitly raises the reason."""
     with serve(schema(), port=0, access=Access(introspection=False)) as server:
         client = Client(server.url)
         for _ in range(3):
@@ -129,8 +129,8 @@ def test_an_endpoint_that_tells_nothing_is_asked_once() -> None:
     "other",
     ["type Query { rows: Int }", "type Query { lines: Int }", SDL.replace("n: Int", "n: Int!")],
 )
-def test_a_schema_that_is_not_that_of_the_answer_is_not_used(other: str) -> None:
-    """Whether the text is wrong by it or the data are; nothing is raised."""
+def test_a_schema_that_does_not_match_the_result_is_not_used(other: str) -> None:
+    """If the document or the data are invalid; nothing is raised."""
     told = json_answer({"data": introspection_from_schema(build_schema(other))})
     with Endpoint(json_answer({"data": {"rows": ROWS}}), told, told) as endpoint:
         frame = Client(endpoint.url).execute(TEXT).frame()

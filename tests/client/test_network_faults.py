@@ -1,4 +1,4 @@
-"""The client under every fault: the right answer, or one error of ours that says what to do."""
+"""Network faults: each ends with the correct answer or one error that states the remedy."""
 
 import asyncio
 import gzip
@@ -152,7 +152,7 @@ PASSING = {
 
 @BOTH
 @pytest.mark.parametrize("fault", PASSING)
-def test_a_query_is_asked_again_after_what_passes(endpoint, fault, ask):
+def test_a_query_is_retried_after_a_transient_failure(endpoint, fault, ask):
     """Two requests, one answer."""
     server = endpoint(PASSING[fault], OK)
     assert ask(client(server), "{ hello }").data == HI["data"]
@@ -163,49 +163,59 @@ def test_a_query_is_asked_again_after_what_passes(endpoint, fault, ask):
 @BOTH
 @pytest.mark.parametrize("fault", PASSING)
 def test_a_mutation_is_sent_once(endpoint, fault, ask):
-    """Whether it was executed is for a person to find out, and where that is open we say so."""
+    """The error states that it may have been executed, where that is unknown."""
     server = endpoint(PASSING[fault], OK)
     kind = RateLimited if fault[:3] in {"429", "403", "200"} else TransportError
     error = failing(kind, None, lambda: ask(client(server), "mutation { put }"))
     assert len(server.requests) == 1
-    assert ("look before you send it again" in str(error)) is (kind is TransportError)
+    assert ("Check before sending it again" in str(error)) is (kind is TransportError)
 
 
 @pytest.mark.parametrize("fault", ["502 HTML", "closed"])
-def test_attempts_end_and_are_told(endpoint, fault):
+def test_the_number_of_attempts_is_limited_and_reported(endpoint, fault):
     """Four, and the message says so."""
     server = endpoint(PASSING[fault])
-    failing(TransportError, r"Asked 4 times in \d", lambda: client(server).execute("{ hello }"))
+    failing(
+        TransportError,
+        r"Gave up after 4 attempts in \d",
+        lambda: client(server).execute("{ hello }"),
+    )
     assert len(server.requests) == 4
 
 
-def test_the_failure_that_said_most_is_told(endpoint):
-    """An endpoint that answered and then fell over is told by its answer."""
+def test_the_most_informative_failure_is_raised(endpoint):
+    """If an endpoint answered and then became unreachable, the error is its answer."""
     server = endpoint(Close(), PASSING["502 HTML"], Close())
-    failing(TransportError, "HTTP 502.*Asked 4 times", lambda: client(server).execute("{ hello }"))
+    failing(
+        TransportError,
+        "HTTP 502.*Gave up after 4 attempts",
+        lambda: client(server).execute("{ hello }"),
+    )
 
 
 @BOTH
-def test_a_wait_beyond_the_budget_is_told_at_once(endpoint, ask):
-    """The error has the seconds; nobody sleeps for a day."""
+def test_a_retry_delay_over_the_budget_raises_immediately(endpoint, ask):
+    """The error states the delay in seconds."""
     server = endpoint(answer("", "429 No", Retry_After="86400"))
     error = failing(
-        RateLimited, r"Wait 86400 s\..*waits 60 s", lambda: ask(client(server), "{ a }")
+        RateLimited,
+        r"Wait 86400 s\..*maximum total wait is 60 s",
+        lambda: ask(client(server), "{ a }"),
     )
     assert error.wait == 86400
     assert len(server.requests) == 1
 
 
-def test_waits_together_stay_within_the_budget(endpoint):
-    """Three waits of a fifth of a second do not fit into half a second."""
+def test_total_waits_stay_within_the_budget(endpoint):
+    """Three waits of 0.2 s exceed a budget of 0.5 s."""
     server = endpoint(answer("", "429 No", Retry_After="0.2"))
     made = client(server, limits=Limits(wait=0.5))
-    failing(RateLimited, "Asked 3 times", lambda: made.execute("{ hello }"))
+    failing(RateLimited, "Gave up after 3 attempts", lambda: made.execute("{ hello }"))
 
 
-def test_a_wait_is_told_and_can_be_interrupted(endpoint, caplog, capsys, monkeypatch):
-    """The log and the person hear why nothing happens; Ctrl-C ends it."""
-    monkeypatch.setattr("gqlnb.client.retry_loop.is_interactive", lambda: True)
+def test_a_wait_is_announced_and_can_be_interrupted(endpoint, caplog, capsys, monkeypatch):
+    """The log and an interactive user see the reason; Ctrl-C ends it."""
+    monkeypatch.setattr("gqlnb.client.progress.is_interactive", lambda: True)
     server = endpoint(answer("", "429 No", Retry_After="30"))
     main = threading.main_thread().ident
     waiting = threading.Timer(0, signal.pthread_kill, (main, signal.SIGINT))
@@ -215,10 +225,10 @@ def test_a_wait_is_told_and_can_be_interrupted(endpoint, caplog, capsys, monkeyp
         waiting.start()
         sleep(seconds)
 
-    monkeypatch.setattr("gqlnb.client.retry_loop.time.sleep", interrupted)
+    monkeypatch.setattr("gqlnb.client.request_sender.time.sleep", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught, caplog.at_level(logging.WARNING, "gqlnb"):
         client(server).execute("{ hello }")
-    said = f"{server.url}: rate limit reached. Asking again in 30.0 s (attempt 2 of 4)."
+    said = f"{server.url}: rate limit reached. Retrying in 30.0 s (attempt 2 of 4)."
     assert caplog.messages == [said]
     assert capsys.readouterr().err == f"{said} Interrupt to stop waiting.\n"
     assert SECRET not in report(caught.value)
@@ -296,7 +306,7 @@ FINAL = {
     "surrogate": (answer('{"data": {"a": "\\ud800"}}'), AnswerError, "lone surrogate"),
     "deep": (answer('{"data":' + "[" * 100_000), AnswerError, "nested too deeply"),
     "digits": (answer('{"data": {"a": ' + "9" * 9999 + "}}"), AnswerError, "out of range"),
-    "cut JSON": (answer('{"data": {"a": "b'), AnswerError, "it breaks off"),
+    "cut JSON": (answer('{"data": {"a": "b'), AnswerError, "it is incomplete"),
     "two answers": (answer(TEXT + TEXT), AnswerError, "trailing characters"),
     "null alone": (
         answer('{"data": null}'),
@@ -312,28 +322,32 @@ FINAL = {
     "no brotli": (
         answer(TEXT, Content_Encoding="br"),
         TransportError,
-        "not compressed as it says|'br', which was not asked for",
+        "data do not match the Content-Encoding|'br', which was not asked for",
     ),
     "no deflate": (
         answer(zlib.compress(TEXT)[:-9], Content_Encoding="deflate"),
         TransportError,
-        "breaks off",
+        "the response is incomplete",
     ),
     "compress": (
         answer(TEXT, Content_Encoding="compress"),
         TransportError,
         "its Content-Encoding is 'compress', which was not asked for; gzip, deflate",
     ),
-    "no gzip": (answer(TEXT, Content_Encoding="gzip"), TransportError, "not compressed as it says"),
+    "no gzip": (
+        answer(TEXT, Content_Encoding="gzip"),
+        TransportError,
+        "data do not match the Content-Encoding",
+    ),
     "gzip, wrong sum": (
         answer(squeezed(HI)[:-8] + b"\0" * 8, Content_Encoding="gzip"),
         TransportError,
-        "not compressed as it says",
+        "data do not match the Content-Encoding",
     ),
     "gzip, then more": (
         answer(squeezed(HI) + b"<html>", Content_Encoding="gzip"),
         TransportError,
-        "not compressed as it says",
+        "data do not match the Content-Encoding",
     ),
     "two lengths": (answer(TEXT, Content_Length="26, 5"), TransportError, "what its length is"),
     "no length": (answer(TEXT, Content_Length="many"), TransportError, "what its length is"),
@@ -341,7 +355,7 @@ FINAL = {
     "chunk of -1": (
         answer(b"-1\r\n" + TEXT, Content_Length=None, Transfer_Encoding="chunked"),
         TransportError,
-        "breaks off",
+        "the response is incomplete",
     ),
     "no HTTP": (Close(b"SSH-2.0-OpenSSH_9.7\r\n"), TransportError, "does not speak HTTP"),
     "HTTP/2": (Close(b"\x00\x00\x12\x04\x00\x00\x00\x00\x00\n"), TransportError, "not speak HTTP"),
@@ -389,8 +403,8 @@ FINAL = {
 
 @BOTH
 @pytest.mark.parametrize("fault", FINAL)
-def test_what_does_not_pass_is_one_error_at_once(endpoint, fault, ask):
-    """Of its class, in our words, after one request; the client goes on working after it."""
+def test_a_permanent_failure_is_one_error_without_a_retry(endpoint, fault, ask):
+    """Of the right class and message; the client stays usable."""
     said, kind, message = FINAL[fault]
     server = endpoint(said, said, said, said, said, OK)
     made = client(server, limits=ONCE)
@@ -403,8 +417,8 @@ def test_what_does_not_pass_is_one_error_at_once(endpoint, fault, ask):
 
 
 @pytest.mark.parametrize("broken", [b"\xff", b"\\ud83d", b"\\udc00"])
-def test_text_that_is_none_is_mended_beside_the_error(endpoint, broken):
-    """What came is not lost for one broken character."""
+def test_invalid_utf8_is_replaced_in_the_partial_data(endpoint, broken):
+    """One invalid character does not lose the answer."""
     made = client(endpoint(answer(b'{"data": {"a": "x' + broken + b'", "b": 1}}')))
     error = failing(AnswerError, "is no", lambda: made.execute("{ a b }"))
     assert error.result.data == {"a": "x\ufffd", "b": 1}
@@ -455,7 +469,7 @@ RIGHT = {
 
 @BOTH
 @pytest.mark.parametrize("oddity", RIGHT)
-def test_what_is_odd_and_right_is_read(endpoint, oddity, ask):
+def test_unusual_but_valid_responses_are_read(endpoint, oddity, ask):
     """Twice, so that nothing of the first is left in the second."""
     server = endpoint(RIGHT[oddity])
     made = client(server)
@@ -474,8 +488,8 @@ def test_large_integers_are_exact(endpoint):
 
 
 @BOTH
-def test_partial_data_keeps_data_and_errors(endpoint, ask):
-    """Under each status that such answers come with."""
+def test_partial_results_have_data_and_errors(endpoint, ask):
+    """Under each status that such answers have."""
     members = {"data": {"a": 1, "b": None}, "errors": [{"message": "m", "path": ["b"]}]}
     for status in ("200 OK", "294 Partial", "400 Bad", "500 Bad", "502 Bad"):
         result = ask(client(endpoint(json_answer(members, status))), "{ a b }")
@@ -494,8 +508,8 @@ WHOLE = {
 
 @pytest.mark.parametrize("end", [Close, Reset])
 @pytest.mark.parametrize("whole", WHOLE)
-def test_an_answer_cut_anywhere_is_no_answer(endpoint, whole, end):
-    """At each of its bytes: one error that it broke off, never wrong data."""
+def test_a_truncated_answer_is_an_error(endpoint, whole, end):
+    """At each of its bytes: one error that it is incomplete, never wrong data."""
     server = endpoint(b"")
     made = client(server, limits=ONCE)
     for part in cuts(WHOLE[whole]):
@@ -505,13 +519,13 @@ def test_an_answer_cut_anywhere_is_no_answer(endpoint, whole, end):
             continue
         error = failing(TransportError, None, lambda: made.execute("{ hello }"))
         assert error.broken, part
-        assert "breaks off" in str(error) or "closed before" in str(error)
+        assert "the response is incomplete" in str(error) or "closed before" in str(error)
 
 
 @BOTH
 @pytest.mark.parametrize("idle", ["noticed", "lost"])
 def test_a_stale_connection_is_replaced(endpoint, ask, idle):
-    """Whether its end had arrived before the next query or crossed it; nobody hears of it."""
+    """Whether it closed before the next query or during it; no error is raised."""
     server = endpoint(OK, *([] if idle == "noticed" else [Close()]), OK)
     made = client(server, limits=ONCE)
     ask(made, "{ hello }")
@@ -521,17 +535,17 @@ def test_a_stale_connection_is_replaced(endpoint, ask, idle):
     assert server.connections == 2
 
 
-def test_a_mutation_lost_on_a_kept_connection_is_not_repeated(endpoint):
+def test_a_mutation_lost_on_a_reused_connection_is_not_retried(endpoint):
     """The endpoint had read it."""
     server = endpoint(OK, Close(), OK)
     made = client(server)
     made.execute("{ hello }")
-    failing(TransportError, "look before", lambda: made.execute("mutation { put }"))
+    failing(TransportError, "Check before", lambda: made.execute("mutation { put }"))
     assert len(server.requests) == 2
 
 
-def test_a_connection_is_kept(endpoint):
-    """Ten calls, one connection; a closed client opens another."""
+def test_connections_are_reused(endpoint):
+    """Ten calls use one connection; a closed client opens another."""
     server = endpoint(OK)
     made = client(server)
     for _ in range(10):
@@ -544,7 +558,7 @@ def test_a_connection_is_kept(endpoint):
 
 @pytest.mark.parametrize("status", ["301 M", "302 F", "303 S", "307 T", "308 P"])
 @pytest.mark.parametrize("to", ["http://{}", "//{}/", "https://{}/graphql", "http://localhost:1"])
-def test_a_redirect_to_another_origin_gets_nothing(endpoint, to, status):
+def test_redirects_to_another_origin_are_not_followed(endpoint, to, status):
     """Another port, another scheme, another name of the same machine."""
     other = endpoint(OK)
     location = to.format(f"127.0.0.1:{other.port}")
@@ -553,8 +567,8 @@ def test_a_redirect_to_another_origin_gets_nothing(endpoint, to, status):
     assert other.requests == []
 
 
-def test_a_client_may_be_closed_while_another_thread_asks(endpoint):
-    """Whoever asks in that moment opens a connection of its own."""
+def test_a_client_may_be_closed_while_another_thread_uses_it(endpoint):
+    """The other thread opens its own connection."""
     server, over = endpoint(OK), threading.Event()
     made, failures = client(server), []
 
@@ -578,7 +592,7 @@ def test_a_client_may_be_closed_while_another_thread_asks(endpoint):
 
 
 def test_a_child_process_does_not_share_connections(endpoint, monkeypatch):
-    """After a fork both would read each other's answers."""
+    """After a fork, both would read each other's responses."""
     server = endpoint(OK)
     made = client(server)
     made.execute("{ hello }")
@@ -611,7 +625,7 @@ SLOW = {
 
 @BOTH
 @pytest.mark.parametrize("fault", SLOW)
-def test_the_deadline_holds_however_bytes_come(endpoint, fault, ask):
+def test_the_deadline_applies_to_slow_responses(endpoint, fault, ask):
     """One error within a second after it, and the connection is closed."""
     server = endpoint(SLOW[fault])
     begun = time.monotonic()
@@ -626,10 +640,10 @@ def test_the_deadline_holds_however_bytes_come(endpoint, fault, ask):
     assert not error.broken
 
 
-def test_a_mutation_that_timed_out_may_have_been_executed(endpoint):
+def test_a_timed_out_mutation_may_have_been_executed(endpoint):
     """The error says so."""
     made = client(endpoint(silent), timeout=0.1)
-    failing(TransportError, "no answer.*look before", lambda: made.execute("mutation { put }"))
+    failing(TransportError, "no answer.*Check before", lambda: made.execute("mutation { put }"))
 
 
 LARGE = {
@@ -647,8 +661,8 @@ LARGE = {
 
 @BOTH
 @pytest.mark.parametrize("fault", LARGE)
-def test_the_cap_holds_however_bytes_come(endpoint, fault, ask):
-    """One error, and never more in memory than was granted, with some room to work in."""
+def test_the_size_limit_applies_to_all_responses(endpoint, fault, ask):
+    """One error, and memory stays within the limit and some buffers."""
     made = client(endpoint(LARGE[fault]), limits=Limits(answer=4 * 2**20))
     tracemalloc.start()
     try:
@@ -674,8 +688,8 @@ SPACED = b'{"data": {"hello": "' + b" " * 500 + b'"}}'
         chunked(SPACED[:100], SPACED[100:]),
     ],
 )
-def test_an_answer_of_just_the_cap_is_read(endpoint, said):
-    """A byte less granted is too little."""
+def test_an_answer_of_exactly_the_size_limit_is_read(endpoint, said):
+    """With a limit one byte lower it is an error."""
     size = len(SPACED)
     made = client(endpoint(said), limits=Limits(answer=size))
     assert made.execute("{ hello }").data == {"hello": " " * 500}
@@ -683,8 +697,8 @@ def test_an_answer_of_just_the_cap_is_read(endpoint, said):
     failing(TransportError, f"larger than {size - 1} bytes", lambda: made.execute("{ hello }"))
 
 
-def test_a_call_that_is_cancelled_lets_go(endpoint):
-    """The thread that waited for it ends with its connection."""
+def test_a_cancelled_call_releases_its_thread(endpoint):
+    """The waiting thread ends, and its connection closes."""
     server = endpoint(silent)
     made = client(server)
 
@@ -701,7 +715,7 @@ def test_a_call_that_is_cancelled_lets_go(endpoint):
 
 
 @BOTH
-def test_the_deadline_holds_in_an_application(ask):
+def test_the_deadline_applies_to_asgi_applications(ask):
     """One that never answers, without a socket."""
 
     async def app(scope, receive, send):
@@ -785,8 +799,8 @@ def SCHEMA_OF():  # noqa: N802
 
 @TWICE
 @pytest.mark.parametrize("misfit", MISFITS)
-def test_an_answer_that_does_not_fit_is_an_error_with_its_place(endpoint, misfit, time):
-    """The data stay reachable."""
+def test_an_answer_that_does_not_match_is_an_error_with_its_path(endpoint, misfit, time):
+    """The data stay available."""
     text, data, message = MISFITS[misfit]
     error = failing(AnswerError, message, lambda: asked(endpoint, text, {"data": data}, time))
     assert error.result.data == data
@@ -794,8 +808,8 @@ def test_an_answer_that_does_not_fit_is_an_error_with_its_place(endpoint, misfit
 
 @TWICE
 @pytest.mark.parametrize("fitting", FITTING)
-def test_an_answer_that_fits_is_read(endpoint, fitting, time):
-    """What a newer endpoint may send is no error."""
+def test_answers_that_match_the_query_are_accepted(endpoint, fitting, time):
+    """Extra members of newer endpoints are not errors."""
     text, data = FITTING[fitting]
     assert asked(endpoint, text, {"data": data}, time).data == data
 
@@ -811,8 +825,8 @@ def test_an_answer_that_fits_is_read(endpoint, fitting, time):
         (None, True),
     ],
 )
-def test_a_null_is_excused_by_an_error_with_its_path(endpoint, path, right, time):
-    """GitHub leaves a null in place where an error says why."""
+def test_a_null_with_an_error_at_its_path_is_accepted(endpoint, path, right, time):
+    """GitHub returns null for fields that failed."""
     members = {
         "data": {"items": [{"id": "1"}, {"id": None}]},
         "errors": [{"type": "FORBIDDEN", "message": "m", "path": path}],
@@ -830,8 +844,8 @@ def test_a_null_is_excused_by_an_error_with_its_path(endpoint, path, right, time
 # -- proxies
 
 
-def test_a_proxy_is_asked_for_other_machines(endpoint, monkeypatch):
-    """With the whole address, and without a token in the clear."""
+def test_the_proxy_is_used_for_other_hosts(endpoint, monkeypatch):
+    """With the absolute address, and without a token over plain http."""
     proxy = endpoint(OK)
     monkeypatch.setenv("http_proxy", f"http://user:pass@127.0.0.1:{proxy.port}")
     monkeypatch.delenv("no_proxy", raising=False)
@@ -841,8 +855,8 @@ def test_a_proxy_is_asked_for_other_machines(endpoint, monkeypatch):
     assert b"Proxy-Authorization: Basic " in proxy.requests[0].replace(b"proxy-a", b"Proxy-A")
 
 
-def test_a_tunnel_carries_no_token_in_the_clear(endpoint, monkeypatch):
-    """The proxy is asked to connect, and its refusal has words of its own."""
+def test_a_tunnel_request_has_no_token(endpoint, monkeypatch):
+    """A refused CONNECT has its own error message."""
     proxy = endpoint(answer("", "407 Proxy Authentication Required"))
     monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
     monkeypatch.delenv("no_proxy", raising=False)

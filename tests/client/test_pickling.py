@@ -1,4 +1,4 @@
-"""Clients are pickled with all of their options, or refused; copies share what they have."""
+"""Clients are pickled with all of their options, or refused; copies share their resources."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def server():
         yield made
 
 
-def test_all_options_travel(server, monkeypatch, tmp_path):
-    """Timeout, limits, headers, verify, schema and the source of the token arrive."""
+def test_all_options_are_pickled(server, monkeypatch, tmp_path):
+    """Timeout, limits, headers, verify, schema and the source of the token."""
     monkeypatch.setenv("SOME_TOKEN", SECRET)
     bundle = tmp_path / "bundle.pem"
     bundle.write_text("")
@@ -41,15 +41,15 @@ def test_all_options_travel(server, monkeypatch, tmp_path):
     data = pickle.dumps(client)
     assert SECRET.encode() not in data
     again = pickle.loads(data)
-    recipe = again.make_recipe()
-    assert recipe == client.make_recipe()
+    recipe = again._make_recipe()
+    assert recipe == client._make_recipe()
     assert (recipe.timeout, recipe.limits) == (7, Limits(answer=1000, wait=3))
     assert (recipe.headers[1], recipe.verify) == (("X-Plain", "yes"), str(bundle))
     assert "added" in again.schema.query_type.fields
     assert again.execute(HELLO).data == client.execute(HELLO).data
 
 
-def test_another_process_asks_with_the_token_that_it_finds(server, monkeypatch):
+def test_another_process_uses_the_token_of_its_environment(server, monkeypatch):
     """The pickle names the variable, and the other process reads it."""
     monkeypatch.setenv("SOME_TOKEN", SECRET)
     code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).execute('{ hello }').data)"
@@ -64,8 +64,11 @@ def test_another_process_asks_with_the_token_that_it_finds(server, monkeypatch):
     ("make", "reason"),
     [
         (lambda url: Client(url, token=Token(SECRET)), "token='env:NAME'"),
-        (lambda url: Client(f"{url}?api_key={SECRET}"), "given by value"),
-        (lambda url: Client(url, headers={"Cookie": f"session={SECRET}"}), "headers={'X-Api-Key'"),
+        (lambda url: Client(f"{url}?api_key={SECRET}"), "passed as a value"),
+        (
+            lambda url: Client(url, headers={"Cookie": Token(f"a={SECRET}", "")}),
+            "headers={'X-Api-Key'",
+        ),
         (lambda _: Client(reference_schema()), "Serve it, and ask its address"),
         (
             lambda url: Client(url, verify=ssl.create_default_context()),
@@ -74,16 +77,16 @@ def test_another_process_asks_with_the_token_that_it_finds(server, monkeypatch):
     ],
     ids=["token", "address", "cookie", "schema", "context"],
 )
-def test_what_cannot_travel_is_refused(make, reason):
-    """The sentence says why, and how to do it; it holds no secret."""
+def test_unpicklable_clients_are_refused(make, reason):
+    """The error has the reason and the remedy, and no secret."""
     with pytest.raises(TypeError, match="This client cannot be pickled: ") as caught:
         pickle.dumps(make("http://127.0.0.1:4000/graphql"))
     assert reason in str(caught.value)
     assert SECRET not in str(caught.value)
 
 
-def test_a_named_connection_travels_by_name():
-    """The other process reads the settings of that name itself."""
+def test_a_named_connection_is_pickled_by_name():
+    """The other process reads its own settings of that name."""
     client = connect("demo")
     data = pickle.dumps(client)
     again = pickle.loads(data)
@@ -91,8 +94,8 @@ def test_a_named_connection_travels_by_name():
     assert again.execute("{ viewer { login } }").data == {"viewer": {"login": "demo"}}
 
 
-def test_a_name_of_this_process_alone_does_not_travel():
-    """Nobody else knows it; the address of its client does travel, with the name."""
+def test_session_connections_are_not_pickled_by_name():
+    """Other processes do not know them; the client's address is pickled with the name."""
     connections.register_connection(
         "here", lambda **given: Client(reference_schema(), **given), "a schema"
     )
@@ -109,8 +112,8 @@ def test_a_name_of_this_process_alone_does_not_travel():
         connections.forget_connection("there")
 
 
-def test_options_of_a_connection_of_this_process_travel_or_are_refused(tmp_path):
-    """Its CA bundle and its schema go along with the address; an SSLContext cannot."""
+def test_options_of_session_connections_are_pickled_or_refused(tmp_path):
+    """CA bundle and schema are pickled with the address; an SSLContext cannot be."""
     bundle = tmp_path / "bundle.pem"
     bundle.write_text("")
     options = {"verify": bundle, "schema": "type Query { added: Int }"}
@@ -121,7 +124,7 @@ def test_options_of_a_connection_of_this_process_travel_or_are_refused(tmp_path)
     try:
         for client in (Client("there"), connect("there")):
             again = pickle.loads(pickle.dumps(client))
-            assert again.make_recipe().verify == str(bundle)
+            assert again._make_recipe().verify == str(bundle)
             assert "added" in again.schema.query_type.fields
         own = Client("there", schema="type Query { a: Int }")
         assert "a" in pickle.loads(pickle.dumps(own)).schema.query_type.fields
@@ -136,8 +139,8 @@ def test_options_of_a_connection_of_this_process_travel_or_are_refused(tmp_path)
         connections.forget_connection("there")
 
 
-def test_a_recording_travels_with_its_client(tmp_path):
-    """By the path and the mode; what it replays needs no endpoint."""
+def test_a_recording_is_pickled_with_its_client(tmp_path):
+    """As its path and mode; a replay needs no endpoint."""
     path = tmp_path / "a.jsonl"
     with serve(reference_schema(), port=0) as server, recorded(path):
         client = Client(server.url)
@@ -147,8 +150,8 @@ def test_a_recording_travels_with_its_client(tmp_path):
 
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
-def test_a_copy_keeps_options_and_secrets(server, duplicate):
-    """Within a process nothing is refused, since nothing leaves it."""
+def test_a_copy_has_the_same_options_and_secrets(server, duplicate):
+    """Within a process nothing is refused."""
     client = Client(server.url, token=Token(SECRET), timeout=7, headers={"X-Plain": "yes"})
     again = duplicate(client)
     assert again is not client
@@ -159,7 +162,7 @@ def test_a_copy_keeps_options_and_secrets(server, duplicate):
     )
 
 
-def test_a_copy_of_a_client_of_a_schema_works():
+def test_a_copy_of_an_in_process_client_works():
     """It executes with the same schema."""
     client = Client(reference_schema())
-    assert copy.deepcopy(client).local_schema is client.local_schema
+    assert copy.deepcopy(client)._local_schema is client._local_schema

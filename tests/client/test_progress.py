@@ -1,4 +1,4 @@
-"""What a person sees while pages come, and where nobody sees anything."""
+"""Progress bars of paging, and where none is shown."""
 
 import os
 import re
@@ -49,7 +49,7 @@ def shown(capsys):
 
 
 def test_a_bar_shows_rows_requests_budget_and_estimate(capsys):
-    """On stderr; it is gone when all is done."""
+    """On stderr; it is removed at the end."""
     with Progress(True, "Pages", clock=Ticks(10)) as progress:
         for page in (1, 2, 3):
             progress(100 * page, 1000, page, BUDGET)
@@ -63,8 +63,8 @@ def test_a_bar_shows_rows_requests_budget_and_estimate(capsys):
 
 
 @pytest.mark.usefixtures("person")
-def test_the_estimate_counts_what_came_while_somebody_waited(capsys):
-    """Not the rows that a harvest had when it went on, nor all rows for the first moment."""
+def test_the_estimate_counts_rows_of_the_current_run(capsys):
+    """Not rows of an earlier run that was resumed, nor those of the first moment."""
     clock = iter([0, 1, 101, 201]).__next__
     with Progress(clock=clock) as progress:
         for came in (0, 1, 2):
@@ -77,8 +77,8 @@ def test_the_estimate_counts_what_came_while_somebody_waited(capsys):
     assert 60 * int(left[1]) + int(left[2]) >= 390, last
 
 
-def test_a_number_of_rows_that_changes_is_followed(capsys):
-    """Unknown at first, then more, then less."""
+def test_the_bar_follows_a_changing_total(capsys):
+    """Unknown at first, then higher, then lower."""
     with Progress(True) as progress:
         for got, wanted in ((10, None), (20, 100), (30, 40)):
             progress(got, wanted, 1)
@@ -88,7 +88,7 @@ def test_a_number_of_rows_that_changes_is_followed(capsys):
 
 
 @pytest.mark.usefixtures("person")
-def test_what_is_over_soon_needs_no_bar(capsys):
+def test_short_runs_show_no_bar(capsys):
     """Neither two seconds with few requests, nor many requests in a moment."""
     for seconds, requests in ((10, 2), (0.01, 100)):
         with Progress(clock=Ticks(seconds)) as progress:
@@ -116,8 +116,8 @@ def test_what_is_over_soon_needs_no_bar(capsys):
         (False, "1", False),
     ],
 )
-def test_the_option_and_the_variable_decide(capsys, monkeypatch, show, variable, bar):
-    """The variable can switch all bars off."""
+def test_the_option_and_the_variable_control_the_bar(capsys, monkeypatch, show, variable, bar):
+    """The variable can disable all bars."""
     if variable is not None:
         monkeypatch.setenv(PROGRESS_VARIABLE, variable)
     with Progress(show, clock=Ticks(10)) as progress:
@@ -125,8 +125,8 @@ def test_the_option_and_the_variable_decide(capsys, monkeypatch, show, variable,
         assert bool(shown(capsys)) == bar
 
 
-def test_nothing_is_shown_in_a_test_or_to_nobody(capsys, monkeypatch):
-    """Whoever wants a bar there says True."""
+def test_no_bar_is_shown_in_tests_or_without_a_terminal(capsys, monkeypatch):
+    """Unless the option is True."""
     for watching, testing in ((True, TESTING_VARIABLES), (False, ())):
         monkeypatch.setattr("gqlnb.client.progress.is_interactive", lambda said=watching: said)
         monkeypatch.setattr("gqlnb.client.progress.TESTING_VARIABLES", testing)
@@ -135,8 +135,8 @@ def test_nothing_is_shown_in_a_test_or_to_nobody(capsys, monkeypatch):
         assert shown(capsys) == []
 
 
-def test_a_function_is_told_instead(capsys):
-    """After each page; what it raises is raised."""
+def test_a_callback_replaces_the_bar(capsys):
+    """It is called after each page; its exceptions are raised."""
     told = []
     with Progress(lambda *said: told.append(said)) as progress:
         progress(1, None, 1, BUDGET)
@@ -152,15 +152,15 @@ def test_a_function_is_told_instead(capsys):
 
 
 @pytest.mark.parametrize("show", ["always", 1, None, []])
-def test_another_option_is_refused(show):
-    """With what it takes."""
+def test_an_invalid_option_is_refused(show):
+    """With the valid ones."""
     with pytest.raises(OptionError, match="takes 'auto', True, False or a function, not"):
         Progress(show)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_the_bar_closes_on_error_and_interrupt(capsys, error):
-    """Nothing of it stays, and nothing comes after it."""
+    """It is removed, and no output follows."""
     progress = Progress(True)
     progress(1, 100, 1)
     assert shown(capsys)
@@ -171,8 +171,8 @@ def test_the_bar_closes_on_error_and_interrupt(capsys, error):
     assert shown(capsys) == []
 
 
-def test_a_bar_that_cannot_be_drawn_loses_no_page(monkeypatch):
-    """A closed stderr is no reason to stop."""
+def test_a_failure_to_draw_the_bar_is_ignored(monkeypatch):
+    """A closed stderr does not stop the paging."""
     with open(os.devnull, "w") as gone:
         monkeypatch.setattr(sys, "stderr", gone)
     with Progress(True) as progress:
@@ -180,8 +180,8 @@ def test_a_bar_that_cannot_be_drawn_loses_no_page(monkeypatch):
         progress(2, 100, 2)
 
 
-def test_many_threads_may_tell_of_their_pages(capsys):
-    """And no thread of the bar itself is left."""
+def test_many_threads_may_report_progress(capsys):
+    """No thread of the bar is left."""
     before = threading.active_count()
     with Progress(True) as progress:
         with ThreadPoolExecutor(8) as threads:
@@ -201,7 +201,7 @@ with p.Progress(clock=iter(range(0, 900, 9)).__next__) as progress:
 
 @pytest.mark.slow
 def test_notebooks_under_nbval_show_no_bar(tmp_path):
-    """The kernel that it starts knows that it is in a test, so saved outputs stay as they are."""
+    """The kernel detects the test run, so saved outputs stay the same."""
     cell = nbformat.v4.new_code_cell(CELL, execution_count=1, outputs=[])
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     book = nbformat.v4.new_notebook(cells=[cell], metadata=kernel)

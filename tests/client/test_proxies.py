@@ -1,4 +1,4 @@
-"""Proxies that refuse, that ask who one is, and SOCKS, with and without its library."""
+"""Proxies that refuse or need a login, and SOCKS with and without its library."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ SCHEMES = ["http", "https"]
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_proxy_that_asks_for_a_login_says_where_it_goes(use_proxy, way, scheme):
-    """For a tunnel, and for a request that is passed on."""
+def test_a_proxy_that_needs_a_login_is_explained(use_proxy, way, scheme):
+    """For tunnels and for forwarded requests; the error says where to put the login."""
     with Endpoint(answer("<h1>Who?</h1>", "407 Proxy Authentication Required")) as proxy:
         use_proxy(proxy.url.removesuffix("/graphql"))
         with pytest.raises(TransportError, match=LOGIN) as caught:
@@ -61,8 +61,8 @@ def test_a_proxy_that_asks_for_a_login_says_where_it_goes(use_proxy, way, scheme
 
 
 @pytest.mark.parametrize("way", ["execute", "sse"])
-def test_a_proxy_that_refuses_a_tunnel_says_so(use_proxy, way):
-    """With the status that it gave, and before a token is sent."""
+def test_a_refused_tunnel_is_reported(use_proxy, way):
+    """With the proxy's status, and before a token is sent."""
     with Endpoint(answer("no", "403 Forbidden")) as proxy:
         use_proxy(proxy.url.removesuffix("/graphql"))
         with pytest.raises(TransportError, match=r"did not connect \(HTTP 403 Forbidden\)\. Ch"):
@@ -72,8 +72,8 @@ def test_a_proxy_that_refuses_a_tunnel_says_so(use_proxy, way):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_proxy_that_is_not_there_is_named_as_the_reason(use_proxy, way, scheme):
-    """It is not the endpoint that is missing."""
+def test_an_unreachable_proxy_is_named_as_the_reason(use_proxy, way, scheme):
+    """The endpoint is not at fault."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     use_proxy(f"http://127.0.0.1:{port}")
@@ -158,8 +158,8 @@ def socks() -> Iterator[Callable[..., Socks]]:
         each.close()
 
 
-def test_a_socks_proxy_leads_to_the_endpoint(use_proxy, socks):
-    """Where its library is installed; the proxy resolves the name."""
+def test_a_socks_proxy_connects_to_the_endpoint(use_proxy, socks):
+    """If its library is installed; the proxy resolves the name."""
     with Endpoint(json_answer({"data": {"a": 1}})) as endpoint:
         proxy = socks(endpoint.port)
         use_proxy(proxy.url)
@@ -168,10 +168,10 @@ def test_a_socks_proxy_leads_to_the_endpoint(use_proxy, socks):
         assert proxy.asked == ["example.test"]
 
 
-def test_a_socks_proxy_that_refuses_is_named_as_the_reason(use_proxy, socks):
-    """With its reason: here the rules it keeps."""
+def test_a_socks_refusal_is_named_as_the_reason(use_proxy, socks):
+    """With its reply code: here, not allowed by its rules."""
     use_proxy(socks(0, 2).url)
-    match = f"the SOCKS proxy did not lead there: .*not allowed by ruleset.*{ADVICE}"
+    match = f"the SOCKS proxy could not connect to the endpoint: .*not allowed by ruleset.*{ADVICE}"
     with pytest.raises(TransportError, match=match):
         Client("http://example.test/graphql").execute("{ a }")
 
@@ -192,8 +192,8 @@ for ask in (
 """
 
 
-def test_a_socks_proxy_without_its_library_says_what_to_install(use_proxy):
-    """For requests, and for WebSockets, which need another one."""
+def test_a_missing_socks_library_is_named(use_proxy):
+    """For requests, and for WebSockets, which need a different one."""
     use_proxy("socks5://127.0.0.1:9")
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_LIBRARY], capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""All who share a budget ask in turn: threads, clients and coroutines, on a clock of the test's."""
+"""Threads, clients and coroutines with the same budget share one rate limiter (simulated clock)."""
 
 import asyncio
 import gc
@@ -14,12 +14,12 @@ from functools import partial
 import pytest
 
 from gqlnb import Client, Limits, RateLimited, Token, TransportError, github
-from gqlnb.client.auth_headers import Credentials
+from gqlnb.client.credentials import Credentials
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.rate_limiter import Clock, RateLimiter, RequestQueue, get_queue
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.http.messages import Response
-from gqlnb.http.rate_limit_rules import DEFAULT_LIMIT_WAIT
+from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
 from gqlnb.http.throttle import GITHUB_MAX_CONCURRENT, MAX_CONCURRENT
 from gqlnb.result.result import Result
 from tests.client.faults import Endpoint, json_answer
@@ -72,7 +72,7 @@ def hands(monkeypatch):
     monkeypatch.setattr(Clock, "wait", lambda _, event, seconds: made.wait(event, seconds))
     monkeypatch.setattr(Clock, "await_", lambda _, event, seconds: made.await_(event, seconds))
     monkeypatch.setattr("gqlnb.client.request_sender.time.time", made.now)
-    monkeypatch.setattr("gqlnb.client.retry_loop.time.sleep", made.sleep)
+    monkeypatch.setattr("gqlnb.client.request_sender.time.sleep", made.sleep)
     return made
 
 
@@ -121,8 +121,8 @@ class Budgeted:
 # -- turns
 
 
-def test_an_endpoint_without_headers_is_never_waited_for(hands):
-    """A thousand turns, and the clock stands still."""
+def test_an_endpoint_without_rate_limit_headers_causes_no_wait(hands):
+    """A thousand requests take no time on the clock."""
     pace, _ = paced(hands, wait=0)
     for _ in range(1000):
         with pace.queue_request(points=100):
@@ -130,8 +130,8 @@ def test_an_endpoint_without_headers_is_never_waited_for(hands):
     assert (hands.waited, pace.concurrency, repr(pace.budget)) == ([], MAX_CONCURRENT, "Budget()")
 
 
-def test_eight_threads_never_send_more_than_the_points_there_are(hands):
-    """Each of them stops where nothing is left, though answers come in any order."""
+def test_eight_threads_never_exceed_the_budget(hands):
+    """Each stops when no points are left, though answers arrive in any order."""
     endpoint = Budgeted(hands, 40)
     pace = RateLimiter(RequestQueue(8, hands), SOURCE, 60)
 
@@ -150,7 +150,7 @@ def test_eight_threads_never_send_more_than_the_points_there_are(hands):
     assert (endpoint.refused, hands.waited) == (0, [])
 
 
-def test_eight_threads_wait_for_the_next_hour_together(hands):
+def test_eight_threads_continue_after_the_hourly_reset(hands):
     """Each hour has no more requests than points, and none is refused."""
     endpoint = Budgeted(hands, 10)
     pace = RateLimiter(RequestQueue(8, hands), SOURCE, None)
@@ -164,8 +164,8 @@ def test_eight_threads_wait_for_the_next_hour_together(hands):
     assert (endpoint.refused, endpoint.windows, endpoint.used) == (0, [10, 10, 10], 5)
 
 
-def test_turns_come_in_the_order_in_which_they_were_entered(hands):
-    """Nobody overtakes."""
+def test_turns_are_granted_in_order_of_arrival(hands):
+    """No waiter is overtaken."""
     pace, gate = paced(hands, width=1)
     order, started, threads = [], threading.Barrier(2), []
 
@@ -186,8 +186,8 @@ def test_turns_come_in_the_order_in_which_they_were_entered(hands):
     assert order == list(range(6))
 
 
-def test_no_more_go_at_once_than_there_is_room_for(hands):
-    """One until the first answer, then as many as the endpoint bears."""
+def test_parallel_requests_are_limited(hands):
+    """One until the first answer, then as many as the endpoint allows."""
     for headers, width in (
         ({}, MAX_CONCURRENT),
         ({"x-github-media-type": "github.v4"}, GITHUB_MAX_CONCURRENT),
@@ -209,8 +209,8 @@ def test_no_more_go_at_once_than_there_is_room_for(hands):
         assert endpoint.most <= width
 
 
-def test_a_wait_beyond_the_patience_is_told_at_once(hands):
-    """With the reset time; the request does not go, and nobody is kept."""
+def test_a_wait_over_the_limit_raises_immediately(hands):
+    """The error has the reset time; no request is sent."""
     pace, gate = paced(hands, wait=60)
     pace.record_outcome(answered(0, reset=hands.now() + 600))
     turn = pace.queue_request()
@@ -219,15 +219,15 @@ def test_a_wait_beyond_the_patience_is_told_at_once(hands):
     until = datetime.fromtimestamp(int(hands.now() + 600), UTC)
     assert str(caught.value) == (
         f"{SOURCE}: The budget is used up until {until:%Y-%m-%d %H:%M:%S} UTC. The next request "
-        f"may go in {caught.value.wait:.0f} s. A client waits 60 s by itself: give it "
-        "limits=Limits(wait=...) for more."
+        f"is allowed in {caught.value.wait:.0f} s, but the maximum wait is 60 s. "
+        "To wait longer, pass limits=Limits(wait=...)."
     )
     assert 600 <= caught.value.wait <= 601
     assert (len(gate._waiting), gate.flow.in_flight, hands.waited) == (0, 0, [])
 
 
-def test_who_has_patience_does_not_keep_who_has_none(hands):
-    """Behind somebody who waits for an hour, the short of patience hear at once."""
+def test_a_patient_waiter_does_not_delay_impatient_ones(hands):
+    """Behind a wait of an hour, waiters with a shorter limit get their error immediately."""
     pace, gate = paced(hands)
     pace.record_outcome(answered(0, reset=hands.now() + 3600))
     patient, entered, go = pace.queue_request(), threading.Event(), threading.Event()
@@ -242,8 +242,8 @@ def test_who_has_patience_does_not_keep_who_has_none(hands):
     assert (len(gate._waiting), gate.flow.in_flight) == (0, 0)
 
 
-def test_a_limit_met_by_one_holds_all_who_wait(hands):
-    """Who has queued up hears of it, and goes when the time has come."""
+def test_a_rate_limit_error_delays_all_waiters(hands):
+    """Queued waiters proceed after the reset."""
     pace, gate = paced(hands, width=1)
     went = []
 
@@ -273,8 +273,8 @@ class Interrupted(Clock):
         super().wait(event, seconds)
 
 
-def test_ctrl_c_ends_a_real_wait():
-    """The signal wakes who waits for its turn."""
+def test_ctrl_c_interrupts_a_real_wait():
+    """The signal wakes the waiting thread."""
     gate = RequestQueue(clock=Interrupted())
     pace = RateLimiter(gate, SOURCE, None)
     pace.record_outcome(RateLimited("m", wait=1000))
@@ -287,28 +287,28 @@ def test_ctrl_c_ends_a_real_wait():
     ("told", "reason"),
     [
         (lambda now: answered(0, reset=now + 900), r"The budget is used up until \S+ \S+ UTC\."),
-        (lambda _: RateLimited("m", wait=90), r"The endpoint asks for a pause\."),
+        (lambda _: RateLimited("m", wait=90), r"The endpoint requested a delay\."),
         (
             lambda _: Result({}, extensions={"cost": BUCKET}, response=Response(200)),
             r"The budget has 10 points, too few for the request\.",
         ),
     ],
 )
-def test_who_waits_hears_why(hands, monkeypatch, capsys, caplog, told, reason):
-    """Once, in the log and on the screen of a person; the wait can be interrupted."""
-    monkeypatch.setattr("gqlnb.client.retry_loop.is_interactive", lambda: True)
+def test_the_reason_for_a_wait_is_shown(hands, monkeypatch, capsys, caplog, told, reason):
+    """Once, in the log and on an interactive screen; the wait can be interrupted."""
+    monkeypatch.setattr("gqlnb.client.progress.is_interactive", lambda: True)
     pace, _ = paced(hands)
     pace.record_outcome(told(hands.now()))
     with caplog.at_level("WARNING", "gqlnb"), pace.queue_request(points=500):
         pass
     (said,) = caplog.messages
-    assert re.fullmatch(rf"{SOURCE}: {reason} Asking again in \d+\.\d s\.", said)
+    assert re.fullmatch(rf"{SOURCE}: {reason} Retrying in \d+\.\d s\.", said)
     assert capsys.readouterr().err == f"{said} Interrupt to stop waiting.\n"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-def test_an_interrupt_during_a_wait_leaves_all_well(hands, error):
-    """The turn is given up, and the next one goes."""
+def test_an_interrupted_wait_releases_its_turn(hands, error):
+    """The next waiter proceeds."""
     pace, gate = paced(hands)
     pace.record_outcome(answered(0, reset=hands.now() + 600))
 
@@ -334,8 +334,8 @@ def test_an_interrupt_during_a_wait_leaves_all_well(hands, error):
         (TransportError("m", status=404), 10),
     ],
 )
-def test_what_fails_inside_a_turn_ends_it(hands, error, left):
-    """What got no answer may have been charged; what was refused was not."""
+def test_a_failure_inside_a_turn_ends_it(hands, error, left):
+    """Unanswered requests count as charged, refused ones do not."""
     pace, gate = paced(hands)
     pace.record_outcome(answered(10, reset=hands.now() + 600))
     with pytest.raises(type(error)), pace.queue_request():
@@ -343,8 +343,8 @@ def test_what_fails_inside_a_turn_ends_it(hands, error, left):
     assert (pace.budget.remaining, gate.flow.in_flight) == (left, 0)
 
 
-def test_coroutines_and_threads_share_one_order(hands):
-    """On one loop and beside it, none beyond the points there are."""
+def test_coroutines_and_threads_share_one_queue(hands):
+    """Together they never exceed the budget."""
     endpoint = Budgeted(hands, 30)
     pace = RateLimiter(RequestQueue(4, hands), SOURCE, 60)
     done = []
@@ -377,8 +377,8 @@ def test_coroutines_and_threads_share_one_order(hands):
     assert (len(done), endpoint.used, endpoint.refused) == (30, 30, 0)
 
 
-def test_a_coroutine_that_is_cancelled_leaves_the_order(hands):
-    """Who waits behind it goes."""
+def test_a_cancelled_coroutine_leaves_the_queue(hands):
+    """The next waiter proceeds."""
     pace, gate = paced(hands, width=1)
 
     async def waiting():
@@ -400,8 +400,8 @@ def test_a_coroutine_that_is_cancelled_leaves_the_order(hands):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
-def test_a_forked_child_has_a_gate_of_its_own(hands):
-    """Locks that a thread of the parent holds are not waited for."""
+def test_a_forked_child_has_its_own_limiter(hands):
+    """It does not wait for locks that a thread of the parent had acquired."""
     pace, gate = paced(hands, width=1)
     with gate.lock:
         child = os.fork()
@@ -420,8 +420,8 @@ def transport(url, *tokens):
     return HttpTransport(url, Credentials(None, headers))
 
 
-def test_one_endpoint_and_one_token_are_one_gate():
-    """However many clients there are, and whatever word stands before the token."""
+def test_clients_of_one_endpoint_and_token_share_a_limiter():
+    """For any number of clients, and any scheme before the token."""
     url, other = "https://api.example/graphql", "https://other.example/graphql"
     gate = get_queue(transport(url, Token(SECRET)))
     assert get_queue(transport(url + "/v2", Token(SECRET, "token"))) is gate
@@ -434,16 +434,16 @@ def test_one_endpoint_and_one_token_are_one_gate():
     assert get_queue(transport(url, Token(lambda: SECRET))) is not mine
 
 
-def test_without_a_token_the_address_counts_beyond_this_machine():
-    """Here it is a server that somebody restarts."""
+def test_limiters_without_a_token_are_per_address_except_localhost():
+    """A local server may be restarted at any time."""
     away, here = "https://api.example/graphql", "http://127.0.0.1:4000/graphql"
     gate = get_queue(transport(away))
     assert get_queue(transport(away)) is gate
     assert get_queue(transport(here)) is not get_queue(transport(here))
 
 
-def test_a_gate_is_forgotten_with_its_clients():
-    """No list grows, and none holds a token."""
+def test_a_limiter_is_released_with_its_clients():
+    """No registry grows, and none contains a token."""
     key = "https://forgotten.example/graphql"
     get_queue(transport(key, Token(SECRET))).flow.record_limit(1000, time.time())
     gc.collect()
@@ -463,8 +463,8 @@ def headers(left, hands, **more):
     }
 
 
-def test_a_client_knows_its_budget(hands):
-    """From whatever it asked last; nothing at first."""
+def test_the_client_exposes_the_budget_of_the_last_response(hands):
+    """Before the first request there is no budget."""
     with Endpoint(json_answer(OK, **headers(4321, hands))) as server, Client(server.url) as client:
         assert not client.budget
         client.execute("{ hello }")
@@ -473,8 +473,8 @@ def test_a_client_knows_its_budget(hands):
         assert (known.limit, known.remaining, known.reset, known.cost) == (5000, 4321, reset, None)
 
 
-def test_a_budget_in_the_data_is_known_too():
-    """The field ``rateLimit``, of an endpoint without headers: the stand-in in this process."""
+def test_a_budget_in_the_data_is_read():
+    """From the field ``rateLimit``, in process, without headers."""
     client = Client("demo")
     assert not client.budget
     client.execute("{ viewer { login } }")
@@ -489,16 +489,16 @@ def test_a_budget_in_the_data_is_known_too():
     assert f"{known.reset:%Y-%m-%dT%H:%M:%SZ}" == data["resetAt"]
 
 
-def test_a_client_asks_although_nothing_is_left(hands):
-    """What an answer says in passing keeps no single request back: the endpoint decides."""
+def test_a_single_request_is_sent_with_an_empty_budget(hands):
+    """An exhausted budget delays no single request: the endpoint decides."""
     with Endpoint(json_answer(OK, **headers(0, hands))) as server, Client(server.url) as client:
         for _ in range(3):
             client.execute("{ hello }")
         assert (len(server.requests), hands.waited) == (3, [])
 
 
-def test_a_client_does_not_ask_before_the_time_an_endpoint_named(hands):
-    """All of its threads wait for it, or are told at once; a mutation does not wait."""
+def test_no_query_is_sent_before_the_given_retry_time(hands):
+    """Queries wait within the client's limit; otherwise, RateLimited is raised."""
     slow = json_answer({"message": "Slow"}, "429 No", Retry_After="50")
     with Endpoint(slow, json_answer(OK)) as server:
         client = Client(server.url, limits=Limits(wait=40))
@@ -514,8 +514,8 @@ def test_a_client_does_not_ask_before_the_time_an_endpoint_named(hands):
         assert hands.waited == [20, 30]
 
 
-def test_a_client_that_was_told_nothing_asks_again_when_it_is_asked_to(hands):
-    """A limit without a time keeps turns waiting, not a person who tries."""
+def test_a_limit_without_a_time_does_not_block_single_requests(hands):
+    """It delays queued turns only."""
     limit = json_answer({"message": "You have exceeded a secondary rate limit."}, "403 No")
     with Endpoint(limit, json_answer(OK)) as server:
         client = Client(server.url, limits=Limits(wait=1))
@@ -535,8 +535,8 @@ SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes
     [{"message": SECONDARY}, {"errors": [{"message": SECONDARY}]}],
     ids=["message", "errors"],
 )
-def test_a_secondary_limit_is_waited_for(hands, status, after, body):
-    """As long as it says, else a minute; never until the budget is whole again."""
+def test_a_secondary_limit_delays_requests(hands, status, after, body):
+    """By its Retry-After or a minute, never until the budget resets."""
     limit = json_answer(body, status, Retry_After=after, **headers(4999, hands))
     with Endpoint(limit, json_answer(OK)) as server, Client(server.url) as client:
         made = Client(server.url, limits=Limits(wait=100))
@@ -547,8 +547,8 @@ def test_a_secondary_limit_is_waited_for(hands, status, after, body):
 
 @pytest.mark.parametrize("kind", ["RATE_LIMITED", "RATE_LIMIT"])
 @pytest.mark.parametrize("left", [0, 12])
-def test_both_names_of_the_limit_are_waited_for(hands, kind, left):
-    """Until the reset, though something may be left."""
+def test_both_rate_limit_error_types_delay_requests(hands, kind, left):
+    """Until the reset, even if points are left."""
     body = {"errors": [{"type": kind, "message": "API rate limit exceeded for user ID 1."}]}
     limit = json_answer(body, **headers(left, hands))
     with Endpoint(limit, json_answer(OK)) as server:
@@ -558,8 +558,8 @@ def test_both_names_of_the_limit_are_waited_for(hands, kind, left):
         assert 600 <= waited <= 601
 
 
-def test_the_bucket_of_shopify_is_waited_for(hands):
-    """Until it holds what the request costs."""
+def test_requests_wait_for_the_shopify_bucket(hands):
+    """Until it has enough points for the request."""
     status = {"maximumAvailable": 1000, "currentlyAvailable": 100, "restoreRate": 50}
     cost = {"cost": {"requestedQueryCost": 700, "throttleStatus": status}}
     error = {"message": "Throttled", "extensions": {"code": "THROTTLED"}}
@@ -582,7 +582,7 @@ def served(hands, **limits):
 
 
 def test_clients_of_one_token_share_the_budget_of_the_stand_in(hands):
-    """Eight of them, 12 points: 12 requests are answered, and none is refused."""
+    """Eight clients with 12 points: 12 requests are answered, and none is refused."""
     with served(hands, budget=12) as server:
         clients = [Client(server.url, token=Token(SECRET)) for _ in range(8)]
         refused = []
@@ -609,8 +609,8 @@ def test_clients_of_one_token_share_the_budget_of_the_stand_in(hands):
             assert clients[0].execute(RATE)["rateLimit"]["remaining"] == 11
 
 
-def test_the_secondary_limit_of_the_stand_in_is_waited_for(hands):
-    """Who meets it waits as long as it says, and goes on."""
+def test_requests_wait_for_the_secondary_limit_of_the_stand_in(hands):
+    """The refused client waits for the given time and continues."""
     with served(hands, pace=5) as server:
         client = Client(server.url, token=Token(SECRET))
         for _ in range(17):
@@ -622,8 +622,8 @@ def test_the_secondary_limit_of_the_stand_in_is_waited_for(hands):
 
 
 @pytest.mark.parametrize("limits", [{"budget": 4}, {"concurrency": 1}], ids=repr)
-def test_a_batch_goes_through_the_pace(hands, limits):
-    """Sync and async, of two clients with one token: the stand-in refuses none of it."""
+def test_batches_are_rate_limited(hands, limits):
+    """Sync and async, from two clients with one token: no request is refused."""
     with served(hands, **limits) as server:
         one, other = (
             Client(server.url, token=Token(SECRET), limits=Limits(wait=None)) for _ in range(2)
@@ -647,9 +647,9 @@ def test_a_batch_goes_through_the_pace(hands, limits):
         assert bool(hands.waited) == ("budget" in limits)  # hours, on the test's clock
 
 
-def test_gateways_of_the_stand_in_that_fail_cost_points(hands, monkeypatch):
-    """A 502 is asked again; where it is given up, its points are taken for spent."""
-    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005)
+def test_gateway_errors_of_the_stand_in_cost_points(hands, monkeypatch):
+    """A 502 is retried; after the last attempt its points count as spent."""
+    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 0.0005)
     with served(hands, budget=100, gateway=0.5, seed=3) as server:
         client = Client(server.url, token=Token(SECRET), limits=Limits(wait=1e-9))
         good, failed = 0, []
@@ -704,9 +704,9 @@ def patiently(client):
     ],
     ids=repr,
 )
-def test_all_pages_of_the_stand_in_come_whatever_its_limits(hands, monkeypatch, names, limits):
-    """Each repository once, in order; it takes hours, on the test's clock."""
-    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005)
+def test_paging_the_stand_in_completes_despite_its_limits(hands, monkeypatch, names, limits):
+    """Each repository once, in order; it takes hours of simulated time."""
+    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 0.0005)
     standin = github.service(simulation=Simulation(clock=hands.now, **limits))
     app = github.app(standin)  # without a socket: a server would tell the real time beside
     client = Client(app, headers={"User-Agent": "test"}, limits=Limits(wait=None))

@@ -1,4 +1,4 @@
-"""A client asks in turn, waits as long as it is told, and can be made again elsewhere."""
+"""Rate-limited execution, and re-creating a client in another process."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import pickle
 import pytest
 
 from gqlnb import Client, Limits, QueryError, TargetError, Token, reference_schema, serve
-from gqlnb.auth import Token as Secret
 from gqlnb.client.client import connect
 from gqlnb.errors import TransportError
+from gqlnb.tokens import Token as Secret
 
 HELLO = "{ hello }"
 
 
-def test_in_turn_answers_as_execute_does():
-    """The same result comes, and the same error for a text that is wrong."""
+def test_rate_limited_execution_returns_the_same_as_execute():
+    """The same result, and the same error for an invalid document."""
     with serve(reference_schema(), port=0) as server, Client(server) as client:
-        assert client.execute_in_turn(HELLO).data == client.execute(HELLO).data
-        assert client.concurrency == 6
+        assert client._execute_in_turn(HELLO).data == client.execute(HELLO).data
+        assert client._concurrency == 6
         with pytest.raises(QueryError, match="helo"):
-            client.execute_in_turn("{ helo }")
+            client._execute_in_turn("{ helo }")
 
 
-def test_a_failure_may_be_handed_over_at_once():
-    """Who knows better than to ask again is told of the first failure."""
+def test_retries_can_be_disabled():
+    """The first failure is raised to callers with their own policy."""
     asked = []
 
     class Busy:
@@ -42,13 +42,13 @@ def test_a_failure_may_be_handed_over_at_once():
             """Do nothing."""
 
     with pytest.raises(TransportError, match="too much"):
-        Client(Busy()).execute_in_turn(HELLO, over=lambda error: error.status == 502)
+        Client(Busy())._execute_in_turn(HELLO, give_up=lambda error: error.status == 502)
     assert len(asked) == 1
 
 
 @pytest.mark.parametrize("source", ["env:SOME_TOKEN", "file"])
-def test_a_token_knows_where_it_was_found(source, tmp_path, monkeypatch):
-    """Its source, and not its value, is known; so it is of its unbound twin."""
+def test_a_token_has_its_source(source, tmp_path, monkeypatch):
+    """Not its value; an unbound copy has the same source."""
     monkeypatch.setenv("SOME_TOKEN", "abcdefgh-1234")
     path = tmp_path / "token"
     path.write_text("abcdefgh-1234")
@@ -60,8 +60,8 @@ def test_a_token_knows_where_it_was_found(source, tmp_path, monkeypatch):
     assert Token("abcdefgh-1234").where is None
 
 
-def test_a_recipe_makes_the_same_client(monkeypatch):
-    """Address, token, headers and options travel, the secrets as where they are."""
+def test_a_recipe_creates_an_equal_client(monkeypatch):
+    """With address, token, headers and options; secrets as their sources."""
     monkeypatch.setenv("SOME_TOKEN", "abcdefgh-1234")
     with serve(reference_schema(), port=0, token=Secret("abcdefgh-1234")) as server:
         client = Client(
@@ -71,28 +71,31 @@ def test_a_recipe_makes_the_same_client(monkeypatch):
             timeout=7,
             limits=Limits(wait=3),
         )
-        data = pickle.dumps(client.make_recipe())
+        data = pickle.dumps(client._make_recipe())
         assert b"abcdefgh" not in data
         recipe = pickle.loads(data)
         assert recipe.headers == (("X-Api-Key", "env:SOME_TOKEN"), ("X-Plain", "yes"))
         again = recipe.open_client(connect)
         assert again.execute(HELLO).data == client.execute(HELLO).data
         assert recipe.open_client(connect) is again
-        assert again.make_recipe() == recipe
+        assert again._make_recipe() == recipe
 
 
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (lambda url: Client(url, token=Secret("abcdefgh-1234")), "given by value"),
-        (lambda url: Client(f"{url}?api_key=abcdefgh-1234"), "given by value"),
-        (lambda url: Client(url, headers={"Cookie": "session=abcdefgh"}), "given by value"),
+        (lambda url: Client(url, token=Secret("abcdefgh-1234")), "passed as a value"),
+        (lambda url: Client(f"{url}?api_key=abcdefgh-1234"), "passed as a value"),
+        (
+            lambda url: Client(url, headers={"Cookie": Secret("session=abcdefgh", "")}),
+            "passed as a value",
+        ),
         (lambda url: Client(reference_schema()), "Serve it"),
     ],
     ids=["token", "address", "cookie", "schema"],
 )
-def test_what_stays_in_this_process_has_no_recipe(make, reason):
-    """A secret given by value, or a schema of this process, is refused in words without it."""
+def test_process_bound_clients_have_no_recipe(make, reason):
+    """Secrets given by value and in-process schemas are refused without showing them."""
     with pytest.raises(TargetError, match=reason) as caught:
-        make("http://127.0.0.1:4000/graphql").make_recipe()
+        make("http://127.0.0.1:4000/graphql")._make_recipe()
     assert "abcdefgh" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""The loop of attempts at one request, without a clock that runs."""
+"""The retry loop of one request, with a simulated clock."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb.client import retry_loop as module
-from gqlnb.client.retry_loop import RetryLoop
+from gqlnb.client import request_sender as module
+from gqlnb.client.request_sender import RetryLoop
 from gqlnb.errors import TransportError
 from gqlnb.result.result import Result
 
@@ -76,8 +76,8 @@ def busy() -> TransportError:
     return TransportError("here: HTTP 503: no", status=503)
 
 
-def test_it_goes_on_until_there_is_a_result(clock: Clock, run: Run) -> None:
-    """Waits are granted on top of the time that the attempts have."""
+def test_attempts_continue_until_there_is_a_result(clock: Clock, run: Run) -> None:
+    """Waits extend the time limit of the attempts."""
     outcomes = [busy(), busy(), RESULT]
     moments: list[float] = []
 
@@ -92,7 +92,7 @@ def test_it_goes_on_until_there_is_a_result(clock: Clock, run: Run) -> None:
     assert min(clock.slept) > 0
 
 
-def test_the_last_error_is_raised_with_what_was_tried(clock: Clock, run: Run) -> None:
+def test_the_last_error_is_raised_with_the_attempts(clock: Clock, run: Run) -> None:
     """After as many attempts as the rule allows."""
     made: list[float] = []
 
@@ -100,7 +100,9 @@ def test_the_last_error_is_raised_with_what_was_tried(clock: Clock, run: Run) ->
         made.append(until)
         return busy()
 
-    with pytest.raises(TransportError, match=rf"HTTP 503: no Asked {module.MAX_ATTEMPTS} times in"):
+    with pytest.raises(
+        TransportError, match=rf"HTTP 503: no Gave up after {module.MAX_ATTEMPTS} attempts in"
+    ):
         run(make_attempts(), attempt)
     assert len(made) == module.MAX_ATTEMPTS == len(clock.slept) + 1
 
@@ -114,8 +116,8 @@ def test_a_mutation_is_attempted_once(clock: Clock, run: Run) -> None:
     assert clock.slept == []
 
 
-def test_what_is_given_up_is_raised_at_once(clock: Clock, run: Run) -> None:
-    """The same error, with nothing added; only errors are asked about."""
+def test_a_permanent_error_is_raised_unchanged(clock: Clock, run: Run) -> None:
+    """Immediately; the rule is consulted only for errors."""
     errors = [busy(), TransportError("here: HTTP 504: late", status=504)]
     outcomes = list(errors)
     with pytest.raises(TransportError) as caught:
@@ -126,8 +128,8 @@ def test_what_is_given_up_is_raised_at_once(clock: Clock, run: Run) -> None:
     assert run(make_attempts(), lambda _: RESULT, give_up=lambda _: True) is RESULT
 
 
-def test_waiting_for_a_turn_takes_no_time_of_the_attempts(clock: Clock) -> None:
-    """Each attempt is made within a turn, and each turn has ended before the wait."""
+def test_waiting_for_a_turn_does_not_count_as_attempt_time(clock: Clock) -> None:
+    """Each attempt is made within a turn, which ends before the wait."""
     outcomes = [busy(), RESULT]
     events: list[Any] = []
 

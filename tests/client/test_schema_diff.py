@@ -1,4 +1,4 @@
-"""What has changed in a schema, and whom it concerns."""
+"""Schema changes and the operations that they affect."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def changes(*texts: str, before: str = BEFORE, after: str = AFTER) -> Any:
     )
 
 
-def test_each_change_has_its_place() -> None:
-    """As a schema coordinate, whichever graphql-core says it in its own words."""
+def test_each_change_has_a_schema_coordinate() -> None:
+    """With every supported version of graphql-core."""
     found = {(each.severity, each.kind, each.place) for each in changes()}
     assert found == PLACES
     assert len(changes().breaking) + len(changes().dangerous) == len(changes())
@@ -101,8 +101,8 @@ def test_each_change_has_its_place() -> None:
         ("query Q { x { id } }", set()),
     ],
 )  # fmt: skip
-def test_a_change_names_the_operations_that_use_its_place(text: str, touched: set[str]) -> None:
-    """And those stand first, the breaking ones before the dangerous ones."""
+def test_changes_list_the_affected_operations(text: str, touched: set[str]) -> None:
+    """Those changes are first, breaking ones before dangerous ones."""
     found = changes(text)
     assert {each.place for each in found if each.touches} == touched
     assert {each.touches for each in found} <= {(), ("Q",)}
@@ -110,15 +110,15 @@ def test_a_change_names_the_operations_that_use_its_place(text: str, touched: se
     assert ranks == sorted(ranks)
 
 
-def test_operations_that_are_wrong_now_are_told() -> None:
-    """With what is wrong; those that were wrong before are not."""
+def test_newly_invalid_operations_are_reported() -> None:
+    """With their errors; operations that were invalid before are not."""
     found = changes("query Q { pet { unused } }", "query R { x { id } }", "{ nonsense }")
     assert list(found.broken) == ["Q"]
     assert "Q is wrong now: " in repr(found)
 
 
-def test_its_text_is_a_summary_and_a_table() -> None:
-    """The same each time, without an address in memory, a time or colours."""
+def test_the_text_is_a_summary_and_a_table() -> None:
+    """It is deterministic, without memory addresses, times or colors."""
     found = changes("query Q { either { __typename } }")
     lines = repr(found).splitlines()
     assert lines[0] == (
@@ -132,8 +132,8 @@ def test_its_text_is_a_summary_and_a_table() -> None:
     assert len(found.frame()) == 21
 
 
-def test_its_html_is_escaped() -> None:
-    """Whatever an operation holds."""
+def test_the_html_is_escaped() -> None:
+    """For any content of an operation."""
     found = changes('{ many(filter: {text: "<script>alert(1)</script>"}) }')
     html = found._repr_html_()
     assert "<script" not in html
@@ -141,7 +141,7 @@ def test_its_html_is_escaped() -> None:
     assert html.count("<tr>") == 22
 
 
-def test_no_change_is_said_in_a_sentence() -> None:
+def test_an_empty_diff_is_one_sentence() -> None:
     """Without an empty table."""
     same = changes(after=BEFORE)
     assert (
@@ -158,14 +158,14 @@ def test_no_change_is_said_in_a_sentence() -> None:
         ("type Query { a(b: Int): String }", "1 breaking change and 1 dangerous change in"),
     ],
 )
-def test_changes_are_counted_in_words(after: str, said: str) -> None:
-    """One is one change."""
+def test_changes_are_counted_in_the_summary(after: str, said: str) -> None:
+    """With singular and plural."""
     found = changes(before="type Query { a: Int }", after=after)
     assert repr(found).startswith(f"{said} the schema of https://api.example/. None of them touch")
 
 
-def test_many_changes_are_cut() -> None:
-    """The frame has all."""
+def test_a_long_diff_is_truncated() -> None:
+    """The frame has all changes."""
     fields = " ".join(f"f{number}: Int" for number in range(200))
     found = changes(before=f"type Query {{ a: Int {fields} }}", after="type Query { a: Int }")
     assert len(found) == len(found.frame()) == 200
@@ -177,8 +177,8 @@ def told(sdl: str) -> bytes:
     return json_answer({"data": introspection_from_schema(build_schema(sdl))})
 
 
-def test_a_client_compares_with_what_the_session_began_with() -> None:
-    """Again and again, also after the new schema was taken."""
+def test_a_client_compares_with_the_initial_schema() -> None:
+    """Every time, also after the schema was refreshed."""
     hello = json_answer({"data": {"x": None}})
     with Endpoint(told(BEFORE), hello, hello, told(AFTER)) as endpoint:
         client = Client(endpoint.url)
@@ -195,10 +195,10 @@ def test_a_client_compares_with_what_the_session_began_with() -> None:
         assert "unused" not in client.schema.type_map["Pet"].fields
 
 
-def test_the_schema_kept_on_disk_is_what_a_session_begins_with(
+def test_the_initial_schema_is_the_cached_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that a notebook hears what has changed since it last ran."""
+    """A notebook reports changes since its last run."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("GQLNB_CACHE", "1")
     with Endpoint(told(BEFORE), told(AFTER)) as endpoint:
@@ -207,8 +207,8 @@ def test_the_schema_kept_on_disk_is_what_a_session_begins_with(
         assert len(Client(endpoint.url).schema_changes()) == 0  # the new one is kept now
 
 
-def test_a_schema_that_was_given_is_compared_and_stays(tmp_path: Path) -> None:
-    """In any form; so is one to compare with."""
+def test_a_given_schema_is_compared_and_not_replaced(tmp_path: Path) -> None:
+    """In any form, as is the schema to compare with."""
     (tmp_path / "before.graphql").write_text(BEFORE)
     with gqlnb.serve(Schema(AFTER), port=0) as server:
         client = Client(server.url, schema=tmp_path / "before.graphql")
@@ -216,13 +216,13 @@ def test_a_schema_that_was_given_is_compared_and_stays(tmp_path: Path) -> None:
         assert len(client.schema_changes()) == 21
         assert client.schema is given
         assert len(client.schema_changes(since=AFTER)) == 0
-        with pytest.raises(SchemaError, match="no file that can be read"):
+        with pytest.raises(SchemaError, match="does not refer to a readable file"):
             client.schema_changes(since="nowhere.graphql")
     assert len(Client(Schema(AFTER)).schema_changes(since=BEFORE)) == 21
 
 
-def test_an_endpoint_that_tells_nothing_says_so() -> None:
-    """With its words."""
+def test_an_endpoint_without_introspection_is_an_error() -> None:
+    """With the endpoint's message."""
     access = gqlnb.Access(introspection=False)
     with (
         gqlnb.serve(Schema(AFTER), port=0, access=access) as server,

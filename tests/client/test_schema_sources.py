@@ -1,4 +1,4 @@
-"""Schemas that others wrote: read as data, in spite of mistakes, or refused in a sentence."""
+"""Third-party schemas: read as data, tolerated despite mistakes, or refused with one sentence."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def files(folder: Path) -> dict[str, Path]:
 @pytest.mark.parametrize("name", ["schema.graphql", "schema.graphqls", "bare.json", "whole.json"])
 @pytest.mark.parametrize("kind", [str, Path])
 @pytest.mark.parametrize("make", [Client, connect])
-def test_a_file_is_a_schema(
+def test_schema_files_are_accepted(
     tmp_path: Path, name: str, kind: Callable[[Path], Any], make: Callable[..., Client]
 ) -> None:
-    """SDL or introspection, with and without its envelope; documents are checked with it."""
+    """SDL or introspection, with and without its envelope; documents are validated with it."""
     client = make(NOWHERE, schema=kind(files(tmp_path)[name]))
     assert print_schema(client.schema) == print_schema(build_schema(SDL))
     with pytest.raises(QueryError, match="Did you mean 'hello'"):
@@ -66,15 +66,15 @@ def test_a_file_is_a_schema(
     [SDL, f"\n{SDL}", TOLD, {"data": TOLD}, json.dumps(TOLD), Schema(SDL), build_schema(SDL)],
     ids=["SDL", "line", "result", "envelope", "JSON", "Schema", "graphql-core"],
 )
-def test_a_value_is_a_schema(given: Any) -> None:
+def test_schema_values_are_accepted(given: Any) -> None:
     """Text, an introspection result, an object."""
     client = Client(NOWHERE, schema=given)
     assert print_schema(client.schema) == print_schema(build_schema(SDL))
     assert client.schema_notes == ()
 
 
-def test_sdl_that_is_invalid_as_githubs_is_used_with_a_note() -> None:
-    """The later definition counts, and the note names what is there twice."""
+def test_invalid_sdl_like_githubs_is_used_with_a_note() -> None:
+    """The later definition applies, and the note names the duplicates."""
     client = Client(NOWHERE, schema=TWICE)
     assert str(client.schema.type_map["OwnerInfo"].fields["setting"].type) == "String"
     (note,) = client.schema_notes
@@ -82,8 +82,8 @@ def test_sdl_that_is_invalid_as_githubs_is_used_with_a_note() -> None:
     assert "'OwnerInfo.setting' can only be defined once" in note
 
 
-def test_directives_that_nobody_defined_are_passed_over() -> None:
-    """Federation, authorisation and code generators write some."""
+def test_undefined_directives_are_ignored() -> None:
+    """Federation, authorization and code generators use some."""
     client = Client(NOWHERE, schema='type Query @key(fields: "id") { id: ID! @auth }')
     assert client.schema.query_type is not None
     assert "Unknown directive" in client.schema_notes[0]
@@ -92,9 +92,12 @@ def test_directives_that_nobody_defined_are_passed_over() -> None:
 WRONG = {
     "nothing": (" \n", r"The text is empty\. schema= takes SDL text, the path"),
     "a number": (5, r"schema= takes SDL text, .* got int\."),
-    "no file": ("nowhere.graphql", r"no file that can be read: 'nowhere.graphql' \(No such file"),
-    "a folder": (Path(__file__).parent, r"no file that can be read"),
-    "a null": (Path("a\0b"), r"no file that can be read"),
+    "no file": (
+        "nowhere.graphql",
+        r"does not refer to a readable file: 'nowhere.graphql' \(No such file",
+    ),
+    "a folder": (Path(__file__).parent, r"does not refer to a readable file"),
+    "a null": (Path("a\0b"), r"does not refer to a readable file"),
     "syntax": ("type Query {\n  a: ?\n}", r"Syntax Error(.|\n)*line 2, column 6"),
     "a query": ("query { hello }", "This is an operation, not a schema"),
     "no such type": ("type Query { a: B }", "Unknown type"),
@@ -108,15 +111,15 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_no_schema_is_an_error_that_says_why(what: str) -> None:
-    """With the value, and what would be right."""
+def test_an_invalid_schema_is_an_error_with_the_reason(what: str) -> None:
+    """The message shows the value and the accepted forms."""
     value, message = WRONG[what]
     with pytest.raises(SchemaError, match=message):
         Client(NOWHERE, schema=value)
 
 
-def test_a_file_that_is_no_text_is_an_error(tmp_path: Path) -> None:
-    """An image, say."""
+def test_a_binary_file_is_an_error(tmp_path: Path) -> None:
+    """An image, for example."""
     (tmp_path / "a.graphql").write_bytes(b"\x89PNG\xff")
     with pytest.raises(SchemaError, match="it is not UTF-8"):
         Client(NOWHERE, schema=tmp_path / "a.graphql")
@@ -172,8 +175,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_an_introspection_result_that_is_wrong_is_one_sentence(what: str) -> None:
-    """Not an exception of somebody else's, and nothing of it is run."""
+def test_an_invalid_introspection_result_is_a_one_sentence_error(what: str) -> None:
+    """No foreign exception is raised, and none of its content is executed."""
     told = changed(HOSTILE[what])
     with pytest.raises(SchemaError) as caught:
         read_schema(told)
@@ -196,8 +199,8 @@ def test_an_introspection_result_that_is_wrong_is_one_sentence(what: str) -> Non
         {"a": "b"},
     ],
 )
-def test_a_default_value_that_is_no_graphql_is_left_out(default: Any, tmp_path: Path) -> None:
-    """With a note; it is never evaluated, and what was given is not changed."""
+def test_an_invalid_default_value_is_omitted(default: Any, tmp_path: Path) -> None:
+    """With a note; it is never evaluated, and the input is not changed."""
     touched = tmp_path / "touched"
     if isinstance(default, str):
         default = default.replace("{}", str(touched))
@@ -214,16 +217,16 @@ def test_a_default_value_that_is_no_graphql_is_left_out(default: Any, tmp_path: 
     assert not touched.exists()
 
 
-def test_a_type_that_is_there_twice_is_named() -> None:
-    """The later one counts."""
+def test_a_duplicate_type_is_named() -> None:
+    """The later definition applies."""
     told = changed(lambda types: types[""]["types"].append(dict(types["Pet"], description="2nd")))
     made = read_schema(told)
     assert made.graphql.type_map["Pet"].description == "2nd"
     assert made.notes == ("The introspection result describes types more than once: Pet.",)
 
 
-def test_types_may_refer_to_each_other_in_circles() -> None:
-    """In outputs, inputs and interfaces, however wrong; documents are still checked."""
+def test_circular_types_are_accepted() -> None:
+    """In outputs, inputs and interfaces, even invalid ones; documents are still validated."""
     sdl = """
     type Query { a(x: X): Query  b: I }
     input X { x: X! }
@@ -252,8 +255,8 @@ JSON = st.recursive(
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
-def test_any_change_gives_a_schema_or_a_sentence(data: st.DataObject) -> None:
-    """One value anywhere in a result becomes anything else that JSON has."""
+def test_any_corruption_gives_a_schema_or_a_clear_error(data: st.DataObject) -> None:
+    """One value anywhere in a result is replaced by any other JSON value."""
     told = deepcopy(TOLD)
     place: Any = told["__schema"]
     while True:
@@ -277,8 +280,8 @@ def printed(told: dict[str, Any]) -> str:
         return str(error)
 
 
-def test_nothing_of_a_schema_is_imported() -> None:
-    """A file is read as text, whatever it is called."""
+def test_schema_files_are_never_imported() -> None:
+    """A file is read as text whatever its suffix."""
     before = set(sys.modules)
     with pytest.raises(SchemaError):
         read_schema("os.path:join")

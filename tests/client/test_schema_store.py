@@ -1,4 +1,4 @@
-"""The schema of an endpoint: asked for once, kept on disk, renewed before anybody is told wrong."""
+"""The schema of an endpoint: loaded once, cached on disk, refreshed before an error is raised."""
 
 from __future__ import annotations
 
@@ -83,8 +83,10 @@ def fields(client: Client) -> list[str]:
 # -- the cache
 
 
-def test_a_second_client_asks_nobody(endpoint: Callable[..., Endpoint], cache: Path) -> None:
-    """The schema is the same, and a note tells its age."""
+def test_a_second_client_uses_the_cached_schema(
+    endpoint: Callable[..., Endpoint], cache: Path
+) -> None:
+    """A note states its age."""
     made = endpoint(told(OLD))
     first, second = Client(made.url), Client(made.url)
     assert print_schema(first.schema) == print_schema(second.schema)
@@ -92,12 +94,15 @@ def test_a_second_client_asks_nobody(endpoint: Callable[..., Endpoint], cache: P
     assert second.schema_notes == ("It was cached less than a minute ago.",)
 
 
-def test_a_file_is_for_one_person_and_holds_no_secret(
+def test_a_cache_file_is_private_and_has_no_secrets(
     endpoint: Callable[..., Endpoint], cache: Path
 ) -> None:
-    """No token, no header, nothing but the address and the schema."""
+    """Its content is the address and the schema, without token or headers."""
     made = endpoint(told(OLD))
-    secret = {"token": Token("canary-31"), "headers": {"X-Key": "canary-32", "X-A": "plain-33"}}
+    secret = {
+        "token": Token("canary-31"),
+        "headers": {"X-Key": Token("canary-32"), "X-A": "plain-33"},
+    }
     assert Client(made.url, **secret).schema
     (file,) = cache.iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -108,9 +113,7 @@ def test_a_file_is_for_one_person_and_holds_no_secret(
     assert not any(word in whole for word in (b"canary", b"plain-33", b"X-Key", b"uthorization"))
 
 
-def test_a_token_that_an_endpoint_writes_into_its_schema_is_hidden(
-    endpoint: Callable[..., Endpoint], cache: Path
-) -> None:
+def test_a_token_in_a_schema_is_masked(endpoint: Callable[..., Endpoint], cache: Path) -> None:
     """Neither the file nor the description shows it."""
     made = endpoint(told(f'"You sent canary-31-abc." {OLD}'))
     client = Client(made.url, token=Token("canary-31-abc"))
@@ -120,19 +123,19 @@ def test_a_token_that_an_endpoint_writes_into_its_schema_is_hidden(
     assert b"canary" not in zlib.decompress(file.read_bytes().partition(b"\n")[2])
 
 
-def test_a_name_that_is_a_token_by_chance_stays(
+def test_a_name_equal_to_the_token_is_not_masked(
     endpoint: Callable[..., Endpoint], cache: Path
 ) -> None:
-    """The schema is as it was told; it is not written down."""
+    """The schema is used unchanged, but not written to disk."""
     client = Client(endpoint(told(OLD)).url, token=Token("hello"))
     assert "hello" in fields(client)
     assert not cache.exists()
 
 
-def test_who_sends_a_token_has_an_entry_apart(
+def test_clients_with_a_token_have_a_separate_entry(
     endpoint: Callable[..., Endpoint], cache: Path
 ) -> None:
-    """Who may see more is told more; two tokens share one, as nothing is made from a token."""
+    """Two tokens share one entry, as no name is derived from a token."""
     made = endpoint(told(OLD))
     for options in ({}, {"token": Token("canary-1")}, {"token": Token("canary-2")}, OTHER):
         assert Client(made.url, **options).schema
@@ -140,13 +143,13 @@ def test_who_sends_a_token_has_an_entry_apart(
 
 
 @pytest.mark.parametrize("switch", ["0", None])
-def test_nothing_is_kept_of_this_machine_or_if_switched_off(
+def test_schemas_of_localhost_are_not_cached(
     endpoint: Callable[..., Endpoint],
     cache: Path,
     monkeypatch: pytest.MonkeyPatch,
     switch: str | None,
 ) -> None:
-    """A schema in development changes by the minute."""
+    """Nor any schema if caching is disabled."""
     monkeypatch.delenv("GQLNB_CACHE")
     if switch is not None:
         monkeypatch.setenv("GQLNB_CACHE", switch)
@@ -156,15 +159,15 @@ def test_nothing_is_kept_of_this_machine_or_if_switched_off(
     assert (remote is None) == (switch == "0")
 
 
-def test_nothing_is_kept_of_an_address_with_a_query(
+def test_schemas_of_addresses_with_a_query_are_not_cached(
     endpoint: Callable[..., Endpoint], cache: Path
 ) -> None:
-    """It may hold a secret."""
+    """The query may contain a secret."""
     assert Client(f"{endpoint(told(OLD)).url}?key=canary").schema
     assert not cache.exists()
 
 
-def test_an_old_schema_is_asked_for_again(endpoint: Callable[..., Endpoint], cache: Path) -> None:
+def test_an_old_schema_is_loaded_again(endpoint: Callable[..., Endpoint], cache: Path) -> None:
     """After a week."""
     made = endpoint(told(NEW))
     aged(made.url, 6.9)
@@ -179,12 +182,15 @@ def test_an_old_schema_is_asked_for_again(endpoint: Callable[..., Endpoint], cac
     assert len(made.requests) == 2
 
 
-def test_offline_an_old_schema_is_used_and_its_age_said_once(cache: Path) -> None:
-    """Documents are checked with it."""
+def test_an_old_schema_is_used_offline_with_one_note(cache: Path) -> None:
+    """Documents are validated against it."""
     made = gone()
     aged(made, 30)
     client = Client(made)
-    with pytest.warns(UserWarning, match=r"gave no schema now, so the one of 30 days ago is used"):
+    with pytest.warns(
+        UserWarning,
+        match=r"could not be queried for its schema; using the schema cached 30 days ago",
+    ):
         assert client.schema
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -193,10 +199,10 @@ def test_offline_an_old_schema_is_used_and_its_age_said_once(cache: Path) -> Non
         client.execute("{ helo }")
 
 
-def test_a_wrong_token_is_said_in_spite_of_an_old_schema(
+def test_a_rejected_token_raises_despite_an_old_schema(
     endpoint: Callable[..., Endpoint], cache: Path
 ) -> None:
-    """It would be said by the next query anyway."""
+    """The next query would fail with it anyway."""
     made = endpoint(json_answer({"message": "Bad credentials"}, "401 No"))
     aged(made.url, 30)
     with pytest.raises(gqlnb.AuthError):
@@ -218,10 +224,10 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("what", BROKEN)
-def test_a_file_that_is_broken_or_not_ours_is_replaced(
+def test_an_invalid_cache_file_is_replaced(
     endpoint: Callable[..., Endpoint], cache: Path, what: str
 ) -> None:
-    """Nobody hears of it."""
+    """Without a message."""
     made = endpoint(told(OLD))
     place = find_cache_path(made.url, ())
     assert place is not None
@@ -233,10 +239,8 @@ def test_a_file_that_is_broken_or_not_ours_is_replaced(
 
 
 @pytest.mark.slow
-def test_a_file_that_is_cut_anywhere_is_replaced(
-    endpoint: Callable[..., Endpoint], cache: Path
-) -> None:
-    """As when a machine went out while it was written by another program."""
+def test_a_truncated_cache_file_is_replaced(endpoint: Callable[..., Endpoint], cache: Path) -> None:
+    """As after a crash while another program wrote it."""
     made = endpoint(told(OLD))
     aged(made.url, 0)
     place = find_cache_path(made.url, ())
@@ -251,10 +255,10 @@ def test_a_file_that_is_cut_anywhere_is_replaced(
 
 
 @pytest.mark.parametrize("what", ["folder", "pipe", "loop"])
-def test_what_is_no_file_is_left_alone(
+def test_a_cache_path_that_is_not_a_regular_file_is_ignored(
     endpoint: Callable[..., Endpoint], cache: Path, what: str
 ) -> None:
-    """A pipe would be waited for for ever."""
+    """Opening a pipe would block."""
     made = endpoint(told(OLD))
     place = find_cache_path(made.url, ())
     assert place is not None
@@ -265,17 +269,15 @@ def test_what_is_no_file_is_left_alone(
     assert "hello" in fields(Client(made.url))
 
 
-def test_a_cache_that_cannot_be_written_harms_nobody(
-    endpoint: Callable[..., Endpoint], cache: Path
-) -> None:
-    """A file stands where the folder should be."""
+def test_an_unwritable_cache_is_ignored(endpoint: Callable[..., Endpoint], cache: Path) -> None:
+    """The cache folder is a file."""
     cache.parent.parent.mkdir(exist_ok=True)
     cache.parent.write_text("")
     assert "hello" in fields(Client(endpoint(told(OLD)).url))
 
 
-def test_the_oldest_files_make_room(tmp_path: Path) -> None:
-    """So the cache does not grow for ever; files of others stay."""
+def test_the_oldest_cache_files_are_deleted(tmp_path: Path) -> None:
+    """The size of the cache is limited; unrelated files stay."""
     (tmp_path / "a.txt").write_text("")
     for number in range(MAX_FILES + 3):
         (tmp_path / f"{number}.schema").write_text("")
@@ -289,10 +291,10 @@ def test_the_oldest_files_make_room(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["execute", "aexecute", "document"])
-def test_before_a_text_is_called_wrong_the_endpoint_is_asked_again(
+def test_the_schema_is_refreshed_before_a_validation_error(
     endpoint: Callable[..., Endpoint], cache: Path, call: str
 ) -> None:
-    """Once: what is wrong by the new schema too is an error at once."""
+    """Once: a document that is invalid by the new schema, too, is an immediate error."""
     made = endpoint(told(NEW), json_answer({"data": {"more": 7}}))
     aged(made.url, 1)
     client = Client(made.url)
@@ -310,8 +312,8 @@ def test_before_a_text_is_called_wrong_the_endpoint_is_asked_again(
     assert len(made.requests) == asked
 
 
-def test_offline_a_wrong_text_is_wrong_by_the_schema_that_is_kept(cache: Path) -> None:
-    """The mistake is the error, not the connection."""
+def test_an_invalid_document_is_an_error_offline(cache: Path) -> None:
+    """The error is the mistake, not the connection."""
     made = gone()
     aged(made, 1)
     client = Client(made)
@@ -323,7 +325,7 @@ def test_offline_a_wrong_text_is_wrong_by_the_schema_that_is_kept(cache: Path) -
 # -- loading
 
 
-def test_many_threads_ask_once(endpoint: Callable[..., Endpoint]) -> None:
+def test_parallel_threads_load_the_schema_once(endpoint: Callable[..., Endpoint]) -> None:
     """All of them get the same schema."""
     made = endpoint(told(OLD))
     client = Client(made.url)
@@ -333,8 +335,8 @@ def test_many_threads_ask_once(endpoint: Callable[..., Endpoint]) -> None:
     assert len(made.requests) == 1
 
 
-def test_peeking_loads_once_behind(endpoint: Callable[..., Endpoint]) -> None:
-    """However often one peeks; the schema is then there for everybody."""
+def test_peek_loads_once_in_the_background(endpoint: Callable[..., Endpoint]) -> None:
+    """The schema is then available to all callers."""
     made = endpoint(told(OLD))
     client = Client(made.url)
     assert {client.peek_schema() for _ in range(100)} <= {None, client._schema_store.schema}
@@ -343,8 +345,8 @@ def test_peeking_loads_once_behind(endpoint: Callable[..., Endpoint]) -> None:
     assert len(made.requests) == 1
 
 
-def test_peeking_never_waits() -> None:
-    """Neither for an endpoint that is silent, nor for who waits for it."""
+def test_peek_never_blocks() -> None:
+    """Neither on a silent endpoint nor on another thread that waits for it."""
     with Endpoint(silent) as made:
         client = Client(made.url)
         assert client.peek_schema() is None
@@ -355,10 +357,10 @@ def test_peeking_never_waits() -> None:
     assert isinstance(waiting.exception(60), TransportError)
 
 
-def test_what_goes_wrong_behind_is_said_when_somebody_waits(
+def test_a_background_failure_is_raised_on_the_next_access(
     endpoint: Callable[..., Endpoint], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Not before, and not on the screen."""
+    """Not before, and not as output."""
     made = endpoint(json_answer({"errors": [{"message": "Introspection is not allowed, friend."}]}))
     client = Client(made.url)
     with warnings.catch_warnings():
@@ -373,8 +375,10 @@ def test_what_goes_wrong_behind_is_said_when_somebody_waits(
     assert len(made.requests) == 1
 
 
-def test_what_passed_meanwhile_is_no_failure(endpoint: Callable[..., Endpoint]) -> None:
-    """The background tries once; who waits tries again."""
+def test_a_transient_background_failure_is_retried_on_access(
+    endpoint: Callable[..., Endpoint],
+) -> None:
+    """The background loads once."""
     made = endpoint(json_answer({"message": "Busy"}, "503 Busy"), told(OLD))
     client = Client(made.url)
     client.peek_schema()
@@ -383,10 +387,10 @@ def test_what_passed_meanwhile_is_no_failure(endpoint: Callable[..., Endpoint]) 
     assert "hello" in fields(client)
 
 
-def test_a_recording_is_neither_disturbed_nor_kept(
+def test_peek_does_not_change_a_recording_or_the_cache(
     endpoint: Callable[..., Endpoint], cache: Path, tmp_path: Path
 ) -> None:
-    """Peeking adds nothing to it, and a schema that is replayed is not one of today."""
+    """A replayed schema may be outdated, so it is not cached."""
     made = endpoint(told(OLD))
     client = Client(made.url, recording=tmp_path / "it.jsonl", mode="record")
     client.peek_schema()
@@ -397,8 +401,8 @@ def test_a_recording_is_neither_disturbed_nor_kept(
     assert not cache.exists()
 
 
-def test_a_schema_of_this_process_is_there_at_once() -> None:
-    """There is nothing to load."""
+def test_an_in_process_schema_is_available_immediately() -> None:
+    """Nothing needs to be loaded."""
     schema = Schema(OLD)
     client = Client(schema)
     assert client.peek_schema() is client.schema is client.refresh_schema() is schema.graphql
@@ -406,10 +410,10 @@ def test_a_schema_of_this_process_is_there_at_once() -> None:
     assert len(client.schema_changes()) == 0
 
 
-def test_refreshing_asks_again_and_checks_by_what_came(
+def test_refresh_reloads_the_schema_and_validates_with_it(
     endpoint: Callable[..., Endpoint],
 ) -> None:
-    """Also documents that were checked before."""
+    """Also documents that were validated before."""
     made = endpoint(told(OLD), told(NEW), json_answer({"data": {"more": 7}}))
     client = Client(made.url)
     assert client.schema
@@ -419,8 +423,8 @@ def test_refreshing_asks_again_and_checks_by_what_came(
     assert client.execute("{ more }").data == {"more": 7}
 
 
-def test_a_refresh_that_fails_changes_nothing(endpoint: Callable[..., Endpoint]) -> None:
-    """The schema that was known is still known."""
+def test_a_failed_refresh_leaves_the_schema_unchanged(endpoint: Callable[..., Endpoint]) -> None:
+    """The previous schema stays in use."""
     made = endpoint(told(OLD), json_answer({"message": "No"}, "404 No"))
     client = Client(made.url)
     before = client.schema
@@ -429,8 +433,8 @@ def test_a_refresh_that_fails_changes_nothing(endpoint: Callable[..., Endpoint])
     assert client.schema is before
 
 
-def test_a_refusal_says_what_holds_now(endpoint: Callable[..., Endpoint]) -> None:
-    """Nothing is unchecked where a schema is known; the endpoint is named once, and asked again."""
+def test_a_refused_refresh_reports_the_schema_in_use(endpoint: Callable[..., Endpoint]) -> None:
+    """A known schema still validates; the endpoint is named once and can be refreshed again."""
     failing = answer(b"<p>No.", "500 No", Content_Type="text/html")
     refused = json_answer({"errors": [{"message": "Introspection is off."}]})
     made = endpoint(failing, failing, failing, told(OLD), refused)
@@ -445,8 +449,8 @@ def test_a_refusal_says_what_holds_now(endpoint: Callable[..., Endpoint]) -> Non
     assert "without being checked" not in str(it.value)
 
 
-def test_a_named_connection_has_one_schema(endpoint: Callable[..., Endpoint]) -> None:
-    """Clients made of it share what it loaded; one with a schema of its own does not."""
+def test_clients_of_a_named_connection_share_its_schema(endpoint: Callable[..., Endpoint]) -> None:
+    """Except a client with its own schema."""
     from gqlnb.client import connections
 
     made = endpoint(told(OLD))
@@ -461,10 +465,10 @@ def test_a_named_connection_has_one_schema(endpoint: Callable[..., Endpoint]) ->
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 30, 1000])
-def test_what_is_kept_does_not_depend_on_the_pieces_it_is_packed_in(
+def test_the_cached_text_does_not_depend_on_chunk_sizes(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    """Members that are null are left out wherever a piece ends, and nothing else is."""
+    """Only null members are omitted, wherever a chunk ends."""
     monkeypatch.setattr("gqlnb.client.schema_store.PIECE_BYTES", size)
     body = b'{"a":null,"b":null,"c":[1,{"d":2,"e":null},"x,\\"f\\":null"],"g":null}'
     kept = CachedSchema.pack(body, 0.0).unpack()

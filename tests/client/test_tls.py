@@ -1,4 +1,4 @@
-"""TLS: certificates are checked unless a person says otherwise, and truncation is noticed."""
+"""TLS: certificates are verified by default, and truncation is detected."""
 
 import shutil
 import socket
@@ -66,8 +66,8 @@ def secure(certificate):
         each.close()
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(secure):
-    """On this machine too, and before the token is sent."""
+def test_an_untrusted_certificate_is_refused(secure):
+    """Also on localhost, and before the token is sent."""
     server = secure(OK)
     with pytest.raises(TransportError, match="TLS certificate was not accepted") as caught:
         Client(server.url, token=Token(SECRET)).execute("{ hello }")
@@ -76,8 +76,8 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(secure):
 
 
 @pytest.mark.parametrize("how", ["verify", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"])
-def test_a_bundle_vouches_for_it(secure, certificate, monkeypatch, how):
-    """One that is passed, or that the environment names; the connection is kept."""
+def test_a_ca_bundle_makes_a_certificate_trusted(secure, certificate, monkeypatch, how):
+    """Passed as an option or named by the environment; the connection is reused."""
     server = secure(OK)
     for name in BUNDLE_VARIABLES:
         monkeypatch.delenv(name, raising=False)
@@ -90,33 +90,33 @@ def test_a_bundle_vouches_for_it(secure, certificate, monkeypatch, how):
     assert server.connections == 1
 
 
-def test_a_certificate_of_another_name_is_refused(secure, certificate):
-    """Whoever vouches for it."""
+def test_a_certificate_for_another_host_is_refused(secure, certificate):
+    """Even if it is trusted."""
     server = secure(OK)
     url = server.url.replace("127.0.0.1", "localhost")
     with pytest.raises(TransportError, match="TLS certificate was not accepted"):
         Client(url, verify=str(certificate)).execute("{ hello }")
 
 
-def test_verification_can_be_switched_off(secure):
-    """Said so, it is not done."""
+def test_verification_can_be_disabled(secure):
+    """Explicitly."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # urllib3 says that this is no good idea
         assert Client(secure(OK).url, verify=False).execute("{ hello }").data == HI["data"]
 
 
 @pytest.mark.parametrize("end", [9, 40, len(OK) - 1])
-def test_an_answer_that_is_cut_is_no_answer(secure, certificate, end):
-    """A connection that ends without the goodbye of TLS."""
+def test_a_truncated_answer_is_an_error(secure, certificate, end):
+    """The connection ends without a TLS close_notify."""
     server = secure(Close(OK[:end]))
     made = Client(server.url, verify=str(certificate), limits=Limits(wait=1e-9))
-    with pytest.raises(TransportError, match=r"breaks off|closed before") as caught:
+    with pytest.raises(TransportError, match=r"the response is incomplete|closed before") as caught:
         made.execute("{ hello }")
     assert caught.value.broken
 
 
-def test_what_comes_beyond_an_answer_is_not_read_as_the_next(secure, certificate):
-    """Though TLS had unpacked it already."""
+def test_excess_bytes_are_not_read_as_the_next_response(secure, certificate):
+    """Although TLS had decrypted them already."""
     server = secure(OK + json_answer({"data": {"hello": "attacker"}}) * 1000)
     made = Client(server.url, verify=str(certificate))
     assert made.execute("{ hello }").data == HI["data"]
@@ -124,8 +124,8 @@ def test_what_comes_beyond_an_answer_is_not_read_as_the_next(secure, certificate
     assert server.connections == 2
 
 
-def test_the_deadline_holds(secure, certificate):
-    """However bytes come."""
+def test_the_deadline_applies_over_tls(secure, certificate):
+    """However slowly bytes arrive."""
     server = secure(dripping(OK[:40], b"x"))
     made = Client(server.url, verify=str(certificate), timeout=0.3)
     with pytest.raises(TransportError, match=r"not complete within 0.3 s"):
@@ -157,7 +157,7 @@ def websocket(certificate):
         thread.join(10)
 
 
-def test_the_certificate_of_a_websocket_is_checked(websocket, certificate):
+def test_websocket_certificates_are_verified(websocket, certificate):
     """By the same rules, and before the token is sent."""
     url, heard = websocket
     with pytest.raises(TransportError, match="TLS certificate was not accepted") as caught:
@@ -171,8 +171,8 @@ def test_the_certificate_of_a_websocket_is_checked(websocket, certificate):
     assert heard == [f"Bearer {SECRET}"] * 2
 
 
-def test_the_deadline_holds_before_there_is_tls():
-    """An endpoint that takes the connection and never answers the handshake."""
+def test_the_deadline_applies_to_the_handshake():
+    """The endpoint accepts the connection and never answers the handshake."""
     with socket.create_server(("127.0.0.1", 0)) as mute:
         url = f"https://127.0.0.1:{mute.getsockname()[1]}/graphql"
         before = threading.active_count()
@@ -237,8 +237,8 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_an_endpoint_that_asks_for_a_client_certificate_is_explained(authority, way, version):
-    """With the lines that give it one, and without a second attempt."""
+def test_a_required_client_certificate_is_explained(authority, way, version):
+    """With the code that adds one, and without a retry."""
     context = server_context(
         authority, verify_mode=ssl.CERT_REQUIRED, maximum_version=version, minimum_version=version
     )
@@ -260,8 +260,8 @@ def client_context(folder):
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_a_context_gives_the_client_certificate(authority, version):
-    """For queries; the connection is kept."""
+def test_an_ssl_context_provides_the_client_certificate(authority, version):
+    """For queries; the connection is reused."""
     context = server_context(authority, verify_mode=ssl.CERT_REQUIRED, maximum_version=version)
     with Certified(context, OK) as server:
         client = Client(server.url, verify=client_context(authority), token=Token(SECRET))
@@ -270,7 +270,7 @@ def test_a_context_gives_the_client_certificate(authority, version):
         assert server.connections == 1
 
 
-def test_a_context_is_used_for_websockets_too(authority):
+def test_an_ssl_context_is_used_for_websockets(authority):
     """With the same certificate."""
     context = server_context(authority, verify_mode=ssl.CERT_REQUIRED)
     names = []
@@ -293,8 +293,8 @@ def test_a_context_is_used_for_websockets_too(authority):
     assert names == [{"commonName": "client"}]
 
 
-def test_a_context_that_checks_nothing_is_taken_as_it_is(authority):
-    """Its mode stays what it was."""
+def test_an_ssl_context_without_verification_is_unchanged(authority):
+    """Its mode stays the same."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with Certified(server_context(authority), OK) as server, warnings.catch_warnings():
@@ -303,8 +303,8 @@ def test_a_context_that_checks_nothing_is_taken_as_it_is(authority):
     assert context.verify_mode is ssl.CERT_NONE
 
 
-def test_a_context_that_trusts_nobody_refuses(authority):
-    """And no bundle of ours is added to it."""
+def test_an_ssl_context_without_authorities_refuses_all_servers(authority):
+    """No CA bundle is added to it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     with (
         Certified(server_context(authority), OK) as server,
@@ -313,11 +313,11 @@ def test_a_context_that_trusts_nobody_refuses(authority):
         Client(server.url, verify=context).execute("{ hello }")
 
 
-def test_a_client_with_a_context_has_no_recipe(authority):
-    """It stays in this process."""
+def test_a_client_with_an_ssl_context_has_no_recipe(authority):
+    """It cannot be re-created in another process."""
     client = Client("https://127.0.0.1:9/graphql", verify=client_context(authority))
     with pytest.raises(TargetError, match="SSLContext of this process"):
-        client.make_recipe()
+        client._make_recipe()
 
 
 @pytest.mark.parametrize("way", ["execute", "ws"])
@@ -329,10 +329,10 @@ def test_a_client_with_a_context_has_no_recipe(authority):
         ("expired", "127.0.0.1", "ca", r"has expired.*renewed at the endpoint; check the clock"),
     ],
 )
-def test_what_is_wrong_with_a_certificate_says_what_to_do(
+def test_certificate_errors_state_the_remedy(
     authority, certificate, way, name, host, bundle, words
 ):
-    """An unknown authority, another name, and one that has expired."""
+    """For an unknown authority, another host name, and an expired certificate."""
     path = certificate if bundle == "other" else authority / "ca.pem"
     with Certified(server_context(authority, name), OK) as server:
         url = server.url.replace("127.0.0.1", host)

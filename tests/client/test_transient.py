@@ -1,4 +1,4 @@
-"""Failures that an endpoint reports with status 200, through every way of asking."""
+"""Failures reported with status 200, for every kind of request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ FAULTY = {
     "null": json_answer({"data": None, "errors": [{"message": WORDS}]}),
     "missing": json_answer({"errors": [{"message": WORDS}]}),
     "nulls": json_answer({"data": {"a": None}, "errors": [{"message": WORDS}]}),
-    "internal": json_answer({"data": None, "errors": [{"message": WORDS, "type": "INTERNAL"}]}),
+    "timedout": json_answer({"data": None, "errors": [{"message": "The query timedout."}]}),
+    "internal": json_answer({"data": None, "errors": [{"message": "Oops.", "type": "INTERNAL"}]}),
     "text": answer('{"data":"null"}'),
 }
 RIGHT = json_answer({"data": {"a": 1}})
@@ -39,7 +40,7 @@ def ask_many(client: Client, text: str) -> Any:
 ASKS: dict[str, Callable[[Client, str], Any]] = {
     "execute": lambda client, text: client.execute(text),
     "aexecute": lambda client, text: asyncio.run(client.aexecute(text)),
-    "in_turn": lambda client, text: client.execute_in_turn(text),
+    "in_turn": lambda client, text: client._execute_in_turn(text),
     "execute_many": ask_many,
 }
 QUERIES = {
@@ -53,7 +54,7 @@ QUERIES = {
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait a thousandth of what would be waited between attempts."""
-    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005)
+    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 0.0005)
 
 
 @pytest.fixture
@@ -70,10 +71,22 @@ def endpoint() -> Iterator[Callable[..., Endpoint]]:
         each.close()
 
 
+@pytest.mark.parametrize("way", QUERIES)
+def test_usable_data_are_returned(endpoint, way):
+    """A root field with a value makes the result partial; nothing is sent again."""
+    body = {"data": {"a": 1, "b": None}, "errors": [{"message": WORDS, "path": ["b"]}]}
+    server = endpoint(json_answer(body), RIGHT)
+    client = Client(server.url, schema="type Query { a: Int b: Int }")
+    result = QUERIES[way](client, "{ a b }")
+    assert result.data == {"a": 1, "b": None}
+    assert [error["message"] for error in result.errors] == [WORDS]
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize("fault", FAULTY)
 @pytest.mark.parametrize("way", QUERIES)
-def test_a_query_is_asked_again(endpoint, way, fault):
-    """It gives the data of the next attempt."""
+def test_a_query_is_retried(endpoint, way, fault):
+    """It returns the data of the next attempt."""
     server = endpoint(FAULTY[fault], FAULTY[fault], RIGHT)
     client = Client(server.url, schema="type Query { a: Int }")
     assert QUERIES[way](client, "{ a }").data == {"a": 1}
@@ -82,25 +95,26 @@ def test_a_query_is_asked_again(endpoint, way, fault):
 
 @pytest.mark.parametrize("fault", FAULTY)
 @pytest.mark.parametrize("way", QUERIES)
-def test_what_persists_is_a_transport_error(endpoint, way, fault):
-    """With the endpoint's words, after four attempts, and never about the schema."""
+def test_a_persistent_failure_is_a_transport_error(endpoint, way, fault):
+    """With the endpoint's message, after four attempts, and never about the schema."""
     server = endpoint(FAULTY[fault])
     client = Client(server.url, schema="type Query { a: Int }")
     with pytest.raises(TransportError, match="HTTP 200, and the endpoint failed") as caught:
         QUERIES[way](client, "{ a }")
     assert type(caught.value) is TransportError
     assert caught.value.transient
-    assert (WORDS in str(caught.value)) is (fault != "text")
-    assert "Asked 4 times" in str(caught.value)
+    words = {"timedout": "The query timedout.", "internal": "Oops.", "text": "Gave up"}
+    assert words.get(fault, WORDS) in str(caught.value)
+    assert "Gave up after 4 attempts" in str(caught.value)
     assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize("fault", FAULTY)
 @pytest.mark.parametrize("way", ASKS)
 def test_a_mutation_is_sent_once(endpoint, way, fault):
-    """It fails with the endpoint's words, and the advice to look first."""
+    """The error has the endpoint's message and the advice to check the outcome."""
     server = endpoint(FAULTY[fault], RIGHT)
-    with pytest.raises(TransportError, match="look before you send it again") as caught:
+    with pytest.raises(TransportError, match="Check before sending it again") as caught:
         ASKS[way](Client(server.url), "mutation { a }")
     assert caught.value.transient
     assert len(server.requests) == 1
@@ -108,8 +122,8 @@ def test_a_mutation_is_sent_once(endpoint, way, fault):
 
 @pytest.mark.parametrize("fault", FAULTY)
 @pytest.mark.parametrize("persists", [False, True])
-def test_a_replay_ends_as_the_recording_did(endpoint, tmp_path: Path, monkeypatch, fault, persists):
-    """Without waiting, and without the endpoint."""
+def test_a_replay_has_the_recorded_outcome(endpoint, tmp_path: Path, monkeypatch, fault, persists):
+    """Without waits or requests."""
     server = endpoint(FAULTY[fault]) if persists else endpoint(FAULTY[fault], RIGHT)
     file = tmp_path / "tape.jsonl"
 
@@ -117,12 +131,12 @@ def test_a_replay_ends_as_the_recording_did(endpoint, tmp_path: Path, monkeypatc
         try:
             return Client(server.url).execute("{ a }").data
         except TransportError as error:
-            return str(error).partition(" Asked")[0]
+            return str(error).partition(" Gave up after")[0]
 
     with recorded(file, mode="record"):
         first = outcome()
     sent = len(server.requests)
-    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 1e9)
+    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 1e9)
     with recorded(file, mode="replay"):
         assert outcome() == first
     assert len(server.requests) == sent
@@ -165,8 +179,8 @@ class Faulty:
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("way", ["execute_all", "aexecute_all"])
-def test_paging_loses_nothing(place, times, way):
-    """Wherever the failure comes: at the first page, or at another one."""
+def test_paging_loses_no_items(place, times, way):
+    """Whether the first page fails or a later one."""
     schema = served(Items(FAULTS["right"].spoil))
     client = Client(Faulty(App(schema), range(place, place + times)))
     result = QUERIES[way](client, QUERY)
@@ -174,8 +188,8 @@ def test_paging_loses_nothing(place, times, way):
     assert result.report.complete
 
 
-def test_paging_that_fails_keeps_what_came():
-    """And goes on with the rest."""
+def test_failed_paging_keeps_the_pages_so_far():
+    """It can be resumed."""
     client = Client(Faulty(App(served(Items(FAULTS["right"].spoil))), range(2, 99)))
     with pytest.raises(TransportError, match="Something went wrong") as caught:
         client.execute_all(QUERY)

@@ -151,7 +151,7 @@ def test_an_open_file_is_sent(client: Client, table: Path) -> None:
     [Path, str, Path.read_bytes, lambda path: path.open("rb")],
     ids=["path", "text", "bytes", "open"],
 )
-def test_an_upload_has_a_name_and_type_of_its_own(client: Client, table: Path, make: Any) -> None:
+def test_an_upload_may_set_a_name_and_a_type(client: Client, table: Path, make: Any) -> None:
     """Of a path, of bytes and of an open file."""
     given = Upload(make(table), filename='a "b".dat', content_type="application/x-own")
     found = client.execute(SINGLE, {"file": given})["read"]
@@ -160,8 +160,8 @@ def test_an_upload_has_a_name_and_type_of_its_own(client: Client, table: Path, m
     assert found["name"] in {'a "b".dat', "a %22b%22.dat"}
 
 
-def test_several_files_and_files_in_objects(client: Client, table: Path) -> None:
-    """Each comes to its place; one file for a list is a list of one, as lists are coerced."""
+def test_several_files_and_files_in_objects_are_sent(client: Client, table: Path) -> None:
+    """Each at its path; one file for a list is coerced to a list of one."""
     given = [io.BytesIO(b"one"), Upload(table)]
     rows = client.execute(MANY, {"files": given})["many"]
     assert [row["digest"] for row in rows] == [digest(b"one"), digest(HELLO)]
@@ -170,14 +170,14 @@ def test_several_files_and_files_in_objects(client: Client, table: Path) -> None
     assert [row["size"] for row in rows] == [1, 0]
 
 
-def test_it_is_awaited_too(client: Client, table: Path) -> None:
+def test_aexecute_sends_files(client: Client, table: Path) -> None:
     """`aexecute` sends files as `execute` does."""
     found = asyncio.run(client.aexecute(SINGLE, {"file": Upload(table)}))
     assert found["read"]["digest"] == digest(HELLO)
 
 
-def test_it_is_checked_against_the_schema(client: Client, table: Path) -> None:
-    """Where the schema is known, a file fits an Upload, and no Int."""
+def test_files_are_validated_against_the_schema(client: Client, table: Path) -> None:
+    """With a known schema, a file is valid for Upload, and not for Int."""
     assert client.schema.type_map["Upload"]
     assert client.execute(SINGLE, {"file": Upload(table)})["read"]["size"] == 8
     text = "mutation ($t: String!) { folder(folder: {title: $t, files: []}) { name } }"
@@ -185,8 +185,8 @@ def test_it_is_checked_against_the_schema(client: Client, table: Path) -> None:
         client.execute(text, {"t": Upload(table)})
 
 
-def test_it_is_sent_from_where_it_stands(client: Client, table: Path) -> None:
-    """What was read of an open file is not sent, and a second request sends the same."""
+def test_a_file_is_sent_from_its_current_position(client: Client, table: Path) -> None:
+    """Bytes read before are not sent, and a second request sends the same."""
     with table.open("rb") as file:
         file.readline()
         for _ in range(2):
@@ -197,7 +197,7 @@ def test_it_is_sent_from_where_it_stands(client: Client, table: Path) -> None:
 
 
 def test_a_stream_of_unknown_length_is_sent_in_chunks(client: Client) -> None:
-    """A pipe has no length and no way back; it is sent as it comes."""
+    """A pipe has no length and is not seekable."""
     reading, writing = os.pipe()
     with os.fdopen(writing, "wb") as pipe:
         pipe.write(b"from a pipe")
@@ -207,7 +207,7 @@ def test_a_stream_of_unknown_length_is_sent_in_chunks(client: Client) -> None:
 
 
 def test_a_member_of_an_archive_is_sent(client: Client, tmp_path: Path) -> None:
-    """Whatever reads bytes is a file."""
+    """Any object with a `read` method that returns bytes is a file."""
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("inner.txt", "packed")
     with zipfile.ZipFile(tmp_path / "a.zip") as archive, archive.open("inner.txt") as member:
@@ -215,8 +215,8 @@ def test_a_member_of_an_archive_is_sent(client: Client, tmp_path: Path) -> None:
     assert (found["name"], found["digest"]) == ("inner.txt", digest(b"packed"))
 
 
-def test_a_large_file_is_never_whole_in_memory(client: Client, tmp_path: Path) -> None:
-    """Of 48 MiB no more than a few pieces are held at a time by the client."""
+def test_a_large_file_is_never_entirely_in_memory(client: Client, tmp_path: Path) -> None:
+    """Of 48 MiB the client has only a few chunks in memory at a time."""
     path = tmp_path / "large.bin"
     with path.open("wb") as file:
         file.truncate(48 * MIB)
@@ -252,8 +252,8 @@ def failing(status: int) -> bytes:
     return f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
 
 
-def test_the_body_is_as_the_specification_says(canned: Any) -> None:
-    """`operations` with nulls, then `map`, then the files; the token goes to its endpoint."""
+def test_the_body_follows_the_multipart_specification(canned: Any) -> None:
+    """`operations` with nulls, then `map`, then the files; the token is sent, too."""
     canned.answers = [answer(a=1)]
     file = io.BytesIO(b"once")
     text = "mutation ($a: Upload, $b: In) { a(a: $a, b: $b) }"
@@ -278,8 +278,8 @@ def test_the_body_is_as_the_specification_says(canned: Any) -> None:
     }
 
 
-def test_a_query_is_asked_again_where_its_file_can_be_read_again(canned: Any) -> None:
-    """After HTTP 503 a query sends its file once more, from the start."""
+def test_a_query_with_a_seekable_file_is_retried(canned: Any) -> None:
+    """After HTTP 503 it sends its file once more, from the start."""
     canned.answers = [failing(503), answer(look=1)]
     with Client(canned.url) as client:
         found = client.execute("query ($f: Upload) { look(f: $f) }", {"f": io.BytesIO(b"twice")})
@@ -287,8 +287,8 @@ def test_a_query_is_asked_again_where_its_file_can_be_read_again(canned: Any) ->
     assert [request.count(b"twice") for request in canned.requests] == [1, 1]
 
 
-def test_a_stream_is_never_sent_twice(canned: Any) -> None:
-    """What can't be read again is an error that says so, and nothing half is sent."""
+def test_a_stream_is_not_sent_twice(canned: Any) -> None:
+    """A stream that cannot be rewound is an error, and no partial content is sent."""
     canned.answers = [failing(503), answer(look=1)]
     reading, writing = os.pipe()
     os.write(writing, b"once")
@@ -304,15 +304,15 @@ def test_a_stream_is_never_sent_twice(canned: Any) -> None:
 
 
 def test_a_mutation_is_sent_once(canned: Any) -> None:
-    """Whatever its file can do."""
+    """Even if its file is seekable."""
     canned.answers = [failing(503), answer(read=1)]
     with Client(canned.url) as client, pytest.raises(TransportError, match="503"):
         client.execute(SINGLE, {"file": io.BytesIO(b"x")})
     assert len(canned.requests) == 1
 
 
-def test_the_deadline_holds_while_a_file_is_sent(tmp_path: Path) -> None:
-    """An endpoint that takes nothing ends the call at its deadline."""
+def test_the_deadline_applies_while_a_file_is_sent(tmp_path: Path) -> None:
+    """An endpoint that reads nothing ends the call at its deadline."""
     path = tmp_path / "large.bin"
     with path.open("wb") as file:
         file.truncate(64 * MIB)
@@ -396,8 +396,8 @@ def cancelled(client: Client, sink: Sink, file: Any) -> None:
 
 
 @pytest.mark.parametrize("leave", [interrupted, cancelled])
-def test_an_upload_that_is_left_midway_ends(leave: Any) -> None:
-    """Its connection closes, the file stays open for whoever opened it, the client goes on."""
+def test_a_cancelled_upload_ends(leave: Any) -> None:
+    """Its connection closes, the file stays open, and the client stays usable."""
     sink, file = Sink(), Endless()
     client = Client(sink.url)
     leave(client, sink, file)
@@ -408,8 +408,8 @@ def test_an_upload_that_is_left_midway_ends(leave: Any) -> None:
     sink.listener.close()
 
 
-def test_in_process_the_resolver_gets_the_object(table: Path) -> None:
-    """Nothing is turned into bytes on the way to a schema of this process."""
+def test_an_in_process_resolver_gets_the_file_object(table: Path) -> None:
+    """It is not converted to bytes."""
     got: list[Any] = []
     sdl = "scalar Upload type Query { a: Int } type Mutation { read(file: Upload!): Int }"
     schema = Schema(sdl, {"Mutation": {"read": lambda _r, args, _c: got.append(args["file"]) or 1}})
@@ -420,21 +420,22 @@ def test_in_process_the_resolver_gets_the_object(table: Path) -> None:
     assert upload.read() == HELLO
 
 
-def test_our_server_says_that_it_takes_none() -> None:
-    """HTTP 415, in words for whoever sent one, with what it takes instead."""
+def test_our_server_refuses_uploads_with_an_explanation() -> None:
+    """HTTP 415, with the accepted media type."""
     schema = Schema("scalar Upload type Query { read(file: Upload): Int }")
     text = "query ($f: Upload) { read(file: $f) }"
     with serve(schema, port=0) as server, Client(server.url) as client:  # noqa: SIM117
         with pytest.raises(
-            TransportError, match=r"415: This server does not accept files\. Send JSON"
+            TransportError,
+            match=r"415: This server does not accept files\. To accept them: serve\(",
         ):
             client.execute(text, {"f": io.BytesIO(b"x")})
 
 
-def test_another_transport_refuses_a_file() -> None:
-    """An ASGI application takes JSON alone; the error names the variable."""
+def test_other_transports_refuse_files() -> None:
+    """An ASGI application accepts only JSON; the error names the variable."""
     app = App(Schema("scalar Upload type Query { read(file: Upload): Int }"))
-    with pytest.raises(QueryError, match=r"\$f' holds a file, which ASGI app can't take"):
+    with pytest.raises(QueryError, match=r"\$f' contains a file, which ASGI app does not support"):
         Client(app).execute("query ($f: Upload) { read(file: $f) }", {"f": io.BytesIO(b"x")})
 
 
@@ -448,8 +449,8 @@ def test_another_transport_refuses_a_file() -> None:
     ],
     ids=["bytes", "path", "text file", "text"],
 )
-def test_what_may_be_meant_as_a_file_is_explained(table: Path, make: Any, message: str) -> None:
-    """Bytes, paths and text files are errors that say what to give."""
+def test_values_that_resemble_files_are_explained(table: Path, make: Any, message: str) -> None:
+    """Bytes, paths and text files are errors that name the correct form."""
     given = make(table)
     with Client("http://127.0.0.1:9/") as client, pytest.raises(QueryError, match=message):
         client.execute(SINGLE, {"file": given})
@@ -457,7 +458,7 @@ def test_what_may_be_meant_as_a_file_is_explained(table: Path, make: Any, messag
         given.close()
 
 
-def test_a_file_that_is_closed_or_gone_is_explained(table: Path) -> None:
+def test_a_closed_or_missing_file_is_an_error(table: Path) -> None:
     """Nothing is sent of it."""
     file = table.open("rb")
     file.close()
@@ -472,8 +473,8 @@ def test_a_file_that_is_closed_or_gone_is_explained(table: Path) -> None:
         Upload(table)
 
 
-def test_a_file_that_became_shorter_ends_the_request(address: str, table: Path) -> None:
-    """What was announced does not come, and the connection is not used again."""
+def test_a_file_that_shrinks_ends_the_request(address: str, table: Path) -> None:
+    """The announced length is not reached, and the connection is not reused."""
 
     class Shrinking(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
@@ -488,7 +489,7 @@ def test_a_file_that_became_shorter_ends_the_request(address: str, table: Path) 
 
 
 def test_a_file_below_a_key_with_a_dot_is_refused() -> None:
-    """The map of the specification could not name its place."""
+    """The map of the specification cannot express its path."""
     text = "query ($j: JSON) { look(j: $j) }"
     with (
         Client("http://127.0.0.1:9/") as client,
@@ -497,7 +498,7 @@ def test_a_file_below_a_key_with_a_dot_is_refused() -> None:
         client.execute(text, {"j": {"a.b": [io.BytesIO(b"x")]}})
 
 
-def test_neither_repr_nor_errors_show_what_is_in_a_file(table: Path) -> None:
-    """Name, type and length are all that is shown."""
+def test_reprs_and_errors_do_not_show_file_contents(table: Path) -> None:
+    """They have name, type and length."""
     assert repr(Upload(table)) == "Upload('table.csv', 'text/csv', 8 bytes)"
     assert repr(Upload(b"s3cret")) == "Upload('file', 'application/octet-stream', 6 bytes)"

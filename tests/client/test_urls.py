@@ -1,4 +1,4 @@
-"""Keys and tokens in the path of an address show nowhere; ordinary paths do."""
+"""Keys and tokens in the path of an address are never shown; ordinary paths are."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def host():
 
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 @pytest.mark.parametrize("form", ["{host}/v1/{key}/graphql", "{host}/graphql/{key}"])
-def test_a_key_in_the_path_shows_nowhere(host, key, form, tmp_path, caplog):
+def test_a_key_in_the_path_is_hidden(host, key, form, tmp_path, caplog):
     """Not in reprs, errors, tracebacks, logs, recordings or results."""
     caplog.set_level(logging.DEBUG)
     url, path = form.format(host=host, key=key), tmp_path / "a.jsonl"
@@ -108,12 +108,12 @@ def test_an_ordinary_path_is_shown(segment):
 def test_a_key_in_the_path_is_not_pickled():
     """It was given by value."""
     client = Client(f"https://example.org/v1/{KEYS['hexadecimal']}/graphql")
-    with pytest.raises(TypeError, match="given by value"):
+    with pytest.raises(TypeError, match="passed as a value"):
         pickle.dumps(client)
 
 
-def test_a_key_in_the_path_of_the_variable_is_not_listed(monkeypatch):
-    """What is asked, and where that was said, is shown without it."""
+def test_a_key_in_the_address_of_the_variable_is_hidden(monkeypatch):
+    """The target and its source are shown without it."""
     monkeypatch.setenv("GQLNB_URL", f"http://127.0.0.1:9/{KEYS['hexadecimal']}")
     with pytest.raises(gqlnb.TransportError) as caught:
         Client(timeout=2).execute("mutation { a }")

@@ -1,4 +1,4 @@
-"""Which certificates are trusted."""
+"""The choice of trusted certificates."""
 
 import os
 
@@ -15,8 +15,8 @@ def _none_named(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_the_environment_names_a_bundle_in_this_order(monkeypatch, tmp_path):
-    """Requests', curl's, OpenSSL's file and folder; each is used where those before are not set."""
+def test_environment_variables_name_a_bundle_in_order(monkeypatch, tmp_path):
+    """Those of requests, curl, and OpenSSL's file and folder; the first one set is used."""
     for name in reversed(BUNDLE_VARIABLES):
         path = tmp_path / name
         path.mkdir()
@@ -24,25 +24,27 @@ def test_the_environment_names_a_bundle_in_this_order(monkeypatch, tmp_path):
         assert resolve_verify() == resolve_verify(verify=True) == str(path)
 
 
-def test_what_was_asked_for_wins(monkeypatch, tmp_path):
-    """A path, also as an object; or no check at all."""
+def test_the_option_takes_precedence(monkeypatch, tmp_path):
+    """A path as str or Path, or no verification."""
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path))
     assert resolve_verify(verify=False) is False
-    assert resolve_verify(certifi.where()) == certifi.where()
-    assert resolve_verify(os.fspath(tmp_path)) == str(tmp_path)
+    assert resolve_verify(verify=certifi.where()) == certifi.where()
+    assert resolve_verify(verify=os.fspath(tmp_path)) == str(tmp_path)
 
 
-def test_without_any_it_is_left_to_requests(monkeypatch):
-    """An empty variable is none."""
+def test_without_a_bundle_requests_chooses(monkeypatch):
+    """An empty variable counts as unset."""
     monkeypatch.setenv("SSL_CERT_FILE", " ")
     assert resolve_verify() is True
 
 
-def test_a_bundle_that_is_none_is_told_by_its_name(monkeypatch, tmp_path):
-    """When the client is made, and only for https."""
+def test_an_invalid_bundle_is_named_in_the_error(monkeypatch, tmp_path):
+    """In the constructor, and only for https."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "none.pem")
-    with pytest.raises(TargetError, match=r"REQUESTS_CA_BUNDLE names no file.*none\.pem"):
+    with pytest.raises(
+        TargetError, match=r"REQUESTS_CA_BUNDLE refers to a file that does not exist.*none\.pem"
+    ):
         Client("https://127.0.0.1:1/graphql")
     (tmp_path / "none.pem").write_text("no certificate")
     with pytest.raises(TargetError, match="REQUESTS_CA_BUNDLE names a file without certificates"):

@@ -101,8 +101,8 @@ def way(request: pytest.FixtureRequest, source: Source) -> Iterator[tuple[Client
             yield client, transport
 
 
-def test_every_event_is_a_result_in_order(way):
-    """Sync and async, with variables; the end is the end."""
+def test_events_are_results_in_order(way):
+    """Sync and async, with variables; iteration ends with the stream."""
     client, transport = way
     text = "subscription ($to: Int!) { count(to: $to) }"
     stream = client.subscribe(text, {"to": 100}, transport=transport)
@@ -117,15 +117,15 @@ def test_every_event_is_a_result_in_order(way):
 
 
 def test_an_operation_is_chosen_by_name(way):
-    """`operation=` reaches the other side."""
+    """`operation=` is passed to the server."""
     client, transport = way
     text = "subscription A { quiet } subscription B { count(to: 2) }"
     found = list(client.subscribe(text, operation="B", transport=transport))
     assert [result.data for result in found] == [{"count": 0}, {"count": 1}]
 
 
-def test_an_error_of_a_field_is_in_its_result(way):
-    """The stream goes on."""
+def test_a_field_error_is_part_of_its_result(way):
+    """The stream continues."""
     client, transport = way
     first, second = client.subscribe("subscription { things { name may } }", transport=transport)
     assert first.data == {"things": {"name": "a", "may": None}}
@@ -134,22 +134,22 @@ def test_an_error_of_a_field_is_in_its_result(way):
 
 
 def test_frames_have_the_dtypes_of_the_schema(way):
-    """Each event is as good as an answer."""
+    """For each event, as for a response."""
     client, transport = way
     assert client.schema.subscription_type is not None
     (first,) = client.subscribe("subscription { count(to: 1) }", transport=transport)
     assert str(first.frame()["count"].dtype) == "Int64"
 
 
-def test_a_large_event_comes_whole(way):
-    """However it is cut on its way."""
+def test_a_large_event_arrives_complete(way):
+    """However it is split in transit."""
     client, transport = way
     found = [len(r["big"]) for r in client.subscribe("subscription { big }", transport=transport)]
     assert found == [2**20, 1]
 
 
-def test_what_breaks_later_is_an_error_after_its_results(way):
-    """One class on every transport."""
+def test_a_later_failure_raises_after_the_earlier_results(way):
+    """The class is the same on every transport."""
     client, transport = way
     stream = client.subscribe("subscription { breaks }", transport=transport)
     assert next(stream)["breaks"] == 1
@@ -158,16 +158,16 @@ def test_what_breaks_later_is_an_error_after_its_results(way):
 
 
 @pytest.mark.parametrize("text", ["subscription { cuont }", "subscription { count }", "subscr"])
-def test_a_wrong_text_is_the_same_error_everywhere(way, text):
-    """Found here or said by the other side."""
+def test_an_invalid_query_raises_the_same_error_everywhere(way, text):
+    """Detected by the client or by the server."""
     client, transport = way
     with pytest.raises(QueryError) as caught:
         list(client.subscribe(text, transport=transport))
     assert caught.value.problems[0].line == 1
 
 
-def test_what_is_no_subscription_is_refused_at_once(way):
-    """Nothing is sent."""
+def test_a_query_is_rejected_by_subscribe(way):
+    """Before any request is sent."""
     client, transport = way
     with pytest.raises(QueryError, match=r"A query gives one result\. Use execute\(\) for it\."):
         client.subscribe("{ hello }", transport=transport)
@@ -175,7 +175,7 @@ def test_what_is_no_subscription_is_refused_at_once(way):
 
 @pytest.mark.parametrize("leave", ["break", "with", "close", "async with", "cancel"])
 def test_leaving_ends_the_subscription(way, source, leave):
-    """The source's `finally` blocks run, however a stream is left."""
+    """`finally` blocks of the source run for every way to leave the stream."""
     client, transport = way
     stream = client.subscribe("subscription { quiet }", transport=transport)
 
@@ -210,8 +210,8 @@ def test_leaving_ends_the_subscription(way, source, leave):
         next(stream)
 
 
-def test_another_thread_may_end_it(way, source):
-    """As a button does: who waits finds the end, and no error."""
+def test_another_thread_may_close_the_subscription(way, source):
+    """As a button does: the iteration ends without an error."""
     client, transport = way
     stream = client.subscribe("subscription { quiet }", transport=transport)
     found = []
@@ -225,8 +225,8 @@ def test_another_thread_may_end_it(way, source):
     assert source.ended.wait(PATIENCE)
 
 
-def test_it_works_inside_a_running_loop(way):
-    """In a notebook the cell runs on one; `for` there does not wait for itself."""
+def test_subscribing_works_inside_a_running_loop(way):
+    """A synchronous `for` in a notebook does not deadlock."""
     client, transport = way
 
     async def cell() -> list[int]:

@@ -142,14 +142,14 @@ def test_an_operation_has_the_same_data_on_every_transport(client, text, variabl
 
 
 def test_an_operation_is_chosen_by_name(client):
-    """`operation=` reaches the other side."""
+    """`operation=` is passed to the server."""
     assert client.execute("query A { hello } query B { add(a: 1) }", operation="B").data == {
         "add": 3
     }
 
 
-def test_partial_data_comes_with_its_errors(client):
-    """The failed field is null, its error has a path and a place."""
+def test_partial_data_is_returned_with_its_errors(client):
+    """The failed field is null, and its error has a path and a location."""
     result = client.execute("{ hello fail }")
     assert result.data == {"hello": "Hello world!", "fail": None}
     (error,) = result.errors
@@ -159,8 +159,8 @@ def test_partial_data_comes_with_its_errors(client):
         result.raise_for_errors()
 
 
-def test_a_null_at_the_top_is_a_result(client):
-    """A non-null field that failed leaves `data` null and present."""
+def test_null_data_is_a_result(client):
+    """A failed non-null root field leaves `data` null and present."""
     result = client.execute("{ must }")
     assert result.data is None
     assert result.errors[0]["path"] == ["must"]
@@ -182,8 +182,10 @@ def test_a_null_at_the_top_is_a_result(client):
         ("query ($a: Int!) { add(a: $a) }", {"a": "x"}, "Variable '$a'", 1, 8),
     ],
 )
-def test_a_wrong_query_is_the_same_error_everywhere(client, text, variables, message, line, column):
-    """One class, one message, one place, whether found here or said by the other side."""
+def test_an_invalid_query_raises_the_same_error_everywhere(
+    client, text, variables, message, line, column
+):
+    """Class, message and location are the same, whichever side detects it."""
     with pytest.raises(QueryError) as caught:
         client.execute(text, variables)
     problem = caught.value.problems[0]
@@ -203,8 +205,8 @@ NAN, INF = float("nan"), float("inf")
         ({"b": [{"\udfff": 1}]}, r"Variable '\$a': Lone surrogate in text of a key at b\[0\]"),
     ],
 )
-def test_a_variable_that_json_cannot_hold_is_the_same_error_everywhere(client, value, place):
-    """It names the variable and the place in it, and shows no text of it."""
+def test_a_variable_without_a_json_form_raises_the_same_everywhere(client, value, place):
+    """The error names the variable and the path in it, but not the value."""
     for known in (False, True):
         assert not known or client.schema
         with pytest.raises(QueryError, match=place) as caught:
@@ -212,20 +214,20 @@ def test_a_variable_that_json_cannot_hold_is_the_same_error_everywhere(client, v
         assert "canary" not in str(caught.value)
 
 
-def test_a_query_that_json_cannot_hold_is_the_same_error_everywhere(client):
-    """A lone surrogate in its text."""
+def test_a_query_without_a_json_form_raises_the_same_everywhere(client):
+    """For a lone surrogate in the text."""
     with pytest.raises(QueryError, match=r"Invalid character within String: U\+D800"):
         client.execute('{ any(a: "\ud800") }')
 
 
-def test_a_selection_left_out_lists_the_fields_everywhere(client):
-    """The hint travels beside the error."""
+def test_a_missing_selection_lists_the_fields_everywhere(client):
+    """The hint is sent with the error."""
     with pytest.raises(QueryError, match="Item has: id, name"):
         client.execute("{ items(n: 1) }")
 
 
 def test_rows_become_the_same_frame_everywhere(client):
-    """Once the schema is known the dtypes are the schema's."""
+    """Once the schema is known, it determines the dtypes."""
     assert client.schema.query_type is not None
     frame = client.frame("{ items(n: 3) { id name } }")
     assert frame["name"].tolist() == ["n0", "n1", "n2"]
@@ -233,28 +235,28 @@ def test_rows_become_the_same_frame_everywhere(client):
     assert client.frame("{ items(n: 0) { id } }").columns.tolist() == ["id"]
 
 
-def test_the_schema_is_fetched_once_and_checks_what_follows(client):
-    """A mistake is found before anything is sent."""
+def test_the_schema_is_fetched_once_and_validates_later_queries(client):
+    """An invalid query is not sent."""
     assert client.schema is client.schema
     with pytest.raises(QueryError, match="Cannot query field 'helo'"):
         client.execute("{ helo }")
 
 
-def test_a_closed_client_can_be_used_again(client):
-    """Closing gives back connections and nothing else."""
+def test_a_closed_client_can_be_reused(client):
+    """Closing releases connections only."""
     client.close()
     assert client.execute("{ hello }").data == {"hello": "Hello world!"}
 
 
 def test_a_client_of_a_server_object_sends_the_servers_token():
-    """A notebook need not repeat what it just said."""
+    """It need not be repeated."""
     with serve(reference_schema(), port=0, token=Token("canary-12")) as server:
         assert Client(server).execute("{ hello }").data == {"hello": "Hello world!"}
         with pytest.raises(AuthError, match="requires you to be authenticated"):
             Client(server.url).execute("{ hello }")
 
 
-def test_the_reference_schema_greets_over_http():
-    """`{ hello }` answers `Hello world!`."""
+def test_the_reference_schema_answers_over_http():
+    """`{ hello }` returns `Hello world!`."""
     with serve(reference_schema(), port=0) as server:
         assert Client(server).execute("{ hello }").data == {"hello": "Hello world!"}

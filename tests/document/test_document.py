@@ -1,13 +1,14 @@
 """Documents: parsed, checked, with one operation chosen."""
 
+import pickle
 from time import process_time
 
 import pytest
-from graphql import build_schema
+from graphql import build_schema, print_schema
 
 from gqlnb.document.document import Document
-from gqlnb.document.limits import Limits
 from gqlnb.errors import QueryError
+from gqlnb.limits import Limits
 
 SCHEMA = build_schema(
     "type Query { hello: String viewer: User } type User { login: String! name: String }"
@@ -30,8 +31,8 @@ def test_a_document_knows_its_operation():
         ("{ ...F }", 1, 6, "Unknown fragment 'F'."),
     ],
 )
-def test_what_is_wrong_has_a_place(text, line, column, message):
-    """Every mistake carries its line, its column and the validator's words."""
+def test_validation_errors_have_a_location(text, line, column, message):
+    """Each has its line, its column and the validator's message."""
     with pytest.raises(QueryError) as caught:
         Document.parse(text, SCHEMA)
     problem = caught.value.problems[0]
@@ -39,15 +40,15 @@ def test_what_is_wrong_has_a_place(text, line, column, message):
     assert problem.message.startswith(message)
 
 
-def test_a_selection_left_out_lists_the_fields_to_choose_from():
-    """Nothing is returned by default: the client decides."""
+def test_a_missing_selection_lists_the_available_fields():
+    """No field is selected by default."""
     with pytest.raises(QueryError, match="must have a selection of subfields") as caught:
         Document.parse("{ viewer }", SCHEMA)
     assert caught.value.problems[0].hint == "User has: login, name."
 
 
-def test_an_input_field_that_does_not_exist_lists_those_that_do():
-    """graphql-core guesses from similar names alone."""
+def test_an_unknown_input_field_lists_the_available_ones():
+    """graphql-core suggests only similar names."""
     schema = build_schema(
         """
         type Query { rows(where: [Where]): Int }
@@ -59,6 +60,46 @@ def test_an_input_field_that_does_not_exist_lists_those_that_do():
         Document.parse("{ rows(where: [{stars: {gt: 1, above: 5}}]) }", schema)
     problem = caught.value.problems[0]
     assert (problem.column, problem.hint) == (32, "Bounds has: gt, lt.")
+
+
+ORDER_HINT = "Order has: ASC, DESC, A3, A4, A5, A6, A7, A8, A9, B1, B2, B3 and 2 more."
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("{ xyzzy }", "Query has: rows, one."),
+        ("{ rows(xyzzy: 1) }", "The arguments are: order, first."),
+        (
+            "{ rows(order: XYZZY) }",
+            ORDER_HINT,
+        ),
+        (
+            '{ rows(order: "xyzzy") }',
+            ORDER_HINT,
+        ),
+        ("{ rows(order: 1234567) }", ORDER_HINT),
+        ("{ one { ... on Row { xyzzy } } }", "Row has: n."),
+        ("{ row }", None),
+        ("{ rows(ordre: ASC) }", None),
+        ("{ rows(order: DES) }", None),
+        ("{ rows(order: ASC, first: true) }", None),
+        ("{ one { n } }", None),
+    ],
+)
+def test_unknown_names_without_a_similar_one_list_the_available_ones(text, hint):
+    """Fields, arguments and enum values; where the validator suggests some, there is no list."""
+    schema = build_schema(
+        """
+        type Query { rows(order: Order, first: Int): Int one: Any }
+        union Any = Row
+        type Row { n: Int }
+        enum Order { ASC DESC A3 A4 A5 A6 A7 A8 A9 B1 B2 B3 B4 B5 }
+        """
+    )
+    with pytest.raises(QueryError) as caught:
+        Document.parse(text, schema)
+    assert caught.value.problems[0].hint == hint
 
 
 CHOICE = build_schema(
@@ -98,14 +139,14 @@ CHOICE = build_schema(
         ("{ nothing }", "Empty has: a."),
     ],
 )
-def test_a_selection_left_out_of_an_abstract_type_says_how_to_choose(text, hint):
-    """Which object types it may be, and a fragment to begin with."""
+def test_a_missing_selection_of_an_abstract_type_suggests_fragments(text, hint):
+    """The possible object types, and an example fragment."""
     with pytest.raises(QueryError) as caught:
         Document.parse(text, CHOICE)
     assert caught.value.problems[0].hint == hint
 
 
-def test_all_mistakes_are_reported_at_once():
+def test_all_validation_errors_are_reported_together():
     """Two unknown fields are two problems."""
     with pytest.raises(QueryError) as caught:
         Document.parse("{ a b }", SCHEMA)
@@ -121,27 +162,27 @@ def test_all_mistakes_are_reported_at_once():
         ("fragment F on User { login }", None, "Must provide an operation."),
     ],
 )
-def test_an_operation_that_is_not_there_is_an_error(text, operation, message):
+def test_an_unknown_or_missing_operation_is_an_error(text, operation, message):
     """Several without a name, an unknown name, and none at all."""
     with pytest.raises(QueryError, match=message):
         Document.parse(text, operation=operation)
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "# only a comment", None, 5])
-def test_no_text_is_an_error_of_ours(text):
-    """Empty text and other kinds of value are told apart in words."""
+def test_values_that_are_not_documents_raise_query_error(text):
+    """Empty strings and values of other types."""
     with pytest.raises(QueryError):
         Document.parse(text)
 
 
-def test_a_document_nested_too_deeply_is_an_error_of_ours():
-    """The parser's recursion never reaches the user."""
+def test_a_document_nested_too_deeply_raises_query_error():
+    """The parser's RecursionError is not exposed."""
     with pytest.raises(QueryError):
         Document.parse("{a" * 100_000)
 
 
-def test_errors_are_told_up_to_the_limit():
-    """No error more, such as one that says that there are more."""
+def test_errors_are_limited_in_number():
+    """Without an additional error that there are more."""
     text = "{" + "".join(f" a{n}" for n in range(30)) + " }"
     with pytest.raises(QueryError) as caught:
         Document.parse(text, SCHEMA, limits=Limits(errors=4))
@@ -150,8 +191,8 @@ def test_errors_are_told_up_to_the_limit():
     ]
 
 
-def test_introspection_can_be_refused():
-    """Of all that begins with two underscores, only the name of a type may be asked for."""
+def test_introspection_can_be_disabled():
+    """Of the fields that begin with two underscores, only `__typename` is allowed."""
     for text in ("{ __schema { types { name } } }", '{ __type(name: "User") { name } }'):
         assert Document.parse(text, SCHEMA)
         with pytest.raises(QueryError, match="introspection has been disabled"):
@@ -159,8 +200,8 @@ def test_introspection_can_be_refused():
     assert Document.parse("{ __typename viewer { __typename } }", SCHEMA, introspection=False)
 
 
-def test_a_hint_is_no_way_around_it():
-    """What could be selected is not listed either."""
+def test_hints_do_not_reveal_a_schema_without_introspection():
+    """The available fields are not listed either."""
     with pytest.raises(QueryError) as caught:
         Document.parse("{ viewer }", SCHEMA, introspection=False)
     assert caught.value.problems[0].hint is None
@@ -183,8 +224,8 @@ FLOATS = build_schema(
         ("query ($f: Float = 1e400) { e(f: $f) }", 20),
     ],
 )
-def test_a_literal_that_no_float_can_hold_is_refused(text, column):
-    """It would be infinite, which is no value of Float."""
+def test_a_float_literal_out_of_range_is_refused(text, column):
+    """It would be infinite, which is not a valid Float."""
     with pytest.raises(QueryError, match=r"Float cannot represent .*: it is infinite") as caught:
         Document.parse(text, FLOATS)
     assert caught.value.problems[0].column == column
@@ -193,8 +234,8 @@ def test_a_literal_that_no_float_can_hold_is_refused(text, column):
 @pytest.mark.parametrize(
     "text", ["{ e(f: 1e308) }", "{ e(any: 1e400) }", "{ e(i: {any: 1e400}) }", '{ e(s: "1e400") }']
 )
-def test_other_large_numbers_are_not(text):
-    """A scalar of somebody's own may hold them."""
+def test_large_literals_of_custom_scalars_are_accepted(text):
+    """A custom scalar may support them."""
     assert Document.parse(text, FLOATS)
 
 
@@ -208,8 +249,8 @@ def test_other_large_numbers_are_not(text):
         ("{{ ...{0}x }} fragment {0}y on Query {{ hello }}", None),
     ],
 )
-def test_long_names_that_are_alike_take_no_time(text, operation):
-    """What one may have meant is found in the product of the lengths, so it is not looked for."""
+def test_no_suggestions_are_computed_for_long_names(text, operation):
+    """The cost of a suggestion is the product of the lengths."""
     name = "a" * 20_000
     begun = process_time()
     with pytest.raises(QueryError):
@@ -220,6 +261,39 @@ def test_long_names_that_are_alike_take_no_time(text, operation):
 @pytest.mark.parametrize("text", ["{}", "{ a {} }", "query { }", "{ ...{} }", "fragment F on T {}"])
 @pytest.mark.parametrize("limits", [None, Limits()])
 def test_an_empty_selection_is_a_syntax_error(text, limits):
-    """The published grammar asks for a selection, whichever graphql-core is installed."""
+    """The specification requires a selection, with every version of graphql-core."""
     with pytest.raises(QueryError, match=r"Syntax Error: Expected Name, found '}'\."):
         Document.parse(text, limits=limits)
+
+
+def test_a_document_is_pickled_beside_strawberry():
+    """Strawberry gives graphql-core's `__Type` a resolver that cannot be pickled."""
+    strawberry = pytest.importorskip("strawberry")
+
+    @strawberry.type
+    class Query:
+        hello: str = "Hello world!"
+
+    strawberry.Schema(Query)
+    document = Document.parse("{ hello }", build_schema("type Query { hello: String }"))
+    again = pickle.loads(pickle.dumps(document))
+    assert again.text == document.text
+    assert print_schema(again.schema) == print_schema(document.schema)
+    assert again.schema.type_map["__Type"] is document.schema.type_map["__Type"]
+
+
+def test_unknown_names_have_the_hint_of_the_schema():
+    """A schema that is part of a larger one can say so under errors about unknown names."""
+    schema = build_schema("type Query { user(id: ID): User } type User { login: String }")
+    schema.extensions = {"unknownNameHint": "GitHub may have more."}
+    for text, column, names in (
+        ("{ user { name } }", 10, "User has: login."),
+        ("{ user(first: 1) { login } }", 8, "The arguments are: id."),
+    ):
+        with pytest.raises(QueryError) as caught:
+            Document.parse(text, schema)
+        (problem,) = caught.value.problems
+        assert (problem.column, problem.hint) == (column, f"{names} GitHub may have more.")
+    with pytest.raises(QueryError) as caught:
+        Document.parse("{ user(id: []) { login } }", schema)
+    assert caught.value.problems[0].hint is None

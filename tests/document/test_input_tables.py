@@ -188,12 +188,12 @@ ROWS = [
 
 
 def test_a_frame_is_a_list_of_input_objects(sent):
-    """Each cell becomes what its field takes, and missing ones null."""
+    """Each cell is converted to the field's type, and missing cells to null."""
     assert sent("[Row!]!", FRAME.drop(columns="id")) == ROWS
 
 
-def test_a_column_of_whole_numbers_with_gaps_stays_whole(sent):
-    """3.0 in a column that NaN made one of floats is 3; of type Int, too."""
+def test_whole_floats_of_a_column_with_nan_are_integers(sent):
+    """3.0 is sent as 3, also for type Int."""
     frame = pd.DataFrame({"n": np.array([3.0, 4.0]), "big": [3.0, np.nan]})
     found = sent("[Row!]!", frame)
     assert found == [{"n": 3, "big": 3}, {"n": 4, "big": None}]
@@ -296,7 +296,7 @@ def test_cells_of_other_kinds(sent):
     ]
 
 
-def test_values_are_not_changed_on_the_way(sent):
+def test_values_are_preserved_exactly(sent):
     """Large integers keep their digits, and times without a zone get none."""
     frame = pd.DataFrame(
         {"n": [1], "big": [2**62 + 1], "when": pd.to_datetime(["2026-01-02T03:04"])}
@@ -411,8 +411,8 @@ def test_arrays_are_lists(sent, declared, value, expected):
         ("Row", collections.namedtuple("Other", "n naem")(1, "a"), ("field 'naem'", "'name'")),
     ],
 )
-def test_what_does_not_fit_is_named(sent, declared, value, said):
-    """Variable, row and column, and what to do; never the value."""
+def test_a_conversion_error_names_variable_row_and_column(sent, declared, value, said):
+    """It suggests a fix and never contains the value."""
     with pytest.raises(QueryError) as caught:
         sent(declared, value)
     message = str(caught.value)
@@ -421,8 +421,8 @@ def test_what_does_not_fit_is_named(sent, declared, value, said):
     assert "3.5" not in message
 
 
-def test_a_table_of_a_library_that_is_not_read_is_refused(sent):
-    """Going through one gives the names of its columns, which nobody means."""
+def test_a_table_of_an_unsupported_library_is_refused(sent):
+    """Iterating over one would give its column names."""
     import dask.dataframe as dd
 
     frame = dd.from_pandas(pd.DataFrame({"n": [1]}), npartitions=1)
@@ -433,8 +433,8 @@ def test_a_table_of_a_library_that_is_not_read_is_refused(sent):
 
 
 @pytest.mark.parametrize("asks", ["at once", "schema first"])
-def test_a_fresh_client_converts_as_one_that_knows_the_schema(schema, asks):
-    """The schema is asked for where a table needs it, so that values do not depend on it."""
+def test_a_new_client_fetches_the_schema_to_convert_a_table(schema, asks):
+    """So that values do not depend on the cache."""
     with serve(schema, port=0) as server, Client(server.url) as client:
         if asks == "schema first":
             assert client.schema
@@ -444,7 +444,7 @@ def test_a_fresh_client_converts_as_one_that_knows_the_schema(schema, asks):
         assert point.data["f"] == {"n": 1, "name": "a"}
 
 
-def test_ten_thousand_rows_take_a_few_times_what_pandas_takes(schema):
+def test_converting_ten_thousand_rows_takes_a_few_times_as_long_as_pandas(schema):
     """Conversion, check and execution; measured at 2 to 10 times its rows as dicts."""
     client = Client(schema)
     many = pd.concat([FRAME.drop(columns="id")] * 5000, ignore_index=True)
@@ -456,8 +456,8 @@ def test_ten_thousand_rows_take_a_few_times_what_pandas_takes(schema):
     assert time.process_time() - converted < 40 * (converted - begun)
 
 
-def test_no_library_is_imported_to_read_values():
-    """What is recognised must have been imported by whoever made the value."""
+def test_reading_values_imports_no_library():
+    """The library of a recognised value is already imported."""
     import subprocess
 
     code = (
@@ -487,13 +487,13 @@ def test_a_misspelled_variable_is_an_error(given, said):
 
 
 def test_a_misspelled_variable_of_pages_is_an_error():
-    """Before the first page is asked for."""
+    """No page is requested."""
     client = Client(Schema("type Query { f(only: Int): [Int] }"))
     with pytest.raises(QueryError, match=r"Did you mean \$only\?"):
         client.execute_all("query ($only: Int) { f(only: $only) }", {"onyl": 1})
 
 
-def test_further_names_are_left_out():
+def test_undeclared_names_are_not_sent():
     """One mapping may serve several operations."""
     client = gqlnb.Client(Schema("type Query { f(only: Int): Int }"))
     text = "query ($only: Int) { f(only: $only) }"

@@ -17,8 +17,8 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_what_is_written_reads_back(value):
-    """Every JSON value survives, integers of any size included."""
+def test_json_values_round_trip(value):
+    """Integers of any size included."""
     assert load_json(dump_json(value)) == value
     assert json.loads(dump_json(value)) == value
 
@@ -35,8 +35,8 @@ def test_what_is_written_reads_back(value):
         ([b"x"], "A bytes at [0] has no JSON form"),
     ],
 )
-def test_what_json_cannot_hold_is_named_with_its_place(value, message):
-    """NaN is no null, and nothing is dropped in silence."""
+def test_values_without_a_json_form_are_named_with_their_path(value, message):
+    """NaN is not written as null, and no value is dropped."""
     with pytest.raises(JSONError) as caught:
         dump_json(value)
     assert message in str(caught.value)
@@ -46,8 +46,8 @@ def test_what_json_cannot_hold_is_named_with_its_place(value, message):
     "body",
     [b"NaN", b'{"a": Infinity}', b'"\xff"', b'"\\ud800"', b"{", b"", b"[" * 100_000, b"1e999"],
 )
-def test_what_is_not_json_is_refused(body):
-    """NaN, bad UTF-8, lone surrogates, cut and bottomless texts."""
+def test_invalid_json_is_refused(body):
+    """NaN, bad UTF-8, lone surrogates, truncated and too deeply nested texts."""
     with pytest.raises(JSONError):
         load_json(body)
 
@@ -57,6 +57,6 @@ def test_a_byte_order_mark_is_skipped():
     assert load_json(b'\xef\xbb\xbf{"a": 1}') == {"a": 1}
 
 
-def test_of_duplicate_keys_the_last_wins():
-    """As in every JSON library people know."""
+def test_the_last_of_duplicate_keys_is_used():
+    """As in common JSON libraries."""
     assert load_json(b'{"a": 1, "a": 2}') == {"a": 2}

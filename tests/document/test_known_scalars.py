@@ -108,7 +108,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "values", "dtype", "expected"), CASES)
 @pytest.mark.filterwarnings("error")
 def test_known_names_have_their_dtype_and_values(name, values, dtype, expected):
-    """Beside null too, by both roads, and without a warning."""
+    """With nulls too, by both decoders, and without a warning."""
     expected = [*(values if expected is None else expected), None]
     for result in results(f"scalar {name}", [*values, None]):
         column = result.frame()["v"]
@@ -158,18 +158,19 @@ def test_columns_without_values_have_the_dtype_of_their_scalar(name):
         ("PositiveInt", [1.5], "row 0 is 1.5"),
         ("Money", ["1.00", "$5"], "row 1 is .*not a plain number, unlike"),
         ("citext", [5], "row 0 is 5"),
-        ("DateTime", [1767357000], "row 0 is 1767357000"),
+        ("DateTime", [ZONED_TEXT, 1767357000], "row 1 is 1767357000 .*a number, unlike"),
+        ("Date", ["2026-01-02", ZONED_TEXT], "row 1 is .*a timestamp with a time zone, unlike"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_an_error_with_a_way_out(name, values, message):
-    """Nothing is converted by guess; not strictly the column keeps its values."""
+def test_an_invalid_scalar_value_is_an_error_that_suggests_a_fix(name, values, message):
+    """With strict=False the column keeps its values."""
     for result in results(f"scalar {name}", values):
         for view in (result.frame, result.arrow):
             with pytest.raises(FrameError, match=rf"Column 'v' of 'rows' .*: {message}") as caught:
                 view()
             assert "at rows[" in str(caught.value)
             assert str(caught.value).endswith(
-                "Pass strict=False to keep what does not fit as it came."
+                "Pass strict=False to keep values of other types unchanged."
             )
         assert result.frame(strict=False)["v"].tolist() == values
 
@@ -179,8 +180,8 @@ NANO = "2026-01-02T12:30:00.123456789"
 
 @pytest.mark.parametrize("far", ["9999-12-31T23:59:59", "0001-01-01T00:00:00"])
 @pytest.mark.parametrize(("name", "zone"), [("DateTime", "Z"), ("timestamp", ""), ("Datetime", "")])
-def test_nanoseconds_beside_a_year_they_do_not_reach_are_an_error(name, zone, far, tmp_path):
-    """In frames, Arrow and Parquet; it names the column, the value and what to do."""
+def test_nanoseconds_with_a_year_out_of_range_are_an_error(name, zone, far, tmp_path):
+    """In frames, Arrow and Parquet; it names column, value and remedy."""
     values = [NANO + zone, far + zone]
     for order in (values, values[::-1], [values[1], *[values[0]] * 4000]):
         for result in results(f"scalar {name}", order):
@@ -193,7 +194,7 @@ def test_nanoseconds_beside_a_year_they_do_not_reach_are_an_error(name, zone, fa
 @pytest.mark.parametrize(
     ("name", "zone", "dtype"), [("DateTime", "Z", ", UTC"), ("timestamp", "", "")]
 )
-def test_nanoseconds_are_kept(name, zone, dtype):
+def test_nanoseconds_are_preserved(name, zone, dtype):
     """With a zone and without, in pandas and in Arrow."""
     for result in results(f"scalar {name}", [LOCAL_TEXT + zone, NANO + zone, None]):
         column = result.frame()["v"]
@@ -207,6 +208,12 @@ def test_nanoseconds_are_kept(name, zone, dtype):
     [
         ("Time", [None, ZONED_TEXT], ZONED, "timestamps, not times of day.*like='DateTime'"),
         ("Time", [LOCAL_TEXT], LOCAL, "timestamps, not times of day.*like='LocalDateTime'"),
+        ("Date", [None, ZONED_TEXT], ZONED, "timestamps, not dates.*like='DateTime'"),
+        ("Date", ["2024-05-01T00:00:00.000Z"], ZONED, "timestamps, not dates.*like='DateTime'"),
+        ("Date", [LOCAL_TEXT], LOCAL, "timestamps, not dates.*like='LocalDateTime'"),
+        ("Date", [1767357000000], "Int64", "numbers in a unit that is not known"),
+        ("Date", [dt.datetime(2026, 1, 2, 3)], LOCAL, "timestamps, not dates"),
+        ("DateTime", [1767357000000], "Int64", "numbers in a unit that is not known"),
         ("timestamp", [ZONED_TEXT], ZONED, "timestamps with a time zone"),
         ("Timestamp", [1767357000000], "Int64", "numbers in a unit that is not known"),
         ("Timestamp", ["1767357000000"], "Int64", "numbers in a unit that is not known"),
@@ -218,8 +225,8 @@ def test_nanoseconds_are_kept(name, zone, dtype):
         ("money", ["$1,234.50"], "string", "text, not plain numbers"),
     ],
 )  # fmt: skip
-def test_values_that_disprove_the_name_are_typed_by_what_they_are(name, values, dtype, said):
-    """One warning says so for each answer, however many frames are made."""
+def test_values_that_contradict_the_scalar_name_are_inferred(name, values, dtype, said):
+    """One warning is emitted for each response, not for each frame."""
     for result in results(f"scalar {name}", values):
         with pytest.warns(UserWarning, match=f"the scalar '{name}' are {said}"):
             column = result.frame()["v"]
@@ -257,16 +264,16 @@ DESCRIBED = [
 
 @pytest.mark.parametrize(("definition", "value", "dtype"), DESCRIBED)
 @pytest.mark.filterwarnings("error")
-def test_a_schema_says_what_its_scalars_are(definition, value, dtype):
-    """By the specification they name, or in words, also for columns without values."""
+def test_scalars_are_identified_by_specifiedby_or_description(definition, value, dtype):
+    """Also for columns without values."""
     for result in results(definition, [value]):
         assert result.frame()["v"].dtype == dtype
     for result in results(definition, [None]):
         assert result.frame()["v"].dtype == dtype
 
 
-def test_what_a_person_registers_comes_before_what_is_known(monkeypatch):
-    """Also for a scalar that names its specification."""
+def test_registered_scalars_override_known_ones(monkeypatch):
+    """Also for a scalar with a specification URL."""
     from gqlnb.document import scalars
 
     monkeypatch.setattr(scalars, "_REGISTERED", {})
@@ -288,7 +295,7 @@ def test_a_time_with_a_zone_is_text_in_arrow_and_parquet(tmp_path):
         ]  # fmt: skip
 
 
-def test_a_decimal_that_is_no_number_is_kept():
+def test_nan_decimals_are_preserved():
     """PostgreSQL's numeric has NaN, and so has Python's Decimal; Arrow's has not, and gets text."""
     for result in results("scalar numeric", ["NaN", "1.5"]):
         first, second = result.frame()["v"]
@@ -297,7 +304,7 @@ def test_a_decimal_that_is_no_number_is_kept():
         assert result.arrow()["v"].to_pylist() == ["NaN", "1.5"]
 
 
-def test_a_negative_zero_stays_one():
+def test_negative_zero_is_preserved():
     """As a float and as a decimal."""
     for result in results("scalar float8", [-0.0, "-0.0"]):
         assert [copysign(1, value) for value in result.frame()["v"]] == [-1, -1]
@@ -306,7 +313,7 @@ def test_a_negative_zero_stays_one():
 
 
 def test_enum_columns_of_pages_are_concatenated():
-    """Pages of one schema have the same categories, whichever values came."""
+    """Pages of one schema have the same categories for any values."""
     schema = build_schema("enum E { B A } type Query { rows: [Row] } type Row { e: E }")
     document = Document.parse("{ rows { e } }", schema)
     pages = [Result({"rows": [{"e": e}]}, document=document).frame() for e in ("A", "B", None)]
@@ -317,7 +324,7 @@ def test_enum_columns_of_pages_are_concatenated():
 
 
 def test_a_list_of_scalars_is_a_column_of_their_dtype():
-    """In its own frame; in a cell of another list its items are what that column holds."""
+    """In its own frame; items in cells of another list have the column's type."""
     schema = build_schema(
         "scalar timestamp scalar numeric type Query { at: [timestamp] rows: [Row] } "
         "type Row { sums: [numeric] }"
@@ -340,8 +347,8 @@ OFFSETS = st.sampled_from([U, PLUS_2, dt.timezone(dt.timedelta(hours=-7, minutes
         lambda moment: OFFSETS.map(lambda zone: moment.replace(tzinfo=zone)))),
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:Values of the scalar")
-def test_a_zone_is_neither_lost_nor_made_up(name, moments):
-    """Whatever comes under whatever name, the column holds these very moments or is an error."""
+def test_time_zones_are_neither_lost_nor_invented(name, moments):
+    """The column contains equal moments or an error is raised."""
     values = [moment and moment.isoformat() for moment in moments]
     kinds = {moment.tzinfo is not None for moment in moments if moment is not None}
     for result in results(f"scalar {name}", values):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from graphql import GraphQLSchema, build_schema, parse, validate
 
+import gqlnb
 from gqlnb import QueryError
 from gqlnb.document.document import Document
 from gqlnb.document.paging_plan import PagingPlan, PlannedPage
@@ -77,7 +78,7 @@ type usersConnection {{ edges: [usersEdge!]! pageInfo: PageInfo! }}
 type usersEdge {{ cursor: String! node: users! }}
 type users implements Node {{ id: ID! name: String }}
 """
-GITHUB = (Path(__file__).parents[1] / "github" / "github_slice.graphql").read_text()
+GITHUB = (Path(gqlnb.__file__).parent / "github" / "schema.graphql").read_text()
 CASES = {
     "SWAPI": (
         SWAPI,
@@ -124,8 +125,8 @@ def schema_of(sdl: str) -> GraphQLSchema:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-def test_connections_of_known_services_are_found(case: tuple[str, str, dict[str, bool]]) -> None:
-    """Each is found under the name frames have; with its way back, and texts that are valid."""
+def test_connections_of_known_services_are_detected(case: tuple[str, str, dict[str, bool]]) -> None:
+    """Each has its frame's name, its path, and valid page queries."""
     sdl, text, expected = case
     schema = schema_of(sdl)
     paging = PagingPlan(Document.parse(text, schema))
@@ -153,14 +154,14 @@ def paging_of(text: str, path: str | None = None) -> PagingPlan:
     return PagingPlan(Document.parse(text, schema_of(SHOPIFY)), path)
 
 
-def test_what_is_there_already_is_not_added() -> None:
-    """With `pageInfo` and `id` in the query, it is sent as it was written."""
+def test_fields_already_selected_are_not_added() -> None:
+    """A query with `pageInfo` and `id` is sent unchanged."""
     text = "{ products(first: 5) { pageInfo { hasNextPage endCursor } nodes { id title } } }"
     assert paging_of(text).write_first_request({})[0] == f"query {text}"
 
 
-def test_what_is_added_has_names_of_its_own() -> None:
-    """An alias of ones own does not stand in the way of what must be known."""
+def test_added_fields_have_unique_aliases() -> None:
+    """A user's alias does not conflict with a required field."""
     text = "{ products(first: 5) { pageInfo: edges { cursor } nodes { id: title } } }"
     made = paging_of(text)
     assert "gqlnb_pageInfo: pageInfo { hasNextPage endCursor }" in made.write_first_request({})[0]
@@ -169,13 +170,13 @@ def test_what_is_added_has_names_of_its_own() -> None:
     assert made.hidden.below["products"].names == ["gqlnb_pageInfo"]
 
 
-def test_a_count_alone_is_no_connection_to_follow() -> None:
-    """Where no items are asked for there are no pages."""
+def test_a_connection_without_items_is_not_paged() -> None:
+    """Selecting `pageInfo` alone needs no pages."""
     assert paging_of("{ products { pageInfo { hasNextPage } } }").fields == []
 
 
 def test_selections_of_one_field_are_one_connection() -> None:
-    """What is said twice, also in fragments, is merged as in execution."""
+    """Repeated selections, also in fragments, are merged as in execution."""
     text = """{ products(first: 5) { nodes { title } } ...F }
     fragment F on QueryRoot { products(first: 5) { nodes { ...V } } }
     fragment V on Product { variants(first: 2) { nodes { sku } } }"""
@@ -193,8 +194,8 @@ def test_selections_of_one_field_are_one_connection() -> None:
     assert validate(schema, parse(made.write_next_request(turns, {first: 3})[0])) == []
 
 
-def test_variables_that_are_no_longer_used_are_left_out() -> None:
-    """A text for further pages declares what it uses, and no more."""
+def test_unused_variables_are_removed_from_page_queries() -> None:
+    """A query for further pages declares only the variables it uses."""
     text = """query Q($n: Int!, $q: String, $with: Boolean!) {
     products(first: $n, query: $q) { nodes { title @include(if: $with) } } shop { name } }"""
     made = paging_of(text)
@@ -205,8 +206,8 @@ def test_variables_that_are_no_longer_used_are_left_out() -> None:
     assert "shop" not in text
 
 
-def test_fragments_that_hold_themselves_are_refused() -> None:
-    """Without a schema nobody has checked them before."""
+def test_recursive_fragments_are_refused() -> None:
+    """Without a schema they were not validated before."""
     with pytest.raises(QueryError, match="contains itself"):
         PagingPlan(Document.parse("{ ...A } fragment A on X { b { ...A } }"))
     bomb = " ".join(
@@ -216,7 +217,7 @@ def test_fragments_that_hold_themselves_are_refused() -> None:
         PagingPlan(Document.parse(f"{{ ...F0 }} {bomb} fragment F20 on X {{ y }}"))
 
 
-def test_introspection_is_no_connection() -> None:
-    """Fields of the schema itself are left alone."""
+def test_introspection_is_not_paged() -> None:
+    """Fields of the schema itself are excluded."""
     made = paging_of("{ __schema { types { name fields { name } } } products { nodes { title } } }")
     assert [each.name for each in made.fields] == ["products"]

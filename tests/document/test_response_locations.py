@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gqlnb.document.document import Document
-from gqlnb.result.result import Result
+from gqlnb.result.result import Result, locate_in_cell
 
 TEXT = """query {
   a { b
@@ -40,8 +40,8 @@ fragment F on Q {
         ([None, "a"], 2),
     ],
 )
-def test_a_path_leads_to_a_line(path, line):
-    """Through lists, aliases, fragments and fields selected twice; as far as it is known."""
+def test_a_response_path_maps_to_a_document_line(path, line):
+    """Through lists, aliases, fragments and repeated fields, as far as known."""
     document = Document.parse(TEXT)
     assert document.locate_path(path, 1) == (f"line {line + 1}" if line else "")
 
@@ -49,4 +49,4 @@ def test_a_path_leads_to_a_line(path, line):
 def test_without_a_document_there_is_no_line():
     """As of a saved answer."""
     result = Result(data=None, errors=({"message": "x", "path": ["a"]},))
-    assert result.in_cell().selections == ("",)
+    assert locate_in_cell(result, 1, "cell line").selections == ("",)

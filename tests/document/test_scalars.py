@@ -106,7 +106,7 @@ U = datetime.UTC
     ],
 )  # fmt: skip
 def test_known_scalars_have_their_dtype(name, values, dtype, expected):
-    """For values as they come over a wire, and for objects of resolvers in this process."""
+    """For JSON values of a response and for Python objects of resolvers."""
     found = column(name, values)
     assert found.dtype == dtype
     assert [None if v is None or v is pd.NA or v is pd.NaT else v for v in found] == expected
@@ -118,8 +118,8 @@ def test_known_scalars_have_their_dtype(name, values, dtype, expected):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("datetime", "yesterday"), ("datetime", 1_700_000_000), ("date", "2026-01-02T03:04:05Z"),
-        ("date", datetime.datetime(2026, 1, 2, 3)), ("time", "noon"), ("decimal", "much"),
+        ("datetime", "yesterday"), ("datetime", True), ("date", "2026-01-32"), ("date", True),
+        ("time", "noon"), ("decimal", "much"),
         ("decimal", True), ("bigint", 2.5), ("bigint", "x"), ("uuid", 5), ("string", "\ud800"),
         ("boolean", 1), ("float", True), ("id", 1.5), ("int", "1"), ("int", float("inf")),
         ("datetime", "2026-01-02T03:04:05.1234567891Z"), ("time", "03:04:05.1234567"),
@@ -159,8 +159,8 @@ LONG = 4_000  # rows, beyond those that are read at a time
     ids=str,
 )
 @pytest.mark.filterwarnings("ignore:Values of the scalar 'Duration'")
-def test_a_column_is_wider_where_one_value_has_need_of_it(name, value, dtype, arrow, shown):
-    """Nothing is cut, before and behind it neither; wherever it stands, and on both roads."""
+def test_one_value_out_of_range_widens_the_column(name, value, dtype, arrow, shown):
+    """No value is truncated, at any position and by either decoder."""
     usual = {"datetime": "2026-01-02T03:04:05.5+01:00", "bigint": 5, "duration": "PT1S"}[name]
     document = Document.parse(f"{{ rows {{ {name} }} }}", SCHEMA)
     for place in (0, LONG):
@@ -181,8 +181,8 @@ def test_a_column_is_wider_where_one_value_has_need_of_it(name, value, dtype, ar
             assert str(answer.arrow().schema.field(name).type) in {arrow, f"large_{arrow}"}
 
 
-def test_a_moment_that_nanoseconds_do_not_reach_stands_in_no_column_with_them():
-    """Rather than one of them is cut; not strictly, the column keeps both texts."""
+def test_a_timestamp_out_of_nanosecond_range_conflicts_with_nanoseconds():
+    """Neither is truncated; with strict=False the column keeps both texts."""
     texts = ["9999-01-01T00:00:00Z", NANO]
     for values in (texts, texts[::-1], [texts[0], *[NANO] * LONG]):
         with pytest.raises(FrameError, match="Column 'datetime' of 'rows'"):
@@ -212,8 +212,8 @@ MISSING = [
         ("boolean", True),
     ],
 )  # fmt: skip
-def test_what_pandas_has_for_a_missing_value_is_null(name, value, missing):
-    """In frames and in Arrow, of every scalar, wherever it stands among others."""
+def test_missing_values_of_pandas_are_null(name, value, missing):
+    """In frames and in Arrow, for every scalar."""
     document = Document.parse(f"{{ rows {{ {name} }} }}", SCHEMA)
     whole = Result({"rows": [{name: value}, {name: None}]}, document=document)
     answer = Result({"rows": [{name: value}, {name: missing}]}, document=document)
@@ -222,8 +222,8 @@ def test_what_pandas_has_for_a_missing_value_is_null(name, value, missing):
     assert answer.frame()[name].isna().tolist() == [False, True]
 
 
-def test_a_scalar_of_ones_own_is_parsed_into_its_dtype():
-    """Empty columns have it too; a change counts from then on."""
+def test_a_custom_scalar_is_parsed_into_its_dtype():
+    """Empty columns have it too; a new registration applies from then on."""
     with pytest.warns(UserWarning, match="Values of the scalar 'Money' are text"):
         assert column("money", ["$1.5"]).tolist() == ["$1.5"]
     scalar("Money", parse=lambda text: float(text.removeprefix("$")), dtype="Float64")
@@ -233,15 +233,15 @@ def test_a_scalar_of_ones_own_is_parsed_into_its_dtype():
     assert column("money", ["1.5"]).tolist() == [Decimal("1.5")]
 
 
-def test_what_a_parser_raises_is_an_error_with_a_row():
-    """With the parser's own words."""
+def test_a_parser_exception_is_an_error_with_a_row():
+    """With the parser's message."""
     scalar("Money", parse=float, dtype="Float64")
     with pytest.raises(FrameError, match=r"row 1 is 'x' .could not convert string to float: 'x'"):
         column("money", ["1", "x"])
 
 
-def test_a_scalar_can_be_like_another():
-    """Read and sent in its way; with a parser, stored in its dtype."""
+def test_a_scalar_can_be_declared_like_another():
+    """It is read and sent alike; with a parser, it is stored in that dtype."""
     scalar("Odd", like="DateTime")
     assert column("odd", ["2026-01-02T00:00:00Z"]).dtype == "datetime64[us, UTC]"
     scalar("Odd", like="DateTime", parse=lambda s: datetime.datetime.fromtimestamp(s, U))
@@ -251,8 +251,8 @@ def test_a_scalar_can_be_like_another():
         column("odd", [2**31])
 
 
-def test_a_dtype_alone_is_enough():
-    """Values go into it as they came."""
+def test_a_scalar_can_be_registered_with_a_dtype_alone():
+    """Values are converted to it without a parser."""
     scalar("Odd", dtype="UInt8")
     assert column("odd", [1, None]).dtype == "UInt8"
     with pytest.raises(FrameError, match="Column 'odd' of 'rows' does not hold values of type Odd"):
@@ -274,8 +274,8 @@ def test_a_dtype_alone_is_enough():
         ("datetime64[ns, UTC]", ["2026-01-02"], "datetime64[ns, UTC]", "never"),
     ],
 )
-def test_a_dtype_holds_null_and_refuses_what_it_would_change(dtype, values, made, wrong):
-    """NumPy's integers and truth values have no null; the row of a wrong value is named."""
+def test_a_dtype_accepts_null_and_refuses_lossy_conversions(dtype, values, made, wrong):
+    """NumPy's integers and booleans have no null; the row of an invalid value is named."""
     scalar("Odd", dtype=dtype)
     found = column("odd", [*values, None])
     assert found.dtype == made
@@ -295,8 +295,8 @@ def test_a_parser_with_a_dtype_may_give_null():
     assert column("odd", ["1.5", None]).tolist() == [1.5, pd.NA]
 
 
-def test_wrong_options_list_the_right_ones():
-    """An unknown scalar to be like, and an unknown dtype."""
+def test_invalid_options_list_the_valid_ones():
+    """An unknown scalar in `like`, and an unknown dtype."""
     with pytest.raises(OptionError, match=r"like='Dtae'.: known are .*Date, DateTime"):
         scalar("Odd", like="Dtae")
     with pytest.raises(OptionError, match="pandas does not have it"):
@@ -306,8 +306,8 @@ def test_wrong_options_list_the_right_ones():
 QUERY = "query ($money: [Money!] $in: In) { rows(money: $money in: $in) { int } }"
 
 
-def test_variables_of_a_scalar_of_ones_own_are_serialised():
-    """In lists and in input objects; null is not handed over."""
+def test_variables_of_a_custom_scalar_are_serialised():
+    """In lists and in input objects; null is not passed to the serialiser."""
     scalar("Money", serialise=lambda value: f"${value}")
     document = Document.parse(QUERY, SCHEMA)
     assert bind_variables(document, {"money": [1, 2]}) == {"money": ["$1", "$2"]}
@@ -321,7 +321,7 @@ def test_variables_of_a_scalar_of_ones_own_are_serialised():
     assert bind_variables(plain, {"money": [1]}) == {"money": ["$1"]}
 
 
-def test_what_a_serialiser_raises_does_not_show_the_value():
+def test_a_serialiser_error_does_not_contain_the_value():
     """The message names the variable, its type and the kind of the error."""
     scalar("Money", serialise=int)
     with pytest.raises(QueryError) as caught:
@@ -347,15 +347,15 @@ def test_what_a_serialiser_raises_does_not_show_the_value():
         ("AWSTimestamp", 5, 5),
     ],
 )
-def test_variables_take_the_form_of_their_declared_type(kind, value, sent):
-    """What a type is sent as does not hang on the Python type alone."""
+def test_variables_are_serialised_by_their_declared_type(kind, value, sent):
+    """The Python type alone does not determine the JSON form."""
     assert bind_variables(Document.parse(f"query ($a: {kind}!) {{ f(a: $a) }}"), {"a": value}) == {
         "a": sent
     }
 
 
-def test_a_time_of_day_is_no_date():
-    """It would be lost without a word."""
+def test_a_time_of_day_in_a_date_column_is_refused():
+    """It would be lost silently."""
     with pytest.raises(QueryError, match=r"'\$a' of type 'Date': a date is required"):
         bind_variables(
             Document.parse("query ($a: Date) { f(a: $a) }"), {"a": pd.Timestamp("2026-01-02T03:04")}

@@ -23,15 +23,15 @@ from gqlnb.document.syntax import normalize_document
         ),
     ],
 )
-def test_layout_comments_and_order_are_no_part_of_it(text, form):
-    """One line, operations first, then fragments, each by name; values stay as they are."""
+def test_normalisation_removes_layout_comments_and_order(text, form):
+    """One line, operations first, then fragments, by name; values are unchanged."""
     assert normalize_document(text) == form
     assert normalize_document(parse(text)) == form
     assert normalize_document(form) == form
 
 
-def test_what_is_different_stays_different():
-    """The order of fields is that of the answer; aliases, arguments and names count."""
+def test_different_documents_have_different_normal_forms():
+    """Field order, aliases, arguments and names are significant."""
     texts = ["{ a b }", "{ b a }", "{ a: b }", "{ a(b: 1) }", '{ a(b: "1") }', "query A { a }"]
     assert len({normalize_document(text) for text in texts}) == len(texts)
 
@@ -43,6 +43,6 @@ def test_many_arguments_are_on_the_same_line():
 
 
 @pytest.mark.parametrize("text", ["", "{", "hello"])
-def test_what_is_no_document_has_no_form(text):
-    """Nothing is raised: a recording may hold anything."""
+def test_invalid_documents_have_an_empty_normal_form(text):
+    """Nothing is raised, since a recording may contain any text."""
     assert normalize_document(text) == ""

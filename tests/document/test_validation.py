@@ -55,8 +55,8 @@ def test_errors_are_those_of_graphql_core(text: str) -> None:
     assert [error.formatted for error in validate_document(SCHEMA, document)] == expected
 
 
-def test_generated_documents_are_judged_alike() -> None:
-    """Documents by chance, on schemas by chance; some of them are wrong."""
+def test_generated_documents_have_the_errors_of_graphql_core() -> None:
+    """Random documents, some of them invalid, on random schemas."""
     wrong = 0
     for number in range(200):
         case = Case(number, "sync")
@@ -71,7 +71,7 @@ def test_generated_documents_are_judged_alike() -> None:
     assert 0 < wrong < 200
 
 
-def test_rules_of_ones_own_come_after() -> None:
+def test_custom_rules_run_after_the_standard_rules() -> None:
     """A further rule reports too, and few errors are enough."""
     document = parse("{ __schema { nope } }")
     found = validate_document(SCHEMA, document, more=[NoSchemaIntrospectionCustomRule])

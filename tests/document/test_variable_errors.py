@@ -83,8 +83,8 @@ def ask(name, value, way):
 
 @pytest.mark.parametrize("way", ["checked", "schema", "client", "served"])
 @pytest.mark.parametrize(("name", "value", "said"), CASES)
-def test_an_error_never_holds_the_value(name, value, said, way):
-    """Wherever it is found; it says what the type takes."""
+def test_an_error_never_contains_the_value(name, value, said, way):
+    """At any position; it describes what the type accepts."""
     with pytest.raises(QueryError) as caught:
         ask(name, value, way)
     error = caught.value
@@ -97,8 +97,8 @@ def test_an_error_never_holds_the_value(name, value, said, way):
     assert error.__context__ is None
 
 
-def test_several_faults_are_told_together():
-    """Each with its place."""
+def test_several_faults_are_reported_together():
+    """Each with its path."""
     document = Document.parse("query($v: Row $w: Int) { f(row: $v int: $w) }", build_schema(SDL))
     with pytest.raises(QueryError) as caught:
         check_variables(document, {"v": {"x": SECRET, "level": SECRET}, "w": SECRET})
@@ -109,7 +109,7 @@ def test_several_faults_are_told_together():
     ]
 
 
-def test_a_missing_variable_is_said_as_ever():
+def test_a_missing_variable_has_the_standard_message():
     """There is no value to hide."""
     document = Document.parse("query($v: Int!) { f(needed: $v) }", build_schema(SDL))
     with pytest.raises(QueryError, match=r"'\$v'.*(null|None|provided)"):
@@ -119,7 +119,7 @@ def test_a_missing_variable_is_said_as_ever():
 
 
 @pytest.mark.parametrize("value", [3.0, 5, None])
-def test_what_fits_is_no_error(value):
-    """A float that is whole is an Int, as for graphql-core."""
+def test_valid_values_are_accepted(value):
+    """A whole float is an Int, as in graphql-core."""
     document = Document.parse("query($v: Int) { f(int: $v) }", build_schema(SDL))
     check_variables(document, {"v": value})

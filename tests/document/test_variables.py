@@ -72,8 +72,8 @@ class Words(str):
         (Words("a"), "a"),
     ],
 )
-def test_a_value_takes_its_json_form(value, expected):
-    """Each kind of value that notebooks hold has one JSON form, of a plain Python type."""
+def test_values_are_converted_to_json(value, expected):
+    """Each supported type has one JSON form, of a plain Python type."""
     found = convert_value(value)
     assert found == expected
     assert type(found) is type(expected)
@@ -89,7 +89,7 @@ def test_a_value_without_a_json_form_names_variable_and_type_not_the_value():
 
 
 def test_a_missing_variable_is_named_with_its_type():
-    """It says which, of which type, where, and what was given instead."""
+    """The error gives its name, its type, its location and the given value."""
     document = Document.parse("query ($first: Int!) { f(a: $first) }")
     with pytest.raises(QueryError) as caught:
         bind_variables(document, {"frist": 1})
@@ -100,7 +100,7 @@ def test_a_missing_variable_is_named_with_its_type():
 
 
 def test_only_declared_variables_are_sent():
-    """A namespace may hold more than the operation asks for."""
+    """A namespace may contain more than the operation declares."""
     document = Document.parse("query ($a: Int $b: Int! = 3) { f(a: $a b: $b) }")
     assert bind_variables(document, {"a": 1, "other": object()}) == {"a": 1}
 
@@ -126,8 +126,8 @@ def test_a_number_that_is_not_finite_is_refused(value, said):
     assert str(caught.value).startswith(expected)
 
 
-def test_what_holds_itself_is_refused():
-    """A list in itself has no end."""
+def test_self_referencing_values_are_refused():
+    """A list that contains itself has no JSON form."""
     document = Document.parse("query ($x: Any) { f(x: $x) }")
     value = {"a": []}
     value["a"].append(value)
@@ -161,8 +161,8 @@ class Order(enum.Enum):
         ("Where", {"by": Order.up, "least": Level.HIGH}, {"by": "ASC", "least": 3}),
     ],
 )
-def test_a_member_of_an_enum_is_what_its_declared_type_takes(declared, value, expected):
-    """Its name for an enum, its value for a number or a text."""
+def test_an_enum_member_is_converted_by_its_declared_type(declared, value, expected):
+    """To its name for an enum, to its value for a number or a string."""
     schema = build_schema(
         "type Query { f(a: Int, o: Order, w: Where): Int } enum Order { ASC DESC }"
         " input Where { by: Order least: Int }"

@@ -45,15 +45,15 @@ def deep_stack() -> Any:
 
 @pytest.mark.usefixtures("deep_stack")
 @pytest.mark.parametrize("depth", [1, 3, 4, 5, 8, 19, 20, 21, 40, 99, 150])
-def test_deep_documents(depth: int) -> None:
-    """Any depth that the parser takes is executed, objects in themselves too."""
+def test_deep_documents_are_executed(depth: int) -> None:
+    """At any depth the parser accepts, with self-referencing objects too."""
     root: dict[str, Any] = {"n": 1, "e": ValueError("e")}
     root |= {"me": root, "list": [root]}
     same(SELF, nested(depth, "n e list { n e }"), lambda: {"root_value": root})
 
 
-def test_depth_that_the_stack_does_not_hold() -> None:
-    """Where the reference has an answer we have the same; else there is an error, and no crash."""
+def test_execution_deeper_than_the_stack_is_an_error() -> None:
+    """Responses equal the reference's where it has one; otherwise an error, not a crash."""
     schema = build_schema(SELF)
     root: dict[str, Any] = {"n": 1}
     root["me"] = lambda info: root
@@ -65,8 +65,8 @@ def test_depth_that_the_stack_does_not_hold() -> None:
         assert all("recursion" in str(error.original_error) for error in got.errors or ())
 
 
-def test_documents_that_are_deeper_than_validation_allows() -> None:
-    """300 levels, as a program may build them, are answered or refused in an orderly way."""
+def test_documents_deeper_than_validation_allows_do_not_crash() -> None:
+    """300 levels, as a program may build them, are executed or refused."""
     schema = build_schema(SELF)
     fragments = " ".join(
         f"fragment F{n} on Query {{ {'me { ' * 50} ...F{n + 1} {'} ' * 50} }}" for n in range(6)
@@ -85,8 +85,8 @@ def test_documents_that_are_deeper_than_validation_allows() -> None:
         assert exact(got.data) == exact(want.data)
 
 
-def test_a_resolver_that_recurses_without_end() -> None:
-    """A RecursionError of a resolver is an error of its field, like any other."""
+def test_infinite_recursion_of_a_resolver_is_a_field_error() -> None:
+    """The RecursionError is handled like any other exception."""
 
     def endless(info: Any) -> Any:
         return endless(info)
@@ -103,8 +103,8 @@ ALL = build_schema(
 )
 
 
-def test_all_arguments_by_position() -> None:
-    """The first eight parameters are those of the reference, in its order."""
+def test_positional_arguments_have_the_order_of_the_reference() -> None:
+    """The first eight parameters are equal."""
     document = parse("query A($x: Int) { a(x: $x) b { s } }")
 
     def resolve(source: Any, info: Any, **args: Any) -> Any:
@@ -116,14 +116,14 @@ def test_all_arguments_by_position() -> None:
 
 
 @pytest.mark.parametrize("variables", [[], "x", 5, (("x", 1),), [("x", 1)]])
-def test_variables_that_are_no_dict(variables: Any) -> None:
+def test_variables_that_are_not_a_dict_give_the_reference_result(variables: Any) -> None:
     """Something else in place of variables meets the reference's answer."""
     for text in ("{ a }", "query ($x: Int) { a(x: $x) }"):
         same(ALL, text, lambda: {"root_value": {"a": 1}, "variable_values": variables})
 
 
-def test_what_can_not_be_executed() -> None:
-    """No document, an invalid schema and a document without operations are refused alike."""
+def test_non_executable_documents_are_refused_as_by_the_reference() -> None:
+    """No document, an invalid schema, and a document without operations."""
     broken = build_schema(
         "type Query { a: Int } interface I { x: Int } type B implements I { y: Int }",
         assume_valid_sdl=True,
@@ -155,8 +155,8 @@ def around(next_: Any, source: Any, info: Any, **args: Any) -> Any:
     return next_(source, info, **args) + 1
 
 
-def test_what_is_handed_over() -> None:
-    """Middleware and executor classes of one's own work, as the reference does it."""
+def test_middleware_and_executor_classes_run_as_in_the_reference() -> None:
+    """Custom middleware and executor classes are used."""
     root = {"a": 1, "b": {"s": "x", "__typename": "U"}}
     for options in ({"middleware": [around]}, {OPTION: Louder}, {"is_awaitable": lambda _: False}):
         same(ALL, "{ a x: a(x: 1) }", lambda o=options: {"root_value": root, **o})
@@ -169,14 +169,14 @@ def test_unknown_arguments_are_refused() -> None:
             execute(ALL, parse("{ a }"), nowhere=1)
 
 
-def test_documents_without_locations() -> None:
-    """A document may be parsed without locations, or be made by hand."""
+def test_documents_without_locations_are_executed() -> None:
+    """Parsed without locations, or built by hand."""
     document = parse("{ a b { s } }", no_location=True)
     same(ALL, document, rooted(a=ValueError("x"), b=GraphQLError("y")))
 
 
-def test_a_result_is_not_shared() -> None:
-    """Whoever changes an answer changes no later one."""
+def test_results_are_not_shared() -> None:
+    """Mutating one result does not change later ones."""
     document = parse(
         '{ __typename __schema { queryType { name } } __type(name: "U") { fields { name } } }'
     )
@@ -188,9 +188,9 @@ def test_a_result_is_not_shared() -> None:
         got.data["__type"]["fields"].clear()
 
 
-def test_introspection_of_a_large_schema(root: Path) -> None:
-    """The whole introspection of the GitHub slice is equal, down to the order of keys."""
-    schema = build_schema((root / "tests/github/github_slice.graphql").read_text())
+def test_introspection_of_a_large_schema_equals_the_reference(root: Path) -> None:
+    """The full introspection of the mocked GitHub schema is equal, including key order."""
+    schema = build_schema((root / "gqlnb/github/schema.graphql").read_text())
     everything = get_introspection_query(
         specified_by_url=True,
         directive_is_repeatable=True,

@@ -94,8 +94,8 @@ MAKERS = (coroutine, turn, failing, future, task, Custom, AnswersAll, nested)
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_awaitables_anywhere(make: Callable[[Any], Any]) -> None:
-    """Whatever can be awaited is awaited: in fields, lists and objects, beside plain values."""
+def test_awaitables_are_awaited_in_fields_lists_and_objects(make: Callable[[Any], Any]) -> None:
+    """Next to plain values, and of every awaitable type."""
 
     def root() -> dict[str, Any]:
         row = {"i": lambda info: make(1), "n": 2, "t": {"n": lambda info: make(3)}, "s": "s"}
@@ -129,13 +129,13 @@ def test_awaitables_anywhere(make: Callable[[Any], Any]) -> None:
     answered(PLACES, "{ a: x b: x t { t { n } } }", root)
 
 
-def test_what_needs_no_waiting_is_a_value() -> None:
-    """An answer without awaitables is no awaitable, in an event loop too."""
+def test_execution_without_awaitables_returns_a_plain_result() -> None:
+    """In an event loop too."""
     assert answered(PLACES, "{ x list }", lambda: {"x": 1, "list": [1]})[0] is False
 
 
-def test_an_answer_is_a_coroutine() -> None:
-    """It can be given to asyncio.run, also when it was made outside of an event loop."""
+def test_an_asynchronous_result_is_a_coroutine() -> None:
+    """asyncio.run accepts it, also when created outside an event loop."""
     schema, document = build_schema(PLACES), parse("{ x t { i } }")
     root = {"x": lambda info: turn(1), "t": lambda info: turn({"i": 2})}
     for execute in EXECUTORS.values():
@@ -144,8 +144,8 @@ def test_an_answer_is_a_coroutine() -> None:
         assert asyncio.run(result).data == {"x": 1, "t": {"i": 2}}
 
 
-def test_an_answer_may_be_left_alone() -> None:
-    """Closing an answer that was not awaited runs no more of it."""
+def test_an_unawaited_result_can_be_closed() -> None:
+    """Closing it runs no further resolver."""
     schema, document = build_schema(PLACES), parse("{ x s }")
     for execute in EXECUTORS.values():
         calls: list[str] = []
@@ -199,7 +199,7 @@ class Source:
 @pytest.mark.parametrize("kind", ["[Int]", "[Int!]", "[Int!]!"])
 @pytest.mark.parametrize("fails", [False, True])
 def test_async_iterables_are_lists(name: str, kind: str, fails: bool) -> None:
-    """They are read to their end, or to their failure, and closed as the reference closes them."""
+    """They are read to the end or to an exception, and closed as in the reference."""
 
     async def generator(items: list[Any], events: list[Any]) -> Any:
         try:
@@ -227,8 +227,8 @@ def test_async_iterables_are_lists(name: str, kind: str, fails: bool) -> None:
 # Order
 
 
-def test_siblings_start_before_any_of_them_ends() -> None:
-    """Two fields that wait for each other both come to their end."""
+def test_sibling_fields_run_concurrently() -> None:
+    """Two fields that wait for each other both complete."""
 
     async def story(execute: Callable[..., Any]) -> Any:
         events = asyncio.Event(), asyncio.Event()
@@ -255,8 +255,8 @@ def test_siblings_start_before_any_of_them_ends() -> None:
 
 
 @pytest.mark.parametrize("fails", [None, 0, 1])
-def test_mutations_wait_for_each_other(fails: int | None) -> None:
-    """The side effects of one mutation are over before those of the next begin."""
+def test_mutation_fields_run_serially(fails: int | None) -> None:
+    """The side effects of one are complete before the next starts."""
     schema = build_schema(
         "type Query { x: Int } type Mutation { a(n: Int!): T b(n: Int!): Int! }"
         "type T { n: Int later: Int }"
@@ -290,8 +290,8 @@ def test_mutations_wait_for_each_other(fails: int | None) -> None:
     assert numbers[-1] == 2
 
 
-def test_resolvers_run_when_the_reference_runs_them() -> None:
-    """What can be done at once is done by the call itself; coroutines start when awaited."""
+def test_resolvers_run_at_the_same_time_as_in_the_reference() -> None:
+    """Synchronous work runs during the call; coroutines start when awaited."""
     schema = build_schema(PLACES)
     document = parse("{ x s t { s i t { n s } } list }")
 
@@ -319,8 +319,8 @@ def test_resolvers_run_when_the_reference_runs_them() -> None:
     assert before[-1] != "starts"
 
 
-def test_context_variables() -> None:
-    """Resolvers see the caller's context; what one sets is seen where the reference shows it."""
+def test_context_variables_propagate_as_in_the_reference() -> None:
+    """Resolvers see the caller's context, and their changes are visible alike."""
     variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="none")
 
     async def story(execute: Callable[..., Any]) -> Any:
@@ -361,8 +361,8 @@ ANSWERS: tuple[Any, ...] = ("A", "B", None, "Nope", 7, ValueError("told"))
 
 
 @pytest.mark.parametrize("make", [coroutine, turn, failing, future, Custom])
-def test_types_that_are_told_later(make: Callable[[Any], Any]) -> None:
-    """resolve_type and type_resolver may be awaitables."""
+def test_resolve_type_may_be_awaitable(make: Callable[[Any], Any]) -> None:
+    """So may type_resolver."""
     schema = build_schema(f"{FACES} type Query {{ f: F u: U l: [F!] }}")
     text = "{ f { __typename x } u { __typename ... on F { x } } l { x } }"
     for answer in ANSWERS:
@@ -375,8 +375,8 @@ def test_types_that_are_told_later(make: Callable[[Any], Any]) -> None:
 @pytest.mark.skipif(not NEW, reason="graphql-core 3.2 forgets to await the fields")
 @pytest.mark.parametrize("first", [True, False, ValueError("asked")])
 @pytest.mark.parametrize("second", [True, False, ValueError("asked")])
-def test_types_that_are_asked_later(first: Any, second: Any) -> None:
-    """is_type_of may be an awaitable, for one type or for several."""
+def test_is_type_of_may_be_awaitable(first: Any, second: Any) -> None:
+    """For one type or for several."""
     schema = build_schema(f"{FACES} type Query {{ f: F a: A l: [F] }}")
 
     def asked(answer: Any, make: Callable[[Any], Any]) -> Any:
@@ -393,8 +393,8 @@ def test_types_that_are_asked_later(first: Any, second: Any) -> None:
         )
 
 
-def test_a_leaf_that_is_an_awaitable() -> None:
-    """A scalar that serializes to an awaitable is awaited, as the reference does it."""
+def test_awaitable_leaves_are_awaited() -> None:
+    """A scalar may serialize to an awaitable, as in the reference."""
     own = GraphQLScalarType("Own", serialize=turn)
     fields = {"x": GraphQLField(own), "list": GraphQLField(graphql.GraphQLList(own))}
     schema = GraphQLSchema(GraphQLObjectType("Query", fields))

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from gqlnb.document.limits import Limits
 from gqlnb.engine.execution_budget import (
     FIRST_CREDIT,
     BudgetExceededError,
     ExecutionBudget,
     format_time_limit,
 )
+from gqlnb.limits import Limits
 
 
 class Clock:
@@ -30,8 +30,8 @@ class Clock:
 
 
 @pytest.mark.parametrize("fields", [1, 2, FIRST_CREDIT, FIRST_CREDIT + 1, 10_000])
-def test_exactly_as_many_fields_as_there_are_may_be_spent(fields: int) -> None:
-    """One more is too many."""
+def test_the_field_budget_is_exact(fields: int) -> None:
+    """One field more is an error."""
     budget = ExecutionBudget(fields)
     for _ in range(fields):
         budget.spend(1)
@@ -40,8 +40,8 @@ def test_exactly_as_many_fields_as_there_are_may_be_spent(fields: int) -> None:
         budget.spend(1)
 
 
-def test_time_is_up_after_the_seconds_and_not_before() -> None:
-    """The clock is the one that is given."""
+def test_the_time_limit_is_exact() -> None:
+    """By the given clock."""
     clock = Clock()
     budget = ExecutionBudget(seconds=2, clock=clock)
     clock.now += 2
@@ -54,8 +54,8 @@ def test_time_is_up_after_the_seconds_and_not_before() -> None:
     assert budget.reason == format_time_limit(2)
 
 
-def test_without_limits_nothing_ends() -> None:
-    """Neither number need be given."""
+def test_execution_without_limits_is_unbounded() -> None:
+    """Both limits are optional."""
     clock = Clock()
     budget = ExecutionBudget(clock=clock)
     clock.now += 10**9
@@ -63,14 +63,14 @@ def test_without_limits_nothing_ends() -> None:
     assert budget.used == 10**12
 
 
-def test_limits_say_both() -> None:
-    """What a server is given is what its executions may take."""
+def test_a_budget_takes_both_limits() -> None:
+    """Fields and seconds."""
     budget = ExecutionBudget.from_limits(Limits(fields=7, seconds=3))
     assert (budget.fields, budget.seconds) == (7, 3)
 
 
-def test_the_refusal_says_what_to_do() -> None:
-    """Also to who reads it from afar."""
+def test_the_budget_error_names_the_remedy() -> None:
+    """Remote clients see the message too."""
     with pytest.raises(BudgetExceededError) as caught:
         ExecutionBudget(1_000).spend(1_001)
     assert str(caught.value) == (
@@ -79,13 +79,13 @@ def test_the_refusal_says_what_to_do() -> None:
     )
 
 
-def test_what_handles_errors_does_not_take_it() -> None:
-    """It is no Exception."""
+def test_except_exception_does_not_catch_the_budget_error() -> None:
+    """It does not derive from Exception."""
     assert not issubclass(BudgetExceededError, Exception)
 
 
-def test_another_thread_may_stop_it() -> None:
-    """At the next look it ends, and says why."""
+def test_another_thread_can_stop_an_execution() -> None:
+    """The next check raises with the given reason."""
     budget = ExecutionBudget()
     thread = threading.Thread(target=budget.stop, args=["Nobody waits any more."])
     thread.start()
@@ -94,8 +94,8 @@ def test_another_thread_may_stop_it() -> None:
         budget.renew_credit()
 
 
-def test_the_first_reason_is_kept() -> None:
-    """What stops it later is what came of it."""
+def test_the_first_stop_reason_is_reported() -> None:
+    """Later reasons are consequences of the first."""
     budget = ExecutionBudget(seconds=1)
     budget.stop()
     budget.stop("Another.")
@@ -139,8 +139,8 @@ def executed(budget: ExecutionBudget, rows: Any, each: int, dicts: bool = True) 
 
 @pytest.mark.parametrize("dicts", [True, False])
 @pytest.mark.parametrize("rows", [0, 1, 10, 1_000, 50_000])
-def test_a_list_is_counted_exactly(rows: int, dicts: bool) -> None:
-    """Rows that are null are not, however few fields are left."""
+def test_list_items_are_counted_exactly(rows: int, dicts: bool) -> None:
+    """Null rows do not count, however few fields are left."""
     given = [None if n % 3 else {} for n in range(rows)]
     there = sum(row is not None for row in given)
     budget = ExecutionBudget(4 * there)
@@ -151,8 +151,8 @@ def test_a_list_is_counted_exactly(rows: int, dicts: bool) -> None:
             executed(ExecutionBudget(4 * there - 1), given, 4, dicts)
 
 
-def test_a_list_ends_within_a_row_of_the_limit() -> None:
-    """No more is executed than it takes to know."""
+def test_a_list_is_stopped_within_one_row_of_the_limit() -> None:
+    """No further row is executed."""
     done = []
     budget = ExecutionBudget(10)
     rows: list[dict[str, Any]] = [{}] * 100_000
@@ -162,8 +162,8 @@ def test_a_list_ends_within_a_row_of_the_limit() -> None:
     assert len(done) <= 4
 
 
-def test_an_iterator_without_end_ends_in_time() -> None:
-    """It is looked at item by item."""
+def test_an_infinite_iterator_is_stopped_by_the_time_limit() -> None:
+    """The clock is checked for each item."""
     clock = Clock()
     budget = ExecutionBudget(seconds=1, clock=clock)
 

@@ -93,8 +93,8 @@ RESOLVERS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("name", RESOLVERS)
-def test_resolvers_may_be_anything_that_can_be_called(name: str) -> None:
-    """Whatever its make, a resolver is called with source and info in place, arguments by name."""
+def test_resolvers_may_be_any_callable(name: str) -> None:
+    """Source and info are positional, arguments are keywords."""
     schema = build_schema("type Query { r(x: Int, y: Int = 3): String n: String }")
     fields = schema.query_type.fields
     fields["r"].resolve = fields["n"].resolve = RESOLVERS[name]
@@ -202,8 +202,8 @@ def test_info_of_the_default_resolver() -> None:
     equal_infos(build_schema(DEEP), parse(INFO), field_resolver=resolving)
 
 
-def test_info_of_resolvers() -> None:
-    """A resolver of a field is told the same as a default one."""
+def test_field_resolvers_get_the_reference_info() -> None:
+    """Default resolvers get the same."""
     schema, told = build_schema(DEEP), []  # type: ignore[var-annotated]
     for name, kind in schema.type_map.items():
         for field in kind.fields.values() if name in ("Query", "T") else ():
@@ -218,8 +218,8 @@ def test_info_of_resolvers() -> None:
         assert told == expected
 
 
-def test_info_of_methods_in_the_data() -> None:
-    """A method is told the same as a resolver."""
+def test_methods_of_the_data_get_the_reference_info() -> None:
+    """They get the same info as a resolver."""
 
     def row(told: list[Any]) -> dict[str, Any]:
         ROOT.update(
@@ -233,8 +233,8 @@ def test_info_of_methods_in_the_data() -> None:
     equal_infos(build_schema(DEEP), parse(INFO), root_value=row)
 
 
-def test_info_of_a_type_resolver() -> None:
-    """Who tells a type gets the info of the field, and the interface."""
+def test_type_resolvers_get_the_info_of_the_field() -> None:
+    """With the interface as an argument."""
 
     def telling(told: list[Any]) -> Callable[..., Any]:
         def tell(value: Any, info: Any, kind: Any) -> str:
@@ -250,8 +250,8 @@ def test_info_of_a_type_resolver() -> None:
     equal_infos(build_schema(FACED), document, type_resolver=telling, root_value=row)
 
 
-def test_an_info_may_be_kept() -> None:
-    """An info says the same after the execution, also for items of lists."""
+def test_info_objects_remain_valid_after_the_execution() -> None:
+    """Also for items of lists."""
     schema = build_schema("type Query { l: [T] } type T { s: String }")
 
     def kept(execute: Callable[..., Any]) -> list[Any]:
@@ -307,7 +307,7 @@ def test_resolvers_are_called_in_the_order_of_the_reference() -> None:
 # What is remembered
 
 
-def test_a_resolver_that_is_replaced_takes_effect() -> None:
+def test_replaced_fields_types_and_scalars_take_effect() -> None:
     """Cells are run again: fields, types and scalars may be other ones the next time."""
     schema = build_schema(
         "type Query { a: Int f: F } interface F { x: Int }"
@@ -328,8 +328,8 @@ def test_a_resolver_that_is_replaced_takes_effect() -> None:
         same(schema, document, root)
 
 
-def test_one_document_on_many_schemas() -> None:
-    """What is remembered of a document belongs to a schema."""
+def test_plans_are_cached_per_schema() -> None:
+    """One document is executed on several schemas."""
     document = parse("{ a b { a } }")
     for kinds in (("Int", "Q"), ("String", "[Q!]"), ("Float!", "Q!"), ("ID", "Q")):
         schema = build_schema("schema {{ query: Q }} type Q {{ a: {} b: {} }}".format(*kinds))
@@ -337,8 +337,8 @@ def test_one_document_on_many_schemas() -> None:
         same(schema, document, rooted(a=1, b={"a": None}))
 
 
-def test_schemas_that_are_gone_are_forgotten() -> None:
-    """A new schema in the place of an old one, where its id may be the same, is executed itself."""
+def test_the_cache_drops_collected_schemas() -> None:
+    """A new schema at the same address, with the same id, gets its own plan."""
     document = parse("{ a }")
     for number in range(40):
         schema = build_schema("type Query { a: Int }")
@@ -347,8 +347,8 @@ def test_schemas_that_are_gone_are_forgotten() -> None:
         del schema
 
 
-def test_first_executions_at_the_same_time() -> None:
-    """Threads that meet in a document nobody executed before all get the right answer."""
+def test_concurrent_first_executions_are_correct() -> None:
+    """Several threads execute a new document at once."""
     schema = build_schema(DEEP)
     barrier = threading.Barrier(8)
     text = "{ q { s t { s l { s } } } l { s } }"
@@ -364,3 +364,40 @@ def test_first_executions_at_the_same_time() -> None:
         for _ in range(20):
             for got in pool.map(execute, [parse(text)] * 8):
                 assert exact(got.data) == exact(want.data)
+
+
+def test_objects_in_arguments_are_shared_like_graphql_cores() -> None:
+    """The value of a variable is one object for all calls; a literal is a new one for each."""
+    schema = build_schema(
+        "input I { a: Int b: [Int] } type Query { rows: [R!] } "
+        "type R { f(i: I, l: [I!], d: I = {a: 1}): Int }"
+    )
+    seen: list[Any] = []
+
+    def resolve(source: Any, info: Any, **given: Any) -> int:
+        seen.append(given)
+        given["i"]["a"] += 1
+        given["l"][0]["b"].append(0)
+        return int(given["i"]["a"])
+
+    schema.type_map["R"].fields["f"].resolve = resolve
+    text = """
+    query ($i: I, $b: [Int], $n: Int) {
+      rows { f(i: $i, l: {b: $b}) g: f(i: {a: $n}, l: [{b: [1]}]) h: f(i: $i, l: [$i]) }
+    }
+    """
+    same(
+        schema,
+        text,
+        lambda: {
+            "root_value": {"rows": [{}] * 5},
+            "variable_values": {"i": {"a": 5, "b": [7]}, "b": [1, 2], "n": 3},
+        },
+    )
+    core = [{k: dict(v) if isinstance(v, dict) else v for k, v in g.items()} for g in seen[:15]]
+    ours = [{k: dict(v) if isinstance(v, dict) else v for k, v in g.items()} for g in seen[15:30]]
+    assert [g["i"] for g in core] == [g["i"] for g in ours]
+    sharing = [[first["i"] is second["i"] for second in seen[:15]] for first in seen[:15]]
+    for start in (15, 30, 45, 60):
+        run = seen[start : start + 15]
+        assert [[first["i"] is second["i"] for second in run] for first in run] == sharing

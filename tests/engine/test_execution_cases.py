@@ -106,8 +106,8 @@ SELECTIONS = {
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
-def test_selections(name: str) -> None:
-    """Fields come in the order of the document, merged and filtered as the reference does it."""
+def test_selections_are_merged_as_in_the_reference(name: str) -> None:
+    """Fields have the order of the document."""
     same(PEOPLE, SELECTIONS[name], lambda: {"root_value": ROOT})
 
 
@@ -136,8 +136,8 @@ DECLARED = (
 
 
 @pytest.mark.parametrize("place", ["a {}", "... {} {{ a }}", "... on Query {} {{ a }}", "...F {}"])
-def test_directives(place: str) -> None:
-    """@skip and @include leave out what they should, wherever they stand, and skip wins."""
+def test_skip_and_include_apply_at_every_position(place: str) -> None:
+    """@skip takes precedence."""
     directives = [f"@{name}(if: {value})" for name in ("skip", "include") for value in CONDITIONS]
     directives += ["@skip", "@nope", "@nope(if: false)", "@skip(if: true) @skip(if: false)"]
     directives += [" ".join(pair) for pair in itertools.product(directives[:6], directives[10:16])]
@@ -148,8 +148,8 @@ def test_directives(place: str) -> None:
         same(PEOPLE, text, lambda: {"root_value": ROOT, "variable_values": dict(given)})
 
 
-def test_directives_are_decided_anew_for_other_variables() -> None:
-    """What is remembered of a document holds no variable."""
+def test_directives_are_evaluated_for_each_set_of_variables() -> None:
+    """Cached plans contain no variable values."""
     schema, document = (
         build_schema(PEOPLE),
         parse("query ($v: Boolean!) { a @include(if: $v) b @skip(if: $v) }"),
@@ -240,8 +240,8 @@ GIVEN += ({"e": "ONE"}, {"e": "NOPE"}, {"e": None}, {"e": 1})
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
-def test_arguments(name: str) -> None:
-    """Arguments are coerced, defaulted and refused as the reference does it, for all variables."""
+def test_arguments_are_coerced_as_in_the_reference(name: str) -> None:
+    """With defaults and errors, for all variables."""
     default = GraphQLArgument(GraphQLInt, default_value=42)
     never = GraphQLArgument(GraphQLNonNull(GraphQLInt), default_value=7)
     chosen = GraphQLArgument(DEPTH, default_value=[1, 2])
@@ -265,8 +265,8 @@ query ($i: Int!, $l: [Int!]!, $b: Box, $o: Only, $e: Depth = ONE) {
 
 
 @pytest.mark.parametrize("name", ["i", "l", "b", "o", "e", "all"])
-def test_variables_that_do_not_fit(name: str) -> None:
-    """Wrong variables are refused with the reference's words, in its order, up to its limit."""
+def test_invalid_variables_give_the_errors_of_the_reference(name: str) -> None:
+    """The same messages, order and maximum number."""
     schema = echoing(a=GraphQLInt, l=GraphQLList(GraphQLInt), b=BOX, o=ONLY, e=DEPTH)
     document = parse(VARIABLES)
     right = {"i": 1, "l": [1], "b": {"need": 1}, "o": {"x": 1}, "e": "ONE"}
@@ -281,8 +281,8 @@ def test_variables_that_do_not_fit(name: str) -> None:
 
 
 @pytest.mark.parametrize("scalar", values.BUILTIN)
-def test_leaves(scalar: str) -> None:
-    """Every odd value is taken or refused by each scalar as the reference does it."""
+def test_leaves_are_serialised_as_in_the_reference(scalar: str) -> None:
+    """Every scalar accepts and refuses the same unusual values."""
     schema = build_schema(f"type Query {{ x: {scalar} y: {scalar}! z: [{scalar}!] }}")
     pool = (*values.ODD, *itertools.chain(*values.GOOD.values(), *values.ODD_FOR.values()))
     pool += (None, Undefined, 2**31 - 1, 2**30, -(2**30) - 1, -(2**31), -(2**31) - 1)
@@ -315,8 +315,8 @@ SERIALIZERS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", SERIALIZERS)
-def test_scalars_of_ones_own(name: str) -> None:
-    """A scalar that fails or returns nothing makes the reference's error."""
+def test_custom_scalar_errors_equal_the_reference(name: str) -> None:
+    """A scalar that raises or returns None."""
     schema = custom(serialize=SERIALIZERS[name])
     for value in range(len(values.ERRORS)):
         same(schema, "{ x y }", rooted(x=value, y=["fine", value]))
@@ -443,8 +443,8 @@ SHAPES = ("a", "b", "list", "sure", "strict")
 
 
 @pytest.mark.parametrize(("outer", "inner"), [*itertools.product(SHAPES, SHAPES)])
-def test_null_propagates_to_the_nearest_place_that_may_be_null(outer: str, inner: str) -> None:
-    """A null goes up through lists and objects, with one error, as far as it must."""
+def test_null_propagates_to_the_nearest_nullable_parent(outer: str, inner: str) -> None:
+    """Through lists and objects, with one error."""
 
     def wrapped(shape: str, row: Any) -> Any:
         right = {"y": 1, "a": {"y": 1}, "b": {"y": 1}, "list": [], "sure": [], "strict": [[]]}
@@ -468,8 +468,8 @@ def test_one_exception_in_many_places() -> None:
         same(NESTED, "{ a { x } list { y } b { x y } }", rooted(**shared))
 
 
-def test_errors_come_in_the_order_of_the_reference() -> None:
-    """3.2 sorts errors by place, 3.3 leaves them as they came."""
+def test_errors_have_the_order_of_the_reference() -> None:
+    """3.2 sorts errors by location, 3.3 does not sort."""
     rows_ = [{"x": ValueError(f"{n}"), "y": n, "e": f"{n}"} for n in range(12)]
     text = "{ z: list { e ...F } a: list { y x } } fragment F on A { x }"
     same(NESTED, text, rooted(list=rows_))
@@ -480,8 +480,8 @@ class Stop(BaseException):
 
 
 @pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, SystemExit, GeneratorExit])
-def test_what_is_no_exception_is_not_caught(error: type[BaseException]) -> None:
-    """A keyboard interrupt ends the execution."""
+def test_base_exceptions_are_not_caught(error: type[BaseException]) -> None:
+    """A KeyboardInterrupt ends the execution."""
 
     def fail(info: Any) -> Any:
         raise error

@@ -69,8 +69,10 @@ ORDERS = (
 
 @pytest.mark.parametrize("order", ORDERS, ids="".join)
 @pytest.mark.parametrize("bad", ["p", "q", "pq", "pqr"])
-def test_failures_beside_each_other(order: tuple[str, ...], bad: str) -> None:
-    """Which error is told does not depend on the executor, whatever ends first."""
+def test_concurrent_failures_report_the_same_error_as_the_reference(
+    order: tuple[str, ...], bad: str
+) -> None:
+    """The reported error does not depend on the executor or on timing."""
     schema = build_schema("type Query { t: T o: Int } type T { p: Int! q: Int r: T s: Int! }")
     document = parse("{ t { p q r { s q } } o }")
 
@@ -89,8 +91,8 @@ def test_failures_beside_each_other(order: tuple[str, ...], bad: str) -> None:
     alike(story)
 
 
-def test_siblings_of_a_failure_end_as_with_the_reference() -> None:
-    """3.3 cancels what nobody will ask for, 3.2 lets it run to its end."""
+def test_siblings_of_a_failed_field_end_as_in_the_reference() -> None:
+    """3.3 cancels them, 3.2 lets them complete."""
     schema = build_schema("type Query { t: T o: Int } type T { p: Int! q: Int list: [Int!] }")
     document = parse("{ t { p q list } o }")
 

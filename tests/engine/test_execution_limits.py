@@ -15,12 +15,13 @@ import pytest
 from graphql import GraphQLObjectType, build_schema, parse
 
 from gqlnb import QueryError, Schema
-from gqlnb.document.limits import Limits
 from gqlnb.engine.compiled_execution import execute_within
 from gqlnb.engine.compiler import plans as plan
-from gqlnb.engine.compiler.plans import cached_operations, collect_facts
+from gqlnb.engine.compiler.plans import collect_facts, get_operation_cache
 from gqlnb.engine.execution_budget import BudgetExceededError, ExecutionBudget
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
+from gqlnb.engine.schema import get_adapter
+from gqlnb.limits import Limits
 from gqlnb.result.result import Result
 from tests.property.differential.case import RUNS, Case
 
@@ -50,7 +51,7 @@ def tree(branches: int) -> dict[str, Any]:
 def used(schema: Schema, text: str, root: Any = None, **more: Any) -> int:
     """Return how many fields an execution takes."""
     budget = ExecutionBudget()
-    result = schema.execute_document(
+    result = get_adapter(schema).execute_document(
         schema.parse_document(text), {}, root=root, budget=budget, **more
     )
     assert isinstance(result, Result)
@@ -88,8 +89,8 @@ COUNTED = [
 @pytest.mark.usefixtures("road")
 @pytest.mark.parametrize(("text", "fields"), COUNTED)
 @pytest.mark.parametrize("shape", [dict, SimpleNamespace])
-def test_fields_are_counted_exactly(text: str, fields: int, shape: Any) -> None:
-    """In compiled code and in what goes before it; the limit is the last that passes."""
+def test_the_field_limit_is_exact(text: str, fields: int, shape: Any) -> None:
+    """In compiled code and before it; an execution at the limit succeeds."""
     schema = Schema(SDL)
     root = tree(10) | {"numbers": list(range(500))}
     if shape is SimpleNamespace:
@@ -120,8 +121,10 @@ def objects(value: Any) -> Any:
     return of(value)
 
 
-def test_compiled_code_counts_what_graphql_core_executes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On documents and data by chance, however the list is cut."""
+def test_compiled_code_counts_the_fields_that_graphql_core_executes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On generated documents and data, for every partition of a list."""
     compared = 0
     for case in (Case(number, "sync") for number in range(80)):
         for run in range(RUNS):
@@ -135,7 +138,7 @@ def test_compiled_code_counts_what_graphql_core_executes(monkeypatch: pytest.Mon
 def counted(case: Case, run: int, hot: int, monkeypatch: pytest.MonkeyPatch) -> int | None:
     """Return how many fields a run takes; None if something fails, which leaves others out."""
     monkeypatch.setattr(plan, "HOT", hot)
-    cached_operations.clear()
+    get_operation_cache(case.made.schema).clear()
     budget = ExecutionBudget()
 
     def execute(*given: Any, **options: Any) -> Any:
@@ -215,7 +218,7 @@ def test_no_function_is_called_after_the_deadline(text: str) -> None:
     for _ in range(3):
         calls.clear()
         budget = ExecutionBudget(seconds=60)
-        result = schema.execute_document(document, {}, budget=budget)
+        result = get_adapter(schema).execute_document(document, {}, budget=budget)
         assert isinstance(result, Result)
         assert words(result).startswith("Execution stopped after 60 s")
         assert calls == ["slow"]
@@ -235,7 +238,8 @@ def test_the_fields_of_a_mutation_end_too() -> None:
     for count in (3, 6, 9):
         budget = ExecutionBudget()
         assert (
-            words(schema.execute_document(document, {}, budget=budget)) == "Execution was stopped."
+            words(get_adapter(schema).execute_document(document, {}, budget=budget))
+            == "Execution was stopped."
         )
         assert len(calls) == count
 
@@ -258,14 +262,14 @@ def test_no_resolver_can_swallow_it(catch: type[Exception]) -> None:
     schema = Schema(SDL, {"Query": {"hello": hello}})
     budget = ExecutionBudget(2)
     assert "2 fields" in words(
-        schema.execute_document(schema.parse_document("{ hello }"), {}, budget=budget)
+        get_adapter(schema).execute_document(schema.parse_document("{ hello }"), {}, budget=budget)
     )
     assert not swallowed
 
 
 @pytest.mark.parametrize("handed", [False, True])
-def test_an_iterator_without_end_is_ended(handed: bool) -> None:
-    """A generator is asked for more only while there is time, whoever executes."""
+def test_an_infinite_iterator_is_stopped_at_the_deadline(handed: bool) -> None:
+    """The generator is advanced only before the deadline, in every executor."""
     schema = Schema(SDL, {"Query": {"endless": lambda *_: iter(int, 1)}})
     if handed:
         schema = Schema.adopt(schema, middleware=[middleware])
@@ -273,8 +277,8 @@ def test_an_iterator_without_end_is_ended(handed: bool) -> None:
     assert words(result).startswith("Execution stopped after 0.05 s")
 
 
-def test_another_thread_stops_what_hangs_at_its_next_step() -> None:
-    """A server that has answered without it calls `stop`."""
+def test_another_thread_stops_a_hanging_execution_at_its_next_step() -> None:
+    """A server calls `stop` after responding without it."""
     begun, stopped = threading.Event(), threading.Event()
     calls = []
 
@@ -290,7 +294,7 @@ def test_another_thread_stops_what_hangs_at_its_next_step() -> None:
     document = schema.parse_document("{ rows { name } }")
     thread = threading.Thread(
         target=lambda: found.append(
-            schema.execute_document(document, {}, root=tree(99), budget=budget)
+            get_adapter(schema).execute_document(document, {}, root=tree(99), budget=budget)
         )
     )
     thread.start()
@@ -316,8 +320,8 @@ async def ended(task: asyncio.Event) -> str:
 
 @pytest.mark.usefixtures("road")
 @pytest.mark.parametrize("text", ["{ later }", "{ rows { later id } hello }"])
-def test_what_is_awaited_is_cancelled_at_the_deadline(text: str) -> None:
-    """With all that was begun for it."""
+def test_awaitables_are_cancelled_at_the_deadline(text: str) -> None:
+    """Including the tasks they have started."""
 
     async def story() -> None:
         cancelled = asyncio.Event()
@@ -338,8 +342,8 @@ async def settled() -> None:
             await asyncio.sleep(0)
 
 
-def test_what_is_awaited_too_late_is_not_begun() -> None:
-    """The time between the plain resolvers and the others counts."""
+def test_awaitables_are_not_started_after_the_deadline() -> None:
+    """Time spent in synchronous resolvers counts."""
     begun = []
 
     async def later(*_: Any) -> None:
@@ -347,7 +351,9 @@ def test_what_is_awaited_too_late_is_not_begun() -> None:
 
     schema = Schema(SDL, {"Query": {"later": later}})
     budget = ExecutionBudget(seconds=60)
-    waits = schema.execute_document(schema.parse_document("{ later }"), {}, budget=budget)
+    waits = get_adapter(schema).execute_document(
+        schema.parse_document("{ later }"), {}, budget=budget
+    )
     assert not isinstance(waits, Result)
     budget.stop()
 
@@ -361,8 +367,8 @@ def test_what_is_awaited_too_late_is_not_begun() -> None:
     assert not begun
 
 
-def test_who_does_not_listen_is_not_waited_for() -> None:
-    """A resolver may catch its cancellation."""
+def test_a_resolver_that_ignores_cancellation_is_abandoned() -> None:
+    """A resolver may catch its CancelledError."""
 
     async def story() -> None:
         free = asyncio.Event()
@@ -386,8 +392,8 @@ def test_who_does_not_listen_is_not_waited_for() -> None:
 
 
 @pytest.mark.usefixtures("road")
-def test_what_is_awaited_ends_where_another_field_takes_too_much() -> None:
-    """Beside it nothing goes on."""
+def test_awaitables_are_cancelled_when_another_field_exceeds_the_budget() -> None:
+    """No sibling task continues."""
 
     async def story() -> None:
         cancelled = asyncio.Event()
@@ -409,8 +415,8 @@ def test_what_is_awaited_ends_where_another_field_takes_too_much() -> None:
     asyncio.run(story())
 
 
-def test_who_asks_may_cancel() -> None:
-    """What it has awaited is cancelled, and no result is made up."""
+def test_the_caller_may_cancel_an_execution() -> None:
+    """Its awaitables are cancelled, and no result is produced."""
 
     async def story() -> None:
         cancelled = asyncio.Event()
@@ -447,8 +453,8 @@ def test_an_error_of_a_resolver_is_an_error_as_ever() -> None:
 
 @pytest.mark.usefixtures("road")
 @pytest.mark.parametrize("fields", [20, 50, 120])
-def test_python_does_not_complain_of_what_nobody_awaits(fields: int) -> None:
-    """Coroutines that were made for nothing are closed."""
+def test_unawaited_coroutines_are_closed_without_a_warning(fields: int) -> None:
+    """Coroutines that are not needed are closed."""
 
     async def owner(root: Any, args: Any, context: Any) -> Any:
         await asyncio.sleep(0)
@@ -470,8 +476,8 @@ def test_python_does_not_complain_of_what_nobody_awaits(fields: int) -> None:
 # -- documents, and schemas of other libraries
 
 
-def test_a_text_that_asks_for_too_much_is_a_query_error() -> None:
-    """Nothing is executed."""
+def test_a_document_beyond_its_limits_is_a_query_error() -> None:
+    """No resolver runs."""
     schema = Schema(SDL, {"Query": {"hello": lambda *_: pytest.fail("it was executed")}})
     with pytest.raises(QueryError, match=r"Fields nest 2 levels deep; the limit is 1\."):
         schema.execute("{ hello one { id } }", limits=Limits(depth=1))
@@ -484,12 +490,12 @@ def test_introspection_can_be_refused_for_one_operation() -> None:
     with pytest.raises(QueryError, match="introspection has been disabled"):
         schema.parse_document(text, introspection=False)
     document = schema.parse_document("{ __typename }", introspection=False)
-    assert isinstance(schema.execute_document(document, {}), Result)
+    assert isinstance(get_adapter(schema).execute_document(document, {}), Result)
 
 
 @pytest.mark.parametrize("limits", [None, MANY, Limits(fields=None, seconds=None)])
-def test_limits_that_suffice_change_nothing(limits: Limits | None) -> None:
-    """Not even the names of those who look alike."""
+def test_sufficient_limits_do_not_change_the_result(limits: Limits | None) -> None:
+    """Including the suggestions in error messages."""
     schema = Schema(SDL)
     assert schema.execute("{ rows { id owner { login } } }", root=tree(2), limits=limits).data == {
         "rows": [{"id": str(n), "owner": {"login": "a"}} for n in range(2)]
@@ -508,7 +514,7 @@ def test_plans_without_limits_do_not_count() -> None:
     limited = schema.parse_document("{ rows { id } }", limits=MANY).ast
     plans = {
         plan.metered: "".join(plan.compiler.sources)
-        for name, operation in cached_operations.items()
+        for name, operation in get_operation_cache(schema.graphql).items()
         if name[:2] in {key, (id(schema.graphql), id(limited))}
         for plan in operation.plans.values()
     }
@@ -522,8 +528,8 @@ def middleware(resolve: Any, source: Any, info: Any, **args: Any) -> Any:
 
 
 @pytest.mark.parametrize("options", [{}, {"middleware": [middleware]}], ids=["own", "handed"])
-def test_an_adopted_schema_has_limits_too(options: dict[str, Any]) -> None:
-    """Whoever executes it."""
+def test_limits_apply_to_adopted_schemas(options: dict[str, Any]) -> None:
+    """In every executor."""
     core = build_schema("type Query { rows: [Query] name: String slow: String }")
     assert isinstance(core.query_type, GraphQLObjectType)
     core.query_type.fields["slow"].resolve = lambda *_: time.sleep(0.02)
@@ -540,8 +546,8 @@ def test_an_adopted_schema_has_limits_too(options: dict[str, Any]) -> None:
         assert words(result).startswith("Execution stopped after 0.1 s")
 
 
-def test_what_only_graphql_core_executes_has_limits_too() -> None:
-    """Variables of fragments are not planned."""
+def test_limits_apply_to_operations_executed_by_graphql_core() -> None:
+    """Fragment variables are not compiled."""
     option = (
         "experimental_fragment_arguments" if IS_GRAPHQL_33 else "allow_legacy_fragment_variables"
     )

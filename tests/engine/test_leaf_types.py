@@ -45,8 +45,8 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("text", BUILTIN)
-def test_enums_and_the_scalars_of_graphql_are_known(text: str) -> None:
-    """Wherever they stand."""
+def test_enums_and_standard_scalars_are_known(text: str) -> None:
+    """At every position of a type."""
     assert has_only_builtin_leaves(Schema(SDL).parse_document(text))
 
 
@@ -81,14 +81,14 @@ def test_a_serializer_of_somebodys_own_is_foreign() -> None:
     assert has_only_builtin_leaves(Document.parse("{ a }", core))
 
 
-def test_without_a_schema_nothing_is_known() -> None:
-    """The text alone does not say."""
+def test_no_leaf_types_are_known_without_a_schema() -> None:
+    """The document alone does not contain types."""
     assert not has_only_builtin_leaves(Document.parse("{ a }"))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_what_is_known_holds(value: float) -> None:
-    """A Float that is not finite is an error, whatever the resolver returns."""
+def test_known_leaf_types_are_enforced(value: float) -> None:
+    """A non-finite Float is an error for every resolver."""
     schema = Schema("type Query { f: Float fs: [Float] }")
     document = schema.parse_document("{ f fs }")
     assert has_only_builtin_leaves(document)
@@ -97,8 +97,8 @@ def test_what_is_known_holds(value: float) -> None:
         assert result.data == {"f": None, "fs": [1.0, None]}
 
 
-def test_who_executes_instead_may_change_leaves() -> None:
-    """Middleware, for one."""
+def test_leaf_types_are_unknown_with_middleware() -> None:
+    """Middleware may change values."""
     core = build_schema("type Query { a: Int }")
     assert has_only_builtin_leaves(Schema.adopt(core).parse_document("{ a }"))
     handed = Schema.adopt(core, middleware=[lambda resolve, *args: resolve(*args)])

@@ -34,8 +34,8 @@ def people():
     )
 
 
-def test_the_reference_schema_says_hello_world():
-    """`{ hello }` answers `Hello world!`."""
+def test_the_reference_schema_returns_hello_world():
+    """`{ hello }` returns `Hello world!`."""
     assert reference_schema().execute("{ hello }").data == {"hello": "Hello world!"}
 
 
@@ -90,7 +90,7 @@ def test_a_decorator_returns_the_function_unchanged_and_may_run_again():
     assert schema.execute("{ n }").data == {"n": 2}
 
 
-def test_interfaces_are_told_apart():
+def test_interface_types_are_resolved():
     """By `__resolveType`, by decorator, or by `__typename` in the value."""
     sdl = "interface Pet { name: String } type Dog implements Pet { name: String bark: Int } "
     sdl += "type Cat implements Pet { name: String } type Query { pets: [Pet] }"
@@ -110,8 +110,8 @@ def test_interfaces_are_told_apart():
     assert Schema(sdl).execute(text, root={"pets": named}).data == {"pets": expected}
 
 
-def test_scalars_and_enums_take_python_values():
-    """A scalar is converted both ways, an enum's members stand for values."""
+def test_scalars_and_enums_convert_python_values():
+    """Scalars are converted both ways, enum members map to values."""
     sdl = "scalar Cents enum Level { LOW HIGH } "
     sdl += "type Query { twice(x: Cents!, l: Level): Cents level: Level }"
     schema = Schema(
@@ -150,8 +150,8 @@ def test_async_resolvers_run_from_a_plain_call_and_inside_a_running_loop():
     assert asyncio.run(cell()) == ({"a": 1, "b": 2}, {"a": 1, "b": 2})
 
 
-def test_an_error_of_a_resolver_stands_beside_the_data():
-    """The failed field is null, the rest is there."""
+def test_a_resolver_error_returns_partial_data():
+    """The failed field is null, the other fields are present."""
     schema = Schema("type Query { bad: Int good: Int }", {"Query": {"bad": lambda *_: [].pop()}})
     result = schema.execute("{ bad good }", root={"good": 1})
     assert result.data == {"bad": None, "good": 1}
@@ -198,8 +198,8 @@ def test_a_wrong_query_raises_before_anything_runs(people, text, variables, mess
         ("type Query { a: " + "[" * 100_000, "nested too deeply|Syntax Error"),
     ],
 )
-def test_wrong_sdl_is_an_error_of_ours(sdl, message):
-    """Whatever is wrong with it, it is a SchemaError in words."""
+def test_invalid_sdl_raises_schema_error(sdl, message):
+    """For every kind of fault."""
     with pytest.raises(SchemaError, match=message):
         Schema(sdl)
 
@@ -233,8 +233,8 @@ def test_wrong_sdl_has_a_caret():
         ({"ID": {"serialize": str}}, "__serialize and __parseValue"),
     ],
 )
-def test_a_resolver_that_fits_nothing_says_what_was_meant(resolvers, message):
-    """Unknown types and fields, and functions that can't be called, raise at once."""
+def test_an_unknown_resolver_raises_with_a_suggestion(resolvers, message):
+    """Unknown types and fields, and values that are not callable, raise at once."""
     with pytest.raises(SchemaError, match=message):
         Schema(NESTED, resolvers)
 

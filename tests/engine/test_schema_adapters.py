@@ -160,8 +160,8 @@ def test_every_operation_is_answered_alike_in_a_cell(library, shell):
 
 
 @pytest.mark.parametrize(("text", "variables", "message"), REFUSED)
-def test_a_wrong_request_is_a_query_error(library, text, variables, message):
-    """It is refused before anything is executed, whatever the library would do."""
+def test_an_invalid_request_is_a_query_error(library, text, variables, message):
+    """It is refused before execution, with every library."""
     with pytest.raises(QueryError) as caught:
         Schema.adopt(library.schema).execute(text, variables)
     assert any(part in str(caught.value) for part in message.strip("()").split("|"))
@@ -174,8 +174,8 @@ def test_without_a_context_there_is_none(library):
     assert pair(Schema.adopt(library.schema).execute("{ whoami }")) == wanted
 
 
-def test_an_exception_that_nobody_meant_to_show_is_masked_by_the_server(library):
-    """In this process its words are seen; over HTTP an id is."""
+def test_unexpected_exceptions_are_masked_by_the_server(library):
+    """In process the message is visible; over HTTP only an id is."""
     with serve(library.schema, port=0) as server, Client(server.url) as client:
         (shown,) = client.execute("{ whoami }").errors
     (error,) = library.answer("{ whoami }", context=None)[1]
@@ -184,8 +184,8 @@ def test_an_exception_that_nobody_meant_to_show_is_masked_by_the_server(library)
 
 
 @pytest.mark.parametrize("name", ["strawberry", "ariadne"])
-def test_the_application_of_a_library_is_asked_as_it_is(name):
-    """What belongs to a web application rather than to a schema needs no adopting."""
+def test_the_web_application_of_a_library_is_queried_unchanged(name):
+    """Features of a web application require no adapter."""
     library = with_schema(name)
     app = import_module(f"{name}.asgi").GraphQL(library.schema)
     text = '{ greeting wrong later(word: "soon") }'
@@ -195,7 +195,7 @@ def test_the_application_of_a_library_is_asked_as_it_is(name):
 # -- adopted by themselves
 
 
-def test_objects_are_adopted_where_a_schema_is_asked_for(library, shell):
+def test_schema_objects_are_accepted_wherever_a_schema_is(library, shell):
     """`connect`, `Client`, `serve`, `App` and the magic take the object itself."""
     text, wanted = "{ greeting }", library.answer("{ greeting }")
     assert pair(connect(library.schema).execute(text)) == wanted
@@ -240,8 +240,8 @@ def test_a_schema_of_another_class_is_another_adoption(library):
     assert type(plain) is Schema
 
 
-def test_an_object_is_collected_with_its_adoption(library):
-    """Remembering keeps nothing alive."""
+def test_a_schema_object_is_collected_with_its_adapter(library):
+    """The cache holds no strong reference."""
     made = with_schema(library.name).schema
     gone = weakref.ref(made), weakref.ref(Schema.adopt(made))
     del made
@@ -250,23 +250,23 @@ def test_an_object_is_collected_with_its_adoption(library):
 
 
 @pytest.mark.parametrize("name", ["core", "strawberry"])  # copying Graphene's never ends
-def test_a_copy_is_adopted_anew(name):
-    """A copy may be changed, so it remembers nothing."""
+def test_a_copy_gets_its_own_adapter(name):
+    """A copy may be changed, so its cache is empty."""
     made = with_schema(name).schema
     schema = Schema.adopt(made)
     assert Schema.adopt(copy.copy(made)) is not schema
 
 
-def test_what_an_object_remembers_is_not_pickled():
-    """An adopted schema can still be pickled, if its library can do it."""
+def test_the_cached_adapter_is_not_pickled():
+    """An adopted schema can still be pickled, if its library supports it."""
     core = build_schema("type Query { a: Int }")
     Schema.adopt(core)
     memory = vars(core)["_gqlnb_adoption"]
     assert pickle.loads(pickle.dumps(memory)).value is None
 
 
-def test_the_context_may_be_made_anew_for_each_operation(library):
-    """A function is called once per operation; what the caller gives goes before it."""
+def test_a_context_function_is_called_for_each_operation(library):
+    """A context given by the caller takes precedence."""
     made = []
 
     def context() -> dict[str, str]:
@@ -285,7 +285,7 @@ def test_the_context_may_be_made_anew_for_each_operation(library):
 
 
 def test_a_subscription_streams_through_the_engine(library):
-    """`engine.subscribe` takes what `.graphql` is."""
+    """`engine.subscribe` accepts `.graphql`."""
 
     async def events() -> list[Any]:
         stream = subscribe(Schema.adopt(library.schema).graphql, parse("subscription { ticks }"))
@@ -301,8 +301,8 @@ def test_a_subscription_is_a_stream_of_results(library):
     assert [result["ticks"] for result in stream] == [0, 1, 2]
 
 
-def test_what_the_engine_executes_can_be_explained(library):
-    """Nothing of these schemas is handed over."""
+def test_explain_describes_operations_of_adopted_schemas(library):
+    """No part is executed by graphql-core."""
     schema = Schema.adopt(library.schema)
     assert schema.explain("{ greeting }").compiled
     assert "Query.greeting" in schema.explain("{ greeting }").plan
@@ -327,8 +327,8 @@ def test_an_adopted_schema_knows_its_async_resolvers(library):
         (GraphQLSchema, "got the class GraphQLSchema"),
     ],
 )
-def test_what_is_no_schema_object_is_said(thing, shown):
-    """The message names what would be right and what was given."""
+def test_an_invalid_schema_object_is_described_in_the_error(thing, shown):
+    """The message names accepted types and the given type."""
     with pytest.raises(SchemaError, match=r"GraphQLSchema .* strawberry\.Schema .*" + shown):
         Schema.adopt(thing)
 
@@ -342,8 +342,8 @@ def test_a_class_of_the_same_name_is_not_taken():
         Client(other())
 
 
-def test_a_schema_of_another_graphql_core_is_said():
-    """An object of a library that we know, without a GraphQLSchema in it."""
+def test_a_library_object_without_a_graphql_schema_is_refused():
+    """An object of a known library that contains no GraphQLSchema."""
     old = type("Schema", (), {"__module__": "graphene.types.schema"})
     with pytest.raises(
         SchemaError, match="graphene schema holds no schema of the installed graphql-core"
@@ -351,8 +351,8 @@ def test_a_schema_of_another_graphql_core_is_said():
         Schema.adopt(old())
 
 
-def test_a_schema_that_is_not_valid_is_refused_at_once():
-    """Its problems are said when it is adopted, wherever that is."""
+def test_an_invalid_schema_is_refused_on_adoption():
+    """The error lists its problems."""
     empty = GraphQLSchema()
     for adopt in (Schema.adopt, Client, connect, App):
         with pytest.raises(SchemaError, match="Query root type must be provided"):
@@ -360,18 +360,22 @@ def test_a_schema_that_is_not_valid_is_refused_at_once():
 
 
 @pytest.mark.skipif(not NEW, reason="graphql-core before 3.3 knows no incremental delivery.")
-def test_incremental_delivery_is_refused_at_once():
-    """graphql-core would refuse every operation on such a schema, also those that ask for none."""
+def test_schemas_with_incremental_directives_are_adopted():
+    """graphql-core's `execute` would refuse every operation on such a schema."""
     from graphql.type import GraphQLDeferDirective, specified_directives
 
     core = build_schema("type Query { a: Int }")
     made = GraphQLSchema(core.query_type, directives=[*specified_directives, GraphQLDeferDirective])
-    with pytest.raises(SchemaError, match="@defer or @stream"):
-        Schema.adopt(made)
+    schema = Schema.adopt(made)
+    assert schema.execute("{ a }", root={"a": 1}).data == {"a": 1}
+    assert [it.data for it in schema.subscribe("{ ... @defer { a } }", root={"a": 1})] == [
+        {},
+        {"a": 1},
+    ]
 
 
-def test_a_client_checks_against_any_schema_object(library):
-    """What it can check before sending, it need not be able to execute."""
+def test_a_client_validates_against_any_schema_object(library):
+    """The schema need not be executable."""
     client = Client("http://127.0.0.1:9/graphql", schema=library.schema)
     with pytest.raises(QueryError, match="Did you mean 'greeting'"):
         client.execute("{ greting }")
@@ -380,8 +384,8 @@ def test_a_client_checks_against_any_schema_object(library):
         Client("http://127.0.0.1:9/graphql", schema=5)
 
 
-def test_no_library_is_imported(tmp_path):
-    """Recognising a schema object loads nothing of any library."""
+def test_recognising_a_schema_object_imports_no_library(tmp_path):
+    """`sys.modules` gains no GraphQL library."""
     code = """
 import sys
 from gqlnb import Client, Schema
@@ -425,8 +429,8 @@ def test_middleware_is_run_by_graphql_core(optional):
         schema.execute("subscription { ticks }")
 
 
-def test_an_executor_class_is_run_by_graphql_core(optional):
-    """So is graphql-core's own way to change how it executes."""
+def test_custom_executor_classes_are_run_by_graphql_core(optional):
+    """So are custom execution context classes."""
     name = "executor_class" if NEW else "execution_context_class"
     home = graphql.execution.Executor if NEW else graphql.execution.ExecutionContext
     seen = []
@@ -443,8 +447,8 @@ def test_an_executor_class_is_run_by_graphql_core(optional):
     assert seen == ["Query"]
 
 
-def test_a_frame_knows_the_variables_whoever_executes():
-    """What `@include` leaves out is no column of the frame, compiled or not, limited or not."""
+def test_frames_use_the_variables_in_every_executor():
+    """A column excluded by `@include` is absent, compiled or not, limited or not."""
     core = build_schema("type Query { a: Int b: Int }")
     text = "query ($all: Boolean!) { a b @include(if: $all) }"
     for options in ({}, {"middleware": [shouting]}):
@@ -455,8 +459,8 @@ def test_a_frame_knows_the_variables_whoever_executes():
             assert result.variables == {"all": False}
 
 
-def test_a_handed_over_operation_says_so(optional):
-    """`explain` gives the reason, and there is no profile."""
+def test_explain_reports_operations_executed_by_graphql_core(optional):
+    """The report gives the reason, and there is no profile."""
     schema = Schema.adopt(optional.schema, middleware=[shouting])
     explained = schema.explain("query Q { greeting }")
     assert not explained.compiled
@@ -473,8 +477,8 @@ def test_resolvers_given_as_an_option_are_compiled(name):
     assert schema.explain("{ ready }").compiled
 
 
-def test_an_option_that_does_not_exist_is_said():
-    """The message lists what there is."""
+def test_an_unknown_option_is_named_in_the_error():
+    """The message lists the valid options."""
     core = build_schema("type Query { a: Int }")
     with pytest.raises(SchemaError, match=r"takes no 'midleware'.*middleware"):
         Schema.adopt(core, midleware=[])

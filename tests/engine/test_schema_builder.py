@@ -1,4 +1,4 @@
-"""The garbage collector while much is built; what is built is tested with what builds it."""
+"""Tests of the paused garbage collector; building schemas is tested in test_schema.py."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ import weakref
 
 import pytest
 
-from gqlnb.engine.schema_builder import pause_collector
+from gqlnb.engine.schema_builder import MOVED_OBJECTS, pause_collector
 
 
 class Node:
-    """What refers to itself, so that the collector alone frees it."""
+    """An object that refers to itself, so that only the collector frees it."""
 
     def __init__(self) -> None:
         self.me = self
 
 
-def test_what_was_built_is_old_and_garbage_later() -> None:
-    """The collector need not walk over it at once, and frees it when nobody has it."""
-    gc.unfreeze()  # the tests have frozen what stood before
+def test_a_large_structure_is_moved_to_the_oldest_generation() -> None:
+    """The next collection does not traverse it; it is freed when nothing refers to it."""
+    gc.unfreeze()  # conftest.py freezes the objects that existed before
     with pause_collector():
         assert not gc.isenabled()
-        node = Node()
+        nodes = [Node() for _ in range(MOVED_OBJECTS)]
     assert gc.isenabled()
-    assert any(each is node for each in gc.get_objects(generation=2))
-    gone = weakref.ref(node)
-    del node
+    assert any(each is nodes[0] for each in gc.get_objects(generation=2))
+    node = weakref.ref(nodes[0])
+    del nodes
     gc.collect()
-    assert gone() is None
+    assert node() is None
 
 
-def test_the_collector_stays_as_it_was() -> None:
-    """Off where it was off, on after an error; and what a program has frozen stays frozen."""
+def test_the_collector_is_left_as_it_was() -> None:
+    """It stays disabled, is enabled after an error, and frozen objects stay frozen."""
     gc.disable()
     try:
         with pause_collector():
@@ -46,7 +46,7 @@ def test_the_collector_stays_as_it_was() -> None:
     gc.freeze()
     try:
         with pause_collector():
-            pass
+            _ = [Node() for _ in range(MOVED_OBJECTS)]
         assert gc.get_freeze_count() > 0
     finally:
         gc.unfreeze()

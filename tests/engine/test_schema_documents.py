@@ -8,7 +8,6 @@ import pytest
 
 from gqlnb import QueryError, Schema
 from gqlnb.document.document import Document
-from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import (
     MAX_CACHED_NAME,
     MAX_CACHED_REFUSAL,
@@ -16,6 +15,7 @@ from gqlnb.engine.schema import (
     cache_documents,
 )
 from gqlnb.errors import Problem
+from gqlnb.limits import Limits
 
 SCHEMA = "type Query { hello: String }"
 
@@ -35,8 +35,8 @@ class Parser:
         return Document.parse(text)
 
 
-def test_a_text_is_parsed_once() -> None:
-    """And again where it is asked for otherwise."""
+def test_a_document_is_parsed_once() -> None:
+    """And again for different options."""
     parse = Parser()
     document = cache_documents(parse)
     for count, given in enumerate(
@@ -59,8 +59,8 @@ def test_a_text_is_parsed_once() -> None:
     ("text", "operation"),
     [("{ a }" + " " * MAX_CACHED_TEXT, None), ("{ a }", "A" * (MAX_CACHED_NAME + 1))],
 )
-def test_what_is_long_is_not_remembered(text: str, operation: str | None) -> None:
-    """Strangers can't fill memory."""
+def test_long_documents_are_not_cached(text: str, operation: str | None) -> None:
+    """Clients cannot fill the memory."""
     parse = Parser()
     document = cache_documents(parse)
     for _ in range(2):
@@ -72,8 +72,8 @@ def test_what_is_long_is_not_remembered(text: str, operation: str | None) -> Non
     "error",
     [QueryError("Wrong."), QueryError(text="{ a }", problems=[Problem("Wrong.", 1, 3, "Right.")])],
 )
-def test_a_refusal_is_remembered_and_raised_anew(error: QueryError) -> None:
-    """Who catches one may change it."""
+def test_validation_errors_are_cached_and_copied_for_each_caller(error: QueryError) -> None:
+    """A caller may mutate its copy."""
     parse = Parser(error)
     document = cache_documents(parse)
     caught = []
@@ -108,14 +108,14 @@ def test_a_schema_remembers() -> None:
 
 
 @pytest.mark.parametrize("text", [None, 1, b"{ hello }", ["{ hello }"]])
-def test_what_is_no_text_is_refused(text: Any) -> None:
-    """In words."""
+def test_documents_that_are_not_strings_are_refused(text: Any) -> None:
+    """With a descriptive error."""
     with pytest.raises(QueryError, match="A query must be a string"):
         Schema(SCHEMA).parse_document(text)
 
 
 @pytest.mark.parametrize("operation", [1, ["A"], {}])
-def test_a_name_that_is_no_text_names_nothing(operation: Any) -> None:
-    """It need not even be hashable."""
+def test_an_operation_name_that_is_not_a_string_matches_nothing(operation: Any) -> None:
+    """Unhashable values are included."""
     with pytest.raises(QueryError, match="The name of an operation must be a string"):
         Schema(SCHEMA).parse_document("{ hello }", operation)

@@ -18,8 +18,8 @@ from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.types import Info
 
 from gqlnb import Client, QueryError, Schema, SchemaError, serve
-from gqlnb.document.limits import Limits
 from gqlnb.engine import execute
+from gqlnb.limits import Limits
 from tests.engine.libraries.with_strawberry import Query as World
 from tests.engine.libraries.with_strawberry import schema as world
 from tests.engine.libraries.world import CONTEXT
@@ -73,7 +73,7 @@ def test_extensions_are_run_by_strawberry():
 
 @pytest.mark.parametrize("hook", ["on_operation", "on_parse", "on_validate", "on_execute"])
 def test_async_hooks_are_awaited(hook):
-    """Nothing of the schema need be async itself."""
+    """The schema itself may be synchronous."""
     seen = []
 
     async def around(self):
@@ -101,8 +101,8 @@ async def later(schema, text):
     return await Schema.adopt(schema).aexecute(text)
 
 
-def test_a_plain_schema_with_extensions_runs_where_it_is_asked():
-    """Nothing of it is async, so it stays in the caller's thread, as `execute_sync` does."""
+def test_a_synchronous_schema_with_extensions_runs_in_the_calling_thread():
+    """As with `execute_sync`."""
 
     @strawberry.type
     class Query:
@@ -119,8 +119,8 @@ def test_a_plain_schema_with_extensions_runs_where_it_is_asked():
     }
 
 
-def test_an_extension_that_fails_is_a_result_whose_words_stay_here():
-    """The query was not wrong; over HTTP the exception is masked."""
+def test_a_failing_extension_is_an_execution_error():
+    """It is not a query error; over HTTP the exception is masked."""
 
     def on_execute(self):
         message = "the password is canary-3"
@@ -137,8 +137,8 @@ def test_an_extension_that_fails_is_a_result_whose_words_stay_here():
     assert "canary-3" not in str(shown.errors)
 
 
-def test_what_an_extension_refuses_is_a_query_error():
-    """Rules that an extension adds are rules about the query."""
+def test_validation_rules_of_extensions_raise_query_errors():
+    """Extensions may add validation rules."""
     schema = world(extensions=[lambda: QueryDepthLimiter(max_depth=1)])
     text = "{ pets { ... on Dog { friend { friend { name } } } } }"
     with pytest.raises(QueryError, match="exceeds maximum operation depth of 1"):
@@ -148,16 +148,16 @@ def test_what_an_extension_refuses_is_a_query_error():
     assert Schema.adopt(schema).execute("{ greeting }")["greeting"] == "Hello world None"
 
 
-def test_masked_errors_stay_masked():
-    """Strawberry's MaskErrors has the last word."""
+def test_masked_errors_remain_masked():
+    """Strawberry's MaskErrors takes precedence."""
     ours, theirs = both(world(extensions=[MaskErrors]), "{ wrong }")
     assert ours == theirs
     assert ours[1][0]["message"] == "Unexpected error."
 
 
 @pytest.mark.parametrize("wait", [False, True])
-def test_permissions_are_part_of_the_compiled_fields(wait):
-    """They wrap a field's resolver, so that nothing need be handed over."""
+def test_permissions_are_compiled_with_their_fields(wait):
+    """They wrap a field's resolver, so no fallback is needed."""
 
     class Plain(BasePermission):
         """Asks the context."""
@@ -196,7 +196,7 @@ def test_permissions_are_part_of_the_compiled_fields(wait):
 
 
 def test_operation_directives_are_run_by_strawberry():
-    """They work on what a field has given."""
+    """They transform resolved values."""
 
     @strawberry.directive(locations=[DirectiveLocation.FIELD])
     def loud(value: DirectiveValue[str], times: int = 1) -> str:
@@ -210,8 +210,8 @@ def test_operation_directives_are_run_by_strawberry():
     assert "operation directives" in Schema.adopt(schema).explain("{ greeting }").plan
 
 
-def test_an_executor_class_is_run_by_strawberry():
-    """A schema says itself what executes it."""
+def test_custom_executor_classes_are_run_by_strawberry():
+    """The schema names its executor class."""
     seen = []
 
     class Watching(StrawberryGraphQLCoreExecutionContext):
@@ -227,8 +227,8 @@ def test_an_executor_class_is_run_by_strawberry():
     assert "its execution context class" in schema.explain("{ greeting }").plan
 
 
-def test_a_schema_that_handles_errors_itself_does_so():
-    """`process_errors` of a subclass is called with what it expects."""
+def test_process_errors_of_a_subclass_is_called():
+    """With the arguments of Strawberry."""
     seen = []
 
     class Mine(strawberry.Schema):
@@ -242,8 +242,8 @@ def test_a_schema_that_handles_errors_itself_does_so():
     assert seen == [("broken on purpose", "{ wrong }")]
 
 
-def test_a_subclass_that_changes_nothing_is_compiled():
-    """It is recognised by the class it comes from."""
+def test_a_subclass_without_overrides_is_compiled():
+    """It is recognised by its base class."""
     schema = Schema.adopt(type("Mine", (strawberry.Schema,), {})(World))
     assert schema.explain("{ greeting }").compiled
     assert schema.execute("{ greeting }")["greeting"] == "Hello world None"
@@ -282,7 +282,7 @@ def test_a_federated_schema_is_compiled():
     assert Schema.adopt(schema).explain("{ product { id } }").compiled
 
 
-def test_its_names_are_as_its_configuration_says():
+def test_names_follow_the_strawberry_configuration():
     """`StrawberryConfig` changes the schema itself."""
 
     @strawberry.type
@@ -300,8 +300,8 @@ def test_its_names_are_as_its_configuration_says():
 
 
 @pytest.mark.parametrize("options", [{}, {"extensions": True}])
-def test_a_schema_that_suggests_nothing_does_not(options):
-    """`disable_field_suggestions` holds for what is found here, with our hints."""
+def test_disabled_field_suggestions_are_respected(options):
+    """`disable_field_suggestions` also disables our hints."""
     if options:
         options = {"extensions": [extension(get_results=lambda self: {})]}
     config = StrawberryConfig(disable_field_suggestions=True)
@@ -316,8 +316,8 @@ def test_a_schema_that_suggests_nothing_does_not(options):
         schema.execute(" ")
 
 
-def test_strawberrys_own_rules_are_kept():
-    """Maybe and one-of inputs are checked before anything is executed."""
+def test_strawberry_validation_rules_apply():
+    """Maybe and one-of inputs are checked before execution."""
 
     @strawberry.input
     class Change:
@@ -398,8 +398,8 @@ def test_a_data_loader_works_in_an_async_resolver():
     assert len(asked) == 3
 
 
-def test_extensions_see_a_subscription():
-    """Strawberry subscribes by itself where it has to; what refuses it is an error."""
+def test_extensions_apply_to_subscriptions():
+    """Strawberry subscribes itself where required; a refusal is an error."""
     seen = []
 
     def on_operation(self):
@@ -422,20 +422,27 @@ def test_extensions_see_a_subscription():
 
 
 @pytest.mark.skipif(not NEW, reason="graphql-core before 3.3 knows no incremental delivery.")
-def test_incremental_delivery_is_one_result_or_refused():
-    """A schema that offers it works; what asks for many results is told that it gets one."""
+def test_incremental_delivery_of_strawberry_schemas():
+    """The compiled engine executes all other operations; `execute` refuses these."""
     config = StrawberryConfig(enable_experimental_incremental_execution=True)
     schema = world(config=config)
     ours, theirs = both(schema, "{ greeting pets { name } }")
     assert ours == theirs
-    assert "incremental delivery" in Schema.adopt(schema).explain("{ greeting }").plan
-    with pytest.raises(QueryError, match="@defer asks for many results") as caught:
-        Schema.adopt(schema).execute("{ greeting ... @defer { pets { name } } }")
+    text = "{ greeting ... @defer { pets { name } } }"
+    adopted = Schema.adopt(schema)
+    assert adopted.explain("{ greeting }").compiled
+    results = [result.data for result in adopted.subscribe(text, context=CONTEXT)]
+    assert [list(data) for data in results] == [["greeting"], ["greeting", "pets"]]
+    with pytest.raises(QueryError, match="@defer asks for a response in parts") as caught:
+        adopted.execute(text)
     assert caught.value.problems[0].column == 16
+    extended = Schema.adopt(world(config=config, extensions=[extension()]))
+    with pytest.raises(QueryError, match="Strawberry executes the schema extensions"):
+        extended.subscribe(text)
 
 
-def test_strawberry_takes_no_options():
-    """What it is executed with stands in the schema."""
+def test_strawberry_schemas_accept_no_options():
+    """Execution is configured in the schema."""
     with pytest.raises(SchemaError, match="own execution options, so middleware can"):
         Schema.adopt(world(), middleware=[print])
 
@@ -455,8 +462,8 @@ def watched(self):
 
 
 @pytest.mark.parametrize("extensions", [[], [extension(on_operation=watched)]])
-def test_limits_hold_whoever_executes(extensions):
-    """Compiled, or by Strawberry for its extensions; its schema is left as it is."""
+def test_limits_apply_in_every_executor(extensions):
+    """Compiled, or by Strawberry for its extensions; its schema is unchanged."""
 
     @strawberry.type
     class Query:

@@ -10,11 +10,11 @@ import pytest
 from graphql import parse
 
 from gqlnb import background
-from gqlnb.document.limits import Limits
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
-from gqlnb.engine.schema import Schema
-from gqlnb.engine.subscription import ThreadedIterator
+from gqlnb.engine.schema import Schema, get_adapter
+from gqlnb.engine.subscription import SubscriptionArguments, ThreadedIterator
 from gqlnb.errors import QueryError
+from gqlnb.limits import Limits
 
 PATIENCE = 20
 SDL = """
@@ -34,6 +34,11 @@ type Subscription {
 }
 type Thing { thing: String square: Int slowly: Int fails: Int }
 """
+
+
+def subscribe_document(schema, document, **options):
+    """Subscribe to a parsed document, as the server does."""
+    return get_adapter(schema).subscribe_document(document, SubscriptionArguments({}, **options))
 
 
 class Left:
@@ -169,8 +174,8 @@ def test_variables_context_and_operation_are_those_of_execute(schema):
         ("{ hello }", None, "A query gives one result"),
     ],
 )
-def test_what_is_wrong_is_said_at_the_call(schema, text, variables, message):
-    """Nothing has to be iterated over for that."""
+def test_invalid_subscriptions_raise_at_the_call(schema, text, variables, message):
+    """Iteration is not required."""
     with pytest.raises(QueryError, match=message):
         schema.subscribe(text, variables)
 
@@ -183,13 +188,13 @@ def test_a_plain_generator_steps_in_threads(schema, left):
 
 
 @pytest.mark.parametrize(("field", "values"), [("listed", [1, 2]), ("late", [0, 1])])
-def test_what_can_be_iterated_over_is_a_source(schema, field, values):
-    """A list, and what an `async def` returns."""
+def test_iterables_are_event_sources(schema, field, values):
+    """A list, or the result of an `async def`."""
     assert [r[field] for r in schema.subscribe(f"subscription {{ {field} }}")] == values
 
 
-def test_a_mapping_of_the_one_field_is_its_value_unless_the_type_has_that_field(schema):
-    """What graphql-core's own subscriptions yield works too."""
+def test_a_mapping_with_the_field_name_is_unwrapped(schema):
+    """As yielded by graphql-core sources, unless the type has a field of that name."""
     assert next(schema.subscribe("subscription { wrapped }", context=3)).data == {"wrapped": 3}
     results = schema.subscribe("subscription { alias: thing { thing square } }")
     assert [result["alias"] for result in results] == [
@@ -206,7 +211,7 @@ def test_fields_of_an_event_are_executed_and_may_fail(schema):
 
 
 @pytest.mark.parametrize(("field", "cause"), [("refuses", LookupError), ("wrong", TypeError)])
-def test_a_source_that_does_not_begin_is_one_result_with_errors(schema, field, cause):
+def test_a_source_that_cannot_start_is_one_result_with_errors(schema, field, cause):
     """As a field that fails is in `execute`."""
     (result,) = schema.subscribe(f"subscription {{ {field} }}")
     assert result.data is None
@@ -214,8 +219,8 @@ def test_a_source_that_does_not_begin_is_one_result_with_errors(schema, field, c
     assert isinstance(result.causes[0], cause)
 
 
-def test_a_field_without_a_function_says_so(schema):
-    """Nobody gives its events."""
+def test_a_field_without_a_source_is_an_error(schema):
+    """The message says that an AsyncIterable is expected."""
     try:
         (result,) = schema.subscribe("subscription { bare }")
     except TypeError as error:  # graphql-core 3.2 raises
@@ -225,8 +230,8 @@ def test_a_field_without_a_function_says_so(schema):
     assert "AsyncIterable" in said
 
 
-def test_a_source_that_breaks_ends_the_stream_with_its_own_exception(schema):
-    """What came before it has come."""
+def test_a_source_exception_ends_the_stream(schema):
+    """Earlier events are delivered."""
     stream = schema.subscribe("subscription { breaks }")
     assert next(stream)["breaks"] == 1
     with pytest.raises(OSError, match="broken"):
@@ -236,15 +241,15 @@ def test_a_source_that_breaks_ends_the_stream_with_its_own_exception(schema):
 
 
 @pytest.mark.parametrize("field", ["count(to: 9)", "plain(to: 9)", "waits"])
-def test_leaving_a_loop_ends_the_source(schema, left, field):
-    """Its `finally` has run when the next line does."""
+def test_leaving_a_loop_closes_the_source(schema, left, field):
+    """Its `finally` block has run before the next statement."""
     for _ in schema.subscribe(f"subscription {{ {field} }}"):
         assert not left.event.is_set()
         break
     assert left.event.is_set()
 
 
-def test_a_block_ends_the_source(schema, left):
+def test_a_context_manager_closes_the_source(schema, left):
     """With `with` and with `async with`."""
     with schema.subscribe("subscription { waits }") as stream:
         assert next(stream)["waits"] == 0
@@ -259,8 +264,8 @@ def test_a_block_ends_the_source(schema, left):
     assert asyncio.run(asynchronous())
 
 
-def test_a_step_that_is_cancelled_ends_the_source(schema, left):
-    """Who waits for an event can be interrupted."""
+def test_a_cancelled_step_closes_the_source(schema, left):
+    """Waiting for an event can be interrupted."""
 
     async def cancelled():
         stream = schema.subscribe("subscription { waits }")
@@ -280,8 +285,8 @@ def test_a_stream_can_be_sliced(schema):
     assert [result["count"] for result in itertools.islice(stream, 2)] == [0, 1]
 
 
-def test_events_run_where_the_caller_says(schema):
-    """A server has threads for plain resolvers."""
+def test_events_run_in_the_given_executor(schema):
+    """A server has threads for synchronous resolvers."""
     places = []
 
     async def place(function):
@@ -289,13 +294,13 @@ def test_events_run_where_the_caller_says(schema):
         return function()
 
     document = schema.parse_document("subscription { thing { slowly } }")
-    stream = schema.subscribe_document(document, {}, place=place)
+    stream = subscribe_document(schema, document, run_in=place)
     assert [result["thing"] for result in stream] == [{"slowly": 4}, {"slowly": 4}]
     assert len(places) == 2
 
 
 def test_graphql_core_subscribes_to_the_same_schema(schema):
-    """`.graphql` needs nothing of ours to stream."""
+    """`.graphql` can be streamed by graphql-core alone."""
 
     async def collected(text):
         made = graphql.subscribe(schema.graphql, parse(text))
@@ -315,8 +320,8 @@ def test_a_function_bound_again_serves_the_next_subscription(schema):
     assert next(schema.subscribe("subscription { count(to: 1) }")).data == {"count": 42}
 
 
-def test_each_event_has_a_budget_of_its_own(schema):
-    """What takes too much is one result without data; the next event begins anew."""
+def test_each_event_has_its_own_budget(schema):
+    """An event over budget is one result without data; the next starts anew."""
     text = "subscription { thing { thing square } }"
     assert len(list(schema.subscribe(text, limits=Limits(fields=3)))) == 2
     results = list(schema.subscribe(text, limits=Limits(fields=2)))
@@ -326,8 +331,8 @@ def test_each_event_has_a_budget_of_its_own(schema):
         schema.subscribe(text, limits=Limits(depth=1))
 
 
-def test_an_event_whose_resolver_hangs_is_given_up():
-    """The stream goes on without it."""
+def test_an_event_with_a_hanging_resolver_is_abandoned():
+    """The stream continues."""
     go = threading.Event()
 
     async def numbers(root, args, context):
@@ -340,8 +345,8 @@ def test_an_event_whose_resolver_hangs_is_given_up():
     schema = Schema(SDL, {"Subscription": {"thing": numbers}, "Thing": {"square": hangs}})
     document = schema.parse_document("subscription { thing { square } }")
     limits = Limits(seconds=0.3)
-    with schema.subscribe_document(
-        document, {}, limits=limits, place=background.run_in_thread
+    with subscribe_document(
+        schema, document, limits=limits, run_in=background.run_in_thread
     ) as stream:
         assert "after 0.3 s" in next(stream).errors[0]["message"]
         go.set()
@@ -367,8 +372,8 @@ class Step:
         self.closed.set()
 
 
-def test_an_iterator_left_in_the_middle_of_a_step_is_closed_after_it():
-    """Nobody waits for the step."""
+def test_an_iterator_abandoned_during_a_step_is_closed_after_it():
+    """No caller blocks on the step."""
     iterator = Step()
 
     async def left():
@@ -387,8 +392,8 @@ def test_an_iterator_left_in_the_middle_of_a_step_is_closed_after_it():
     assert iterator.closed.is_set()
 
 
-def test_a_generator_may_wait_for_a_queue_and_keeps_nobody_waiting():
-    """Two wait at once, on one loop."""
+def test_a_generator_waiting_for_a_queue_does_not_block_others():
+    """Two wait concurrently on one loop."""
     first, second = queue.Queue(), queue.Queue()
 
     def source(root, args, context):

@@ -73,13 +73,13 @@ PAGE = "repositories(%s) { nodes { id } }"
         ),
     ],
 )
-def test_what_counts(text, variables, expected):
-    """Pages count, wherever they stand and however their size is given; counts alone do not."""
+def test_connections_with_a_page_size_are_counted(text, variables, expected):
+    """At any depth and for any form of the size; `totalCount` alone is free."""
     assert priced(text, variables) == expected
 
 
-def test_fragments_within_fragments_are_counted_once_each():
-    """A text whose fragments multiply is counted in no time, and its nodes are all there."""
+def test_nested_fragments_are_counted_in_linear_time():
+    """The exponentially many nodes are all in the count."""
     depth = 40
     fragments = "\n".join(
         f"fragment f{k} on User {{ a: {PAGE % 'first: 1'} "
@@ -102,8 +102,8 @@ DEEP = """{ rateLimit(dryRun: %s) { cost nodeCount remaining used limit }
     owner { repositories(first: %d) { totalCount } } } } } } } } }"""
 
 
-def test_rate_limit_tells_the_cost():
-    """``rateLimit`` tells what the query itself costs, and what is then left."""
+def test_rate_limit_has_the_cost_of_the_query():
+    """And the points that remain after it."""
     result = github.service().execute(DEEP % ("false", 40))
     assert result["rateLimit"] == {
         "cost": 101,
@@ -114,8 +114,8 @@ def test_rate_limit_tells_the_cost():
     }
 
 
-def test_a_dry_run_tells_the_cost_and_does_nothing_else():
-    """Its data hold ``rateLimit`` alone, nothing is charged, and pages are not checked."""
+def test_a_dry_run_returns_only_the_cost():
+    """The data have ``rateLimit`` alone, nothing is charged, and pages are not checked."""
     result = github.service().execute(DEEP % ("true", 40))
     assert result.data == {
         "rateLimit": {
@@ -131,16 +131,16 @@ def test_a_dry_run_tells_the_cost_and_does_nothing_else():
 
 
 @pytest.mark.parametrize(("given", "dry"), [({}, True), ({"d": False}, False), ({"d": True}, True)])
-def test_a_dry_run_by_a_variable(given, dry):
-    """A variable decides as well, by its default too."""
+def test_a_dry_run_can_be_a_variable(given, dry):
+    """Its default value applies too."""
     text = "query Q($d: Boolean = true) { viewer { login } ...f } fragment f on Query {%s}"
     result = github.service().execute(text % " rateLimit(dryRun: $d) { cost } ", given)
     assert ("viewer" in result.data) is not dry
     assert result["rateLimit"] == {"cost": 1}
 
 
-def test_too_many_nodes_are_refused_before_anything_is_done():
-    """More than 500,000 nodes are a request error of GitHub's kind and words."""
+def test_too_many_nodes_are_refused_before_execution():
+    """More than 500,000 nodes are a request error with GitHub's type and message."""
     with pytest.raises(QueryError) as caught:
         github.service().execute(DEEP % ("false", 50))
     said = (
@@ -151,8 +151,8 @@ def test_too_many_nodes_are_refused_before_anything_is_done():
     assert caught.value.result.errors == ({"type": "MAX_NODE_LIMIT_EXCEEDED", "message": said},)
 
 
-def test_a_whole_number_written_as_a_float_counts_as_one():
-    """JSON's 100.0 is an Int to GraphQL: it is counted, and does not get past the limit."""
+def test_an_integral_float_is_counted_as_an_integer():
+    """JSON's 100.0 is a valid Int; it does not bypass the limit."""
     text = """query ($n: Int!, $m: Int!) { rateLimit { nodeCount }
       viewer { repositories(first: $n) { nodes { owner { repositories(first: $m) { nodes {
         owner { repositories(first: $m) { totalCount } } } } } } } } }"""
@@ -163,15 +163,15 @@ def test_a_whole_number_written_as_a_float_counts_as_one():
 
 
 @pytest.mark.parametrize("sizes", [(1, 100), (100, 1)])
-def test_the_largest_page_of_a_key_counts(sizes):
-    """Types that exclude each other may ask for pages of other sizes: the order is no matter."""
+def test_the_largest_page_of_a_response_key_counts(sizes):
+    """Fragments on different types may have different sizes, in any order."""
     user, organization = (f"{{ {PAGE % f'first: {size}'} }}" for size in sizes)
     text = f"{{ owner {{ ... on User {user} ... on Organization {organization} }} }}"
     assert priced(text) == (1, 100)
 
 
-def test_the_reset_is_a_moment_to_come():
-    """Without a budget to be simulated, a whole one begins with every query."""
+def test_the_reset_time_is_in_the_future():
+    """Without a simulated budget, every query begins a new one."""
     text = "{ rateLimit { resetAt } }"
     (moment,) = github.service().execute(text)["rateLimit"].values()
     assert moment.endswith("Z")

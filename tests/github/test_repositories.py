@@ -13,15 +13,15 @@ def named(full_name):
     return found
 
 
-def test_the_snapshot_holds_its_rows_sorted():
-    """All 3,449 repositories are there, most starred first, equal ones by owner and name."""
+def test_the_snapshot_is_sorted():
+    """All 3,449 repositories by descending stars, then by owner and name."""
     rows = load_snapshot()
     assert len(rows) == 3449
     keys = [(-row.stars, row.full_name.lower()) for row in rows]
     assert keys == sorted(keys)
 
 
-def test_a_row_reads_as_it_stands_in_the_table():
+def test_a_row_has_the_values_of_the_table():
     """One known repository has the facts of the table."""
     linux = named("torvalds/linux")
     assert (linux.name, linux.owner.login, linux.owner.kind) == ("linux", "torvalds", "User")
@@ -31,12 +31,12 @@ def test_a_row_reads_as_it_stands_in_the_table():
     assert linux.pushed_at == "2026-08-21T20:24:53Z"
 
 
-def test_an_empty_language_is_none():
+def test_an_empty_language_is_read_as_missing():
     """A repository without a language has None, not an empty one."""
     assert named("sindresorhus/awesome").language is None
 
 
-def test_names_are_unique_in_any_case():
+def test_names_are_unique_case_insensitively():
     """No two repositories differ by the case of their letters alone."""
     assert len({row.full_name.lower() for row in load_snapshot()}) == len(load_snapshot())
 
@@ -48,22 +48,22 @@ def test_ids_are_unique():
     assert len({node.node_id for node in nodes}) == len(nodes)
 
 
-def test_an_unknown_kind_is_always_chosen_the_same():
-    """The rule for unknown kinds is fixed by the login in any case."""
+def test_an_unknown_account_type_is_derived_from_the_login():
+    """Whatever its case."""
     assert choose_owner_kind("obra") == choose_owner_kind("OBRA") == "Organization"
     assert choose_owner_kind("nilbuild") == "User"
 
 
-def test_a_kind_in_the_table_wins_over_the_rule():
-    """A kind that the table holds is taken, whatever the rule would choose."""
+def test_an_account_type_in_the_table_has_priority():
+    """Over the rule for unknown ones."""
     line = "{},{},{},1,1,,2026-01-01T00:00:00Z"
     lines = ["header", line.format("a", "obra", "User"), line.format("a", "nilbuild", "")]
     by_login = {row.owner.login: row.owner.kind for row in read_table(lines)}
     assert by_login == {"obra": "User", "nilbuild": "User"}
 
 
-def test_threads_that_begin_together_share_one_snapshot(monkeypatch):
-    """Loading from many threads at once reads the table once."""
+def test_concurrent_threads_share_one_snapshot(monkeypatch):
+    """Many threads read the table once."""
     monkeypatch.setattr(
         repositories, "_read_snapshot", lru_cache(repositories._read_snapshot.__wrapped__)
     )

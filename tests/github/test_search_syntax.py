@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb import github
-from gqlnb.errors import QueryError
+from gqlnb import github, stars
+from gqlnb.errors import GqlnbError, QueryError
 from gqlnb.github.repositories import Language, Owner, Repository, load_snapshot
 from gqlnb.github.search_syntax import LANGUAGE_ALIASES, normalize_language, parse_expression
 from gqlnb.github.standin.github_schema import load_snapshot_population
-from gqlnb.github.standin.repository_columns import Population, group_clauses, select_rows
+from gqlnb.github.standin.repository_search import Population, group_clauses, select_rows
 
 
 def search(text, rows=None, viewer=None):
@@ -44,12 +44,12 @@ def names(text, rows=None):
         ("stars:<=-1", lambda n: False),
     ],
 )
-def test_each_form_of_a_number(text, holds):
-    """Each documented form of a number finds exactly what it says."""
+def test_each_form_of_a_number_is_exact(text, holds):
+    """For each documented form."""
     assert search(text) == tuple(row for row in load_snapshot() if holds(row.stars))
 
 
-def test_forks_take_the_same_forms():
+def test_forks_accept_the_same_forms_of_a_number():
     """``forks:`` filters by the number of forks."""
     rows = search("forks:>60000")
     assert rows
@@ -83,8 +83,8 @@ DAY, SECOND = "2026-08-21", "2026-08-21T20:24:53Z"  # when linux was last pushed
         (f"-pushed:>{DAY}", lambda at: at[:10] <= DAY),
     ],
 )
-def test_each_form_of_a_date(text, holds):
-    """A day is all of it in UTC, a second is itself in whatever zone; each form is exact."""
+def test_each_form_of_a_date_is_exact(text, holds):
+    """A day is a full day in UTC; a second may have any UTC offset."""
     assert search(text) == tuple(row for row in load_snapshot() if holds(row.pushed_at))
 
 
@@ -104,8 +104,8 @@ def test_each_form_of_a_date(text, holds):
         ("<=2015-03-04T07:06:07+0200", "<=2015-03-04T05:06:07Z"),
     ],
 )
-def test_other_ways_to_write_a_date(short, long):
-    """Years and months are all of them, a second without a zone is one in UTC."""
+def test_undocumented_forms_of_a_date_are_read(short, long):
+    """Years and months are full ones; a second without an offset is in UTC."""
     found = search(f"created:{short}")
     assert 0 < len(found) < len(load_snapshot())
     assert found == search(f"created:{long}")
@@ -114,14 +114,14 @@ def test_other_ways_to_write_a_date(short, long):
 @pytest.mark.parametrize(
     ("term", "same"), [(">", ">"), (">=", ">"), ("<", "<="), ("<=", "<="), ("", None)]
 )
-def test_a_fraction_lies_between_two_seconds(term, same):
-    """Nothing happened in the middle of a second, but before or after it."""
+def test_a_fraction_of_a_second_is_between_two_seconds(term, same):
+    """No repository matches it exactly."""
     found = search(f"pushed:{term}{SECOND[:-1]}.5Z")
     assert found == (search(f"pushed:{same}{SECOND}") if same else ())
 
 
-def test_dates_find_some_and_not_all():
-    """The dates of the test above divide the snapshot, to the second."""
+def test_dates_divide_the_snapshot():
+    """The dates of the test above select some rows but not all."""
     sizes = [len(search(f"pushed:{sign}{SECOND}")) for sign in ("<", "", ">")]
     assert min(sizes) > 0
     assert sum(sizes) == len(load_snapshot())
@@ -134,7 +134,7 @@ def test_language_in_any_case(text):
 
 
 def test_a_language_with_a_space_is_quoted():
-    """A quoted value may hold a space."""
+    """A quoted value can have a space."""
     assert len(search('language:"Jupyter Notebook"')) == 4
 
 
@@ -156,8 +156,8 @@ def test_several_owners_mean_any_of_them():
     assert found == ["vim/vim", "git/git", "torvalds/linux"]
 
 
-def test_words_are_part_of_the_name():
-    """Words and quoted text are looked for in the name, in any case, all of them."""
+def test_words_match_parts_of_the_name():
+    """All words and quoted texts must match, in any case."""
     assert all("awesome" in row.name.lower() for row in search("AWESOME"))
     both = search("awesome python")
     assert both
@@ -167,27 +167,27 @@ def test_words_are_part_of_the_name():
 
 
 @pytest.mark.parametrize("term", ["language:python", "stars:>20000", "user:google", "is:public"])
-def test_a_negated_qualifier_leaves_out(term):
-    """A minus takes away what its qualifier finds."""
+def test_a_negated_qualifier_excludes_its_matches(term):
+    """With a minus."""
     assert len(search(f"-{term}")) == len(load_snapshot()) - len(search(term))
 
 
 @pytest.mark.parametrize("text", ["-js", "NOT js", 'NOT "js"', "AND NOT js", "NOT NOT -js"])
-def test_a_negated_word_leaves_out(text):
-    """Minus and NOT before a word or a quoted text take it away; NOT in small letters is a word."""
+def test_a_negated_word_excludes_its_matches(text):
+    """Minus and NOT negate a word or quoted text; a lowercase "not" is a word."""
     kept = [row.full_name for row in load_snapshot() if "js" not in row.name.lower()]
     assert names(text) == kept
     assert all("not" in name.split("/")[1].lower() for name in names("not js"))
 
 
-def test_a_minus_within_a_word_negates_nothing():
+def test_a_minus_within_a_word_is_not_a_negation():
     """Only a minus at the beginning of a term negates."""
     assert "vinta/awesome-python" in names("awesome-python")
 
 
 @pytest.mark.parametrize("sign", ["-", '"-"', "- ", "...", "&&", "--", "()"])
-def test_what_is_no_word_asks_for_nothing(sign):
-    """Signs without a letter or a digit are passed over, whatever stands beside them."""
+def test_punctuation_alone_is_ignored(sign):
+    """Terms without a letter or a digit, also beside other terms."""
     assert search(f"{sign} vim stars:>10") == search("vim stars:>10")
     assert search(sign) == load_snapshot()
 
@@ -210,11 +210,11 @@ def test_what_is_no_word_asks_for_nothing(sign):
         ("a OR b OR c OR d OR e OR f", lambda n: any(each in n for each in "abcdef")),
     ],
 )
-def test_operators_are_about_words(text, holds):
-    """NOT binds most closely, OR least, and words side by side must all be there."""
+def test_operators_have_a_precedence(text, holds):
+    """NOT has the highest, OR the lowest; adjacent words are joined by AND."""
     found = [row for row in load_snapshot() if holds(row.name.lower())]
-    assert search(text) == tuple(found)
-    assert search(f"{text} language:python") == tuple(
+    assert search(f"{text} sort:stars") == tuple(found)
+    assert search(f"{text} language:python sort:stars") == tuple(
         row for row in found if row.language == Language("Python")
     )
 
@@ -231,8 +231,8 @@ def test_operators_are_about_words(text, holds):
         *(('"ipython notebook"', "Jupyter Notebook"), ("rich-text-format", "Rich Text Format")),
     ],
 )
-def test_a_language_by_any_of_its_names(alias, name):
-    """GitHub's other names of a language find what its name finds, and several are one."""
+def test_a_language_is_found_by_any_of_its_aliases(alias, name):
+    """Several aliases of one language are equal to its name."""
     found = tuple(row for row in load_snapshot() if row.language == Language(name))
     assert found
     assert search(f"language:{alias}") == search(f'language:{alias} language:"{name}"') == found
@@ -240,8 +240,8 @@ def test_a_language_by_any_of_its_names(alias, name):
 
 
 @pytest.mark.parametrize("alias", sorted(LANGUAGE_ALIASES))
-def test_an_alias_is_one_step_from_a_name(alias):
-    """No alias stands for another one, and none is written as it could not be asked for."""
+def test_an_alias_refers_directly_to_a_language(alias):
+    """Not to another alias, and each can be written in a search."""
     assert alias == alias.lower()
     assert " " not in alias + LANGUAGE_ALIASES[alias]
     assert LANGUAGE_ALIASES[alias] not in LANGUAGE_ALIASES
@@ -249,16 +249,16 @@ def test_an_alias_is_one_step_from_a_name(alias):
 
 
 @pytest.mark.parametrize("name", ["user", "ORG"])
-def test_me_is_the_viewer(name):
-    """``@me`` stands for the login of who asks, in any case; without one for nobody."""
+def test_me_is_the_login_of_the_viewer(name):
+    """``@me`` in any case; without a viewer it matches no account."""
     assert [row.full_name for row in search(f"{name}:@ME", viewer="TORVALDS")] == ["torvalds/linux"]
     assert "torvalds/linux" not in names(f"-{name}:@me") or not names(f"{name}:@me")
     assert search(f"{name}:@me") == ()
     assert len(search(f"-{name}:@me", viewer="torvalds")) == len(load_snapshot()) - 1
 
 
-def test_the_service_knows_who_asks():
-    """Through the stand-in ``@me`` is the account that the service was made for."""
+def test_a_service_resolves_me_to_its_viewer():
+    """In the stand-in, ``@me`` is the account given to the service."""
     text = '{ search(type: REPOSITORY, query: "user:@me") { repositoryCount } }'
     found = github.service(viewer="torvalds").execute(text)
     assert found["search"]["repositoryCount"] == 1
@@ -270,14 +270,17 @@ def test_the_service_knows_who_asks():
     [
         *("is:public", "visibility:public", "-is:private", "-visibility:internal", "IS:PUBLIC"),
         *("fork:true", "fork:false", "-fork:true", "-fork:only", "-is:fork"),
-        *("mirror:false", "template:false", "-mirror:true", "-is:template"),
-        *("size:0", "size:<1000", "topics:*..3", "followers:>=0", "-good-first-issues:>5"),
-        *("-topic:jupyter", "-license:mit", "-has:funding-file", "is:public is:issue"),
-        *("is:public author:me type:pr", "is:public props.team:x", "is:public in:readme", "sort:x"),
+        *(
+            "is:public is:issue",
+            "is:public author:me type:pr",
+            "is:public props.team:x",
+            "is:public in:readme",
+            "sort:x",
+        ),
     ],
 )
-def test_what_is_so_of_all_repositories(text):
-    """What holds of every repository here leaves nothing out."""
+def test_a_qualifier_that_holds_for_all_repositories_selects_all(text):
+    """All are public and none is a fork."""
     assert search(text) == load_snapshot()
 
 
@@ -285,20 +288,54 @@ def test_what_is_so_of_all_repositories(text):
     "text",
     [
         *("is:private", "is:internal", "visibility:private", "-is:public"),
-        *("fork:only", "-fork:false", "is:fork", "is:sponsorable"),
-        *("mirror:true", "template:true", "is:mirror"),
-        *("size:>0", "topics:3", "topics:1..*", "-size:0", "help-wanted-issues:>2"),
-        *("topic:jupyter stars:>5", "license:mit", "has:funding-file"),
-        *("vim in:readme", "vim in:description,topics", "vim -in:name"),
+        *("fork:only", "-fork:false", "is:fork"),
     ],
 )
-def test_what_is_so_of_none(text):
-    """What no repository here has is found nowhere, as with an account without such results."""
+def test_a_qualifier_that_holds_for_no_repository_selects_none(text):
+    """None is private or a fork."""
     assert search(text) == ()
 
 
-def test_archived_in_each_of_its_forms():
-    """Archived repositories are told from the others by each of the ways to ask."""
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        *((text, "size") for text in ("size:>0", "size:0", "-size:<1000")),
+        *((text, "topics") for text in ("topics:3", "topics:1..*")),
+        *((f"stars:>5 {text}", "topic") for text in ("topic:jupyter", "-topic:jupyter")),
+        *(("license:mit", "license"), ("-has:funding-file", "has"), ("followers:>=0", "followers")),
+        *(("-good-first-issues:>5", "good-first-issues"), ("custom:x", "custom")),
+        *(("help-wanted-issues:>2", "help-wanted-issues"), ("is:sponsorable", "sponsorable")),
+        *((text, "mirror") for text in ("mirror:true", "mirror:false", "-is:mirror")),
+        *((text, "template") for text in ("template:false", "-template:true", "is:template")),
+        *((text, "in") for text in ("vim in:readme", "vim in:description,topics", "vim -in:name")),
+    ],
+)
+def test_a_qualifier_without_data_is_refused(text, name):
+    """The result would be neither empty nor complete, so an error explains it."""
+    parse_expression(text)  # GitHub has it
+    with pytest.raises(QueryError, match=rf"no data for the qualifier '{name}'.*client='github'"):
+        search(text)
+
+
+@pytest.mark.parametrize("limit", [10, 2000, None])
+def test_stars_ends_with_the_reason_of_the_stand_in(limit):
+    """Not with an empty frame."""
+    with pytest.raises(GqlnbError, match="no data for the qualifier 'topic'"):
+        stars(">100000 topic:python", limit=limit)
+
+
+@pytest.mark.parametrize("owner", ["org:microsoft", "user:microsoft", "ORG:microsoft"])
+def test_a_custom_property_is_refused_in_a_search_of_one_organization(owner):
+    """Elsewhere GitHub ignores it."""
+    for term in ("props.team:x", "-props.team:x"):
+        with pytest.raises(QueryError, match="no data for the qualifier 'props'"):
+            search(f"{owner} {term}")
+        for others in ("stars:>50000", f"{owner} org:google", f"-{owner}"):
+            assert search(f"{others} {term}") == search(others)
+
+
+def test_archived_repositories_are_selected_by_each_form():
+    """By each qualifier for them."""
     closed = tuple(row for row in load_snapshot() if row.archived)
     assert 0 < len(closed) < len(load_snapshot())
     for text in ("archived:true", "is:archived", "-archived:false", "is:archived archived:true"):
@@ -311,11 +348,9 @@ def test_archived_in_each_of_its_forms():
 @pytest.mark.parametrize(
     "where", ["in:name", "in:name,description", "in:README,Name", "in:name in:topics", "in:nowhere"]
 )
-def test_words_are_looked_for_where_they_can_be_found(where):
-    """Names are among the places, or no place is named; in the others nothing stands here."""
+def test_words_are_searched_in_names(where):
+    """The data have no other texts, so ``in:`` must include the name, or no known field."""
     assert search(f"{where} vim") == search("vim")
-    assert search("NOT vim in:readme") == load_snapshot()
-    assert search("NOT vim OR vim in:readme stars:>9") == search("stars:>9")
 
 
 @pytest.mark.parametrize(
@@ -334,31 +369,43 @@ def test_sort_both_ways(sort, key):
     assert [key(row) for row in search(f"stars:>50000 sort:{sort}-asc")] == down[::-1]
 
 
-def test_best_match_is_most_stars_first():
-    """Without ``sort:`` the most starred come first."""
+def test_best_match_sorts_by_the_matched_words():
+    """Names that equal a word are first, then names with that prefix, each by stars."""
+    found = search("vim")
+    assert set(found) == set(search("vim sort:stars"))
+    assert found != search("vim sort:stars")
+    lower = [row.name.lower() for row in found]
+    grades = [2 * (name == "vim") or name.startswith("vim") for name in lower]
+    assert grades[0] == 2
+    order = [(-grade, -row.stars) for grade, row in zip(grades, found, strict=True)]
+    assert order == sorted(order)
+
+
+def test_best_match_without_words_is_most_stars_first():
+    """There is nothing to match."""
     assert search("stars:>50000") == search("stars:>50000 sort:stars")
 
 
-def test_an_unknown_order_changes_nothing():
-    """GitHub ignores an order it does not have; so do we, and keep one that was there."""
+def test_an_unknown_order_is_ignored():
+    """As at GitHub; an order given before it is used."""
     for order in ("created", "best-match", "stars-up", "-stars", '"stars asc"', "STARS"):
         assert search(f"sort:{order} stars:>50000") == search("stars:>50000")
     assert search("sort:forks sort:nothing") == search("sort:forks")
 
 
-def test_whatever_looks_like_a_space_is_one():
-    """Spaces that came along from a page or a keyboard part terms too."""
+def test_every_unicode_space_separates_terms():
+    """Also spaces pasted from a web page."""
     assert search("vim\u00a0stars:>9\u3000language:go\n") == search("vim stars:>9 language:go")
 
 
-def test_an_empty_expression_finds_everything():
-    """Without a condition all repositories are found."""
+def test_an_empty_expression_matches_all_repositories():
+    """It has no condition."""
     assert search("") == search("  ") == search("is:public") == load_snapshot()
     assert search("is:private") == ()
 
 
-def test_an_unknown_word_with_a_colon_is_text():
-    """What is no qualifier of GitHub's is looked for as text, colon and all."""
+def test_an_unknown_qualifier_is_text():
+    """It is searched as text, colon included."""
     assert search("nosuch:qualifier") == ()
 
 
@@ -408,36 +455,36 @@ def test_an_unknown_word_with_a_colon_is_text():
         ("-user:a " * 2049, "16,392 characters, qualifiers included; 16,384 are the most"),
     ],
 )
-def test_what_cannot_be_answered_is_refused(text, said):
-    """A value that is none, and a qualifier without data, get one clear sentence."""
+def test_an_invalid_value_is_refused(text, said):
+    """An invalid value, and a qualifier without data, have a one-sentence error."""
     with pytest.raises(QueryError, match=said):
         parse_expression(text)
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_read_or_refused(text):
-    """No text whatever raises anything but QueryError."""
+def test_any_text_is_parsed_or_refused(text):
+    """Only QueryError is raised."""
     with contextlib.suppress(QueryError):
         search(text, load_snapshot()[:5])
 
 
-def test_a_refusal_shows_no_more_than_a_line_of_the_term():
-    """A term of any length is cut in the sentence that refuses it."""
+def test_the_error_truncates_a_long_term():
+    """To one line."""
     with pytest.raises(QueryError) as caught:
         parse_expression("stars:" + "9" * 10_000)
     assert len(str(caught.value)) < 300
 
 
-def test_the_longest_that_is_taken():
-    """At the limits themselves nothing is refused, and qualifiers do not count as text."""
+def test_the_longest_valid_expression_is_accepted():
+    """At the limits; qualifiers do not count as text."""
     assert search("x" * 256) == ()
     assert search("x " * 128) == search("x")
     assert len(search(f"{'-user:nobody ' * 1260}")) == len(load_snapshot())
     assert names(f"{'stars:>1 ' * 1000} user:torvalds") == ["torvalds/linux"]
 
 
-def test_what_is_said_twice_is_asked_once():
-    """Repeated conditions, words and alternatives are one, whatever their case."""
+def test_repeated_conditions_are_merged():
+    """Conditions, words and alternatives, in any case."""
     said = parse_expression(
         'stars:>5 vim STARS:>5 "VIM" -user:a -USER:A language:js language:JavaScript'
     )
@@ -445,8 +492,8 @@ def test_what_is_said_twice_is_asked_once():
     assert parse_expression("a OR b OR a") == parse_expression("a OR b")
 
 
-def test_many_terms_look_at_each_column_once():
-    """The masks of a search are as many as columns, whatever the number of its terms."""
+def test_each_column_is_scanned_once():
+    """For any number of terms."""
     terms = (
         f"-stars:{k} -language:l{k} -user:u{k} -repo:u/{k} -pushed:{k}" for k in range(1970, 2200)
     )
@@ -458,8 +505,8 @@ def test_many_terms_look_at_each_column_once():
 @pytest.mark.parametrize(
     "text", ["-user:microsoft -repo:torvalds/linux", "user:microsoft -repo:x/y"]
 )
-def test_owners_and_repositories_are_taken_away(text):
-    """Negated owners and repositories are all left out, also among the rows of an owner."""
+def test_negated_owners_and_repositories_are_excluded(text):
+    """A repository also from the rows of its owner."""
     gone = {"microsoft", "torvalds"} if text.startswith("-") else set()
     whose = None if text.startswith("-") else "microsoft"
     assert search(text) == tuple(
@@ -525,7 +572,7 @@ def conditions(draw):
     sorts,
 )
 def test_search_equals_a_plain_filter_and_sort(rows, terms, sort):
-    """Any expression finds what filtering with plain conditions and sorting would find."""
+    """For any expression, by a reference implementation."""
     text = " ".join([("-" if negated else "") + term for negated, (term, _) in terms] + [sort])
     kept = [row for row in rows if all(holds(row) != negated for negated, (_, holds) in terms)]
     kept.sort(key=lambda row: row.full_name.lower())

@@ -33,15 +33,20 @@ from gqlnb.github.star_query import normalize_typed_query, parse_star_query
         ('>1 "a  >5  b"', '>1 "a  >5  b"'),
         (">1 sort:forks-ASC language:c", ">1 language:c sort:forks-asc"),
         (">1 sort:stars-desc", ">1 sort:stars"),
-        ("stars:<5", "stars:<5"),
-        ("stars:5..*", "stars:5..*"),
+        ("<100", "<100"),
+        ("<= 1_600", "<=1600"),
+        ("100..*", "100..*"),
+        ("* .. 1,600", "*..1600"),
+        ("stars:<5", "<5"),
+        ("stars:5..*", "5..*"),
+        (">=10 sort:stars", ">=10 sort:stars"),
         ("language:python", "language:python"),
         ("forks:>9 created:2024-01-01..2024-06-30", "forks:>9 created:2024-01-01..2024-06-30"),
         (">5 NOT vim", ">5 NOT vim"),
     ],
 )
-def test_a_search_is_written_in_one_way(query, expected):
-    """Whatever the order and the spelling, text and expression are in one form, read as itself."""
+def test_a_search_has_one_normalized_form(query, expected):
+    """For any order and spelling; parsing the form returns it unchanged."""
     found = parse_star_query(query)
     assert str(found) == expected
     assert parse_star_query(str(found)) == found
@@ -53,21 +58,50 @@ def test_a_search_is_written_in_one_way(query, expected):
 
 
 BAD = (
-    *("", "many", ">", "<5", "5..", "..5", "5..*", ">>5", "1,00", "1_0", "1,000_000"),
+    *("", "many", ">", "<", "5..", "..5", "*..*", ">>5", "=5", "1,00", "1_0", "1,000_000"),
     *("-5", ">-5", -5, 1.5, "1.5", 1e6, True, np.True_, None, [1000], b">5", "\uff11\uff10"),
     *("9" * 16, 10**16, "vim sort:stars"),
 )
 
 
 @pytest.mark.parametrize("query", BAD, ids=repr)
-def test_what_is_no_search_shows_the_four_forms(query):
-    """Whatever holds neither threshold nor qualifier gets one sentence with value and forms."""
+def test_the_error_of_an_invalid_search_shows_the_valid_forms(query):
+    """One message shows the value and the forms."""
     with pytest.raises(QueryError) as caught:
         parse_star_query(query)
     message = str(caught.value)
-    assert all(form in message for form in ("'>N'", "'>=N'", "'N..M'", "'N'"))
+    assert all(form in message for form in ("'>N'", "'>=N'", "'<N'", "'N..M'", "'N'"))
     assert repr(query)[:40] in message
     assert len(message) < 300
+
+
+@pytest.mark.parametrize(
+    ("query", "proposal"),
+    [
+        ("1k", "'1000'"),
+        (">1k", "'>1000'"),
+        (">=2.5K", "'>=2500'"),
+        ("<1m", "'<1000000'"),
+        ("100000.0", "'100000'"),
+        (">1000.0", "'>1000'"),
+        (100000.0, "'>100000'"),
+        (np.float64(7), "'>7'"),
+        ("1.5", "for example '>1000'"),
+        (1.5, "for example '>1000'"),
+        (float("nan"), "for example '>1000'"),
+    ],
+    ids=repr,
+)
+def test_the_error_of_a_rounded_number_proposes_the_whole_one(query, proposal):
+    """Thousands as ``k``, and floats, are refused with the spelling to use instead."""
+    with pytest.raises(QueryError) as caught:
+        parse_star_query(query)
+    assert f"Write {proposal}." in str(caught.value)
+
+
+def test_a_rounded_number_beside_a_threshold_is_a_word():
+    """A name may contain one, so GitHub searches for it."""
+    assert parse_star_query(">1000 4k").terms == "4k"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +130,7 @@ def test_what_is_no_search_shows_the_four_forms(query):
         (">1 " + "user:someone " * 2000, "are the most"),
     ],
 )
-def test_what_is_wrong_is_said(query, said):
+def test_an_invalid_search_is_explained(query, said):
     """The message names the term and what to write instead, on one short line."""
     with pytest.raises(QueryError, match=said) as caught:
         parse_star_query(query)
@@ -115,8 +149,8 @@ WORDS = st.text(st.sampled_from('ab1> ".:,-<()\t\u00e4\u2003'), max_size=24)
 
 
 @given(WORDS)
-def test_any_text_is_read_or_refused(text):
-    """Nothing but a QueryError comes of any text, and what is read reads as itself."""
+def test_any_text_is_parsed_or_refused(text):
+    """Only QueryError is raised; a parsed text has a stable normalized form."""
     try:
         found = parse_star_query(text)
     except QueryError:
@@ -124,7 +158,7 @@ def test_any_text_is_read_or_refused(text):
     assert parse_star_query(str(found)) == parse_star_query(found.expression) == found
 
 
-def test_a_shell_has_no_numbers():
+def test_a_number_in_a_shell_means_above():
     """Typed where all is text, a number without a sign means above it."""
     assert normalize_typed_query("1000") == ">1000"
     assert normalize_typed_query(" 1,000 language:python") == ">1,000 language:python"
@@ -132,8 +166,8 @@ def test_a_shell_has_no_numbers():
     assert normalize_typed_query("language:python 1000") == "language:python 1000"
 
 
-def test_stars_takes_expressions():
-    """`gqlnb.stars` gives what matches all terms, in the order asked for."""
+def test_stars_accepts_expressions():
+    """`gqlnb.stars` returns the matches of all terms, in the requested order."""
     found = stars(">50000 language:python sort:stars-asc", limit=5)
     wanted = [
         row.name

@@ -39,16 +39,49 @@ def test_a_number_means_above():
     pd.testing.assert_frame_equal(stars(300_000), stars(">300,000"))
 
 
-def test_attrs_hold_json_values():
-    """The attributes name count, source and query, and survive JSON."""
+def test_attrs_are_serializable_as_json():
+    """They include count, source and query."""
     attrs = stars(">100000", limit=1).attrs
     assert json.loads(json.dumps(attrs)) == attrs
     assert attrs == {
         "total_count": 119,
         "source": "demo: embedded snapshot of 2026-08-22",
         "query": "stars:>100000",
+        "order": "stars-desc",
         "notes": [],
     }
+
+
+@pytest.mark.parametrize("limit", [5, None])
+@pytest.mark.parametrize(
+    ("given", "order"),
+    [("", "stars-desc"), (" sort:stars", "stars-desc"), (" sort:stars-asc", "stars-asc")],
+)
+def test_the_order_is_stated(given, order, limit):
+    """By default it is that of stars, the most first; the rows are in this order."""
+    frame = stars(f">200000{given}", limit=limit)
+    assert frame.attrs["order"] == order
+    found = frame["stargazers"].tolist()
+    assert found == sorted(found, reverse=order == "stars-desc")
+
+
+@pytest.mark.parametrize(
+    ("query", "test"),
+    [
+        ("<100", lambda count: count < 100),
+        ("<=600", lambda count: count <= 600),
+        ("300000..*", lambda count: count >= 300_000),
+        ("*..600", lambda count: count <= 600),
+    ],
+)
+@pytest.mark.parametrize("limit", [100, None])
+def test_a_threshold_may_be_open_at_either_end(query, test, limit):
+    """All forms of GitHub's ranges select their repositories, in one search or in several."""
+    frame = stars(query, limit=limit)
+    wanted = sum(test(row.stars) for row in load_snapshot())
+    assert frame.attrs["total_count"] == wanted > 0
+    assert len(frame) == min(wanted, limit or wanted)
+    assert all(map(test, frame["stargazers"]))
 
 
 def test_an_empty_search_keeps_columns_and_dtypes():
@@ -60,16 +93,16 @@ def test_an_empty_search_keeps_columns_and_dtypes():
 
 
 @pytest.mark.parametrize(("limit", "rows"), [(1, 1), (100, 100), (250, 250), (1000, 1000)])
-def test_a_limit_may_pass_one_page(limit, rows):
-    """As many rows as asked for come, over as many pages as that takes, without a warning."""
+def test_a_limit_can_exceed_one_page(limit, rows):
+    """All requested rows are returned in the fewest pages, without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame = stars(">1000", limit=limit)
     assert frame["name"].tolist() == [row.name for row in load_snapshot()[:rows]]
 
 
-def test_a_limit_may_pass_one_search():
-    """Past a thousand as many come as are wanted, in as few searches as that takes."""
+def test_a_limit_can_exceed_one_search():
+    """More than a thousand rows take the fewest searches."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame = stars(">1000", limit=2000)
@@ -85,8 +118,8 @@ def test_a_limit_may_pass_one_search():
     pd.testing.assert_frame_equal(all_there_are, stars(">1000", limit=None))
 
 
-def test_what_an_order_leaves_out_is_announced():
-    """Where not the stars decide what comes first, one search is all that can be asked."""
+def test_a_warning_counts_rows_beyond_the_limit_of_a_search():
+    """In an order other than by stars, one search is the maximum."""
     with pytest.warns(UserWarning, match=r"2,024 more are left out\. Without that order, more"):
         frame = stars(">1000 sort:forks", limit=2000)
     assert len(frame) == 1000
@@ -94,8 +127,8 @@ def test_what_an_order_leaves_out_is_announced():
 
 
 @pytest.mark.parametrize(("query", "rows"), [(">100000", 119), (">1000", 3024), (">1000000", 0)])
-def test_no_limit_gives_all(query, rows):
-    """Without a limit all come, past what one search gives, in the order and dtypes of a search."""
+def test_no_limit_returns_all_rows(query, rows):
+    """More than one search can return, in the same order and dtypes."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame = stars(query, limit=None)
@@ -115,7 +148,7 @@ def test_a_bad_limit_is_refused(limit):
 
 
 def test_a_client_may_be_a_name_a_client_or_a_target():
-    """Connection names, clients and what clients are made for give the same rows."""
+    """Connection names, clients and client targets return the same rows."""
     rows = stars(">300000")
     with Client(github.service()) as client:
         for given_client in ("demo", connect("demo"), client, github.service()):
@@ -125,8 +158,8 @@ def test_a_client_may_be_a_name_a_client_or_a_target():
 # ---------------------------------------------------------------- progress and stopping
 
 
-def test_each_page_is_told():
-    """The callback hears rows so far, rows there will be, and matches."""
+def test_each_page_is_reported_to_the_callback():
+    """With rows so far, rows expected, and matches."""
     heard = []
     collect_stars(">1000", limit=150, on_page=lambda *page: heard.append(page))
     assert heard == [(100, 150, 3024), (150, 150, 3024)]
@@ -139,7 +172,7 @@ def test_each_page_is_told():
     assert heard[-1] == (1500, 1500, 3024)
 
 
-@pytest.mark.parametrize(("limit", "rows"), [(1000, 200), (None, 1000)])
+@pytest.mark.parametrize(("limit", "rows"), [(1000, 200), (None, 991)])
 def test_a_callback_may_stop_the_search(limit, rows):
     """False from the callback ends the search and keeps the rows, without a note."""
     frame = collect_stars(">1000", limit=limit, on_page=lambda got, wanted, total: got < 200)
@@ -147,8 +180,8 @@ def test_a_callback_may_stop_the_search(limit, rows):
     assert frame.attrs["notes"] == []
 
 
-def test_collect_notes_and_does_not_warn():
-    """What `stars` warns of stands in the attributes of `collect_stars`."""
+def test_collect_has_notes_instead_of_warnings():
+    """The warnings of `stars` are in the attributes of `collect_stars`."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         (note,) = collect_stars(">1000 sort:forks", limit=2000).attrs["notes"]
@@ -190,8 +223,11 @@ def node(text):
     }
 
 
+SENT = "stars:>5 sort:stars-desc"
+
+
 def test_the_documented_query_is_sent():
-    """What is sent is the documented query with ``stars:>N``, and cursors page by page."""
+    """It has ``stars:>N``, the order of stars, and the cursor of the page before."""
     sent = []
 
     def answer(args):
@@ -200,22 +236,22 @@ def test_the_documented_query_is_sent():
 
     stars(">5", limit=70, client=endpoint(answer))
     assert sent == [
-        {"query": "stars:>5", "type": "REPOSITORY", "first": 70, "after": None},
-        {"query": "stars:>5", "type": "REPOSITORY", "first": 69, "after": "c1"},
+        {"query": SENT, "type": "REPOSITORY", "first": 70, "after": None},
+        {"query": SENT, "type": "REPOSITORY", "first": 69, "after": "c1"},
     ]
     assert "stargazers { totalCount }" in STARS_QUERY
     assert "stargazerCount" in FALLBACK_STARS_QUERY
 
 
-def test_nulls_are_left_out_and_said():
+def test_nulls_are_left_out_with_a_note():
     """Null edges and nodes give no row, and one warning."""
-    with pytest.warns(UserWarning, match="2 of the repositories came as null"):
+    with pytest.warns(UserWarning, match="2 of the repositories were null"):
         frame = stars(5, client=endpoint(lambda args: connection("a/b/9", None, "null", "a/c/8")))
     assert frame["name"].tolist() == ["b", "c"]
 
 
 def test_duplicates_are_dropped():
-    """A repository that comes twice, in any case, gives one row."""
+    """A repository that is repeated, in any case, is one row."""
     found = connection("a/b/9", "A/B/9", "a/c/8", total=2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -230,11 +266,11 @@ def test_duplicates_are_dropped():
         (
             {"duplicated": 0.05},
             1000,
-            r"Expected 1,000 repositories, got 9\d\d \(\d\d came twice\): ",
+            r"Expected 1,000 repositories, got 9\d\d \(\d\d were returned twice\): ",
         ),
     ],
 )
-def test_a_search_with_holes_says_so(faults, limit, said):
+def test_missing_rows_are_noted(faults, limit, said):
     """Pages that leave repositories out, or repeat them, get a warning with both numbers."""
     population = github.population(5_000, seed=4)
     service = github.service(population=population, simulation=github.Simulation(**faults))
@@ -245,24 +281,24 @@ def test_a_search_with_holes_says_so(faults, limit, said):
     assert f"got {len(frame):,}" in short[0]
 
 
-def test_a_limit_that_is_reached_has_no_holes():
-    """Where as many came as were asked for nothing is missing, whatever else matches."""
+def test_a_limit_that_is_reached_has_no_note():
+    """No requested row is missing, although more repositories match."""
     simulation = github.Simulation(dropped=0.05, duplicated=0.05)
     service = github.service(population=github.population(5_000), simulation=simulation)
     frame = collect_stars(0, limit=250, client=service)
     assert (len(frame), frame.attrs["notes"]) == (250, [])
 
 
-def test_nulls_are_no_holes():
-    """What came as null is said once."""
+def test_nulls_do_not_count_as_missing_rows():
+    """They have one warning of their own."""
     notes = collect_stars(5, client=endpoint(lambda args: connection("a/b/9", "null"))).attrs[
         "notes"
     ]
-    assert notes == ["1 of the repositories came as null and are left out."]
+    assert notes == ["1 of the repositories were null and are left out."]
 
 
-def test_a_number_without_a_sign_is_explained_where_it_finds_nothing():
-    """``"1000"`` is exactly a thousand; who meant above is told how to write that."""
+def test_an_exact_number_without_results_is_explained():
+    """``"1000"`` is exactly a thousand; the note shows ``">1000"``."""
     said = "'1000' means exactly 1,000 stars; write '>1000' for above."
     with pytest.warns(UserWarning, match="means exactly 1,000 stars"):
         frame = stars("1,000")
@@ -272,8 +308,8 @@ def test_a_number_without_a_sign_is_explained_where_it_finds_nothing():
     assert collect_stars(">1000000").attrs["notes"] == []
 
 
-def test_a_page_larger_than_asked_for_is_cut():
-    """An endpoint that sends more than was asked for does not make the frame longer."""
+def test_a_page_larger_than_requested_is_truncated():
+    """The frame has only the requested rows."""
     assert (
         len(stars(5, limit=2, client=endpoint(lambda args: connection("a/b/9", "a/c/8", "a/d/7"))))
         == 2
@@ -281,7 +317,7 @@ def test_a_page_larger_than_asked_for_is_cut():
 
 
 def test_a_repeated_cursor_ends_the_search():
-    """An endpoint that goes round in circles is asked no further."""
+    """No further request is sent."""
     pages = []
 
     def answer(args):
@@ -293,8 +329,8 @@ def test_a_repeated_cursor_ends_the_search():
     assert len(pages) == 2
 
 
-def test_an_endless_endpoint_is_ended():
-    """An endpoint with ever new cursors and the same repository is left after a thousand."""
+def test_an_endless_search_is_stopped():
+    """With new cursors and the same repository, after a thousand results."""
     pages = []
 
     def answer(args):
@@ -307,13 +343,13 @@ def test_an_endless_endpoint_is_ended():
 
 
 def test_an_empty_page_ends_the_search():
-    """A page without items ends the search whatever it says of a next one."""
+    """Even if ``hasNextPage`` is true."""
     assert stars(5, client=endpoint(lambda args: connection(after="x", more=True))).empty
 
 
-def test_refused_stargazers_are_counted_instead():
-    """Where ``stargazers`` is FORBIDDEN the same frame comes by ``stargazerCount``, said once."""
-    with pytest.warns(UserWarning, match="'stargazerCount' was asked instead") as caught:
+def test_star_counts_replace_forbidden_stargazers():
+    """The frame is the same by ``stargazerCount``, with one warning."""
+    with pytest.warns(UserWarning, match="'stargazerCount' was requested instead") as caught:
         frame = stars(">1000", limit=250, client=github.service(restricted=True))
     assert len(caught) == 1
     pd.testing.assert_frame_equal(frame, stars(">1000", limit=250))
@@ -337,20 +373,20 @@ def test_a_failing_page_leaves_the_rows_before_it():
     assert caught.value.result.frame()["stargazers"].tolist() == [9, 8]
 
 
-def test_an_error_beside_rows_is_said():
-    """Errors that leave the data whole enough are told in one warning, with their words."""
+def test_an_error_with_partial_data_is_a_warning():
+    """One warning has the messages of all errors."""
 
     def answer(args):
         return connection("a/b/9") | {
             "edges": [{"node": node("a/b/9")}, GraphQLError("Too heavy.")]
         }
 
-    with pytest.warns(UserWarning, match=r"1 of the repositories came as null.*Too heavy"):
+    with pytest.warns(UserWarning, match=r"1 of the repositories were null.*Too heavy"):
         assert len(stars(5, client=endpoint(answer))) == 1
 
 
-def test_another_endpoint_is_told_apart():
-    """An endpoint whose `search` is something else gives one sentence."""
+def test_an_endpoint_with_a_different_search_is_refused():
+    """With a one-sentence error."""
     sdl = github.schema().sdl.replace(
         "): SearchResultItemConnection!", "): SearchResultItemConnection"
     )
@@ -359,8 +395,8 @@ def test_another_endpoint_is_told_apart():
         stars(5, client=other)
 
 
-def test_a_schema_of_another_shape_is_named_in_one_sentence():
-    """It says which endpoint, and draws no carets into a query nobody wrote."""
+def test_a_schema_with_a_different_search_is_refused():
+    """One sentence names the endpoint, without an excerpt of our query."""
     with pytest.raises(QueryError) as caught:
         stars(">1", client=reference_schema())
     assert str(caught.value) == (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gqlnb.auth import Token
 from gqlnb.http.server_rules import LOOPBACK_HOSTS, Access, ServerRules
 from gqlnb.server.page import build_pages
+from gqlnb.tokens import Token
 from tests.http.http_requests import RULES, ask, get, request, said
 
 PAGE = "http://localhost:5173"
@@ -43,8 +43,8 @@ def cors(response):
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", None])
-def test_a_named_page_is_answered_readably(site):
-    """Its browser finds its name in the answer, and caches keep it apart."""
+def test_an_allowed_origin_gets_cors_headers(site):
+    """The origin is echoed, and Vary keeps caches apart."""
     headers = {"origin": PAGE} | ({"sec-fetch-site": site} if site else {})
     response = ask(request(headers=headers), NAMED)
     assert (response.status, response.headers["vary"]) == (200, "Origin")
@@ -63,14 +63,14 @@ def test_a_named_page_is_answered_readably(site):
         get(query="mutation { count }", headers={"origin": PAGE}),
     ],
 )
-def test_a_named_page_can_read_a_refusal_too(wanted):
-    """Who builds a page sees what is wrong with its request, not a CORS error."""
+def test_an_allowed_origin_gets_cors_headers_on_errors(wanted):
+    """The page sees the error, not a CORS failure."""
     assert cors(ask(wanted, NAMED)) == {"access-control-allow-origin": PAGE}
 
 
 @pytest.mark.parametrize("origin", NEAR)
-def test_a_page_with_a_name_like_it_is_refused(origin):
-    """Names are compared whole."""
+def test_a_similar_origin_is_rejected(origin):
+    """Origins are compared whole."""
     response = ask(request(headers={"origin": origin}), NAMED)
     assert (response.status, cors(response)) == (403, {})
     assert response.headers["vary"] == "Origin"
@@ -78,8 +78,8 @@ def test_a_page_with_a_name_like_it_is_refused(origin):
     assert (first.status, cors(first)) == (403, {})
 
 
-def test_a_browser_that_asks_first_is_told_what_may_be_sent():
-    """The preflight of a named page is answered with the methods and the headers it asked for."""
+def test_a_preflight_lists_methods_and_headers():
+    """The requested headers are allowed for an allowed origin."""
     response = ask(request(method="OPTIONS", headers=FIRST), NAMED)
     assert (response.status, response.body) == (204, b"")
     assert cors(response) == {
@@ -91,50 +91,50 @@ def test_a_browser_that_asks_first_is_told_what_may_be_sent():
 
 
 def test_a_preflight_needs_no_token():
-    """Browsers send none with it; the request itself is asked for it, readably."""
+    """Browsers send none; the actual request requires it and can read the 401."""
     assert ask(request(method="OPTIONS", headers=FIRST), GUARDED).status == 204
     response = ask(request(headers={"origin": PAGE}), GUARDED)
     assert response.status == 401
     assert cors(response) == {"access-control-allow-origin": PAGE}
 
 
-def test_a_preflight_may_ask_for_this_network():
-    """A page from elsewhere asks whether it may reach a machine like this one."""
+def test_a_preflight_may_request_private_network_access():
+    """Public pages ask for it before they reach a local server."""
     headers = FIRST | {"access-control-request-private-network": "true"}
     response = ask(request(method="OPTIONS", headers=headers), NAMED)
     assert cors(response)["access-control-allow-private-network"] == "true"
 
 
 @pytest.mark.parametrize("names", ["x\r\ny: 1", "x;y", "é", "x" * 3000, ""])
-def test_what_are_no_header_names_are_not_repeated(names):
-    """Of a list that is none, content-type is left."""
+def test_invalid_header_names_are_not_echoed(names):
+    """Only content-type remains of an invalid list."""
     headers = FIRST | {"access-control-request-headers": names}
     response = ask(request(method="OPTIONS", headers=headers), NAMED)
     assert cors(response)["access-control-allow-headers"] == "content-type"
 
 
-def test_without_named_pages_nothing_speaks_of_them():
-    """A preflight is a method like any other, and no answer has a header for pages."""
+def test_without_allowed_origins_no_cors_headers_are_sent():
+    """A preflight then is an unsupported method."""
     first = ask(request(method="OPTIONS", headers=FIRST), RULES)
     assert (first.status, first.headers["allow"], cors(first)) == (405, "POST", {})
     assert "vary" not in ask(request(), RULES).headers
 
 
 @pytest.mark.parametrize("headers", [{}, {"origin": PAGE}, {"origin": "http://127.0.0.1:4000"}])
-def test_options_that_is_no_preflight_is_405(headers):
-    """It needs an origin that is named, and the method that it asks for."""
+def test_options_without_preflight_headers_gets_405(headers):
+    """A preflight has an allowed origin and a requested method."""
     assert ask(request(method="OPTIONS", headers=headers), NAMED).status == 405
     own = {"origin": "http://127.0.0.1:4000", "access-control-request-method": "POST"}
     assert ask(request(method="OPTIONS", headers=own), NAMED).status == 405
 
 
-def test_a_foreign_host_is_refused_to_a_named_page_too():
-    """A name that someone's DNS leads here is not served, whoever asks."""
+def test_a_foreign_host_is_rejected_for_an_allowed_origin():
+    """DNS rebinding is prevented for every origin."""
     assert ask(request(headers={"origin": PAGE, "host": "evil.example"}), NAMED).status == 403
 
 
-def test_the_host_of_another_name_is_served_where_it_is_named():
-    """What a proxy calls the server can be let in, with any port."""
+def test_an_allowed_host_name_is_served():
+    """A proxy's name for the server can be allowed, with any port."""
     rules = ServerRules(hosts=LOOPBACK_HOSTS | Access(hosts=["Lab.Example"]).hosts)
     for host in ("lab.example", "LAB.example:8443", "localhost"):
         assert ask(request(headers={"host": host}), rules).status == 200
@@ -143,15 +143,15 @@ def test_the_host_of_another_name_is_served_where_it_is_named():
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "cross-origin", "", "NONE"])
-def test_a_get_of_a_foreign_page_is_refused(site):
-    """An image or a link of another page can't make the server work, GET or not."""
+def test_a_cross_site_get_is_rejected(site):
+    """An image or link of another page cannot run a query."""
     wanted = get(query="{ hello }", headers={"sec-fetch-site": site})
     assert ask(wanted, NAMED).status == 403
-    assert said(ask(wanted, NAMED))["errors"][0]["message"].startswith("A page of another site")
+    assert said(ask(wanted, NAMED))["errors"][0]["message"].startswith("Cross-site requests")
 
 
 @pytest.mark.parametrize("site", ["same-origin", "none", None])
-def test_a_get_of_ones_own_is_answered(site):
-    """Typed into the address bar, sent by the own page or by no browser at all."""
+def test_a_same_origin_get_is_answered(site):
+    """Also one from the address bar, or from a client that is not a browser."""
     headers = {"sec-fetch-site": site} if site else {}
     assert ask(get(query="{ hello }", headers=headers), NAMED).status == 200

@@ -1,9 +1,11 @@
 """Decompressing bodies within bounds."""
 
 import gzip
+import sys
 import zlib
 from functools import partial
 from importlib import import_module
+from types import ModuleType
 
 import pytest
 from hypothesis import given
@@ -16,7 +18,6 @@ from gqlnb.http.decompress import (
     BrotliDecoder,
     DecompressionError,
     TruncatedBodyError,
-    ZstandardDecoder,
     ZstdDecoder,
     accepted_encodings,
     create_decoder,
@@ -67,7 +68,6 @@ DECODERS = {
     "brotli": (BrotliDecoder, "brotli", compress_brotli),
     "brotlicffi": (BrotliDecoder, "brotlicffi", compress_brotli),
     "zstd": (ZstdDecoder, "backports.zstd", lambda body: zstd_library().compress(body)),
-    "zstandard": (ZstandardDecoder, "zstandard", lambda body: zstd_library().compress(body)),
 }
 
 
@@ -84,21 +84,21 @@ def library(request, monkeypatch):
 
 @pytest.mark.parametrize("how", COMPRESSED)
 @given(body=BODIES, sizes=st.lists(st.integers(1, 99)))
-def test_a_body_is_decompressed_however_it_is_cut(how, body, sizes):
-    """In parts of any size; an uncompressed one too."""
+def test_a_body_is_decompressed_in_chunks_of_any_size(how, body, sizes):
+    """An uncompressed one is returned unchanged."""
     name, compress = COMPRESSED[how]
     assert decompress_body(split(compress(body), sizes), name, None) == body
     assert decompress_body(split(body, sizes), "", len(body)) == body
 
 
 @given(BODIES, st.lists(st.integers(1, 99)), st.integers(0, 2000))
-def test_members_of_gzip_are_joined(body, sizes, at):
-    """Two in a row are one body."""
+def test_gzip_members_are_joined(body, sizes, at):
+    """Two consecutive members form one body."""
     packed = gzip.compress(body[:at]) + gzip.compress(body[at:])
     assert decompress_body(split(packed, sizes), "gzip", None) == body
 
 
-def test_each_library_decompresses_in_parts_of_any_size(library):
+def test_each_library_decompresses_in_chunks_of_any_size(library):
     """Byte by byte, and whole."""
     name, compress = library
     body = bytes(range(256)) * 3000
@@ -107,8 +107,8 @@ def test_each_library_decompresses_in_parts_of_any_size(library):
     assert decompress_body(split(packed, [1] * len(packed)), name, None) == body
 
 
-def test_each_library_decodes_a_flushed_part_at_once(library):
-    """As an event of a stream, whose end is still to come."""
+def test_each_library_decodes_a_flushed_chunk_immediately(library):
+    """For events of a stream that is still open."""
     name, _ = library
     first, rest = flushed(name)
     decoder = create_decoder(name)
@@ -129,20 +129,20 @@ def flushed(name):
     return first, engine.compress(b"data: 2\n\n", engine.FLUSH_FRAME)
 
 
-def test_each_library_refuses_other_bytes(library):
-    """Other bytes, a truncated body, and bytes after its end."""
+def test_each_library_rejects_invalid_bytes(library):
+    """Other formats, truncated bodies and trailing bytes."""
     name, compress = library
     packed = compress(b"a body that is long enough to be cut")
-    with pytest.raises(DecompressionError, match="not compressed as it says"):
+    with pytest.raises(DecompressionError, match="data do not match the Content-Encoding"):
         decompress_body([b"\xff\xfe{}{}{}{}{}{}{}"], name, None)
-    with pytest.raises(TruncatedBodyError, match="breaks off"):
+    with pytest.raises(TruncatedBodyError, match="it is incomplete"):
         decompress_body([packed[:-1]], name, None)
-    with pytest.raises(DecompressionError, match="not compressed as it says"):
+    with pytest.raises(DecompressionError, match="data do not match the Content-Encoding"):
         decompress_body([packed, b"<html>"], name, None)
 
 
 def test_each_library_stops_at_the_limit(library):
-    """A bomb of 200 MB ends at the first piece beyond the limit, and no piece is large."""
+    """A 200 MB bomb stops at the first chunk over the limit, and each chunk is small."""
     name, compress = library
     packed = compress(b" " * 200 * MIB)
     assert len(packed) < 20_000
@@ -155,7 +155,7 @@ def test_each_library_stops_at_the_limit(library):
 
 
 @given(BODIES.filter(len), st.lists(st.integers(1, 99)))
-def test_one_byte_beyond_the_limit_is_too_many(body, sizes):
+def test_one_byte_over_the_limit_is_an_error(body, sizes):
     """Compressed or not."""
     for data, encoding in (
         (body, ""),
@@ -168,25 +168,25 @@ def test_one_byte_beyond_the_limit_is_too_many(body, sizes):
 
 
 @pytest.mark.parametrize("how", ["gzip", "deflate", "raw deflate"])
-def test_a_body_cut_anywhere_breaks_off(how):
-    """After a whole member of gzip too."""
+def test_a_truncated_body_is_an_error(how):
+    """At any position, also after a complete gzip member."""
     name, compress = COMPRESSED[how]
     packed = compress(b"a body")
     for end in range(1, len(packed)):
-        with pytest.raises(TruncatedBodyError, match="breaks off"):
+        with pytest.raises(TruncatedBodyError, match="it is incomplete"):
             decompress_body([packed[:end]], name, None)
     assert decompress_body([], name, None) == b""
     for end in range(1, len(packed)) if name == "gzip" else ():
-        with pytest.raises(TruncatedBodyError, match="breaks off"):
+        with pytest.raises(TruncatedBodyError, match="it is incomplete"):
             decompress_body([packed + packed[:end]], name, None)
 
 
 @pytest.mark.parametrize("how", ["deflate", "raw deflate"])
 @pytest.mark.parametrize("cut", [0, 1, 5])
-def test_bytes_after_deflate_are_refused(how, cut):
-    """In the same part or in the next."""
+def test_bytes_after_deflate_are_rejected(how, cut):
+    """In the same chunk or the next."""
     data = COMPRESSED[how][1](b"{}") + b"<html>"
-    with pytest.raises(DecompressionError, match="not compressed as it says"):
+    with pytest.raises(DecompressionError, match="data do not match the Content-Encoding"):
         decompress_body(split(data, [len(data) - cut]), "deflate", None)
 
 
@@ -210,14 +210,14 @@ def test_bytes_after_deflate_are_refused(how, cut):
         ", ,",
     ],
 )
-def test_harmless_spellings_mean_no_compression(header):
-    """Servers and proxies name character sets and transfer codings too."""
+def test_harmless_codings_mean_no_compression(header):
+    """Some servers send character sets or transfer codings here."""
     assert parse_content_encoding(header) == []
     assert decompress_body([b"{}"], header, 2) == b"{}"
 
 
-def test_several_codings_are_undone_in_a_row():
-    """The last one that was applied first, whatever stands between."""
+def test_several_codings_are_undone_in_reverse_order():
+    """The last applied coding is undone first."""
     body = b"x" * 1000
     packed = zlib.compress(gzip.compress(body))
     for header in ("gzip, deflate", "x-gzip,deflate", "gzip, identity, utf-8, deflate"):
@@ -226,23 +226,23 @@ def test_several_codings_are_undone_in_a_row():
         decompress_body([packed], ", ".join(["gzip"] * 6), None)
 
 
-def test_every_coding_in_a_row_is_bounded():
-    """What lies between two codings counts too."""
+def test_every_intermediate_coding_is_limited():
+    """Intermediate output counts towards the limit."""
     packed = gzip.compress(gzip.compress(b"", 0) * 100_000)
     with pytest.raises(BodyTooLargeError):
         decompress_body([packed], "gzip, gzip", MIB)
 
 
 @pytest.mark.parametrize("header", ["compress", "gzip, rot13", "dcb", "pack200-gzip"])
-def test_an_unknown_coding_is_named(header):
-    """With those that were asked for."""
+def test_an_unknown_coding_is_named_in_the_error(header):
+    """With the codings that were requested."""
     name = header.split(", ")[-1]
     with pytest.raises(DecompressionError, match=f"'{name}', which was not asked for; gzip, def"):
         decompress_body([b"x"], header, None)
 
 
-def test_codings_without_a_library_are_neither_asked_for_nor_read(monkeypatch):
-    """The error says what to install; so it is with a library that has no bound."""
+def test_codings_without_a_library_are_not_supported(monkeypatch):
+    """The error names the package to install, also for a library without a size limit."""
 
     class Unbounded:
         class Decompressor:
@@ -254,20 +254,20 @@ def test_codings_without_a_library_are_neither_asked_for_nor_read(monkeypatch):
     found = decompress._find_codings.__wrapped__()
     monkeypatch.setattr(decompress, "_find_codings", lambda: found)
     assert accepted_encodings() == "gzip, deflate"
-    for name, wanted in (("br", "brotli"), ("zstd", "zstandard")):
+    for name, wanted in (("br", "brotli"), ("zstd", "backports.zstd")):
         with pytest.raises(DecompressionError, match=f"'{name}'.*install {wanted}"):
             decompress_body([b"x"], name, None)
 
 
-def test_the_libraries_that_are_installed_are_asked_for():
+def test_accept_encoding_lists_the_installed_libraries():
     """Those of the test requirements are."""
     pytest.importorskip("brotli")
     zstd_library()
     assert accepted_encodings() == "gzip, deflate, br, zstd"
 
 
-def test_nothing_is_decompressed_before_it_is_wanted():
-    """A bomb of a hundred megabytes ends at the first piece beyond the limit."""
+def test_decompression_is_lazy():
+    """A 100 MB bomb stops at the first chunk over the limit."""
     taken = []
 
     def parts():
@@ -279,3 +279,26 @@ def test_nothing_is_decompressed_before_it_is_wanted():
     with pytest.raises(BodyTooLargeError):
         decompress_body(parts(), "gzip", MIB)
     assert len(taken) < 40
+
+
+@pytest.mark.parametrize("module", ["compression.zstd", "backports.zstd"])
+def test_each_zstd_module_is_found_without_the_others(monkeypatch, module):
+    """Those of Python 3.14 and of its backport."""
+    zstd = zstd_library()
+    for name in ("compression.zstd", "backports.zstd"):
+        monkeypatch.setitem(sys.modules, name, zstd if name == module else None)
+    monkeypatch.setitem(sys.modules, "compression", ModuleType("compression"))
+    monkeypatch.setattr(decompress, "_find_codings", decompress._find_codings.__wrapped__)
+    body = b"body" * 100_000
+    assert "zstd" in accepted_encodings()
+    assert decompress_body(split(zstd.compress(body), [7, 20]), "zstd", len(body)) == body
+    with pytest.raises(BodyTooLargeError):
+        decompress_body([zstd.compress(body)], "zstd", len(body) - 1)
+
+
+def test_zstd_of_the_standard_library_is_preferred(monkeypatch):
+    """No other zstd module is imported then."""
+    monkeypatch.setitem(sys.modules, "compression", ModuleType("compression"))
+    monkeypatch.setitem(sys.modules, "compression.zstd", zstd_library())
+    decoder = decompress._find_codings.__wrapped__()["zstd"]()
+    assert isinstance(decoder, ZstdDecoder)

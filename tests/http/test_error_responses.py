@@ -23,8 +23,8 @@ LOGIN = b"""<!-- x --><!DOCTYPE html>
         (b"<html><title>a\x1b[31m" + b"x" * 999 + b"</title>", "an HTML page titled 'a [31mxxx"),
     ],
 )
-def test_a_page_is_described_by_its_title(body, words):
-    """Cut, and without control characters."""
+def test_an_html_page_is_described_by_its_title(body, words):
+    """Truncated and without control characters."""
     said = describe_page(body)
     assert said.startswith(words)
     assert len(said) < 200
@@ -35,16 +35,16 @@ def test_a_page_is_described_by_its_title(body, words):
         answer(body, 404, content_type="text/html")
 
 
-def test_a_page_that_echoes_a_token_does_not_show_it():
-    """In its title, say."""
+def test_a_token_echoed_in_a_page_is_masked():
+    """For example in the title."""
     with pytest.raises(AnswerError) as caught:
         answer(b"<html><title>canary-77 is wrong</title>", content_type="text/html")
     assert "*** is wrong" in str(caught.value)
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"<data/>", b"html", b"<script>"])
-def test_other_bodies_are_no_pages(body):
-    """XML and text."""
+def test_other_bodies_are_not_html_pages(body):
+    """XML and plain text."""
     assert describe_page(body) is None
 
 
@@ -62,8 +62,8 @@ def test_other_bodies_are_no_pages(body):
         (None, None),
     ],
 )
-def test_the_words_of_other_json_are_found(members, words):
-    """Wherever services put them."""
+def test_error_messages_in_other_json_are_found(members, words):
+    """In the members that services use for them."""
     assert find_message(members) == words
 
 
@@ -77,15 +77,15 @@ def test_the_words_of_other_json_are_found(members, words):
         (b'{"errors": ["x", "y"]}', 200, AnswerError, "not a list of objects. It says: x."),
     ],
 )
-def test_they_are_in_the_error(body, status, kind, words):
-    """As what the endpoint says."""
+def test_they_are_part_of_the_error_message(body, status, kind, words):
+    """Attributed to the endpoint."""
     with pytest.raises(kind) as caught:
         answer(body, status)
     assert words in str(caught.value)
 
 
-def test_data_beside_errors_of_a_wrong_form_are_not_lost():
-    """They are in the error, with the words."""
+def test_data_beside_malformed_errors_is_kept():
+    """In the exception, with the message."""
     with pytest.raises(AnswerError, match="It says: broken canary") as caught:
         answer({"data": {"a": 1}, "errors": ["broken canary"]})
     assert caught.value.result.data == {"a": 1}
@@ -104,8 +104,8 @@ def test_data_beside_errors_of_a_wrong_form_are_not_lost():
         ("no-such", "utf-8"),
     ],
 )
-def test_another_character_set_is_read_where_it_is_named(charset, codec):
-    """Whatever its spelling; what is UTF-8 is read as that."""
+def test_a_declared_character_set_is_used(charset, codec):
+    """In any spelling; valid UTF-8 is decoded as UTF-8."""
     body = '{"data": {"a": "Z\u00fcrich"}}'.encode(codec)
     for media in ("application/json", "text/plain", "application/graphql-response+json"):
         result = answer(body, content_type=f"{media}; Charset={charset}")
@@ -113,21 +113,21 @@ def test_another_character_set_is_read_where_it_is_named(charset, codec):
 
 
 @pytest.mark.parametrize("charset", ["no-such", "ascii", "utf-8"])
-def test_a_character_set_that_is_not_there_is_an_error(charset):
-    """One that is unknown, or that the body is not in."""
+def test_an_unusable_character_set_is_an_error(charset):
+    """An unknown one, or one that does not match the body."""
     body = '{"data": {"a": "Z\u00fcrich"}}'.encode("latin-1")
     with pytest.raises(AnswerError, match="not UTF-8"):
         answer(body, content_type=f"application/json; charset={charset}")
 
 
-def test_addresses_of_logins_are_known():
-    """And no others."""
+def test_login_urls_are_recognised():
+    """Other URLs are not."""
     assert is_login_path("/login?next=/graphql")
     assert is_login_path("https://sso.example.com/")
     assert not is_login_path("/graphql/")
     assert not is_login_path("/blogin")
 
 
-def test_escape_sequences_are_undone():
+def test_escape_sequences_are_decoded():
     """Those that could hide a token."""
     assert unescape_json(r"\u0041\/\u00e9\n") == r"A/\u00e9\n"

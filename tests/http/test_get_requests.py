@@ -17,8 +17,8 @@ OPEN = ServerRules(access=Access(get=True), pages=build_pages())
 BROWSER = {"accept": "text/html,*/*;q=0.8", "sec-fetch-site": "none"}
 
 
-def test_a_query_by_get_is_405_unless_it_is_switched_on():
-    """The answer names the method to use."""
+def test_a_query_by_get_gets_405_unless_enabled():
+    """The response names the method to use."""
     response = ask(get(query="{ hello }"), RULES)
     assert (response.status, response.headers["allow"]) == (405, "POST")
     response = ask(get(query="{ hello }"), OPEN)
@@ -26,13 +26,13 @@ def test_a_query_by_get_is_405_unless_it_is_switched_on():
     assert response.headers["cache-control"] == "no-store"
 
 
-def test_a_method_refused_names_both_where_there_are_two():
-    """Whoever tries PUT is told of GET."""
+def test_a_405_names_both_methods_if_get_is_enabled():
+    """For example for PUT."""
     assert ask(get(query="{ hello }", method="PUT"), OPEN).headers["allow"] == "GET, POST"
 
 
-def test_all_parameters_are_read():
-    """Variables and extensions as JSON, the name of the operation as it is."""
+def test_all_parameters_are_parsed():
+    """Variables and extensions as JSON, operationName as text."""
     query = "query A($t: String!) { echo(text: $t) } query B { hello }"
     variables, extensions = json.dumps({"t": "a+b & ü"}), json.dumps({"x": 1})
     wanted = get(query=query, operationName="A", variables=variables, extensions=extensions, id="7")
@@ -40,8 +40,8 @@ def test_all_parameters_are_read():
 
 
 @pytest.mark.parametrize("text", ["", "operationName=", "variables=null", "extensions=null"])
-def test_what_is_left_out_may_be_left_out(text):
-    """An empty name and a null are as good as nothing."""
+def test_optional_parameters_may_be_omitted(text):
+    """Empty names and null count as omitted."""
     assert parse_query_string(f"query=%7Ba%7D&{text}".encode()) == Request("{a}", safe=True)
 
 
@@ -67,8 +67,8 @@ def test_what_is_left_out_may_be_left_out(text):
         (b"query=%7Ba%7D&variables=" + b"[" * 11_000, "nested too deeply"),
     ],
 )
-def test_what_is_no_request_is_refused(query_string, reason):
-    """A parameter is not guessed at; the answer says which one is wrong."""
+def test_an_invalid_parameter_is_rejected(query_string, reason):
+    """The response names it."""
     response = ask(get(query_string or b"&"), OPEN)
     assert response.status == 400
     assert reason in said(response)["errors"][0]["message"]
@@ -84,22 +84,22 @@ def test_what_is_no_request_is_refused(query_string, reason):
         "mutation { __typename }",
     ],
 )
-def test_only_queries_are_run(query):
-    """A mutation is 405 even where it would not be valid, and it is not run."""
+def test_only_queries_are_executed(query):
+    """A mutation gets 405 even if it is invalid."""
     response = ask(get(query=query, headers=GRAPHQL), OPEN)
     assert (response.status, response.headers["allow"]) == (405, "POST")
 
 
-def test_of_several_operations_the_one_that_is_named_counts():
-    """A document may hold a mutation as long as a query is run."""
+def test_operation_name_selects_the_operation_to_check():
+    """A document may contain a mutation if a query is executed."""
     both = "query Q { hello } mutation M { count }"
     assert ask(get(query=both, operationName="Q"), OPEN).status == 200
     assert ask(get(query=both, operationName="M"), OPEN).status == 405
     assert ask(get(query=both, headers=GRAPHQL), OPEN).status == 400
 
 
-def test_a_browser_gets_the_page_also_with_a_query():
-    """A link with a query shows the page, which executes nothing by itself."""
+def test_a_browser_gets_the_page_even_with_a_query():
+    """The page does not execute the query of a link by itself."""
     response = ask(get(query="{ hello }", headers=BROWSER), OPEN)
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     alone = ServerRules(access=Access(get=True, page=False))
@@ -111,8 +111,8 @@ def test_a_browser_gets_the_page_also_with_a_query():
     st.none() | st.text(min_size=1),
     st.none() | st.dictionaries(st.text(), st.integers() | st.text()),
 )
-def test_what_was_asked_is_what_is_read(query, operation, variables):
-    """Whatever text there is, a query string says the same as a body."""
+def test_a_query_string_is_equivalent_to_a_body(query, operation, variables):
+    """For arbitrary text."""
     from urllib.parse import urlencode
 
     members = {"query": query, "operationName": operation, "variables": variables}

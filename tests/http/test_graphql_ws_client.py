@@ -27,8 +27,8 @@ def operation() -> ClientProtocol:
     return made
 
 
-def test_it_introduces_itself_and_subscribes_when_let_in():
-    """The payload of the first message only if there is one."""
+def test_the_client_sends_connection_init_and_subscribes_on_ack():
+    """The payload is sent only if there is one."""
     operation = ClientProtocol(REQUEST)
     assert json.loads(operation.build_init()) == {"type": "connection_init"}
     said = operation.receive(ACK)
@@ -39,16 +39,16 @@ def test_it_introduces_itself_and_subscribes_when_let_in():
     assert json.loads(greeting)["payload"] == {"Authorization": "Bearer x"}
 
 
-def test_an_event_is_an_answer_as_it_came(operation):
-    """Its bytes are left alone: large numbers, escapes, order."""
+def test_an_event_is_a_response_with_unchanged_bytes(operation):
+    """Large numbers, escapes and order are preserved."""
     body = b'{"data": {"a": 12345678901234567890, "b": "\\u00fc"} }'
     response = operation.receive('{"payload":' + body.decode() + ',"type":"next","id":"1"}')
     assert response.body == body
     assert not operation.ended
 
 
-def test_complete_ends_it(operation):
-    """Then there is nothing to end from this side."""
+def test_complete_ends_the_subscription(operation):
+    """The client sends no complete afterwards."""
     (text,) = operation.build_end_messages()
     assert json.loads(text) == {"id": "1", "type": "complete"}
     assert operation.receive('{"type":"complete","id":"1"}') is None
@@ -56,15 +56,15 @@ def test_complete_ends_it(operation):
     assert operation.build_end_messages() == []
 
 
-def test_an_error_is_an_answer_without_data_and_ends_it(operation):
-    """As the same errors would be over HTTP."""
+def test_an_error_is_a_response_without_data(operation):
+    """The errors equal those over HTTP, and the subscription ends."""
     response = operation.receive('{"type":"error","id":"1","payload":[{"message":"no"}]}')
     assert json.loads(response.body) == {"errors": [{"message": "no"}]}
     assert operation.ended
 
 
-def test_there_is_no_goodbye_where_there_was_no_greeting():
-    """Nothing was subscribed to."""
+def test_no_complete_is_sent_before_the_acknowledgement():
+    """There is no subscription yet."""
     assert ClientProtocol(REQUEST).build_end_messages() == []
 
 
@@ -94,20 +94,20 @@ def test_a_ping_is_answered_at_any_time(operation):
         ('{"type":"error","id":"1"}', "without a payload"),
     ],
 )
-def test_what_no_server_may_send_is_refused(operation, message, why):
-    """It says why."""
+def test_an_invalid_server_message_is_rejected(operation, message, why):
+    """The error has the reason."""
     with pytest.raises(BadMessageError, match=why):
         operation.receive(message)
 
 
-def test_nothing_may_come_before_the_greeting():
-    """An event of what was not subscribed to."""
+def test_messages_before_the_acknowledgement_are_rejected():
+    """For example an event of an unknown subscription."""
     with pytest.raises(BadMessageError, match="its type 'next'"):
         ClientProtocol(REQUEST).receive('{"type":"next","id":"1","payload":{}}')
 
 
-def test_both_sides_understand_each_other():
-    """Ours of the server and ours of the client, message by message."""
+def test_client_and_server_protocols_are_compatible():
+    """They are connected message by message."""
     server, client = (
         ServerProtocol(lambda payload: payload == {"a": 1}),
         ClientProtocol(REQUEST, b'{"a":1}'),
@@ -139,8 +139,8 @@ def test_both_sides_understand_each_other():
         (3000, False, True),
     ],
 )
-def test_a_close_code_says_what_may_help(code, refused, passing):
-    """A token, another attempt, or neither."""
+def test_a_close_code_determines_the_error(code, refused, passing):
+    """Missing token, transient failure, or neither."""
     found = explain_close_code(code)
     assert (found.refused, found.transient) == (refused, passing)
     assert found.description

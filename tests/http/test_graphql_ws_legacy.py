@@ -25,8 +25,8 @@ def operation() -> LegacyClientProtocol:
     return made
 
 
-def test_it_introduces_itself_and_starts_when_let_in():
-    """Keep-alive messages may come before."""
+def test_the_client_sends_connection_init_and_starts_on_ack():
+    """Keep-alive messages may precede the acknowledgement."""
     operation = LegacyClientProtocol(REQUEST, b'{"Authorization":"Bearer x"}')
     assert json.loads(operation.build_init()) == {
         "type": "connection_init",
@@ -39,13 +39,13 @@ def test_it_introduces_itself_and_starts_when_let_in():
     assert json.loads(said.text) == {"id": "1", "type": "start", "payload": payload}
 
 
-def test_the_introduction_always_has_a_payload():
+def test_connection_init_always_has_a_payload():
     """PostGraphile 4 fails without one."""
     hello = json.loads(LegacyClientProtocol(REQUEST).build_init())
     assert hello == {"type": "connection_init", "payload": {}}
 
 
-def test_an_event_is_an_answer_as_it_came(operation):
+def test_an_event_is_a_response_with_unchanged_bytes(operation):
     """Its bytes are left alone."""
     body = b'{"data": {"a": 12345678901234567890} }'
     response = operation.receive('{"type":"data","id":"1","payload":' + body.decode() + "}")
@@ -53,8 +53,8 @@ def test_an_event_is_an_answer_as_it_came(operation):
     assert not operation.ended
 
 
-def test_it_stops_what_runs_and_takes_its_leave(operation):
-    """After the end there is nothing to stop."""
+def test_leaving_sends_stop_and_terminate(operation):
+    """After completion there is no operation to stop."""
     said = [json.loads(text) for text in operation.build_end_messages()]
     assert said == [{"id": "1", "type": "stop"}, {"type": "connection_terminate"}]
     assert operation.receive('{"type":"complete","id":"1","payload":null}') is None
@@ -78,8 +78,8 @@ def test_it_stops_what_runs_and_takes_its_leave(operation):
         (b"[5]", [{"message": "no reason given"}]),
     ],
 )
-def test_an_error_has_many_forms(operation, payload, errors):
-    """All of them become errors of an answer without data."""
+def test_every_form_of_error_is_parsed(operation, payload, errors):
+    """Each becomes errors of a response without data."""
     assert parse_error_payload(payload) == errors
     if payload:
         text = '{"type":"error","id":"1","payload":' + payload.decode() + "}"
@@ -87,8 +87,8 @@ def test_an_error_has_many_forms(operation, payload, errors):
         assert operation.ended
 
 
-def test_a_refusal_has_the_words_of_the_server():
-    """Before the client is let in, and after."""
+def test_a_rejection_has_the_servers_message():
+    """Before and after the acknowledgement."""
     for messages in ([], ['{"type":"connection_ack"}']):
         operation = LegacyClientProtocol(REQUEST)
         for message in messages:
@@ -100,13 +100,13 @@ def test_a_refusal_has_the_words_of_the_server():
 
 
 @pytest.mark.parametrize("message", [b"{}", "{", "5", '{"type":"next","id":"1","payload":{}}'])
-def test_other_messages_are_refused(operation, message):
-    """Those of the newer subprotocol too."""
+def test_other_messages_are_rejected(operation, message):
+    """Including those of the newer subprotocol."""
     with pytest.raises(BadMessageError):
         operation.receive(message)
 
 
-def test_nothing_may_come_before_the_acknowledgement():
-    """An event of what was not subscribed to."""
+def test_messages_before_the_acknowledgement_are_rejected():
+    """For example an event of an unknown subscription."""
     with pytest.raises(BadMessageError, match="its type 'data'"):
         LegacyClientProtocol(REQUEST).receive('{"type":"data","id":"1","payload":{}}')

@@ -48,27 +48,27 @@ def ready(new):
 # -- the introduction
 
 
-def test_who_introduces_themselves_is_let_in(new):
-    """With a payload or without."""
+def test_connection_init_is_acknowledged(new):
+    """With or without a payload."""
     assert not new.ready
     assert new.receive(message("connection_init", payload={"word": "right"})) == ACK
     assert new.ready
 
 
-def test_who_may_not_ask_is_shut_out(new):
-    """4403, and nothing is taken afterwards."""
+def test_an_unauthorized_client_is_disconnected(new):
+    """With 4403; later messages are ignored."""
     assert new.receive(message("connection_init", payload={"word": "wrong"})) == (4403, "Forbidden")
     assert new.closed
     assert new.receive(INIT) is None
 
 
-def test_a_second_introduction_is_one_too_many(ready):
-    """4429."""
+def test_a_second_connection_init_closes_the_socket(ready):
+    """With 4429."""
     assert ready.receive(INIT) == (4429, "Too many initialisation requests")
 
 
-def test_who_is_late_is_shut_out_once(new):
-    """4408, unless they came in time."""
+def test_a_missing_connection_init_times_out_once(new):
+    """With 4408, unless it arrived in time."""
     assert new.close_unless_ready() == (4408, "Connection initialisation timeout")
     assert new.close_unless_ready() is None
     other = ServerProtocol(lambda payload: True)
@@ -76,8 +76,8 @@ def test_who_is_late_is_shut_out_once(new):
     assert other.close_unless_ready() is None
 
 
-def test_nothing_is_executed_before_the_introduction(new):
-    """4401."""
+def test_subscribe_before_connection_init_closes_the_socket(new):
+    """With 4401."""
     assert new.receive(subscribe()) == (4401, "Unauthorized")
 
 
@@ -91,16 +91,16 @@ def test_nothing_is_executed_before_the_introduction(new):
         ({"auth": "x"}, None),
     ],
 )
-def test_a_token_may_come_with_the_introduction(payload, found):
-    """In the place where clients put headers."""
+def test_connection_init_may_contain_a_token(payload, found):
+    """In the payload members that clients use for headers."""
     assert find_authorization(payload) == found
 
 
 # -- operations
 
 
-def test_an_operation_runs_to_its_end(ready):
-    """Results, then the end; afterwards its id is free again."""
+def test_an_operation_ends_with_complete(ready):
+    """Its id can be reused afterwards."""
     assert ready.receive(subscribe()) == StartOperation("1", Request("{ hello }"))
     sent = ready.build_next("1", b'{"data":{"hello":"\xc3\xa4"}}')
     result = {"data": {"hello": "ä"}}
@@ -109,23 +109,23 @@ def test_an_operation_runs_to_its_end(ready):
     assert ready.receive(subscribe()) == StartOperation("1", Request("{ hello }"))
 
 
-def test_what_is_wrong_ends_an_operation(ready):
-    """No end is told beside it."""
+def test_an_error_ends_the_operation(ready):
+    """No complete is sent."""
     ready.receive(subscribe())
     sent = json.loads(ready.build_error("1", [{"message": "no"}]).text)
     assert sent == {"id": "1", "type": "error", "payload": [{"message": "no"}]}
     assert ready.build_complete("1") is None
 
 
-def test_variables_and_the_name_travel_along(ready):
+def test_variables_and_operation_name_are_passed(ready):
     """As in a body over HTTP."""
     payload = {**HELLO, "variables": {"a": 1}, "operationName": "Q", "extensions": {}, "more": 1}
     start = ready.receive(subscribe(payload=payload))
     assert start.request == Request("{ hello }", {"a": 1}, "Q")
 
 
-def test_a_client_may_stop_listening(ready):
-    """Then nothing more is sent, whatever is still on its way."""
+def test_complete_from_the_client_ends_the_operation(ready):
+    """Pending results are not sent."""
     ready.receive(subscribe())
     assert ready.receive(message("complete", id="1")) == StopOperation("1")
     assert ready.build_next("1", b"{}") is None
@@ -133,8 +133,8 @@ def test_a_client_may_stop_listening(ready):
     assert ready.build_complete("1") is None
 
 
-def test_stopping_what_has_ended_is_no_mistake(ready):
-    """Both sides may say so at once."""
+def test_completing_a_finished_operation_is_allowed(ready):
+    """Both sides may send complete at the same time."""
     assert ready.receive(message("complete", id="1")) is None
     assert not ready.closed
 
@@ -146,15 +146,15 @@ def test_an_id_is_in_use_until_its_operation_ends(ready):
     assert ready.active == set()
 
 
-def test_several_operations_run_side_by_side(ready):
-    """Each under its id."""
+def test_several_operations_run_concurrently(ready):
+    """Each has its own id."""
     assert [type(ready.receive(subscribe(name))) for name in "abc"] == [StartOperation] * 3
     assert ready.active == set("abc")
 
 
 @pytest.mark.parametrize("state", ["new", "ready"])
-def test_a_ping_is_answered_always(state, request):
-    """Before the introduction too; a pong needs no answer."""
+def test_a_ping_is_always_answered(state, request):
+    """Even before connection_init; a pong needs no response."""
     connection = request.getfixturevalue(state)
     assert connection.receive(message("ping", payload={"a": 1})) == SendMessage('{"type":"pong"}')
     assert connection.receive(message("pong")) is None
@@ -197,28 +197,28 @@ def test_a_ping_is_answered_always(state, request):
         b'{"type":"ping"}',
     ],
 )
-def test_what_is_no_message_closes_the_socket(ready, text):
-    """4400, with a reason that fits into a close frame."""
+def test_an_invalid_message_closes_the_socket(ready, text):
+    """With 4400 and a reason that fits a close frame."""
     action = ready.receive(text)
     assert isinstance(action, CloseSocket)
     assert action.code == 4400
     assert 0 < len(action.reason.encode()) <= MAX_REASON_BYTES
 
 
-def test_an_introduction_with_a_wrong_payload_is_no_message(new):
-    """4400 before anybody judges it."""
+def test_connection_init_with_an_invalid_payload_is_rejected(new):
+    """With 4400, before authorization."""
     assert new.receive(message("connection_init", payload="word")).code == 4400
 
 
 def test_a_message_over_the_limit_closes_the_socket(ready):
-    """1009, the code of WebSocket itself; without a limit there is none."""
+    """With 1009, WebSocket's own code; the limit can be disabled."""
     long = message("ping", payload={"a": "x" * 1000})
     assert ready.receive(long) == (1009, "At most 1,000 characters are accepted.")
     assert ServerProtocol(lambda payload: True).receive(long) == SendMessage('{"type":"pong"}')
 
 
-def test_a_reason_is_cut_between_characters(ready):
-    """A close frame has room for 123 bytes of UTF-8."""
+def test_a_close_reason_is_truncated_between_characters(ready):
+    """A close frame has at most 123 bytes of UTF-8."""
     ready.receive(subscribe("ä" * 200))
     reason = ready.receive(subscribe("ä" * 200)).reason
     assert len(reason.encode()) <= MAX_REASON_BYTES
@@ -242,8 +242,8 @@ MESSAGES = st.fixed_dictionaries(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(MESSAGES | st.text() | st.binary(), max_size=12))
-def test_whatever_comes_is_taken_in_order(messages):
-    """Nothing is raised, nothing follows a Close, and an operation starts once at a time."""
+def test_arbitrary_messages_keep_the_protocol_invariants(messages):
+    """No exception, no message after Close, and one operation per id at a time."""
     connection, running, ended = ServerProtocol(lambda payload: "no" not in payload), set(), False
     for each in messages:
         action = connection.receive(each)

@@ -10,12 +10,14 @@ from dataclasses import replace
 
 import pytest
 
-from gqlnb.auth import Token
-from gqlnb.document.limits import Limits
 from gqlnb.http.handler import handle_request
+from gqlnb.http.headers import HttpRequest
 from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE, Response
+from gqlnb.http.preconditions import check_preconditions
 from gqlnb.http.server_rules import ServerRules
+from gqlnb.limits import Limits
 from gqlnb.server.page import build_pages
+from gqlnb.tokens import Token
 from tests.http.http_requests import GRAPHQL, ODD, WORDS, ask, request, said
 
 # ---------------------------------------------------------------- statuses
@@ -167,8 +169,8 @@ ROWS = {
 
 
 @pytest.mark.parametrize(("wanted", "status", "members"), ROWS.values(), ids=ROWS)
-def test_every_row_of_the_status_table(wanted, status, members):
-    """The status, the members and the safe headers are those of the table."""
+def test_every_row_of_the_status_table_holds(wanted, status, members):
+    """Status, members and safe headers are compared."""
     response = ask(wanted)
     assert response.status == status
     assert set(said(response)) == members
@@ -176,53 +178,50 @@ def test_every_row_of_the_status_table(wanted, status, members):
     assert all(error["message"] for error in said(response).get("errors", ()))
 
 
-@pytest.mark.parametrize(
-    ("wanted", "media"),
-    [
-        (row[0], GRAPHQL_CONTENT_TYPE if row[1] == 200 or "GraphQL" in name else JSON_CONTENT_TYPE)
-        for name, row in ROWS.items()
-    ],
-    ids=ROWS,
-)
-def test_only_what_the_engine_said_is_labelled_graphql(wanted, media):
-    """Who prefers the GraphQL media type gets it for data and request errors, not for refusals."""
-    response = ask(replace(wanted, headers=wanted.headers | GRAPHQL))
-    assert response.headers["content-type"] == media
+@pytest.mark.parametrize(("wanted", "status"), [row[:2] for row in ROWS.values()], ids=ROWS)
+def test_only_requests_refused_by_their_head_have_plain_json(wanted, status):
+    """Data, request errors and malformed bodies have the media type that was asked for."""
+    asked = replace(wanted, headers=wanted.headers | GRAPHQL)
+    response = ask(asked)
+    is_refused = check_preconditions(asked, ServerRules()) is not None or status == 500
+    is_refused |= "too large" in str(said(response).get("errors"))
+    expected = JSON_CONTENT_TYPE if is_refused else GRAPHQL_CONTENT_TYPE
+    assert response.headers["content-type"] == expected
 
 
-def test_a_query_and_a_mutation_give_their_data():
-    """The operation decides what is done, not the method."""
+def test_a_query_and_a_mutation_return_data():
+    """The operation type is independent of the method."""
     assert said(ask(request())) == {"data": {"hello": "Hello world!"}}
     assert said(ask(request("mutation { count }"))) == {"data": {"count": 1}}
 
 
-def test_a_method_refused_names_the_one_to_use():
-    """405 carries Allow, as RFC 9110 demands."""
+def test_a_405_has_an_allow_header():
+    """As RFC 9110 requires."""
     assert ask(request(method="PUT")).headers["allow"] == "POST"
 
 
-def test_an_operation_is_chosen_by_its_name():
-    """The member operationName picks one of several."""
+def test_operation_name_selects_the_operation():
+    """One of several in a document."""
     body = b'{"query":"query A { a: hello } query B { b: hello }","operationName":"B"}'
     assert said(ask(request(body=body))) == {"data": {"b": "Hello world!"}}
 
 
-def test_big_integers_pass_exactly():
-    """An integer of more than 64 bits in a variable is neither rounded nor refused as JSON."""
+def test_big_integers_are_exact():
+    """A variable of more than 64 bits is neither rounded nor rejected."""
     query = b"query ($v: Anything) { same(value: $v) }"
     body = b'{"query":"%b","variables":{"v":18446744073709551617}}' % query
     assert said(ask(request(body=body))) == {"data": {"same": 2**64 + 1}}
 
 
-def test_a_request_error_says_where():
-    """The place of an unknown field is counted from 1, the message guesses what was meant."""
+def test_a_request_error_has_a_location():
+    """Line and column count from 1, and the message has a suggestion."""
     (error,) = said(ask(request("{\n  helo\n}")))["errors"]
     assert error["locations"] == [{"line": 2, "column": 3}]
     assert "Did you mean 'hello'" in error["message"]
 
 
 def test_the_body_may_be_as_long_as_the_limit():
-    """The limit itself is still read; one byte more is not."""
+    """One byte more is rejected."""
     body = b'{"query": "{ hello }"}'
     assert ask(request(body=body), ServerRules(limits=Limits(body=len(body)))).status == 200
     assert ask(request(body=body), ServerRules(limits=Limits(body=len(body) - 1))).status == 400
@@ -234,8 +233,8 @@ GUARDED = ServerRules(token=Token("open-sesame"), pages=build_pages())
 
 
 @pytest.mark.parametrize("word", ["Bearer", "bearer", "BEARER", "token", "Token"])
-def test_the_right_token_opens(word):
-    """Bearer and token count in any case, as GitHub takes them."""
+def test_the_correct_token_is_accepted(word):
+    """The schemes Bearer and token are case-insensitive, as on GitHub."""
     assert ask(request(headers={"authorization": f"{word} open-sesame"}), GUARDED).status == 200
 
 
@@ -255,8 +254,8 @@ def test_the_right_token_opens(word):
         "Bearer ÿþ",
     ],
 )
-def test_any_other_token_is_401(header):
-    """What is missing or wrong gets message and documentation_url, and the scheme to use."""
+def test_any_other_token_gets_401(header):
+    """The response has message, documentation_url and the scheme to use."""
     given_headers = {} if header is None else {"authorization": header}
     response = ask(request(headers=given_headers), GUARDED)
     assert response.status == 401
@@ -270,14 +269,14 @@ def test_any_other_token_is_401(header):
     assert b"sesame" not in response.body
 
 
-def test_a_foreign_host_is_refused_before_the_token_is_looked_at():
-    """A rebound page learns nothing about the token."""
+def test_a_foreign_host_is_rejected_before_the_token_check():
+    """A rebound page cannot test tokens."""
     headers = {"host": "evil.example", "authorization": "Bearer wrong"}
     assert ask(request(headers=headers), GUARDED).status == 403
 
 
-def test_any_host_is_served_where_the_rules_say_so():
-    """A server that others may reach, with a token, is asked by whatever name it has."""
+def test_any_host_is_served_if_the_rules_allow_it():
+    """A public server with a token may have any name."""
     rules = ServerRules(token=Token("open-sesame"), hosts=None)
     headers = {"host": "lab.example", "authorization": "Bearer open-sesame"}
     assert ask(request(headers=headers), rules).status == 200
@@ -290,7 +289,7 @@ BROWSER = {"accept": "text/html,*/*;q=0.8", "sec-fetch-site": "cross-site"}
 
 
 def test_a_browser_gets_the_page():
-    """GET by a browser gives HTML that loads nothing from elsewhere."""
+    """The HTML loads no resources of other origins."""
     response = ask(request(method="GET", headers=BROWSER, body=b""), OPEN)
     assert (response.status, response.headers["content-type"]) == (200, "text/html; charset=utf-8")
     policy = response.headers["content-security-policy"]
@@ -300,27 +299,27 @@ def test_a_browser_gets_the_page():
 
 @pytest.mark.parametrize("path", sorted(set(build_pages()) - {"/graphql"}))
 def test_the_assets_of_the_page_are_served(path):
-    """Every asset is served to GET, whatever is accepted, and to no other method."""
+    """By GET only, for any Accept header."""
     assert ask(request(method="GET", path=path), OPEN).status == 200
     refused = ask(request(path=path), OPEN)
     assert (refused.status, refused.headers["allow"]) == (405, "GET")
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "application/graphql-response+json"])
-def test_a_client_gets_no_page(accept):
-    """GET by anything but a browser is 405, page or not."""
+def test_a_client_that_is_not_a_browser_gets_405(accept):
+    """Whether the page is enabled or not."""
     response = ask(request(method="GET", headers={"accept": accept}), OPEN)
     assert (response.status, response.headers["allow"]) == (405, "POST")
 
 
-def test_the_page_is_refused_to_a_foreign_host():
+def test_the_page_is_not_served_to_a_foreign_host():
     """A rebound name gets no page either."""
     wanted = request(method="GET", headers=BROWSER | {"host": "evil.example"})
     assert ask(wanted, OPEN).status == 403
 
 
-def test_there_is_no_page_with_a_token():
-    """A browser without the token is 401; with it, there still is no page."""
+def test_the_page_is_disabled_with_a_token():
+    """A browser gets 401 without the token, and no page with it."""
     assert ask(request(method="GET", headers=BROWSER), GUARDED).status == 401
     headers = BROWSER | {"authorization": "Bearer open-sesame"}
     assert ask(request(method="GET", headers=headers), GUARDED).status == 405
@@ -329,8 +328,8 @@ def test_there_is_no_page_with_a_token():
 # ---------------------------------------------------------------- masking
 
 
-def test_the_words_of_an_exception_stay_here(caplog):
-    """The client gets an id, the log has the exception under it; place and path are kept."""
+def test_exception_messages_are_masked(caplog):
+    """The client gets an id with location and path; the log has the exception."""
     with caplog.at_level(logging.ERROR, "gqlnb"):
         response = ask(request("{ hello secret }"))
     (error,) = said(response)["errors"]
@@ -345,26 +344,26 @@ def test_the_words_of_an_exception_stay_here(caplog):
 
 
 def test_every_masked_error_has_its_own_id():
-    """Two accidents can be told apart."""
+    """Two failures have different ids."""
     errors = said(ask(request("{ a: secret b: secret }")))["errors"]
     assert len({error["message"] for error in errors}) == 2
 
 
-def test_an_error_meant_for_the_client_passes():
-    """A GraphQLError keeps its message and extensions."""
+def test_a_graphql_error_is_not_masked():
+    """Its message and extensions are sent."""
     (error,) = said(ask(request("{ refused }")))["errors"]
     assert error["message"] == "Not for you."
     assert error["extensions"] == {"code": "FORBIDDEN"}
 
 
-def test_the_engine_may_say_that_a_null_is_not_allowed():
-    """That sentence is about the schema, not about the program."""
+def test_a_non_null_violation_is_not_masked():
+    """The message describes the schema only."""
     (error,) = said(ask(request("{ must }")))["errors"]
     assert error["message"] == "Cannot return null for non-nullable field Query.must."
 
 
-def test_a_fault_of_ours_is_masked(caplog):
-    """What cannot be written at all is 500 with an id, under which the log has the exception."""
+def test_an_internal_error_is_masked(caplog):
+    """A response that cannot be written is 500 with the id of the logged exception."""
     with caplog.at_level(logging.ERROR, "gqlnb"):
         response = ask(request("{ endless }", headers=GRAPHQL))
     assert (response.status, response.headers["content-type"]) == (500, JSON_CONTENT_TYPE)
@@ -372,16 +371,16 @@ def test_a_fault_of_ours_is_masked(caplog):
     assert isinstance(caplog.records[0].exc_info[1], RecursionError)
 
 
-def test_the_message_says_how_to_see_the_exception():
-    """Whoever serves reads in the message what to type."""
+def test_a_masked_error_names_the_call_that_shows_the_exception():
+    """For the person who runs the server."""
     response = ask(request("{ secret }"))
     ((number, fault),) = response.masked_errors
     assert f"server.error('{number}')" in said(response)["errors"][0]["message"]
     assert str(fault) == WORDS
 
 
-def test_an_answer_knows_the_name_of_its_operation():
-    """The name is the one of the operation that ran, given or not."""
+def test_a_response_has_the_name_of_its_operation():
+    """Whether operationName was given or not."""
     for body in (
         b'{"query": "query One { hello }"}',
         b'{"query": "query One { hello } query Two { hello }", "operationName": "One"}',
@@ -390,16 +389,16 @@ def test_an_answer_knows_the_name_of_its_operation():
         assert (response.operation, response.masked_errors) == ("One", ())
 
 
-def test_no_header_is_in_the_repr_of_a_request():
-    """A traceback that shows variables shows no token."""
+def test_the_repr_of_a_request_has_no_headers():
+    """Tracebacks with local variables show no token."""
     assert "sesame" not in repr(request(headers={"authorization": "Bearer sesame"}))
 
 
 # ---------------------------------------------------------------- values without a JSON form
 
 
-def test_a_value_without_a_json_form_costs_its_own_place_only(caplog):
-    """It becomes null, an error says what it was and where, and all other data is kept."""
+def test_a_value_without_a_json_form_becomes_null(caplog):
+    """An error has its type and path, and all other data is kept."""
     with caplog.at_level(logging.ERROR, "gqlnb"):
         response = ask(request("{ anything hello }", headers=GRAPHQL))
     assert response.status == 200
@@ -416,8 +415,8 @@ def test_a_value_without_a_json_form_costs_its_own_place_only(caplog):
 
 
 @pytest.mark.parametrize("kind", sorted(set(ODD) - {"many"}))
-def test_whatever_a_scalar_holds_the_rest_is_answered(kind):
-    """A value of any kind is null with an error, beside data and earlier errors."""
+def test_arbitrary_scalar_values_keep_the_rest_of_the_data(kind):
+    """Unusable values are null with an error, beside data and earlier errors."""
     variables = {"kind": kind}
     query = "query ($kind: String!) { odd(kind: $kind) hello refused }"
     body = json.dumps({"query": query, "variables": variables}).encode()
@@ -428,15 +427,15 @@ def test_whatever_a_scalar_holds_the_rest_is_answered(kind):
     assert (first["path"], second["path"]) == (["refused"], ["odd"])
 
 
-def test_of_many_such_values_ten_are_named():
-    """Ten errors, and one that counts the others."""
+def test_ten_values_without_a_json_form_are_reported():
+    """One more error has the number of the others."""
     errors = said(ask(request('{ odd(kind: "many") }')))["errors"]
     assert [error.get("path") for error in errors] == [*(["odd", n] for n in range(10)), None]
     assert errors[-1]["message"] == "15 more errors are not shown."
 
 
-def test_an_error_without_a_json_form_is_sent_without_it():
-    """Extensions that cannot be written cost themselves, not the answer."""
+def test_extensions_without_a_json_form_are_dropped():
+    """The rest of the error is sent."""
 
     async def execute(_request):
         error = {"message": "No.", "extensions": {"size": math.nan}}
@@ -448,8 +447,8 @@ def test_an_error_without_a_json_form_is_sent_without_it():
     assert set(answered["errors"][1]) == {"message"}
 
 
-def test_an_executor_that_fails_is_masked():
-    """Whatever the executor raises, the client gets 500 and no word of it."""
+def test_an_exception_of_the_executor_is_masked():
+    """The client gets 500 without its message."""
 
     async def broken(_request):
         raise RuntimeError(WORDS)
@@ -457,3 +456,14 @@ def test_an_executor_that_fails_is_masked():
     response = asyncio.run(handle_request(request(), broken))
     assert response.status == 500
     assert WORDS.encode() not in response.body
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+@pytest.mark.parametrize("body", [b"{", b"[]", b"{}"])
+def test_malformed_bodies_get_the_media_type_asked_for(accept, body):
+    """An error before execution has the same form as one behind it."""
+    headers = {"host": "localhost", "content-type": "application/json", "accept": accept}
+    sent = HttpRequest("POST", "/graphql", headers, body)
+    answer = asyncio.run(handle_request(sent, None))
+    assert answer.status == 400
+    assert answer.headers["content-type"].startswith(accept)

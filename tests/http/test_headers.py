@@ -46,8 +46,8 @@ def test_json_in_utf_8_is_json(content_type):
         "application/json, text/plain",
     ],
 )
-def test_what_a_form_can_send_is_not_json(content_type):
-    """What a browser sends without asking first is refused, and so are other charsets."""
+def test_form_content_types_are_not_json(content_type):
+    """Types that need no preflight are rejected, and so are other charsets."""
     assert not is_json(content_type)
 
 
@@ -73,8 +73,8 @@ def test_what_a_form_can_send_is_not_json(content_type):
         ("::1", None),
     ],
 )
-def test_host_is_read_without_its_port(host, name):
-    """The name stands alone and in lower case; what is no Host header gives nothing."""
+def test_the_port_of_a_host_is_dropped(host, name):
+    """The name is lower-cased; an invalid header gives None."""
     assert parse_host(host) == name
 
 
@@ -96,13 +96,13 @@ def test_host_is_read_without_its_port(host, name):
         ("", "localhost:4000", False),
     ],
 )
-def test_an_origin_is_ours_only_if_it_names_the_very_host(origin, host, same):
-    """Origins are compared whole: port, name and scheme, never by their beginning."""
+def test_same_origin_compares_scheme_name_and_port(origin, host, same):
+    """Prefixes do not match."""
     assert is_same_origin(origin, host) is same
 
 
 def test_repeated_headers_are_joined():
-    """Names are lowered, and a second value cannot hide behind the first."""
+    """Names are lower-cased, and no value is dropped."""
     pairs = [(b"Host", b"localhost"), (b"HOST", b"evil.example"), (b"X-Caf\xe9", b"\xff")]
     assert parse_headers(pairs) == {"host": "localhost, evil.example", "x-café": "ÿ"}
 
@@ -118,8 +118,8 @@ def test_repeated_headers_are_joined():
         ("", ""),
     ],
 )
-def test_origins_are_compared_without_the_port_of_their_scheme(origin, bare):
-    """A browser leaves it out, a person may write it."""
+def test_the_default_port_of_an_origin_is_ignored(origin, bare):
+    """Browsers omit it, people may write it."""
     assert normalize_origin(origin) == bare
 
 
@@ -134,6 +134,6 @@ def test_origins_are_compared_without_the_port_of_their_scheme(origin, bare):
         ("", "", "b.example"),
     ],
 )
-def test_the_host_of_an_absolute_target_counts(target, path, host):
-    """Not the one of the header, which may say something else."""
+def test_an_absolute_target_overrides_the_host_header(target, path, host):
+    """The two may differ."""
     assert split_absolute_target(target, {"host": "b.example"}) == (path, {"host": host})

@@ -13,13 +13,9 @@ from graphql import build_schema, parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gqlnb.http.incremental import (
-    IncrementalResponse,
-    InvalidPartError,
-    assemble_response,
-    take_first_part,
-)
+from gqlnb.http.incremental import assemble_response, take_first_part
 from gqlnb.http.messages import Response
+from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,16 +151,16 @@ def same(ours: Any, theirs: Any) -> bool:
 @pytest.mark.skipif(not NEW, reason="graphql-core before 3.3 knows no incremental delivery.")
 @settings(deadline=None, max_examples=60)
 @given(selections(3))
-def test_parts_grow_to_the_answer_that_comes_at_once(selection: str) -> None:
-    """By all three proposals, wherever fields are put off."""
+def test_merged_parts_equal_the_undivided_response(selection: str) -> None:
+    """For all three proposals, and for any deferred fields."""
     text = f"query ($later: Boolean!) {{ item {selection} }}"
     parts, [expected] = parts_of(text), parts_of(text, later=False)
     for spelled in (parts, list(older(parts)), list(oldest(parts))):
         assert same(whole(spelled), expected), spelled
 
 
-def test_what_came_already_is_added_to() -> None:
-    """Older servers send a field again that a fragment and its surroundings both ask for."""
+def test_repeated_fields_are_merged() -> None:
+    """Older servers repeat fields that a fragment shares with its surroundings."""
     growing = IncrementalResponse()
     data = {"a": {"x": 1}, "list": [{"x": 1}, None], "gone": [1]}
     growing.feed({"data": data, "hasNext": True})
@@ -177,8 +173,8 @@ def test_what_came_already_is_added_to() -> None:
     }
 
 
-def test_what_fails_later_is_told_and_the_rest_stays() -> None:
-    """In data, among the completed, and where a whole fragment is null."""
+def test_later_errors_are_reported_and_other_data_is_kept() -> None:
+    """In data, in `completed`, and for a fragment that is null."""
     growing = IncrementalResponse()
     growing.feed({"data": {"a": {}}, "pending": [{"id": "0", "path": ["a"]}], "hasNext": True})
     late = {"id": "0", "errors": [{"message": "two"}]}
@@ -205,16 +201,16 @@ def test_what_fails_later_is_told_and_the_rest_stays() -> None:
         ({"path": "a", "data": {}}, "its 'path' is not a list"),
     ],
 )
-def test_what_is_no_part_is_told(part: Any, said: str) -> None:
-    """With what is wrong with it."""
+def test_an_invalid_part_raises(part: Any, said: str) -> None:
+    """The error has the reason."""
     growing = IncrementalResponse()
     growing.feed({"data": {"a": {}, "list": [1]}, "hasNext": True})
     with pytest.raises(InvalidPartError, match=said):
         growing.feed(part)
 
 
-def test_a_response_in_parts_becomes_one() -> None:
-    """Where the last part is there; any other response stays as it is."""
+def test_a_response_in_parts_is_merged() -> None:
+    """Once the last part is present; other responses are unchanged."""
     head = {"content-type": "multipart/mixed; boundary=x"}
     body = b'--x\r\n\r\n{"data":{"a":{}},"hasNext":true}\r\n--x'
     last = b'\r\n\r\n{"path":["a"],"data":{"b":1},"hasNext":false}\r\n--x--'
@@ -228,8 +224,8 @@ def test_a_response_in_parts_becomes_one() -> None:
     assert assemble_response(plain) is plain
 
 
-def test_the_first_result_of_a_stream_that_refuses() -> None:
-    """Of events and of parts; what has none is left as it is."""
+def test_the_first_result_of_a_rejected_stream_is_found() -> None:
+    """In event streams and multipart; other bodies are unchanged."""
     body = b'{"errors": [{"message": "no"}]}'
     events = {"content-type": "text/event-stream"}
     mixed = {"content-type": "multipart/mixed; boundary=x"}

@@ -24,8 +24,8 @@ def read(pieces: list[bytes], boundary: str = "-") -> tuple[list[bytes], bool]:
 
 
 @given(st.lists(st.integers(0, len(WHOLE)), max_size=12))
-def test_any_cut_reads_the_same(cuts: list[int]) -> None:
-    """Between two bytes of a delimiter, too."""
+def test_parts_do_not_depend_on_the_chunks(cuts: list[int]) -> None:
+    """Even if a delimiter is split."""
     at = [0, *sorted(cuts), len(WHOLE)]
     pieces = [WHOLE[begin:end] for begin, end in pairwise(at)]
     assert read(pieces) == (BODIES, True)
@@ -40,13 +40,13 @@ def test_any_cut_reads_the_same(cuts: list[int]) -> None:
         b"\r\n--x\r\nA: b\r\n\r\n\r\n--x\r\n\r\n1\r\n--x\r\n\r\n2\r\n--x--",  # an empty one
     ],
 )
-def test_every_spelling_is_read(stream: bytes) -> None:
-    """Without heads, with bare line ends, with text around and parts that say nothing."""
+def test_every_variant_is_parsed(stream: bytes) -> None:
+    """Without headers, with bare line feeds, with a preamble and with empty parts."""
     assert read([stream], "x") == ([b"1", b"2"], True)
 
 
-def test_a_part_is_there_as_soon_as_its_delimiter() -> None:
-    """The rest of its line may come with the next part, after a long time."""
+def test_a_part_is_complete_at_its_delimiter() -> None:
+    """The rest of the delimiter line may arrive much later."""
     parts = MultipartReader("-")
     assert list(parts.feed(b"---\r\n\r\n1\r\n---")) == [b"1"]
     assert not parts.ended
@@ -56,8 +56,8 @@ def test_a_part_is_there_as_soon_as_its_delimiter() -> None:
     assert parts.ended
 
 
-def test_more_than_was_granted_is_refused() -> None:
-    """All parts together."""
+def test_a_body_over_the_limit_is_rejected() -> None:
+    """The limit covers all parts together."""
     parts = MultipartReader("-", most=30)
     assert list(parts.feed(b"---\r\n\r\n1\r\n---")) == [b"1"]
     with pytest.raises(BodyTooLargeError):
@@ -76,6 +76,8 @@ def test_more_than_was_granted_is_refused() -> None:
         ("", None),
     ],
 )
-def test_the_boundary_is_in_the_content_type(content_type: str, boundary: str | None) -> None:
-    """Of this type alone."""
+def test_the_boundary_is_read_from_the_content_type(
+    content_type: str, boundary: str | None
+) -> None:
+    """For multipart/mixed only."""
     assert parse_boundary(content_type) == boundary

@@ -43,7 +43,7 @@ BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;
     ],
 )
 def test_accept_decides_the_media_type(accept, media):
-    """The preferred of the two media types is taken; JSON where neither is named."""
+    """The preferred of the two media types; JSON if neither is listed."""
     assert negotiate_media_type(accept) == media
 
 
@@ -59,8 +59,8 @@ def test_accept_decides_the_media_type(accept, media):
         ("text/html;q=0", False),
     ],
 )
-def test_a_page_is_for_who_names_html(accept, wanted):
-    """A browser names HTML first; curl and clients do not."""
+def test_the_page_is_served_if_html_is_preferred(accept, wanted):
+    """Browsers list HTML first; curl and other clients do not."""
     assert prefers_html(accept) is wanted
 
 
@@ -81,6 +81,6 @@ def test_a_page_is_for_who_names_html(accept, wanted):
         ("text/event-stream;q=0", False),
     ],
 )
-def test_who_can_read_no_answer_is_told_apart(accept, takes):
-    """A weight of 0 is a no, also against a wildcard."""
+def test_an_accept_header_without_a_usable_type_is_detected(accept, takes):
+    """A weight of 0 excludes a type, also with a wildcard."""
     assert is_response_acceptable(accept) is takes

@@ -79,20 +79,20 @@ def github(left="4987", reset="1800000060", **more):
         ({"content-type": "application/json"}, UNKNOWN_BUDGET),
     ],
 )
-def test_every_spelling_of_headers_is_read(headers, budget):
-    """GitHub's, and the three revisions of the IETF's draft."""
+def test_every_form_of_rate_limit_headers_is_parsed(headers, budget):
+    """GitHub's, and three revisions of the IETF draft."""
     assert read_budget_headers(headers, NOW) == budget
 
 
-def test_the_clock_of_the_endpoint_counts():
-    """Where its own clock is ten minutes ahead, so is the reset that it names."""
+def test_the_reset_time_uses_the_clock_of_the_endpoint():
+    """With a clock ten minutes ahead, the wait is still correct."""
     ahead = {"date": "Fri, 15 Jan 2027 08:10:00 GMT"}
     assert read_budget_headers(github(reset="1800000660", **ahead), NOW).reset == SOON
     assert read_budget_headers(github(reset="60", **ahead), NOW).reset == SOON
 
 
-def test_the_bucket_of_shopify_is_read():
-    """With how fast it fills, and what the request took."""
+def test_the_bucket_of_shopify_is_parsed():
+    """With its refill rate and the cost of the request."""
     assert read_cost_extension(SHOPIFY) == Budget(1000, 954, None, 46, 50)
     assert read_cost_extension({"cost": {"requestedQueryCost": 7}}) == Budget(cost=7)
     assert read_cost_extension({"cost": 7}) == read_cost_extension({}) == UNKNOWN_BUDGET
@@ -107,8 +107,8 @@ def test_the_bucket_of_shopify_is_read():
         (Budget(), None),
     ],
 )
-def test_a_bucket_says_when_it_holds_enough(budget, seconds):
-    """Where it says how fast it fills."""
+def test_the_wait_for_a_bucket_is_computed(budget, seconds):
+    """If its refill rate is known."""
     assert compute_restore_wait(budget) == seconds
 
 
@@ -132,12 +132,12 @@ def test_a_bucket_says_when_it_holds_enough(budget, seconds):
         (None, UNKNOWN_BUDGET),
     ],
 )
-def test_the_field_of_github_is_read(data, budget):
-    """Under whatever alias."""
+def test_the_rate_limit_field_of_github_is_parsed(data, budget):
+    """Under any alias."""
     assert read_rate_limit_field(data) == budget
 
 
-def test_all_that_an_answer_says_is_one_budget():
+def test_field_and_headers_are_merged_into_one_budget():
     """The field has the cost, the headers have the rest."""
     said = read_budget(github(), {}, {"rateLimit": {"cost": 3}}, NOW)
     assert said == Budget(5000, 4987, SOON, 3)
@@ -145,8 +145,8 @@ def test_all_that_an_answer_says_is_one_budget():
     assert not read_budget({}, {}, None, NOW)
 
 
-def test_a_budget_reads_well():
-    """As code and in a sentence, without what is not known."""
+def test_the_repr_and_text_of_a_budget_omit_unknown_values():
+    """The text is one sentence."""
     known = Budget(5000, 4987, SOON, 1)
     assert repr(known) == (
         "Budget(limit=5000, remaining=4987, reset='2027-01-15 08:01:00 UTC', cost=1)"
@@ -161,8 +161,8 @@ SAID = st.text(max_size=20) | st.sampled_from(["1", "9" * 30, "-1", "1e9", '"a";
 @given(
     st.dictionaries(st.sampled_from([*sorted(RATE_LIMIT_HEADERS), "date"]), SAID), st.floats(0, 2e9)
 )
-def test_no_header_breaks_the_rule(headers, now):
-    """Whatever an endpoint sends, what is known of it makes sense."""
+def test_arbitrary_headers_give_a_valid_budget(headers, now):
+    """Remaining points and limit are None or not negative."""
     said = read_budget_headers(headers, now)
     assert said.remaining is None or said.remaining >= 0
     assert said.limit is None or said.limit >= 0
@@ -177,7 +177,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_no_body_breaks_the_rule(members):
-    """Whatever stands where a budget is expected."""
+def test_arbitrary_rate_limit_members_do_not_raise(members):
+    """For GitHub's field and Shopify's extension."""
     assert read_rate_limit_field(members) == read_rate_limit_field(members)
     assert read_cost_extension({"cost": members}) == read_cost_extension({"cost": members})

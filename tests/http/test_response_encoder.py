@@ -7,17 +7,17 @@ import json
 import pytest
 from graphql import GraphQLError
 
-from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import Schema
 from gqlnb.http.response_encoder import limit_errors, mask_errors, remove_hints
 from gqlnb.http.server_rules import Access, ServerRules
+from gqlnb.limits import Limits
 from tests.http.http_requests import GRAPHQL, ask, request, said
 
 SILENT = ServerRules(access=Access(hints=False))
 
 
 def test_errors_are_counted_beyond_the_limit():
-    """The first ones are told, and one more says how many there were."""
+    """The first ones are sent, and one more has the total."""
     query = "{ " + " ".join(f"a{n}: refused" for n in range(25)) + " }"
     response = said(ask(request(query)))
     assert [error.get("path") for error in response["errors"]] == [
@@ -29,8 +29,8 @@ def test_errors_are_counted_beyond_the_limit():
 
 
 @pytest.mark.parametrize(("count", "said_"), [(3, "1 more error is"), (12, "10 more errors are")])
-def test_the_limit_is_that_of_the_server(count, said_):
-    """It can be set; the note counts what is left out."""
+def test_the_error_limit_can_be_set(count, said_):
+    """The last error has the number of omitted ones."""
     errors = [{"message": "No."}] * count
     told = limit_errors(errors, count, Limits(errors=2))
     assert told == [*errors[:2], {"message": f"{said_} not shown."}]
@@ -38,16 +38,16 @@ def test_the_limit_is_that_of_the_server(count, said_):
     assert limit_errors(errors, count, Limits(errors=None)) == errors
 
 
-def test_only_what_is_told_is_masked_and_kept():
-    """A thousand failures leave ten exceptions behind, not a thousand."""
+def test_only_reported_errors_are_masked_and_stored():
+    """A thousand failures store ten exceptions."""
     faults = []
     errors, causes = [{"message": "x", "path": ["a"]}] * 1000, [ValueError("x")] * 1000
     told = mask_errors(errors, causes, Limits(), faults)
     assert (len(told), len(faults)) == (10, 10)
 
 
-def test_a_long_message_is_cut():
-    """An echo of what was sent does not come back whole."""
+def test_a_long_message_is_truncated():
+    """It may echo input of any length."""
     long = {"message": "x" * 1000, "extensions": {"hint": "y" * 1000, "code": "Z"}}
     (told,) = limit_errors([long], 1, Limits(message=50))
     assert told == {
@@ -74,13 +74,13 @@ def test_a_long_message_is_cut():
     ],
     ids=range(10),
 )
-def test_names_of_a_megabyte_are_not_echoed(query, accept):
-    """Whatever is sent, what is said of it is short."""
+def test_names_of_a_megabyte_are_truncated(query, accept):
+    """In every kind of error."""
     assert len(ask(request(query, headers=accept)).body) < 10_000
 
 
-def test_a_long_name_of_an_operation_is_not_echoed():
-    """Nor is the one that was asked for."""
+def test_a_long_operation_name_is_truncated():
+    """Both defined and requested names."""
     body = json.dumps({"query": "query A { hello }", "operationName": "x" * 900_000}).encode()
     assert len(ask(request(body=body)).body) < 10_000
 
@@ -96,23 +96,23 @@ SUGGESTED = [
 
 
 @pytest.mark.parametrize("query", SUGGESTED)
-def test_suggestions_can_be_switched_off(query):
-    """Neither the message nor an extension guesses what was meant."""
+def test_suggestions_can_be_disabled(query):
+    """In messages and in extensions."""
     errors = said(ask(request(query), SILENT))["errors"]
     assert all("Did you mean" not in error["message"] for error in errors)
     assert all(error["message"].endswith((".", '"')) for error in errors)
     assert all("extensions" not in error for error in errors)
 
 
-def test_an_operation_that_is_not_there_is_not_guessed_at():
-    """Names of operations, too, are told only where hints are."""
+def test_an_unknown_operation_gets_no_suggestion_without_hints():
+    """The names of other operations are not sent."""
     body = b'{"query": "query Alpha { hello }", "operationName": "Alpa"}'
     assert b"Alpha" in ask(request(body=body)).body
     assert b"Alpha" not in ask(request(body=body), SILENT).body
 
 
-def test_values_of_an_enum_are_not_guessed_at():
-    """A suggestion within an explanation goes, too."""
+def test_an_unknown_enum_value_gets_no_suggestion_without_hints():
+    """Also inside a longer explanation."""
     message = "Value 'REDD' does not exist in 'Color' enum. Did you mean the enum value 'RED'?"
     assert remove_hints({"message": message}) == {
         "message": "Value 'REDD' does not exist in 'Color' enum."
@@ -124,8 +124,8 @@ def test_values_of_an_enum_are_not_guessed_at():
     assert "RED'" not in told["message"].replace("REDD'", "")
 
 
-def test_words_that_are_meant_to_be_read_stay():
-    """What a resolver asks its client is no suggestion of ours."""
+def test_messages_of_resolvers_are_not_stripped():
+    """A question in them is not one of the engine's suggestions."""
     message = "Did you mean it? Then say so."
     assert remove_hints({"message": message})["message"] == message
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from gqlnb.auth import Token
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import AnswerError, AuthError, QueryError, RateLimited, TransportError
 from gqlnb.http.messages import Response
 from gqlnb.http.response_parser import ResponseContext, parse_response
+from gqlnb.tokens import Token
 
 ASKED = ResponseContext(
     Document.parse("{ a }"), "http://host/graphql", Token("canary-77").redact, now=1000.0
@@ -22,8 +22,8 @@ def answer(members, status=200, **headers):
 
 
 @pytest.mark.parametrize("status", [200, 294, 400, 500])
-def test_whatever_holds_data_is_an_answer(status):
-    """The status does not matter then; both status profiles read right."""
+def test_a_body_with_data_is_a_result(status):
+    """With any status, as both status profiles differ."""
     result = answer(
         {"data": {"a": 1}, "errors": [{"message": "m"}], "extensions": {"x": 1}}, status
     )
@@ -32,15 +32,15 @@ def test_whatever_holds_data_is_an_answer(status):
     assert result.extensions == {"x": 1}
 
 
-def test_null_data_is_an_answer():
-    """A null that reached the top still came from an execution."""
+def test_null_data_with_a_path_is_a_result():
+    """A null propagated to the root comes from an execution."""
     assert answer({"data": None, "errors": [{"message": "m", "path": ["a"]}]}).data is None
 
 
 @pytest.mark.parametrize("status", [200, 400, 422])
 @pytest.mark.parametrize("path", [{}, {"path": None}, {"path": []}])
-def test_null_data_whose_errors_have_no_path_are_about_the_query(status, path):
-    """Mercurius, Strawberry and Ariadne refuse requests so; what came is in `result`."""
+def test_null_data_without_error_paths_is_a_query_error(status, path):
+    """As Mercurius, Strawberry and Ariadne respond; the body is in `result`."""
     error = {"message": "no a", "locations": [{"line": 1, "column": 3}], **path}
     with pytest.raises(QueryError, match="no a") as caught:
         answer({"data": None, "errors": [error]}, status)
@@ -48,14 +48,14 @@ def test_null_data_whose_errors_have_no_path_are_about_the_query(status, path):
     assert caught.value.result.errors == (error,)
 
 
-def test_one_path_is_enough_for_null_data_of_an_execution():
-    """An error beside it may be of a middleware."""
+def test_one_error_path_makes_null_data_a_result():
+    """Another error may come from a middleware."""
     errors = [{"message": "m"}, {"message": "n", "path": ["a", 0]}]
     assert len(answer({"data": None, "errors": errors}).errors) == 2
 
 
-def test_null_data_of_this_process_and_of_an_event_stay_results():
-    """The one leaves `data` out where nothing was executed, the other was accepted before."""
+def test_null_data_in_process_and_in_events_is_a_result():
+    """In process, `data` is absent if nothing ran; an event was accepted before."""
     members = {"data": None, "errors": [{"message": "m"}]}
     assert parse_response(Response(200, members=members), ASKED).data is None
     asked = ResponseContext(
@@ -65,8 +65,8 @@ def test_null_data_of_this_process_and_of_an_event_stay_results():
 
 
 @pytest.mark.parametrize("status", [200, 400, 422])
-def test_errors_without_data_are_about_the_query(status):
-    """The endpoint's words and places are kept, its members reachable."""
+def test_errors_without_data_are_a_query_error(status):
+    """Messages, locations and other members are kept."""
     with pytest.raises(QueryError) as caught:
         answer({"errors": [{"message": "no a", "locations": [{"line": 1, "column": 3}]}]}, status)
     assert str(caught.value).splitlines()[-1].endswith("^")
@@ -74,8 +74,8 @@ def test_errors_without_data_are_about_the_query(status):
 
 
 @pytest.mark.parametrize("places", [None, [], [{}], "x", [{"line": 0, "column": 0}], [5], [None]])
-def test_strange_locations_are_no_problem(places):
-    """GitHub sends line 0, others send none."""
+def test_unusual_locations_are_accepted(places):
+    """GitHub sends line 0, others send no location."""
     with pytest.raises(QueryError, match="no a"):
         answer({"errors": [{"message": "no a", "locations": places}]})
 
@@ -100,20 +100,76 @@ def test_strange_locations_are_no_problem(places):
         (b'{"message": "Not here"}', 404, TransportError, "Not here"),
     ],
 )
-def test_what_is_no_answer_says_what_it_is(body, status, kind, message):
-    """HTML, empty bodies, other JSON, wrong members: each in words, with the status."""
+def test_other_bodies_are_described_in_the_error(body, status, kind, message):
+    """HTML, empty bodies, other JSON and invalid members, with the status."""
     with pytest.raises(kind) as caught:
         answer(body, status)
     assert message in str(caught.value)
     assert getattr(caught.value, "status", status) == status
 
 
-def test_a_refused_token_gives_the_endpoints_words():
+def test_a_rejected_token_gives_the_endpoints_message():
     """GitHub's 401 body has `message` and `documentation_url`."""
     body = {"message": "Bad credentials", "documentation_url": "https://docs.github.com/graphql"}
     with pytest.raises(AuthError, match="HTTP 401: Bad credentials") as caught:
         answer(body, 401)
     assert caught.value.status == 401
+
+
+NEEDED = "Your token has not been granted the required scopes to execute this query."
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "headers", "words"),
+    [
+        (
+            {"message": "Resource protected by organization SAML enforcement. You must grant your"},
+            403,
+            {"x_github_sso": "required; url=https://github.com/orgs/o/sso?authorization_request=A"},
+            "Authorize the token at https://github.com/orgs/o/sso?authorization_request=A",
+        ),
+        ({"message": "Resource protected by organization SAML enforcement."}, 403, {}, "SAML"),
+        (
+            {"message": "Resource not accessible by personal access token"},
+            403,
+            {"x_accepted_github_permissions": "contents=read,metadata=read"},
+            "It needs these permissions: contents=read,metadata=read.",
+        ),
+        ({"message": "Resource not accessible by integration"}, 403, {}, "by integration."),
+        (
+            {"message": "the `o` organization has an IP allow list enabled"},
+            403,
+            {},
+            "IP allow list",
+        ),
+        (
+            {"message": "`o` forbids access via a fine-grained personal access token if the"},
+            403,
+            {},
+            "fine-grained",
+        ),
+        (
+            {"errors": [{"type": "INSUFFICIENT_SCOPES", "message": NEEDED}]},
+            200,
+            {},
+            f"HTTP 200: {NEEDED}",
+        ),
+    ],
+)
+def test_a_token_without_permission_is_an_auth_error(body, status, headers, words):
+    """The message has GitHub's reason and the advice in its headers."""
+    with pytest.raises(AuthError) as caught:
+        answer(body, status, **headers)
+    assert words in str(caught.value)
+    assert caught.value.status == status
+
+
+def test_another_403_is_a_transport_error():
+    """For example of a firewall, which does not check tokens."""
+    for body in ({"message": "Forbidden"}, b"<html><title>Blocked</title></html>"):
+        with pytest.raises(TransportError) as caught:
+            answer(body, 403)
+        assert not isinstance(caught.value, AuthError)
 
 
 @pytest.mark.parametrize(
@@ -145,15 +201,15 @@ def test_a_refused_token_gives_the_endpoints_words():
         ),
     ],
 )
-def test_every_spelling_of_a_rate_limit_is_one_error(body, status, headers, wait):
-    """Its wait comes from Retry-After or from the reset time."""
+def test_every_form_of_rate_limit_is_a_rate_limit_error(body, status, headers, wait):
+    """The wait is read from Retry-After or the reset time."""
     with pytest.raises(RateLimited) as caught:
         answer(body, status, **headers)
     assert caught.value.wait == wait
 
 
-def test_a_secret_that_is_echoed_back_is_hidden():
-    """No server can put our token into our error."""
+def test_an_echoed_secret_is_masked():
+    """A server cannot put the token into an error message."""
     for body in (
         b"<html>canary-77</html>",
         b'{"errors": [{"message": "canary-77"}]}',
@@ -165,7 +221,7 @@ def test_a_secret_that_is_echoed_back_is_hidden():
             assert "canary-77" not in str(caught.value)
 
 
-def test_a_null_of_errors_counts_as_none():
+def test_null_errors_count_as_absent():
     """Some servers send the member with null."""
     assert answer({"data": {}, "errors": None}).errors == ()
 
@@ -205,8 +261,8 @@ WENT_WRONG = "Something went wrong while executing your query. This may be a tim
         ),
     ],
 )
-def test_a_failure_that_may_pass_is_a_transport_error(members, status, words):
-    """The endpoint says so with status 200; its words are kept, and what came."""
+def test_a_transient_failure_is_a_transport_error(members, status, words):
+    """For responses with status 200, too; message and body are kept."""
     with pytest.raises(TransportError) as caught:
         answer(members)
     error = caught.value
@@ -234,15 +290,15 @@ def test_a_failure_that_may_pass_is_a_transport_error(members, status, words):
         {"data": {"a": None}},
     ],
 )
-def test_partial_data_and_other_failures_stay_results(members):
-    """Data below the root count, and so do errors of resolvers."""
+def test_partial_data_and_other_failures_are_results(members):
+    """Data below the root, and errors of resolvers."""
     result = answer(members)
     assert result.data == members["data"]
     assert len(result.errors) == len(members.get("errors", ()))
 
 
-def test_a_failure_of_this_process_is_not_transient():
-    """Nobody would ask a resolver again."""
+def test_a_failure_in_process_is_not_transient():
+    """Retrying a local resolver would not help."""
     error = {"message": "timedout", "path": ["a"]}
     members = {"data": {"a": None}, "errors": [error]}
     for response in (
@@ -252,15 +308,15 @@ def test_a_failure_of_this_process_is_not_transient():
         assert parse_response(response, ASKED).errors == (error,)
 
 
-def test_an_event_with_such_an_error_is_a_result():
-    """A subscription is not asked again for one of its events."""
+def test_an_event_with_a_transient_error_is_a_result():
+    """A subscription is not retried for one event."""
     asked = ResponseContext(Document.parse("subscription { a }"), "http://host/graphql")
     body = dump_json({"data": {"a": None}, "errors": [{"message": "timedout"}]})
     assert parse_response(Response(200, {}, body), asked).data == {"a": None}
 
 
-def test_a_limit_and_a_refusal_come_before_a_transient_failure():
-    """They say what to do."""
+def test_rate_limit_and_auth_errors_precede_transient_failures():
+    """Their messages are more specific."""
     errors = [{"message": WENT_WRONG}, {"message": "m", "type": "RATE_LIMITED"}]
     with pytest.raises(RateLimited):
         answer({"data": None, "errors": errors})

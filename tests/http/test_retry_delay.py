@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gqlnb.errors import AnswerError, AuthError, QueryError, RateLimited, TransportError
-from gqlnb.http.rate_limit_rules import (
+from gqlnb.http.retry_rules import (
     DEFAULT_LIMIT_WAIT,
     MAX_ATTEMPTS,
     Attempt,
@@ -28,8 +28,8 @@ FAILED = ATTEMPTED.filter(lambda a: a.kind == "query" and a.failure and a.number
 
 
 @given(ATTEMPTED, FRACTIONS)
-def test_a_wait_is_never_longer_than_what_is_left_nor_shorter_than_what_is_asked(attempt, fraction):
-    """Whatever happens."""
+def test_a_wait_is_between_the_requested_and_the_remaining_time(attempt, fraction):
+    """For arbitrary input."""
     wait = compute_retry_delay(attempt, fraction)
     if wait is not None:
         assert 0 < wait <= attempt.seconds_left
@@ -37,16 +37,16 @@ def test_a_wait_is_never_longer_than_what_is_left_nor_shorter_than_what_is_asked
 
 
 @given(ATTEMPTED, FRACTIONS)
-def test_only_queries_that_failed_in_passing_are_sent_again(attempt, fraction):
-    """No mutation, nothing that asking again does not mend, and not for ever."""
+def test_only_queries_with_transient_failures_are_retried(attempt, fraction):
+    """Mutations and permanent failures are not, and attempts are limited."""
     hopeless = attempt.kind != "query" or not attempt.failure or attempt.number >= MAX_ATTEMPTS
     if hopeless:
         assert compute_retry_delay(attempt, fraction) is None
 
 
 @given(FAILED, FRACTIONS)
-def test_giving_up_early_means_that_time_is_short(attempt, fraction):
-    """With all the time in the world there is another attempt, and it does not depend on luck."""
+def test_retries_stop_early_only_if_time_is_short(attempt, fraction):
+    """The decision does not depend on the random jitter."""
     endless = Attempt(
         attempt.kind, attempt.failure, attempt.number, float("inf"), attempt.retry_after
     )
@@ -56,8 +56,8 @@ def test_giving_up_early_means_that_time_is_short(attempt, fraction):
 
 
 @given(st.sampled_from(["broken", "busy"]), FRACTIONS, FRACTIONS, st.integers(1, MAX_ATTEMPTS - 2))
-def test_backoff_grows_whatever_the_luck(kind, one, other, number):
-    """No later wait is shorter than an earlier one, and those of many clients differ."""
+def test_backoff_grows_for_any_jitter(kind, one, other, number):
+    """Waits never decrease, and those of several clients differ."""
     first = compute_retry_delay(Attempt("query", kind, number, 1e9), one)
     second = compute_retry_delay(Attempt("query", kind, number + 1, 1e9), other)
     assert first <= second
@@ -67,7 +67,7 @@ def test_backoff_grows_whatever_the_luck(kind, one, other, number):
 
 
 @given(FRACTIONS)
-def test_a_limit_that_says_nothing_is_waited_for_as_github_asks(fraction):
+def test_a_rate_limit_without_a_wait_follows_githubs_advice(fraction):
     """At least a minute, longer each time."""
     waits = [compute_retry_delay(Attempt("query", "limited", n, 1e9), fraction) for n in (1, 2, 3)]
     assert waits == [DEFAULT_LIMIT_WAIT, 2 * DEFAULT_LIMIT_WAIT, 4 * DEFAULT_LIMIT_WAIT]
@@ -89,8 +89,8 @@ def test_a_limit_that_says_nothing_is_waited_for_as_github_asks(fraction):
         (QueryError("m"), None),
     ],
 )
-def test_every_error_is_one_kind_of_failure(error, kind):
-    """What timed out, was refused or is wrong is not asked for again."""
+def test_every_error_has_one_kind_of_failure(error, kind):
+    """Timeouts, rejections and invalid requests are not retried."""
     assert classify_failure(error) == kind
 
 
@@ -128,13 +128,13 @@ def test_every_error_is_one_kind_of_failure(error, kind):
         ({"retry-after": "3", "x-ratelimit-reset": "1030"}, True, 3),
     ],
 )
-def test_every_spelling_of_a_wait_is_read(headers, limited, wait):
-    """Seconds, dates by the endpoint's own clock, GitHub's reset time; nonsense is no wait."""
+def test_every_form_of_wait_is_parsed(headers, limited, wait):
+    """Seconds, dates by the endpoint's clock, GitHub's reset time; others give None."""
     assert read_retry_after(headers, 1000.0, limited=limited) == wait
 
 
 @given(st.dictionaries(st.sampled_from(["retry-after", "date", "x-ratelimit-reset"]), st.text()))
-def test_no_header_breaks_the_rule(headers):
-    """Whatever an endpoint sends."""
+def test_arbitrary_headers_give_a_valid_wait(headers):
+    """For headers of any text."""
     wait = read_retry_after(headers, 1000.0, limited=True)
     assert wait is None or wait >= 0

@@ -8,16 +8,16 @@ from gqlnb.errors import OptionError
 from gqlnb.http.server_rules import Access
 
 
-def test_the_defaults_let_in_nobody_else():
-    """No other host, no other origin, no GET; the page, introspection and hints are there."""
+def test_the_defaults_allow_no_other_host_or_origin():
+    """GET is disabled; page, introspection and hints are enabled."""
     access = Access()
     assert (access.hosts, access.origins, access.get) == (frozenset(), frozenset(), False)
     assert (access.page, access.introspection, access.hints) == (True, True, True)
     assert access.profile == "audit"
 
 
-def test_it_is_a_value():
-    """It can't be changed, takes names only, and is compared by what it says."""
+def test_the_rules_are_an_immutable_value():
+    """They are compared by content, and arguments are keyword-only."""
     with pytest.raises(AttributeError):
         Access().get = True
     with pytest.raises(TypeError):
@@ -34,8 +34,8 @@ def test_it_is_a_value():
         ([], set()),
     ],
 )
-def test_hosts_are_kept_as_they_are_compared(given, kept):
-    """In lower case, IPv6 in brackets; one name needs no list."""
+def test_hosts_are_normalised(given, kept):
+    """Lower-case, IPv6 in brackets; a single name needs no list."""
     assert Access(hosts=given).hosts == kept
 
 
@@ -50,8 +50,8 @@ def test_hosts_are_kept_as_they_are_compared(given, kept):
         ),
     ],
 )
-def test_origins_are_kept_as_a_browser_sends_them(given, kept):
-    """In lower case, without the port of their scheme."""
+def test_origins_are_normalised(given, kept):
+    """Lower-case, without the default port."""
     assert Access(origins=given).origins == kept
 
 
@@ -81,15 +81,15 @@ def test_origins_are_kept_as_a_browser_sends_them(given, kept):
         {"profile": ["audit"]},
     ],
 )
-def test_what_is_no_name_is_refused(options):
-    """The message names the option and shows what was given."""
+def test_an_invalid_name_is_rejected(options):
+    """The message has the option and the value."""
     (name,) = options
     with pytest.raises(OptionError, match=rf"^Access\({name}=\.\.\.\) takes .*; got "):
         Access(**options)
 
 
 @pytest.mark.parametrize("given", ["*", ["*"], ["http://a.example", "*"]])
-def test_every_page_is_not_an_origin(given):
-    """The message says why, and what to write instead."""
+def test_a_wildcard_origin_is_rejected(given):
+    """The message has the reason and an alternative."""
     with pytest.raises(OptionError, match=r"every page on the internet.*localhost:5173"):
         Access(origins=given)

@@ -35,23 +35,23 @@ GRAPHQL = "application/graphql-response+json"
         ("text/event-stream;q=0.1, application/json", "subscriptions"),
     ],
 )
-def test_events_are_sent_to_who_names_them(accept, wanted):
-    """For every operation where they are preferred, else for what can't be had as JSON."""
+def test_events_are_sent_if_the_client_accepts_them(accept, wanted):
+    """For all operations if preferred, otherwise only for subscriptions."""
     assert sse.negotiate_events(accept) == wanted
 
 
-def test_a_result_is_one_event_of_one_line():
-    """As the specification of event streams cuts it."""
+def test_a_result_is_one_event_with_one_data_line():
+    """Parsed as the event stream specification defines it."""
     assert sse.encode_event(b'{"data":{}}') == b'event: next\ndata: {"data":{}}\n\n'
 
 
 def test_the_end_is_an_event_that_a_browser_dispatches():
-    """It has a data field, though an empty one."""
+    """It has a data field, even if empty."""
     assert sse.COMPLETE_EVENT.splitlines() == [b"event: complete", b"data:", b""]
 
 
-def test_what_keeps_a_connection_open_is_a_comment():
-    """It dispatches nothing."""
+def test_the_keep_alive_is_a_comment():
+    """It dispatches no event."""
     assert sse.KEEP_ALIVE_COMMENT.startswith(b":")
     assert sse.KEEP_ALIVE_COMMENT.endswith(b"\n\n")
 
@@ -69,15 +69,15 @@ READ = [
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-def test_events_are_read_however_they_are_cut(size):
-    """Three line ends, comments, several data lines, fields passed over, a cut at the end."""
+def test_events_do_not_depend_on_the_chunks(size):
+    """Line ends, comments, several data lines, unknown fields and truncated bodies."""
     reader = EventReader()
     parts = [STREAM[at : at + size] for at in range(0, len(STREAM), size)]
     assert [event for part in parts for event in reader.feed(part)] == READ
 
 
-def test_what_is_written_is_read():
-    """Ours of the server and ours of the client."""
+def test_written_events_are_parsed_back():
+    """The server's encoder and the client's parser agree."""
     stream = (
         KEEP_ALIVE_COMMENT + encode_event(b'{"data":null}') + KEEP_ALIVE_COMMENT + COMPLETE_EVENT
     )
@@ -91,16 +91,16 @@ def test_what_is_written_is_read():
     "stream", [b"x" * 200, b"data: " + b"x" * 200, b"data: x\n" * 60, b"data\n" * 200]
 )
 @pytest.mark.parametrize("size", [10, 1000])
-def test_an_event_without_end_is_refused(stream, size):
-    """In one line or many, whole or in parts."""
+def test_an_endless_event_is_rejected(stream, size):
+    """In one line or many, whole or in chunks."""
     reader = EventReader(100)
     parts = [stream[at : at + size] for at in range(0, len(stream), size)]
     with pytest.raises(BodyTooLargeError):
         [event for part in parts for event in reader.feed(part)]
 
 
-def test_the_limit_is_for_each_event():
-    """A stream may be as long as it likes."""
+def test_the_limit_applies_to_each_event():
+    """A stream may be of any length."""
     reader = EventReader(100)
     assert sum(len(list(reader.feed(b"data: " + b"x" * 80 + b"\n\n"))) for _ in range(50)) == 50
 
@@ -115,6 +115,6 @@ def test_the_limit_is_for_each_event():
         ("", False),
     ],
 )
-def test_a_media_type_says_whether_events_follow(media, yes):
+def test_an_event_stream_is_detected_by_its_media_type(media, yes):
     """In any case, with parameters."""
     assert is_event_stream(media) is yes

@@ -60,12 +60,22 @@ ROWS = {
         415,
         JSON_CONTENT_TYPE,
     ),
-    "not JSON, G": (request(body=b"{ hello }", headers=GRAPHQL), 400, 400, JSON_CONTENT_TYPE),
+    "not JSON, G": (request(body=b"{ hello }", headers=GRAPHQL), 400, 400, GRAPHQL_CONTENT_TYPE),
     "not JSON, J": (request(body=b"{ hello }", headers=PLAIN), 400, 400, JSON_CONTENT_TYPE),
-    "empty": (request(body=b"", headers=GRAPHQL), 400, 400, JSON_CONTENT_TYPE),
-    "not UTF-8": (request(body=b'{"query":"\xff"}', headers=GRAPHQL), 400, 400, JSON_CONTENT_TYPE),
-    "query missing": (request(body=b"{}", headers=GRAPHQL), 400, 422, JSON_CONTENT_TYPE),
-    "query wrong": (request(body=members(query=1), headers=GRAPHQL), 400, 422, JSON_CONTENT_TYPE),
+    "empty": (request(body=b"", headers=GRAPHQL), 400, 400, GRAPHQL_CONTENT_TYPE),
+    "not UTF-8": (
+        request(body=b'{"query":"\xff"}', headers=GRAPHQL),
+        400,
+        400,
+        GRAPHQL_CONTENT_TYPE,
+    ),
+    "query missing": (request(body=b"{}", headers=GRAPHQL), 400, 422, GRAPHQL_CONTENT_TYPE),
+    "query wrong": (
+        request(body=members(query=1), headers=GRAPHQL),
+        400,
+        422,
+        GRAPHQL_CONTENT_TYPE,
+    ),
     "variables wrong": (
         request(body=members(query="{a}", variables=[])),
         400,
@@ -84,7 +94,7 @@ ROWS = {
         422,
         JSON_CONTENT_TYPE,
     ),
-    "null": (request(body=b"null", headers=GRAPHQL), 400, 422, JSON_CONTENT_TYPE),
+    "null": (request(body=b"null", headers=GRAPHQL), 400, 422, GRAPHQL_CONTENT_TYPE),
     "null members": (
         request(body=members(query="{ hello }", variables=None, operationName=None)),
         200,
@@ -156,7 +166,7 @@ ROWS = {
         request(body=b'[{"query":"{ hello }"}]', headers=GRAPHQL),
         400,
         422,
-        JSON_CONTENT_TYPE,
+        GRAPHQL_CONTENT_TYPE,
     ),
     "a fault of ours": (request("{ endless }", headers=GRAPHQL), 500, 500, JSON_CONTENT_TYPE),
 }
@@ -164,8 +174,8 @@ ROWS = {
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize(("wanted", "audit", "draft", "media"), ROWS.values(), ids=ROWS)
-def test_every_row(wanted, audit, draft, media, profile):
-    """Status and media type are those of the profile, and the body is always JSON."""
+def test_every_row_of_the_profile_table_holds(wanted, audit, draft, media, profile):
+    """Status and media type match the profile, and the body is always JSON."""
     response = ask(wanted, PROFILES[profile])
     assert response.status == {"audit": audit, "draft": draft}[profile]
     assert response.headers["content-type"] == media
@@ -175,8 +185,8 @@ def test_every_row(wanted, audit, draft, media, profile):
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_fault_of_ours_is_masked_by_either(profile, caplog):
-    """500 tells an id, and the log has the exception under it."""
+def test_an_internal_error_is_masked_by_both_profiles(profile, caplog):
+    """500 has the id of the logged exception."""
     with caplog.at_level(logging.ERROR, "gqlnb"):
         response = ask(request("{ hello secret }", headers=GRAPHQL), PROFILES[profile])
     ((number, fault),) = response.masked_errors
@@ -187,6 +197,6 @@ def test_a_fault_of_ours_is_masked_by_either(profile, caplog):
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("wanted", [request("{ hello"), request("{ helo }")])
-def test_data_that_is_not_there_is_not_null(wanted, profile):
-    """A request error has no entry of that name, where peers send null."""
+def test_a_request_error_has_no_data_member(wanted, profile):
+    """Other servers send null."""
     assert set(said(ask(wanted, PROFILES[profile]))) == {"errors"}

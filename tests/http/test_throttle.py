@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.http.rate_limit_rules import CLOCK_MARGIN, DEFAULT_LIMIT_WAIT, UNKNOWN_BUDGET, Budget
+from gqlnb.http.rate_limit_rules import CLOCK_MARGIN, UNKNOWN_BUDGET, Budget
+from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
 from gqlnb.http.throttle import (
     GITHUB_MAX_CONCURRENT,
     MAX_CONCURRENT,
@@ -38,8 +39,8 @@ def fly(made, count, points=1):
         made.start_request(points)
 
 
-def test_the_first_request_goes_alone():
-    """Nobody knows yet what kind of endpoint it is; after one answer many may go."""
+def test_the_first_request_is_sent_alone():
+    """The limits of the endpoint are unknown; after its response, many may run."""
     made = Throttle()
     assert (made.capacity, made.compute_delay(1, NOW)) == (1, 0)
     made.start_request(1)
@@ -48,8 +49,8 @@ def test_the_first_request_goes_alone():
     assert (made.capacity, made.compute_delay(1, NOW)) == (MAX_CONCURRENT, 0)
 
 
-def test_an_endpoint_that_says_nothing_is_never_waited_for():
-    """But no more go at once than there is room for."""
+def test_an_endpoint_without_limits_is_never_waited_for():
+    """Only the number of concurrent requests is limited."""
     made = flow()
     fly(made, MAX_CONCURRENT - 1)
     assert made.compute_delay(1e9, NOW) == 0
@@ -61,21 +62,21 @@ def test_an_endpoint_that_says_nothing_is_never_waited_for():
 
 
 @pytest.mark.parametrize("told", [Budget(10, 0), Budget(10, 0, None, 1), Budget(None, 0)])
-def test_a_budget_without_a_reset_is_no_reason_to_wait(told):
-    """Nobody knows for how long; the endpoint decides."""
+def test_a_budget_without_a_reset_causes_no_wait(told):
+    """The endpoint decides."""
     assert flow(told).compute_delay(1, NOW) == 0
 
 
-def test_a_budget_that_is_used_up_is_waited_for():
-    """Until its reset, and a second for clocks that differ; then all of it is there."""
+def test_an_exhausted_budget_is_waited_for():
+    """Until its reset plus a second for clock skew; then it is full."""
     made = flow(Budget(5000, 0, at(40)))
     assert made.compute_delay(1, NOW) == 40 + CLOCK_MARGIN
     assert made.compute_delay(1, NOW + 40 + CLOCK_MARGIN) == 0
     assert made.estimate_budget(NOW + 40 + CLOCK_MARGIN) == Budget(5000, 5000)
 
 
-def test_points_on_their_way_count_as_spent():
-    """Who is told of three points lets three requests go, and waits for one to be back."""
+def test_points_of_running_requests_count_as_spent():
+    """With three points left, three requests run and the fourth waits."""
     made = flow(Budget(5000, 3, at(40)))
     fly(made, 3)
     assert made.compute_delay(1, NOW) is None
@@ -88,8 +89,8 @@ def test_points_on_their_way_count_as_spent():
     assert made.compute_delay(1, NOW) == 40 + CLOCK_MARGIN
 
 
-def test_answers_in_another_order_give_nothing_back():
-    """What is left of a window only falls."""
+def test_late_responses_do_not_raise_the_budget():
+    """The remaining points of a window only decrease."""
     made = flow(Budget(5000, 1, at(40)))
     made.record_answer(Budget(5000, 3, at(41)), {}, 0, NOW)
     assert made.estimate_budget(NOW).remaining == 1
@@ -98,14 +99,14 @@ def test_answers_in_another_order_give_nothing_back():
     assert made.estimate_budget(NOW + 45).remaining == 4999
 
 
-def test_a_request_dearer_than_the_whole_budget_may_try():
-    """Once all of it is there: waiting longer would not help."""
+def test_a_request_over_the_whole_budget_is_sent_when_it_is_full():
+    """Waiting longer would not help."""
     made = flow(Budget(100, 100, at(40)))
     assert made.compute_delay(500, NOW) == 0
     assert flow(Budget(100, 99, at(40))).compute_delay(500, NOW) == 40 + CLOCK_MARGIN
 
 
-def test_a_bucket_fills_steadily():
+def test_a_bucket_refills_continuously():
     """Shopify's: 50 points a second."""
     made = flow(Budget(1000, 10, None, 46, 50))
     assert made.compute_delay(110, NOW) == 2
@@ -114,8 +115,8 @@ def test_a_bucket_fills_steadily():
     assert made.estimate_budget(NOW + 999).remaining == 1000
 
 
-def test_what_got_no_answer_may_have_been_charged():
-    """GitHub takes points, and counts the time, for what it does not finish."""
+def test_a_request_without_a_response_counts_as_charged():
+    """GitHub counts points and time for unfinished requests."""
     made = flow(Budget(5000, 10, at(40)), OURS)
     made.record_loss(58, None, NOW)
     assert made.estimate_budget(NOW).remaining == 9
@@ -126,16 +127,16 @@ def test_what_got_no_answer_may_have_been_charged():
     assert (nothing.estimate_budget(NOW), nothing.compute_delay(1, NOW)) == (UNKNOWN_BUDGET, 0)
 
 
-def test_an_endpoint_that_is_overloaded_may_ask_for_a_pause():
-    """With 503 and Retry-After: turns wait for it, and as many as before go then."""
+def test_an_overloaded_endpoint_pauses_all_requests():
+    """After 503 with Retry-After, the former concurrency resumes."""
     made = flow()
     made.record_loss(1, 20, NOW)
     assert (made.compute_delay(1, NOW), made.compute_delay(1, NOW + 20)) == (20, 0)
     assert (made.capacity, made.requested_until) == (MAX_CONCURRENT, 0)
 
 
-def test_a_limit_that_says_how_long_holds_all():
-    """Until that time; who hears of it too adds nothing."""
+def test_a_rate_limit_with_a_wait_pauses_all_requests():
+    """Until that time; the same limit seen twice adds no wait."""
     made = flow()
     made.record_limit(30, NOW)
     made.record_limit(29, NOW + 1)
@@ -143,8 +144,8 @@ def test_a_limit_that_says_how_long_holds_all():
     assert made.compute_delay(1, NOW + 30) == 0
 
 
-def test_a_limit_that_says_nothing_holds_all_for_a_minute_and_longer_each_time():
-    """As GitHub asks; eight threads that meet it at once are one time."""
+def test_a_rate_limit_without_a_wait_pauses_for_a_growing_time():
+    """At least a minute; eight threads that hit it together count once."""
     made = flow()
     for _ in range(8):
         made.record_limit(None, NOW)
@@ -159,8 +160,8 @@ def test_a_limit_that_says_nothing_holds_all_for_a_minute_and_longer_each_time()
     assert made.compute_delay(1, NOW + 500) == DEFAULT_LIMIT_WAIT
 
 
-def test_a_limit_halves_how_many_go_at_once():
-    """And good answers give it back, one step for ten."""
+def test_a_rate_limit_halves_the_concurrency():
+    """Ten successful responses raise it by one."""
     made = flow(max_concurrent=8)
     made.record_limit(0, NOW)
     assert made.capacity == 4
@@ -178,14 +179,14 @@ def test_a_limit_halves_how_many_go_at_once():
     assert made.is_unconstrained
 
 
-def test_github_is_asked_by_few_at_once():
-    """It counts how long it works for somebody."""
+def test_github_gets_few_concurrent_requests():
+    """It limits the processing time per client."""
     assert flow(headers=OURS).capacity == GITHUB_MAX_CONCURRENT
     assert flow(headers=OURS, max_concurrent=1).capacity == 1
 
 
-def test_github_works_a_minute_of_each_minute():
-    """With 58 of 60 seconds gone, and two for an answer, one more may go and not two."""
+def test_github_requests_use_at_most_a_minute_per_minute():
+    """With 58 of 60 seconds used and two per response, one more is sent."""
     made = flow(headers=OURS, took=2)
     for second in range(28):
         made.record_answer(UNKNOWN_BUDGET, OURS, 2, NOW + second)
@@ -200,7 +201,7 @@ def test_github_works_a_minute_of_each_minute():
 
 @pytest.mark.parametrize("took", [0.5, 2, 7.3, 10])
 def test_the_sum_of_response_times_stays_below_a_minute(took):
-    """Of any minute, and yet it does not idle."""
+    """In any minute, without idling."""
     made, now = flow(headers=OURS, took=took), NOW
     ends, flying = [NOW], []
     while now < NOW + 5 * MINUTE:
@@ -227,8 +228,8 @@ ACTS = st.lists(
 
 
 @given(ACTS, st.integers(1, 8), st.integers(1, 12))
-def test_no_more_go_than_there_are_points(acts, width, points):
-    """An endpoint that counts each request when it begins is never asked once too often."""
+def test_requests_never_exceed_the_points(acts, width, points):
+    """For an endpoint that charges each request when it starts."""
     made, now = flow(Budget(points, points, at(1e6)), max_concurrent=width), NOW
     left, flying = points, 0
     for act, pause in acts:

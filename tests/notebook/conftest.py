@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
@@ -57,6 +59,9 @@ def shell(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    # IPython collects garbage when a shell ends: 80 ms with all that the first test imported.
+    # The garbage of earlier shells was collected then.
+    gc.freeze()
     InteractiveShell.clear_instance()
     made = InteractiveShell.instance(config=Config(HistoryManager={"hist_file": ":memory:"}))
     made.run_line_magic("load_ext", "gqlnb")

@@ -74,8 +74,8 @@ class Kernel:
         return content["data"]["text/plain"]
 
 
-def test_an_interrupt_ends_what_runs_in_the_kernel(kernel):
-    """The resolver is cancelled, one line is shown, and the next cell runs."""
+def test_an_interrupt_cancels_the_running_resolver(kernel):
+    """One line is shown, and the next cell runs."""
     found = kernel.messages(kernel.client.execute("%%graphql schema\n{ slow }"))
     assert next(found)[1]["text"].startswith("waiting")
     kernel.manager.interrupt_kernel()
@@ -86,8 +86,8 @@ def test_an_interrupt_ends_what_runs_in_the_kernel(kernel):
     assert kernel.data("%%graphql schema -t json\n{ hello }") == "{'hello': 'Hello world!'}"
 
 
-def test_an_interrupt_ends_a_request_on_its_way(kernel):
-    """The next answer is that of the next question."""
+def test_an_interrupt_ends_a_pending_request(kernel):
+    """The next response belongs to the next request."""
     asked, let_go = Event(), Event()
 
     def slow(*_):
@@ -110,8 +110,8 @@ def test_an_interrupt_ends_a_request_on_its_way(kernel):
         assert "interrupted" in outcome
 
 
-def test_an_interrupt_keeps_the_pages_that_came(kernel):
-    """The line that is shown goes on from there."""
+def test_an_interrupt_keeps_the_received_pages(kernel):
+    """The line shown continues from there."""
     asked, let_go = Event(), Event()
 
     def items(root, args, context):
@@ -136,12 +136,12 @@ def test_an_interrupt_keeps_the_pages_that_came(kernel):
         first, came, onward = content["traceback"]
         assert first == "KeyboardInterrupt"
         assert came.startswith("  4 items in 2 requests, ended: interrupted.")
-        go_on = onward.partition("To go on: ")[2]
+        go_on = onward.partition("To continue: ")[2]
         assert kernel.data(f"{go_on}.data['items']['nodes']") == str(list(range(10)))
 
 
-def test_errors_are_errors_to_whatever_reads_the_notebook(kernel):
-    """With a name and lines of their own, without frames."""
+def test_errors_are_error_outputs_in_the_notebook(kernel):
+    """Each has a name and traceback lines, without stack frames."""
     ((kind, content),) = kernel.run("%%graphql schema\n{\n  helo }")
     assert kind == "error"
     assert content["ename"] == "QueryError"
@@ -150,8 +150,8 @@ def test_errors_are_errors_to_whatever_reads_the_notebook(kernel):
     assert (kind, content["ename"]) == ("error", "OptionError")
 
 
-def test_a_semicolon_shows_nothing(kernel):
-    """Of a cell, and of a line."""
+def test_a_semicolon_suppresses_the_output(kernel):
+    """On a cell, and on a line."""
     assert kernel.run("%%graphql schema\n{ hello };") == []
     assert kernel.run("%graphql -c schema { hello };") == []
 
@@ -173,7 +173,7 @@ def failing(tmp_path):
 
 
 def test_nbclient_stops_at_a_failing_query(failing):
-    """And the error is in the notebook."""
+    """The error is saved in the notebook."""
     book = nbformat.read(failing, 4)
     with pytest.raises(CellExecutionError, match="Did you mean 'hello'"):
         NotebookClient(book, timeout=60).execute()
@@ -192,7 +192,7 @@ def test_nbclient_stops_at_a_failing_query(failing):
     ids=["nbconvert", "nbval-lax", "nbval"],
 )
 def test_tools_fail_at_a_failing_query(failing, command):
-    """With the query's own words."""
+    """Their message has the query's error."""
     done = subprocess.run(
         [sys.executable, "-m", *command, failing.name],
         cwd=failing.parent,
@@ -206,8 +206,8 @@ def test_tools_fail_at_a_failing_query(failing, command):
 
 
 @pytest.mark.slow
-def test_a_failure_that_is_meant_is_marked_in_the_query(failing):
-    """As a comment of GraphQL, since nothing may stand above the magic."""
+def test_an_expected_failure_is_marked_in_the_query(failing):
+    """The mark is a GraphQL comment, since the magic must be the first line."""
     book = nbformat.read(failing, 4)
     book.cells[1].source = "%%graphql schema\n# NBVAL_RAISES_EXCEPTION\n{ helo }"
     nbformat.write(book, failing)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,6 +15,7 @@ from IPython.utils.capture import capture_output
 
 import gqlnb
 from gqlnb.http.messages import Response
+from gqlnb.result.result import Result
 from tests.notebook.cells import SECRET, beside, failure, run
 
 ROWS = "{ rows { n } }"
@@ -27,11 +29,13 @@ ROWS = "{ rows { n } }"
         ("frames", lambda value: list(value) == ["rows"] and len(value["rows"]) == 2),
         ("json", lambda value: value == {"rows": [{"n": 1}, {"n": 2}]}),
         ("arrow", lambda value: value.schema.field("n").type == pa.int64()),
+        ("pandas", lambda value: isinstance(value, pd.DataFrame) and value["n"].dtype == "Int64"),
+        ("polars", lambda value: value.schema == {"n": pl.Int64} and value["n"].sum() == 3),
         ("raw", lambda value: json.loads(value) == {"data": {"rows": [{"n": 1}, {"n": 2}]}}),
     ],
 )
 @pytest.mark.parametrize("where", ["schema", "server"])
-def test_each_kind_of_value(shell, where, kind, check):
+def test_a_cell_returns_each_kind_of_value(shell, where, kind, check):
     """In process and over HTTP."""
     with gqlnb.serve(shell.user_ns["schema"], port=0) as server:
         shell.user_ns["server"] = server
@@ -40,27 +44,29 @@ def test_each_kind_of_value(shell, where, kind, check):
         assert check(shell.user_ns["kept"])
 
 
-@pytest.mark.parametrize("kind", ["frame", "frames", "json", "arrow", "raw", "result -o kept"])
-def test_errors_of_a_partial_answer_are_shown_beside_any_value(shell, kind):
+@pytest.mark.parametrize(
+    "kind", ["frame", "frames", "json", "arrow", "polars", "raw", "result -o kept"]
+)
+def test_errors_of_a_partial_response_are_shown(shell, kind):
     """Errors are shown in orange with the line of the field in the cell."""
     cell = f"%%graphql schema -t {kind}\n{{\n  rows {{ n\n    bad }}\n}}"
     (note,) = beside(shell, cell)[:1]
-    first, second, _ = note["text/plain"].splitlines()
+    first, second = note["text/plain"].splitlines()
     assert first == "Partial answer, 2 errors:"
-    assert re.fullmatch(r"  rows\[0\]\.bad: ZeroDivisionError: .* \(cell line 4\)", second)
+    assert re.fullmatch(r"  rows\[0..1\]\.bad: ZeroDivisionError: .* \(cell line 4\)", second)
     assert "border-left:4px solid #f59e0b" in note["text/html"]
 
 
-def test_a_result_shows_its_own_errors_with_the_line_of_the_cell(shell):
-    """Also of a fragment, and under an alias."""
+def test_a_result_shows_its_errors_with_cell_lines(shell):
+    """Also for a fragment, and under an alias."""
     text = "query {\n  ...F\n}\nfragment F on Query {\n  other: fail }"
     shown = repr(run(shell, f"%%graphql schema\n{text}"))
     assert "other: ZeroDivisionError" in shown
     assert shown.endswith("(cell line 6)")
 
 
-def test_a_partial_answer_may_be_made_an_error(shell):
-    """For notebooks that are tests; the answer is kept."""
+def test_a_partial_response_can_raise(shell):
+    """For notebooks used as tests; the result stays available."""
     run(shell, "%config GraphQLMagic.partial = 'raise'")
     shown = failure(shell, "%%graphql schema -o kept\n{ hello fail }")
     assert shown.startswith("PartialError: The answer is partial: 1 error.")
@@ -76,7 +82,7 @@ def test_a_partial_answer_may_be_made_an_error(shell):
         ("graphql", lambda path: path.read_text() == f"{ROWS}\n"),
     ],
 )
-def test_an_answer_is_written_to_a_file(shell, suffix, read):
+def test_a_response_is_written_to_a_file(shell, suffix, read):
     """The suffix selects the format; the value of the cell is unchanged."""
     assert run(shell, f"%%graphql schema --export-to out.{suffix} -t json\n{ROWS}")
     assert read(Path(f"out.{suffix}"))
@@ -88,12 +94,12 @@ def test_an_answer_is_written_to_a_file(shell, suffix, read):
 @pytest.mark.parametrize(
     ("options", "text", "message"),
     [
-        ("--export-to out.xls", ROWS, "must end in .csv, .parquet, .json, .graphql"),
+        ("--export-to out.xls", ROWS, "must end in .csv, .parquet, .xlsx, .json, .graphql"),
         ("--export-to no/out.csv", ROWS, "there is no folder 'no'"),
-        ("--dry-run --explain", ROWS, "--dry-run and --explain exclude each other"),
+        ("--dry-run --explain", ROWS, "--dry-run and --explain cannot be combined"),
         ("--dry-run --export-to out.csv", ROWS, "there is no answer to write"),
-        ("-c demo", ROWS, "two connections are named, 'schema' and 'demo'"),
-        ("-S a-b", ROWS, "argument -S/--save: 'a-b' is not a Python name"),
+        ("-c demo", ROWS, "two connections are given, 'schema' and 'demo'"),
+        ("-S a-b", ROWS, "-S/--save takes a Python name, not 'a-b'"),
         ("-f none.graphql", "", "--file none.graphql cannot be read: No such file"),
         ("-f none.graphql", ROWS, "the cell has a text of its own"),
         ("--operation Nope", "", "no saved cell has an operation of that name"),
@@ -101,32 +107,32 @@ def test_an_answer_is_written_to_a_file(shell, suffix, read):
         ("--paginat", ROWS, "unknown option '--paginat'"),
         ("--zzz", ROWS, "--record, --replay, --interact, --no-execute"),
         ("hello", ROWS, "'hello' is one word too many"),
-        ("-o a b <<", ROWS, "two names for the answer, 'b' and 'a'"),
+        ("-o a b <<", ROWS, "two names for the output, 'b' and 'a'"),
         ("--export", ROWS, "Did you mean '--export-to'?"),
-        ("--interact a", "mutation ($a: Int!) { put(a: $a) }", "it takes no mutation"),
+        ("--interact a", "mutation ($a: Int!) { put(a: $a) }", "accepts a query, not a mutation"),
         ("--interact b", "query ($a: Int = 1) { add(a: $a) }", "declares no such variable"),
         ("--interact o", "query ($o: [Order!]) { sort(only: $o) }", "there is no control for"),
         ("--interact w", "query ($w: Where) { sort(where: $w) }", "there is no control for"),
     ],
 )
-def test_a_wrong_option_is_one_clear_error(shell, options, text, message):
-    """Before anything is asked."""
+def test_an_invalid_option_is_one_clear_error(shell, options, text, message):
+    """The error is raised before any request."""
     shown = failure(shell, f"%%graphql schema {options}\n{text}\n#")
     assert message in shown
     assert len(shown.splitlines()) <= 8
     assert not Path("out.csv").exists()
 
 
-def test_a_file_that_was_there_stays_when_nothing_can_be_written(shell):
-    """An answer of two lists is no CSV; it is kept in the error, and the old file as it was."""
+def test_a_failed_write_leaves_the_existing_file_unchanged(shell):
+    """A response with two lists cannot become CSV; the error has the result."""
     Path("out.csv").write_text("mine")
     failure(shell, "%%graphql schema --export-to out.csv -o kept\n{ a: rows { n } b: rows { n } }")
     assert Path("out.csv").read_text() == "mine"
     assert len(shell.user_ns["kept"]["a"]) == 2
 
 
-def test_a_text_comes_from_a_file(shell):
-    """On a line, or in a cell of comments; an error names file and line."""
+def test_a_document_is_read_from_a_file(shell):
+    """From a line, or a cell of comments; an error names file and line."""
     Path("hello.graphql").write_text("{ hello }")
     assert run(shell, "%graphql -c schema -f hello.graphql").data == {"hello": "Hello world!"}
     assert run(shell, "%%graphql schema -f hello.graphql\n# its text\n").data
@@ -135,14 +141,14 @@ def test_a_text_comes_from_a_file(shell):
     assert shown[1:3] == ["  hello.graphql line 2, column 3", "     2 |   helo"]
 
 
-def test_one_of_several_operations_is_run(shell):
-    """By its name."""
+def test_the_named_operation_is_run(shell):
+    """One of several in the document."""
     text = "query A { hello }\nquery B { add(a: 1) }"
     assert run(shell, f"%%graphql schema --operation B\n{text}").data == {"add": 1}
 
 
-def test_saved_fragments_are_spread_by_later_cells(shell):
-    """Those of a cell of fragments, those of an operation, and those that they spread."""
+def test_later_cells_spread_saved_fragments(shell):
+    """From a cell of fragments or of an operation, with the fragments that they spread."""
     assert run(shell, "%%graphql schema -S row\nfragment RowBits on Row { n }") is None
     run(shell, "%%graphql schema -S all\nfragment All on Query { rows { ...RowBits } }")
     assert run(shell, "%%graphql schema\n{ ...All }").data == {"rows": [{"n": 1}, {"n": 2}]}
@@ -173,34 +179,36 @@ def test_a_saved_operation_is_run_again(shell):
     ],
 )
 @pytest.mark.parametrize("option", ["", "-N", "--dry-run"])
-def test_only_what_is_valid_is_saved(shell, text, option):
-    """A refused text does not replace the saved one."""
+def test_only_valid_documents_are_saved(shell, text, option):
+    """An invalid document does not replace the saved one."""
     run(shell, "%%graphql schema -S kept -N\nquery Kept { hello }")
     failure(shell, f"%%graphql schema -S kept {option}\n{text}")
     assert run(shell, "%graphql snippets kept") == "query Kept { hello }"
 
 
-def test_a_mistake_in_a_saved_fragment_is_told_as_one(shell):
-    """On another schema it need not be valid; no line of the cell is blamed."""
+def test_an_error_in_a_saved_fragment_names_no_line_of_the_cell(shell):
+    """The fragment may be invalid in another schema."""
     run(shell, "%%graphql schema -S one\nfragment One on Query { hello }")
     run(shell, "%%graphql schema -S two\nfragment Two on Query {\n  add(a: 1)\n}")
     shell.user_ns["other"] = gqlnb.Schema("type Query { hello: String }")
     shown = failure(shell, "%%graphql other\n{ ...One ...Two }").splitlines()
     assert shown == [
-        "QueryError: In the saved fragment Two: Cannot query field 'add' on type 'Query'."
+        "QueryError: In the saved fragment Two: Cannot query field 'add' on type 'Query'.",
+        "  Query has: hello.",
     ]
 
 
-def test_an_error_of_a_field_of_a_saved_fragment_names_the_fragment(shell):
-    """It has no line of the cell; one beside it has."""
+def test_a_field_error_in_a_saved_fragment_names_the_fragment(shell):
+    """It has no line of the cell; an error in the cell itself has one."""
     run(shell, "%%graphql schema -S frag\nfragment F on Row { n\n  bad }")
     shown = repr(run(shell, "%%graphql schema\n{ rows { ...F }\n  fail }"))
-    assert shown.count("(saved fragment F)") == 2
+    assert "rows[0..1].bad: " in shown
+    assert shown.count("(saved fragment F)") == 1
     assert shown.count("(cell line 3)") == 1
 
 
-def test_what_is_not_executed_is_checked(shell):
-    """Text and variables; nothing is asked."""
+def test_a_document_is_validated_without_execution(shell):
+    """Document and variables are checked; no request is sent."""
     run(shell, "asked = []\nschema.resolver('Query.hello')(lambda *_: asked.append(1))")
     assert run(shell, "%%graphql schema -N\n{ hello }") is None
     run(shell, "%%graphql schema --dry-run\n{ hello }")
@@ -211,7 +219,7 @@ def test_what_is_not_executed_is_checked(shell):
     assert shell.user_ns["asked"] == []
 
 
-def test_a_dry_run_tells_what_is_sent_and_what_it_asks_for(shell):
+def test_a_dry_run_shows_the_request_and_its_complexity(shell):
     """The text, the variables as JSON, depth, fields, nodes and points."""
     text = (
         'query Top($n: Int!) {\n  search(query: "stars:>1", type: REPOSITORY, first: $n) {\n'
@@ -241,8 +249,31 @@ def test_a_dry_run_escapes_and_masks(shell):
     assert "&lt;b&gt;" in dry._repr_html_()
 
 
-def test_an_operation_is_explained_and_profiled_where_it_is_executed(shell):
-    """By the engine of this process; elsewhere the error says so."""
+def test_a_dry_run_shows_large_integers_as_they_are_sent(shell):
+    """Over HTTP as text, except in JSON values; in process as numbers."""
+    schema = gqlnb.Schema(
+        "scalar BigInt scalar JSON scalar Odd "
+        "type Query { f(big: BigInt, any: JSON, odd: Odd): JSON }",
+        {"Query": {"f": lambda _root, args, _context: args}},
+    )
+    text = "query ($big: BigInt, $any: JSON, $odd: Odd) { f(big: $big, any: $any, odd: $odd) }"
+    shell.user_ns |= {"here": schema, "big": 2**60 + 1, "any": [2**70], "odd": 2**64}
+    assert run(shell, f"%%graphql here --dry-run\n{text}").variables == {
+        "big": 2**60 + 1,
+        "any": [2**70],
+        "odd": 2**64,
+    }
+    with gqlnb.serve(schema, port=0) as server:
+        shell.user_ns["far"] = gqlnb.Client(server.url)
+        dry = run(shell, f"%%graphql far --dry-run\n{text}")
+        assert f'$big: BigInt = "{2**60 + 1}"' in repr(dry)
+        answer = run(shell, f"%%graphql far\n{text}")
+        assert answer.response is not None
+        assert dry.variables == dict(answer.variables)
+
+
+def test_only_in_process_operations_are_explained_and_profiled(shell):
+    """For a remote endpoint, the error says so."""
     assert "Query.hello: String" in repr(run(shell, "%%graphql schema --explain\n{ hello }"))
     profile = run(shell, "%%graphql schema --profile\n{ hello }")
     assert profile.frame()["field"].tolist() == ["Query.hello"]
@@ -268,15 +299,15 @@ def test_stats_are_one_line(shell):
     assert beside(shell, "%%graphql schema -q\n{ hello }")[0]["text/plain"].endswith("1 row")
 
 
-def test_a_budget_is_read_from_headers():
-    """As GitHub sends them."""
-    from gqlnb.notebook.output_options import format_budget
-    from gqlnb.result.result import Result
+def test_the_rate_limit_is_read_from_headers():
+    """GitHub sends these headers."""
+    from gqlnb.notebook.output_options import format_stats
 
     headers = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4987"}
-    told = Response(200, headers={**headers, "X-RateLimit-Reset": "86400"})
-    assert format_budget(Result({}, response=told)) == "budget 4,987 of 5,000 left until 00:00 UTC"
-    assert format_budget(Result({}, response=Response(200))) == ""
+    told = Response(200, headers={**headers, "X-RateLimit-Reset": "1893456000"})
+    line = "2.000 s, 1 row, budget 4,987 of 5,000 left until 00:00 UTC"
+    assert format_stats(Result({}, response=told), 2) == line
+    assert format_stats(Result({}, response=Response(200)), 2) == "2.000 s, 1 row"
 
 
 @pytest.mark.parametrize(
@@ -289,7 +320,7 @@ def test_a_budget_is_read_from_headers():
     ],
 )
 def test_a_control_runs_the_operation_again(shell, declared, given, moved, answer):
-    """Whenever it is moved, with its value; the answer is also kept under its name."""
+    """It runs at each change with the new value; the result is also stored under its name."""
     shell.user_ns |= given
     cell = f"%%graphql schema --interact a -t json -o kept\nquery ({declared}) {{ add(a: $a) }}"
     shown = beside(shell, cell)
@@ -318,7 +349,7 @@ def widget(description):
     ],
 )
 def test_a_control_fits_the_declared_type(shell, text, given, kind, value):
-    """The initial value is that of the notebook, else the default."""
+    """The initial value is the notebook's variable, else the default."""
     from gqlnb.document.document import Document
     from gqlnb.notebook.cell_variables import build_control
 
@@ -332,8 +363,8 @@ def test_a_control_fits_the_declared_type(shell, text, given, kind, value):
         assert (made.min, made.max) == (1, 100)
 
 
-def test_a_mistake_while_a_control_moves_is_shown_in_its_place(shell):
-    """And the next move works again."""
+def test_an_error_after_a_control_change_replaces_the_output(shell):
+    """The next change works again."""
     shell.user_ns["s"] = "fine"
     refuse = "def say(root, args, context):\n    if args['s'] == 'bad': raise ValueError('no')"
     run(shell, f"{refuse}\n    return args['s']\nschema.resolver('Query.say')(say)")
@@ -347,8 +378,8 @@ def test_a_mistake_while_a_control_moves_is_shown_in_its_place(shell):
     assert shell.user_ns["kept"] == {"say": "good"}
 
 
-def test_errors_of_a_partial_answer_stay_in_the_place_of_the_answer(shell):
-    """A control that is moved often leaves no heap of notes."""
+def test_partial_errors_replace_the_previous_output(shell):
+    """Frequent changes of a control do not accumulate notes."""
     text = "query ($t: Boolean = false) { hello fail @include(if: $t) }"
     beside(shell, f"%%graphql schema --interact t -t json\n{text}")
     with capture_output() as captured:
@@ -357,8 +388,8 @@ def test_errors_of_a_partial_answer_stay_in_the_place_of_the_answer(shell):
     assert "fail: ZeroDivisionError" in shown.data["text/plain"]
 
 
-def test_nothing_is_remembered_of_an_endpoint_on_demand(shell):
-    """Its schema is asked for again; without the option it is not."""
+def test_an_option_disables_the_schema_cache(shell):
+    """The schema is requested again; without the option it is not."""
     with gqlnb.serve(shell.user_ns["schema"], port=0) as server:
         shell.user_ns["server"] = server
         for _ in range(2):
@@ -373,8 +404,8 @@ def test_nothing_is_remembered_of_an_endpoint_on_demand(shell):
         assert len(server.log) == 8
 
 
-def test_a_client_with_headers_is_kept_as_long_as_they_stay(shell, monkeypatch):
-    """Its endpoint is not asked for its schema in every cell; another value is another client."""
+def test_a_client_is_reused_while_its_headers_are_equal(shell, monkeypatch):
+    """The schema is not requested in every cell; another value creates another client."""
     monkeypatch.setenv("MY_HEADER", f"Bearer {SECRET}")
     token = gqlnb.Token(SECRET)
     with gqlnb.serve(shell.user_ns["schema"], port=0, token=token) as server:
@@ -386,8 +417,8 @@ def test_a_client_with_headers_is_kept_as_long_as_they_stay(shell, monkeypatch):
         assert "401" in failure(shell, cell)
 
 
-def test_a_server_that_was_started_anew_is_asked_for_its_schema_again(shell):
-    """Before a text is refused that may be right by now; once."""
+def test_the_schema_of_a_restarted_server_is_reloaded(shell):
+    """It is reloaded once, before a document is rejected by an outdated schema."""
     first = gqlnb.serve(shell.user_ns["schema"], port=0)
     run(shell, f"%%graphql {first.url} -q\n{{ hello }}")
     first.close()
@@ -398,8 +429,8 @@ def test_a_server_that_was_started_anew_is_asked_for_its_schema_again(shell):
         assert len(server.log) == 3
 
 
-def test_a_text_is_checked_before_it_is_sent(shell):
-    """Ten mistakes at most are shown; the endpoint is asked for its schema alone."""
+def test_a_document_is_validated_before_it_is_sent(shell):
+    """At most ten errors are shown; the only request is for the schema."""
     with gqlnb.serve(shell.user_ns["schema"], port=0) as server:
         shell.user_ns["server"] = server
         fields = "\n".join(f"  nope{number}" for number in range(12))
@@ -410,8 +441,8 @@ def test_a_text_is_checked_before_it_is_sent(shell):
         assert server.log["operation"].tolist() == ["IntrospectionQuery"]
 
 
-def test_an_endpoint_that_does_not_tell_its_schema_is_asked_without(shell):
-    """The endpoint reports errors itself, and they have a line of the cell."""
+def test_an_endpoint_without_introspection_is_queried(shell):
+    """The endpoint reports errors itself, with their lines in the cell."""
     silent = gqlnb.Access(introspection=False)
     with gqlnb.serve(shell.user_ns["schema"], port=0, access=silent) as server:
         shell.user_ns["server"] = server
@@ -422,8 +453,8 @@ def test_an_endpoint_that_does_not_tell_its_schema_is_asked_without(shell):
         assert len(server.log) == 4
 
 
-def test_that_an_endpoint_does_not_tell_its_schema_is_said_once(shell):
-    """By the first cell that may speak, by the name it was asked with; each endpoint by itself."""
+def test_disabled_introspection_is_reported_once(shell):
+    """By the first cell with output, under the name used there; once for each endpoint."""
     silent = gqlnb.Access(introspection=False)
     with gqlnb.serve(shell.user_ns["schema"], port=0, access=silent) as server:
         shell.user_ns.update(server=server, address=server.url)
@@ -441,7 +472,7 @@ def test_that_an_endpoint_does_not_tell_its_schema_is_said_once(shell):
         assert beside(shell, "%%graphql server\n{ hello }") == []
 
 
-def test_an_endpoint_may_be_left_unasked(shell):
+def test_introspection_can_be_disabled(shell):
     """`introspect = 'never'`."""
     run(shell, "%config GraphQLMagic.introspect = 'never'")
     with gqlnb.serve(shell.user_ns["schema"], port=0) as server:
@@ -451,8 +482,8 @@ def test_an_endpoint_may_be_left_unasked(shell):
         assert run(shell, "%%graphql schema\n{ hello }").document.schema is not None
 
 
-def test_a_path_says_which_line_selected_what_an_endpoint_refused(shell):
-    """Where the endpoint gives no line itself, as GitHub with rules of its own."""
+def test_an_error_path_is_mapped_to_a_line_of_the_cell(shell):
+    """For errors without locations, such as those of GitHub's own rules."""
     shell.user_ns["strict"] = Strict()
     shown = failure(shell, "%%graphql strict -o kept\n{\n  rows {\n    n } }").splitlines()
     assert shown.pop(0).startswith("strict refuses introspection: Too much.")
@@ -491,16 +522,23 @@ class Strict:
         ({"numb": len}, "The notebook has no num. Set it"),
     ],
 )
-def test_a_missing_variable_is_told_with_what_is_near(shell, names, told):
-    """Its name, its type, and the notebook's names that are like it."""
+def test_a_missing_variable_error_suggests_similar_names(shell, names, told):
+    """It has the variable's name, its type, and similar names of the notebook."""
     shell.user_ns |= names
     shown = failure(shell, "%%graphql schema\nquery ($num: Int!) { add(a: $num) }")
     assert "Variable '$num' of required type 'Int!' was not provided." in shown
     assert told in shown
 
 
-def test_variables_come_by_name_or_not(shell):
-    """`variables = 'given'`: from the line alone."""
+def test_lists_of_ipython_are_not_suggested_for_a_missing_variable(shell):
+    """`In` is similar to `n`, and never meant."""
+    shell.user_ns["In"] = []
+    shown = failure(shell, "%%graphql schema\nquery ($n: Int!) { add(a: $n) }")
+    assert "The notebook has no n. Set it" in shown
+
+
+def test_taking_variables_by_name_can_be_disabled(shell):
+    """With `variables = 'given'`, only the line gives variables."""
     shell.user_ns["a"] = 4
     text = "query ($a: Int = 1) { add(a: $a) }"
     assert run(shell, f"%%graphql schema\n{text}").data == {"add": 4}
@@ -510,12 +548,12 @@ def test_variables_come_by_name_or_not(shell):
 
 
 def test_no_secret_is_in_any_output_of_a_failing_cell(shell, monkeypatch):
-    """Of any mode of tracebacks, also where our own code is at fault."""
+    """In any traceback mode, also if our own code fails."""
     monkeypatch.setenv("MY_TOKEN", SECRET)
     with gqlnb.serve(shell.user_ns["schema"], port=0, token=gqlnb.Token(SECRET)) as server:
         run(shell, f"%graphql connect mine {server.url} --token env:MY_TOKEN")
         run(shell, "%%graphql mine -o kept\n{ hello }")
-        monkeypatch.setattr("gqlnb.notebook.cell_runner.convert_result", lambda *_: 1 / 0)
+        monkeypatch.setattr("gqlnb.notebook.cell_runner.locate_in_cell", lambda *_: 1 / 0)
         for mode in ("Context", "Verbose", "Plain"):
             shell.run_line_magic("xmode", mode)
             for cell in (

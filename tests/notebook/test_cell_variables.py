@@ -18,8 +18,8 @@ MAGICS = {
 
 
 @pytest.mark.parametrize("magic", MAGICS.values(), ids=MAGICS)
-def test_a_magic_in_a_function_sees_its_locals(shell, magic):
-    """They go before the names of the notebook, which still count where there is no local."""
+def test_a_magic_in_a_function_uses_its_locals(shell, magic):
+    """Locals take precedence over the names of the notebook."""
     code = f"a, b = 100, 1\ndef f(a):\n    return {magic}\nfound = f(2)"
     if magic.startswith("%"):
         code = f"a, b = 100, 1\ndef f(a):\n    r = {magic}\n    return r\nfound = f(2)"
@@ -29,15 +29,15 @@ def test_a_magic_in_a_function_sees_its_locals(shell, magic):
 
 
 @pytest.mark.parametrize("magic", [MAGICS["line"], MAGICS["cell"]], ids=["line", "cell"])
-def test_a_magic_in_a_comprehension_sees_what_is_around_it(shell, magic):
-    """The loop's variable, and the locals of the function that it stands in."""
+def test_a_magic_in_a_comprehension_uses_enclosing_names(shell, magic):
+    """The loop's variable, and the locals of the enclosing function."""
     run(shell, f"def f(b):\n    return [{magic}.data['add'] for a in range(3)]\nfound = f(10)")
     assert shell.user_ns["found"] == [10, 11, 12]
     assert run(shell, f"[{magic}.data['add'] for a in range(2) for b in (5,)]") == [5, 6]
 
 
-def test_options_see_locals_too(shell):
-    """The connection, --vars, and expressions of --param with comprehensions in them."""
+def test_options_use_locals(shell):
+    """The connection, --vars, and --param expressions with comprehensions."""
     run(
         shell,
         "names = [1]\n"
@@ -51,7 +51,7 @@ def test_options_see_locals_too(shell):
 
 
 def test_locals_do_not_outlive_the_function(shell):
-    """A cell after it does not see them."""
+    """A later cell does not use them."""
     run(shell, f"def f():\n    a = 1\n    return {MAGICS['line']}\nf()")
     assert "The notebook has no a." in failure(shell, f"%%graphql schema\n{ADD}")
 
@@ -66,8 +66,8 @@ def test_an_error_in_a_function_names_a_local(shell):
 NULLABLE = "query ($onyl: Int) { add(a: 1, b: $onyl) }"
 
 
-def test_a_similar_name_is_said_once(shell):
-    """The variable is left out, and the cell says so in one note."""
+def test_a_similar_name_is_noted_once(shell):
+    """The variable is left out, and one note says so."""
     shell.user_ns["only"] = 5
     (note,) = beside(shell, f"%%graphql schema -o r\n{NULLABLE}")
     assert note["text/plain"].startswith("$onyl has no value, so it is left out (null). Did you")
@@ -89,21 +89,21 @@ def test_a_similar_name_is_said_once(shell):
     ],
     ids=["given", "unlike", "no number", "declared"],
 )
-def test_no_similar_name_is_said_where_none_is_meant(shell, names, text):
-    """Where there is a value, and where the other name is not a value for it."""
+def test_no_similar_name_is_suggested_without_need(shell, names, text):
+    """If a value exists, or the other name has no value of the type."""
     shell.user_ns |= names
     assert beside(shell, f"%%graphql schema -o r -N\n{text}") == []
 
 
-def test_a_default_is_said_to_be_used(shell):
-    """The default goes where the value was meant to."""
+def test_a_note_says_that_a_default_is_used(shell):
+    """The misspelled variable has a default, which is sent instead of the similar name's value."""
     shell.user_ns["only"] = 5
     (note,) = beside(shell, "%%graphql schema -o r\nquery ($onyl: Int = 3) { add(a: $onyl) }")
     assert "its default is used" in note["text/plain"]
 
 
 @pytest.mark.parametrize("option", ["-p onyl=5", "-v given"])
-def test_an_option_that_gives_an_unknown_variable_is_an_error(shell, option):
+def test_an_option_for_an_undeclared_variable_is_an_error(shell, option):
     """It would be ignored, and the operation would run without it."""
     shell.user_ns["given"] = {"onyl": 5}
     text = "query ($only: Int) { add(a: 1, b: $only) }"
@@ -142,15 +142,15 @@ def things(root, args, context):
         "%graphql short --paginate {};",
     ],
 )
-def test_an_incomplete_result_is_always_said(shell, cell):
-    """Also where the result goes to a name, or is silenced."""
+def test_an_incomplete_result_is_always_reported(shell, cell):
+    """Also if the result is assigned to a name, or the output is silenced."""
     shell.user_ns["short"] = gqlnb.Schema(PAGES, {"Query": {"things": things}})
     text = "{ things(first: 10) { nodes { n } totalCount } }"
     notes = [shown["text/plain"] for shown in beside(shell, cell.format(text))]
     assert len([note for note in notes if "Pages: 3 of 4 items" in note]) == 1
 
 
-def test_a_complete_result_says_nothing(shell):
+def test_a_complete_result_has_no_note(shell):
     """There is nothing to add to it."""
     full = {"nodes": [], "totalCount": 0, "pageInfo": {"hasNextPage": False}}
     shell.user_ns["full"] = gqlnb.Schema(PAGES, {"Query": {"things": lambda *_: full}})
@@ -251,12 +251,12 @@ def kernel():
 
 
 @pytest.mark.parametrize(("code", "expected"), SITUATIONS.values(), ids=SITUATIONS)
-def test_everyday_variables_in_a_kernel(kernel, code, expected):
-    """Each value of a notebook arrives as its declared type, or the error gives advice."""
+def test_common_variable_types_in_a_kernel(kernel, code, expected):
+    """Each Python value is sent as its declared type, or the error gives advice."""
     assert expected in kernel(code)
 
 
-def test_the_frame_that_is_sent_stays_as_it_is(shell):
+def test_sending_a_frame_does_not_change_it(shell):
     """Nothing is written into the user's own frame."""
     sdl = "type Query { f(rows: [R]): Int } input R { a: Float b: String }"
     shell.user_ns["tables"] = gqlnb.Schema(sdl)
@@ -265,3 +265,12 @@ def test_the_frame_that_is_sent_stays_as_it_is(shell):
     before = frame.copy()
     run(shell, "%graphql tables query ($rows: [R]) { f(rows: $rows) }")
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_braces_around_an_expression_are_explained(shell):
+    """`{name}` is a set in Python, not a template; a list variable takes it."""
+    shell.user_ns["name"] = "x"
+    cell = "%%graphql schema -p s={name}\nquery ($s: String!) { say(s: $s) }"
+    assert "is a Python set, because of the braces" in failure(shell, cell)
+    cell = "%%graphql schema -p o={'ASC'}\nquery ($o: [Order!]) { sort(only: $o) }"
+    assert "ASC" in str(run(shell, cell).data)

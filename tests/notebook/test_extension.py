@@ -34,8 +34,8 @@ def test_every_setting_is_explained(shell, capsys):
         assert len(trait.help) > 40
 
 
-def test_a_setting_holds_for_every_cell(shell):
-    """Unless the cell says otherwise; a value that cannot be is refused."""
+def test_a_setting_applies_to_every_cell(shell):
+    """Options of the cell take precedence; an invalid value is an error."""
     run(shell, "%config GraphQLMagic.type = 'json'")
     assert run(shell, "%%graphql schema\n{ hello }") == {"hello": "Hello world!"}
     assert run(shell, "%%graphql schema -t result\n{ hello }").data
@@ -43,7 +43,7 @@ def test_a_setting_holds_for_every_cell(shell):
     assert magic(shell).type == "json"
 
 
-def test_a_project_sets_the_defaults(shell):
+def test_pyproject_sets_the_defaults(shell):
     """`[tool.gqlnb]` sets defaults; IPython's own configuration takes precedence."""
     made = loaded(shell, "[tool.gqlnb]\ntype = 'frame'\nstats = true\n")
     assert (made.type, made.stats) == ("frame", True)
@@ -59,20 +59,20 @@ def test_a_project_sets_the_defaults(shell):
     ("text", "told"),
     [
         ("[tool.gqlnb]\ntyp = 'frame'\n", r"line 2: no setting 'typ'\. Did you mean 'type'\?"),
-        ("[tool.gqlnb]\n\ntype = 'table'\n", r"line 3: type = 'table' cannot be; any of \["),
-        ("[tool.gqlnb]\nstats = 3\n", r"line 2: stats = '3' cannot be; a boolean is expected"),
+        ("[tool.gqlnb]\n\ntype = 'table'\n", r"line 3: type = 'table' is not valid: any of \["),
+        ("[tool.gqlnb]\nstats = 3\n", r"line 2: stats = '3' is not valid: a boolean is expected"),
         ("[tool.gqlnb\n", r"pyproject\.toml, line 1: invalid TOML"),
     ],
 )
-def test_a_mistake_in_a_projects_file_is_a_warning(shell, text, told):
+def test_an_invalid_pyproject_setting_is_a_warning(shell, text, told):
     """The extension loads with the valid settings of the file."""
     with pytest.warns(UserWarning, match=told):
         loaded(shell, text)
     assert run(shell, "%%graphql schema\n{ hello }").data == {"hello": "Hello world!"}
 
 
-def test_unloading_leaves_nothing(shell):
-    """No magic, no configurable, no attribute, no client open."""
+def test_unloading_removes_everything(shell):
+    """No magic, configurable, attribute or open client remains."""
     unload_ipython_extension(shell)
     before = list(shell.configurables)
     load_ipython_extension(shell)
@@ -85,7 +85,7 @@ def test_unloading_leaves_nothing(shell):
     assert list(clients._by_server) == []
 
 
-def test_somebody_elses_magic_is_left_alone(shell):
+def test_unloading_preserves_foreign_magics(shell):
     """A magic registered under our name later survives unloading."""
     shell.register_magic_function(len, "cell", "graphql")
     unload_ipython_extension(shell)
@@ -102,8 +102,8 @@ def test_help_is_shown_for_either_name(shell, capsys):
         assert "[tool.gqlnb.connections.NAME]" in shown
 
 
-def test_loading_opens_no_connection_and_no_file_of_the_user():
-    """Nothing is asked, and nothing heavy is imported."""
+def test_loading_opens_no_connection_and_no_user_file():
+    """No request is sent, and no large library is imported."""
     code = (
         "import sys\n"
         "def watch(event, args):\n"
@@ -118,8 +118,8 @@ def test_loading_opens_no_connection_and_no_file_of_the_user():
     assert done.stdout.strip() == "[]"
 
 
-def test_a_name_that_cannot_be_is_told_as_it_is(shell):
-    """A connection of a broken file is an error of that file."""
+def test_a_broken_connection_file_is_named_in_the_error(shell):
+    """An invalid pyproject.toml is reported when a connection is looked up in it."""
     Path("pyproject.toml").write_text("[tool.gqlnb\n")
     shown = failure(shell, "%%graphql work\n{ hello }")
     assert shown.startswith("OptionError: pyproject.toml, line 1: invalid TOML.")

@@ -12,7 +12,7 @@ TESTS = sorted(Path(__file__).with_name("js").glob("*.test.mjs"))
 
 
 def test_the_front_end_code_passes_its_tests() -> None:
-    """Node's test runner finds no failure in any of the files, and does find them."""
+    """Node's test runner finds the test files, and no test fails."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("No Node on this machine")

@@ -28,14 +28,14 @@ def package(folder: Path) -> dict:
     return json.loads((folder / "package.json").read_text())
 
 
-def test_the_loader_finds_what_it_reads() -> None:
-    """The file that JupyterLab loads is there, and the versions are that of the package."""
+def test_the_files_of_the_extension_exist() -> None:
+    """JupyterLab's entry file is there, and all versions are that of the package."""
     shipped = package(SHIPPED)
     assert (SHIPPED / shipped["jupyterlab"]["_build"]["load"]).is_file()
     assert shipped["version"] == package(HERE)["version"] == gqlnb.__version__
 
 
-def test_jupyterlab_lists_it() -> None:
+def test_jupyterlab_lists_the_extension() -> None:
     """`jupyter labextension list` finds it in the environment, enabled."""
     done = subprocess.run(
         [sys.executable, "-m", "jupyter", "labextension", "list"],
@@ -49,14 +49,15 @@ def test_jupyterlab_lists_it() -> None:
     assert "enabled" in line
 
 
-def test_jupyterlabs_own_builder_takes_it(tmp_path: Path) -> None:
-    """A JupyterLab that loaded extensions in another way could still be given this one."""
+def test_jupyters_builder_builds_the_extension(tmp_path: Path) -> None:
+    """`jupyter-builder build` compiles it from its source."""
     builder = os.environ.get("JUPYTERLAB_BUILDER", str(HERE))
     if not (Path(builder) / "node_modules" / "@jupyter" / "builder").is_dir():
         pytest.skip("npm's @jupyter/builder is not installed; JUPYTERLAB_BUILDER says where it is")
     folder = tmp_path / "extension"
     folder.mkdir()
-    for path in (*HERE.glob("*.js*"), SHIPPED / "static" / "graphql.js"):
+    names = ("graphql.js", "grid_button.js", "outputs.js", "widgets.js")
+    for path in (*HERE.glob("*.js*"), *(SHIPPED / "static" / name for name in names)):
         shutil.copy(path, folder)
     (folder / "node_modules").symlink_to(Path(builder) / "node_modules")
     subprocess.run(

@@ -8,7 +8,7 @@ import pytest
 import gqlnb
 from gqlnb import background
 from gqlnb.result.result import Result
-from tests.notebook.cells import SECRET, failure, run
+from tests.notebook.cells import SECRET, beside, failure, run
 
 
 def test_a_cell_runs_on_an_object_of_the_namespace(shell):
@@ -17,8 +17,8 @@ def test_a_cell_runs_on_an_object_of_the_namespace(shell):
 
 
 @pytest.mark.parametrize("line", ["-c schema", "--connection schema", "schema -t json", "schema"])
-def test_a_connection_may_be_named_by_option(shell, line):
-    """The first word or `-c`."""
+def test_a_connection_can_be_given_by_option(shell, line):
+    """As the first word, or with `-c`."""
     value = run(shell, f"%%graphql {line}\n{{ hello }}")
     assert (value if isinstance(value, dict) else value.data) == {"hello": "Hello world!"}
 
@@ -26,8 +26,8 @@ def test_a_connection_may_be_named_by_option(shell, line):
 @pytest.mark.parametrize(
     "line", ["schema out <<", "out << -c schema", "-o out schema", "schema --output out"]
 )
-def test_an_answer_goes_to_a_name_and_shows_nothing(shell, line):
-    """`name <<`, `-o`: the Result is kept."""
+def test_an_assigned_result_is_not_displayed(shell, line):
+    """`name <<` and `-o` store the Result."""
     assert run(shell, f"%%graphql {line}\n{{ hello }}") is None
     assert isinstance(shell.user_ns["out"], Result)
     assert shell.user_ns["out"]["hello"] == "Hello world!"
@@ -44,7 +44,7 @@ def test_variables_are_taken_by_name(shell):
     assert run(shell, f"%%graphql schema -v given -p b=1\n{text}").data == {"add": 101}
 
 
-def test_braces_and_dollars_on_the_line_stay_as_they_are(shell):
+def test_braces_and_dollars_on_the_line_are_not_expanded(shell):
     """IPython would replace {hello} and $a by Python values."""
     shell.user_ns |= {"hello": "octocat", "a": 3}
     assert run(shell, "%graphql -c schema {hello}").data == {"hello": "Hello world!"}
@@ -59,26 +59,26 @@ def test_braces_and_dollars_on_the_line_stay_as_they_are(shell):
         ("json", lambda value: value == {"rows": [{"n": 1}, {"n": 2}]}),
     ],
 )
-def test_the_type_of_the_value_is_chosen(shell, kind, check):
-    """Result, DataFrame, or plain data; the same under a name."""
+def test_an_option_selects_the_type_of_the_value(shell, kind, check):
+    """Result, DataFrame, or plain data; the same for an assigned value."""
     assert check(run(shell, f"%%graphql schema -t {kind}\n{{ rows {{ n }} }}"))
     run(shell, f"%%graphql schema -t {kind} -o kept\n{{ rows {{ n }} }}")
     assert check(shell.user_ns["kept"])
 
 
-def test_a_semicolon_and_silent_show_nothing(shell):
-    """`;` is no GraphQL and is taken off."""
+def test_a_semicolon_or_silent_suppresses_the_output(shell):
+    """`;` is removed, since it is not valid GraphQL."""
     assert run(shell, "%%graphql schema\n{ hello };") is None
     assert run(shell, "%%graphql schema -q\n{ hello }") is None
 
 
-def test_a_mutation_is_decided_by_the_operation(shell):
-    """No option says so."""
+def test_a_mutation_is_recognised_by_its_operation(shell):
+    """No option is needed."""
     assert run(shell, "%%graphql schema\nmutation { put(a: 4) }").data == {"put": 4}
 
 
 def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
-    """Four short lines, no frames."""
+    """Four short lines, without stack frames."""
     shown = failure(shell, "%%graphql schema\n{\n  helo\n}").splitlines()
     assert shown == [
         "QueryError: Cannot query field 'helo' on type 'Query'. Did you mean 'hello'?",
@@ -101,12 +101,18 @@ def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
         ("%%graphql nowhere\n{ hello }", "No connection is called 'nowhere'"),
         ("%%graphql shema\n{ hello }", "No connection is called 'shema'"),
         ("%%graphql schema --outptu x\n{ hello }", "Did you mean '--output'?"),
-        ("%%graphql schema -t table\n{ hello }", "invalid choice: 'table'"),
-        ("%%graphql schema -o a-b\n{ hello }", "'a-b' is not a Python name"),
+        (
+            "%%graphql schema -t table\n{ hello }",
+            "-t/--type takes one of result, frame, frames, json, arrow, pandas, polars, raw; "
+            "got 'table'.",
+        ),
+        ("%%graphql schema -t fram\n{ hello }", "got 'fram'. Did you mean 'frame'?"),
+        ("%%graphql schema -o\n{ hello }", "-o/--output takes a value; %%graphql --help"),
+        ("%graphql history abc", "number takes a whole number, not 'abc'"),
+        ("%%graphql schema -o a-b\n{ hello }", "takes a Python name, not 'a-b'"),
         ("%%graphql schema -v nope\n{ hello }", "--vars takes the name of a mapping"),
         ("%%graphql schema -p nope\n{ hello }", "--param takes NAME=EXPRESSION"),
         ("%%graphql schema 'open\n{ hello }", "no closing quotation"),
-        ("%graphql", "or one of: connections"),
         ("%graphql frobnicate", "'frobnicate' is neither an operation"),
         ("%graphql use nope", "No connection is called 'nope'"),
         ("%graphql use", "takes one name"),
@@ -117,7 +123,7 @@ def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
         ("%%graphql\n{ hello }", "POST http://127.0.0.1:9/graphql: Nothing listens there."),
     ],
 )
-def test_bad_input_is_one_clear_error(shell, monkeypatch, cell, message):
+def test_invalid_input_is_one_clear_error(shell, monkeypatch, cell, message):
     """Every mistake is a short error of ours."""
     monkeypatch.setenv("GQLNB_URL", "http://127.0.0.1:9/graphql")
     shown = failure(shell, cell)
@@ -135,15 +141,15 @@ def test_a_token_on_the_line_is_refused_and_not_repeated(shell):
     assert "ghp_" not in shown
 
 
-def test_a_partial_answer_is_shown_not_raised(shell):
-    """The data are there, and the errors say where."""
+def test_a_partial_response_is_shown_and_not_raised(shell):
+    """The data are displayed, and the errors have their locations."""
     result = run(shell, "%%graphql schema\n{ hello fail }")
     assert result.data == {"hello": "Hello world!", "fail": None}
     assert "fail: ZeroDivisionError: division by zero" in repr(result)
 
 
-def test_a_failed_answer_is_kept_under_its_name(shell):
-    """The answer of a failed operation can be inspected."""
+def test_a_failed_result_is_stored_under_its_name(shell):
+    """The result of a failed operation can be inspected."""
     silent = gqlnb.Access(introspection=False)
     with gqlnb.serve(shell.user_ns["schema"], port=0, access=silent) as server:
         shell.user_ns["server"] = server
@@ -151,7 +157,7 @@ def test_a_failed_answer_is_kept_under_its_name(shell):
     assert "helo" in shell.user_ns["kept"].errors[0]["message"]
 
 
-def test_a_bare_cell_asks_the_newest_server_of_the_notebook(shell):
+def test_a_cell_without_a_target_uses_the_newest_server(shell):
     """Serve in one cell, query in the next."""
     run(shell, "server = __import__('gqlnb').serve(schema, port=0)")
     try:
@@ -181,7 +187,7 @@ def test_a_namespace_object_becomes_a_connection(shell):
     assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
 
 
-def test_a_schema_is_served_by_magic(shell):
+def test_the_serve_subcommand_starts_a_server(shell):
     """Its value is the server."""
     server = run(shell, "%graphql serve schema --port 0")
     with server:
@@ -189,7 +195,7 @@ def test_a_schema_is_served_by_magic(shell):
 
 
 def test_the_schema_of_a_connection_is_shown(shell):
-    """All of it, or one type; as documentation, or as SDL."""
+    """The whole schema or one type, as documentation or as SDL."""
     told = repr(run(shell, "%graphql schema Mutation -c schema --sdl"))
     assert told == "type Mutation {\n  put(a: Int!): Int\n}"
     assert "type Query" in run(shell, "%graphql schema -c schema --sdl")
@@ -197,7 +203,7 @@ def test_the_schema_of_a_connection_is_shown(shell):
 
 
 def test_stars_shows_a_frame(shell):
-    """Name, owner and stars of the stand-in; the source is said."""
+    """Name, owner and stars from the stand-in, with a note of the source."""
     frame = run(shell, "%graphql stars >200000 --limit 3")
     assert list(frame.columns) == ["name", "owner", "stargazers"]
     assert len(frame) == 3
@@ -208,15 +214,15 @@ def test_stars_shows_a_frame(shell):
 
 
 def test_a_bare_number_means_more_than_that_many_stars(shell):
-    """As in Python and on the command line."""
+    """As in Python and in the shell."""
     frame = run(shell, "%graphql stars 300000 --limit 3")
     assert frame.attrs["query"] == "stars:>300000"
     frame = run(shell, "%graphql stars 300_000 language:python")
     assert frame.attrs["query"] == "stars:>300000 language:python"
 
 
-def test_stars_takes_the_terms_of_a_search(shell):
-    """As `gqlnb.stars` does: quotes within a term are its own, one that is negated no option."""
+def test_stars_accepts_search_terms(shell):
+    """As in `gqlnb.stars`: quotes within a term are preserved, a negated term is not an option."""
     line = '%graphql stars language:"objective c" > 50 -user:google sort:forks --limit all'
     frame = run(shell, line)
     assert frame.attrs["query"] == 'stars:>50 language:"objective c" -user:google sort:forks'
@@ -227,7 +233,7 @@ def test_stars_takes_the_terms_of_a_search(shell):
 
 
 def test_the_stand_in_answers_the_documented_query(shell):
-    """The shape that GitHub documents, in a cell."""
+    """The query is from GitHub's documentation."""
     shell.user_ns["n"] = 2
     text = (
         'query ($n: Int!) { search(query: "stars:>100000", type: REPOSITORY, first: $n) { '
@@ -239,7 +245,28 @@ def test_the_stand_in_answers_the_documented_query(shell):
     assert result.frame().columns.tolist() == ["name", "owner.login", "stargazers.totalCount"]
 
 
-def test_loading_twice_is_loading_once_and_unloading_restores(shell):
+def test_a_line_names_the_fields_that_the_stand_in_has_no_data_for(shell):
+    """At most three, with their outcomes; none for derived values, nor if the cell is silent."""
+    text = '{ repository(owner: "torvalds", name: "linux") { name createdAt %s } }'
+
+    def shown(options, fields):
+        return [
+            bundle["text/plain"]
+            for bundle in beside(shell, f"%%graphql demo {options}\n{text % fields}")
+            if "Not in the data" in bundle["text/plain"]
+        ]
+
+    assert shown("", "description isTemplate") == [
+        "Not in the data of the stand-in: "
+        "Repository.description (null), Repository.isTemplate (false)."
+    ]
+    (line,) = shown("out <<", "description isTemplate diskUsage homepageUrl isMirror")
+    assert line.endswith("Repository.diskUsage (null) and 2 more.")
+    assert shown("", "stargazerCount") == []
+    assert shown("-q", "description") == []
+
+
+def test_loading_twice_is_loading_once(shell):
     """Unloading restores the former magics."""
     from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
 
@@ -258,8 +285,8 @@ def test_loading_twice_is_loading_once_and_unloading_restores(shell):
     assert shell.magics_manager.magics["cell"]["gql"] is len
 
 
-def test_after_unloading_a_cell_says_that_the_magic_is_gone(shell):
-    """IPython's own words."""
+def test_after_unloading_the_magic_is_not_found(shell):
+    """The message is IPython's own."""
     shell.run_line_magic("unload_ext", "gqlnb")
     assert "graphql" in failure(shell, "%%graphql schema\n{ hello }")
     shell.run_line_magic("load_ext", "gqlnb")
@@ -267,7 +294,7 @@ def test_after_unloading_a_cell_says_that_the_magic_is_gone(shell):
 
 
 def test_no_token_is_shown_in_verbose_tracebacks(shell, monkeypatch):
-    """Not even the mode that prints every local."""
+    """Verbose mode would print every local variable."""
     monkeypatch.setenv("MY_TOKEN", SECRET)
     shell.run_line_magic("xmode", "Verbose")
     try:
@@ -291,8 +318,8 @@ def test_the_help_names_every_option(shell):
     assert [option for option in options if option not in text] == []
 
 
-def test_loading_brings_no_heavy_library():
-    """A bare load stays cheap."""
+def test_loading_imports_no_large_library():
+    """A load without any cell stays fast."""
     import subprocess
 
     code = (
@@ -322,8 +349,8 @@ def test_loading_brings_no_heavy_library():
     ],
 )
 @pytest.mark.parametrize("option", ["-p ", "-p", "--param ", "--param="])
-def test_an_expression_is_taken_as_it_is_written(shell, option, written, value):
-    """Its quotes are Python's: a text is that text, and a name is that name."""
+def test_an_expression_keeps_its_quotes(shell, option, written, value):
+    """Quoted text is a Python string, and a bare name is a variable."""
     shell.user_ns |= {
         "hello": "HIJACKED",
         "one": 1,
@@ -341,7 +368,7 @@ def test_an_expression_is_taken_as_it_is_written(shell, option, written, value):
 
 
 def test_an_expression_may_be_quoted_as_a_whole(shell):
-    """As one does in a shell."""
+    """As for arguments in a shell."""
     text = "query ($a: Int!) { add(a: $a) }"
     assert run(shell, f"%%graphql schema -p 'a = 1 + 2'\n{text}").data == {"add": 3}
 
@@ -355,8 +382,8 @@ def test_an_expression_may_be_quoted_as_a_whole(shell):
         ("bad()", "--param a=bad(): KeyError: 'x', in bad, line 2: return {}['x']"),
     ],
 )
-def test_an_expression_that_fails_is_one_line(shell, expression, reason):
-    """The error of the expression is named, and no frame of ours is shown."""
+def test_a_failing_expression_is_a_one_line_error(shell, expression, reason):
+    """The error of the expression is named, without our stack frames."""
     run(shell, "def bad():\n    return {}['x']")
     shown = failure(shell, f"%%graphql schema -p a={expression}\nquery ($a: Int!) {{ add(a: $a) }}")
     assert shown.startswith(f"OptionError: {reason}")
@@ -376,8 +403,8 @@ def test_an_expression_that_fails_is_one_line(shell, expression, reason):
     ],
 )
 @pytest.mark.parametrize("word", ["ghp_canary0123456789", "github_pat_canary0123456789"])
-def test_a_token_anywhere_is_refused_and_never_repeated(shell, cell, word):
-    """Before anything else reads the line."""
+def test_a_token_anywhere_on_the_line_is_refused(shell, cell, word):
+    """It is refused before the line is parsed, and not repeated."""
     shown = failure(shell, cell.format(word=word))
     assert "looks like a token" in shown
     assert "canary" not in shown
@@ -411,14 +438,14 @@ def test_a_password_in_an_address_is_refused(shell, address):
     "text",
     ['"a@b.example"', '"http://h:1/x", t: "c@d"', '"ssh://git@host/a"', '"stars:>1 user:a"'],
 )
-def test_ordinary_text_is_no_secret(shell, cell, text):
-    """Addresses, mails and search words."""
+def test_ordinary_text_is_not_refused_as_a_secret(shell, cell, text):
+    """Addresses, e-mail addresses and search words."""
     shell.user_ns["say"] = gqlnb.Schema("type Query { say(s: String, t: String): Int }")
     assert run(shell, cell.format(text=text)).data == {"say": None}
 
 
 def test_an_interrupt_is_shown_without_our_frames(shell):
-    """Its name, and the line of the user's own code it came in."""
+    """Its name, and the interrupted line of the user's code."""
     run(shell, "import signal\ndef slow(*_):\n    signal.raise_signal(signal.SIGINT)")
     run(shell, "schema.resolver('Query.hello')(slow)")
     shown = failure(shell, "%%graphql schema\n{ hello }")
@@ -432,8 +459,8 @@ def test_an_interrupt_is_shown_without_our_frames(shell):
     assert caught.value.__context__ is None
 
 
-def test_the_help_says_what_a_bare_number_of_stars_means(shell):
-    """More than that many; and how to ask for exactly that many."""
+def test_the_help_explains_a_bare_number_of_stars(shell):
+    """More than that many; and the form for exactly that many."""
     text = shell.magics_manager.magics["cell"]["graphql"].__doc__
     assert "1000\n" in text
     assert "means >1000, 1000..1000 exactly 1000" in text
@@ -458,7 +485,7 @@ def guarded(shell, monkeypatch):
     ],
 )
 def test_a_header_is_sent_from_the_environment(shell, guarded, option):
-    """To an address; on a cell and on a line."""
+    """For an address; on a cell and on a line."""
     assert "401" in failure(shell, f"%%graphql {guarded}\n{{ hello }}")
     cells = [
         f"%%graphql {guarded} {option}\n{{ hello }}",
@@ -469,7 +496,7 @@ def test_a_header_is_sent_from_the_environment(shell, guarded, option):
 
 
 def test_a_connection_keeps_its_header(shell, guarded):
-    """`connect` takes it once for all; its schema is asked with it."""
+    """`connect` stores it; the schema request sends it, too."""
     run(shell, f"%graphql connect mine {guarded} -H Authorization=env:MY_HEADER")
     assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
     assert "type Query" in run(shell, "%graphql schema --sdl")
@@ -523,7 +550,7 @@ def test_a_literal_secret_is_refused_and_never_repeated(shell, cell, option):
         ("%graphql connect mine --token env:MY_KEY", "need an address"),
     ],
 )
-def test_a_header_that_cannot_be_sent_is_told(shell, monkeypatch, cell, message):
+def test_an_invalid_header_is_refused(shell, monkeypatch, cell, message):
     """The message names the valid forms."""
     monkeypatch.setenv("MY_KEY", SECRET)
     shown = failure(shell, cell)
@@ -535,5 +562,5 @@ def test_a_token_of_any_service_in_a_cell_is_refused(shell):
     """Known token prefixes are refused anywhere in a cell."""
     for word in ("glpat-canary123456", "xoxb-123456789-canary", "lin_api_canary0123456789abcd"):
         shown = failure(shell, f'%%graphql schema\n{{ add(a: "{word}") }}')
-        assert "this cell holds what looks like a token" in shown
+        assert "this cell contains what looks like a token" in shown
         assert "canary" not in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pandas as pd
 import pytest
@@ -32,25 +33,25 @@ def things(root, args, context):
 
 
 class Wire:
-    """A transport that does something else instead of the request of one number."""
+    """A transport that does something else instead of answering with the page of one number."""
 
     source = "wire"
 
     def __init__(self):
         self.schema = gqlnb.Schema(SDL, {"Query": {"things": things}})
-        self.sent, self.number, self.instead = 0, 0, None
+        self.number, self.instead = 0, None
         self.answered = threading.Semaphore(0)
 
     def send(self, request):
         """Answer, or call the substitute."""
-        self.sent += 1
-        if self.sent == self.number:
-            for _ in range(self.number - 1):  # pages are requested at once: fail after the others
-                self.answered.acquire(timeout=20)
+        data = self.schema.execute(request.query, request.variables).data
+        if self.number and data["things"]["nodes"][0]["n"] == 10 * (self.number - 1):
+            if self.number > 1:  # the other pages are requested at once: fail after the two
+                assert all(self.answered.acquire(timeout=20) for _ in range(2))
+                time.sleep(0.5)  # the transport cannot see that its answers were processed
             return self.instead()
-        result = self.schema.execute(request.query, request.variables)
         self.answered.release()
-        return Response(200, members={"data": result.data})
+        return Response(200, members={"data": data})
 
     async def asend(self, request):
         """Answer in the same way."""
@@ -87,10 +88,9 @@ def interrupted():
     ("options", "count", "sent"),
     [("", COUNT, 3), ("--max-results 12", 12, 2), ("--max-results 1_000", COUNT, 3)],
 )
-def test_all_pages_are_one_answer(shell, wire, options, count, sent):
-    """Of any kind, with as many requests as there are pages."""
+def test_all_pages_are_merged_into_one_result(shell, wire, options, count, sent):
+    """For each kind of value, with one request per page."""
     run(shell, "%graphql -c wire -N { things(first: 1) { totalCount } }")
-    wire.sent = 0
     frame = run(shell, f"%%graphql wire --paginate {options} -t frame\n{TEXT}")
     assert isinstance(frame, pd.DataFrame)
     assert list(frame["n"]) == list(range(count))
@@ -101,19 +101,19 @@ def test_all_pages_are_one_answer(shell, wire, options, count, sent):
 @pytest.mark.parametrize(
     ("options", "text", "message"),
     [
-        ("--max-results 5", TEXT, "add --paginate"),
+        ("--max-results 5", TEXT, "Add --paginate"),
         ("--paginate --max-results 0", TEXT, "takes a whole number above 0, not '0'"),
         ("--paginate --max-results -3", TEXT, "--max-results"),
         ("--paginate --max-results x", TEXT, "takes a whole number above 0, not 'x'"),
         ("--paginate --dry-run", TEXT, "--dry-run is about one request"),
         ("--paginate --profile", TEXT, "--profile is about one request"),
         ("--paginat", TEXT, "Did you mean '--paginate'?"),
-        ("--paginate", "mutation { put { totalCount } }", "it takes no mutation"),
-        ("--paginate -N", "mutation { put { totalCount } }", "it takes no mutation"),
+        ("--paginate", "mutation { put { totalCount } }", "accepts a query, not a mutation"),
+        ("--paginate -N", "mutation { put { totalCount } }", "accepts a query, not a mutation"),
     ],
 )
-def test_a_wrong_use_is_told_before_anything_is_sent(shell, wire, options, text, message):
-    """In one line."""
+def test_invalid_use_is_an_error_before_any_request(shell, wire, options, text, message):
+    """The error has one line."""
     wire.number, wire.instead = 1, interrupted
     shell.user_ns["schema"] = wire.schema
     (line,) = failure(shell, f"%%graphql schema {options}\n{text}").splitlines()
@@ -125,7 +125,7 @@ def test_a_wrong_use_is_told_before_anything_is_sent(shell, wire, options, text,
     ("name", "option"), [("kept", "-o kept"), ("kept", "-t frame -o kept"), ("_pages", "")]
 )
 @pytest.mark.parametrize("instead", [unauthorized, refused, interrupted])
-def test_pages_that_came_are_kept(shell, wire, name, option, instead):
+def test_received_pages_are_kept_after_a_failure(shell, wire, name, option, instead):
     """The error names the kept pages and a line that continues from them."""
     shell.user_ns["wired"] = gqlnb.Client(wire, schema=wire.schema)
     wire.number, wire.instead = 3, instead
@@ -137,26 +137,26 @@ def test_pages_that_came_are_kept(shell, wire, name, option, instead):
     kept = shell.user_ns[name]
     assert [row["n"] for row in kept] == list(range(20))
     wire.number = 0
-    whole = run(shell, onward.partition("To go on: ")[2])
+    whole = run(shell, onward.partition("To continue: ")[2])
     assert len(whole) == COUNT
     assert whole.report.ended == "complete"
 
 
-def test_an_interrupt_is_one_line_and_what_came(shell, wire):
-    """How much, under which name, how to go on; and the history says so."""
+def test_an_interrupt_shows_one_line_and_keeps_the_pages(shell, wire):
+    """The line has the amount, the name and a way to continue; the history records it."""
     shell.user_ns["wired"] = gqlnb.Client(wire, schema=wire.schema)
     wire.number, wire.instead = 2, interrupted
     shown = failure(shell, f"%%graphql wired --paginate\n{TEXT}").splitlines()
     assert shown[0] == "KeyboardInterrupt"
     assert shown[-2:] == [
-        "  10 of 25 items in 1 request, ended: interrupted. They are kept as _pages.",
-        "  To go on: gqlnb.connect(wired).resume(_pages)",
+        "  10 of 25 items in 2 requests, ended: interrupted. They are kept as _pages.",
+        "  To continue: gqlnb.connect(wired).resume(_pages)",
     ]
     assert "interrupted" in repr(run(shell, "%graphql history"))
 
 
-def test_paging_that_ended_early_is_told_beside_any_value(shell):
-    """A cursor that comes twice ends it; a frame alone would not say so."""
+def test_paging_that_ended_early_is_reported(shell):
+    """A repeated cursor ends paging; the returned frame alone would not show it."""
 
     def stuck(root, args, context):
         page = things(root, args, context)
@@ -168,3 +168,20 @@ def test_paging_that_ended_early_is_told_beside_any_value(shell):
     cell = f"%%graphql schema --paginate --max-results 5 -t frame -o kept\n{TEXT}"
     assert beside(shell, cell) == []
     assert len(shell.user_ns["kept"]) == 5
+
+
+def test_a_limit_does_not_hide_other_gaps(shell):
+    """Of each row an inner list may be cut, which `--max-results` does not explain."""
+
+    def tagged(root, args, context):
+        start = args.get("offset") or 0
+        return [{"tags": ["a", "b"]} for _ in range(start, min(start + args["limit"], COUNT))]
+
+    sdl = """
+    type Query { rows(limit: Int!, offset: Int): [Row!]! }
+    type Row { tags(limit: Int): [String!]! }
+    """
+    shell.user_ns["schema"] = gqlnb.Schema(sdl, {"Query": {"rows": tagged}})
+    text = "{ rows(limit: 5) { tags(limit: 2) } }"
+    (note,) = beside(shell, f"%%graphql schema --paginate --max-results 5 -o kept\n{text}")
+    assert "rows.tags: the list is bounded by `limit:`" in note["text/plain"]

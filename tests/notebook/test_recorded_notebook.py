@@ -85,10 +85,10 @@ def recorded(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_notebook_passes_strict_tests_with_its_server_gone(
+def test_a_recorded_notebook_passes_nbval_without_its_server(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Frames with the schema's dtypes, partial answers, polling, mutations, cells that fail."""
+    """Frames with the schema's dtypes, partial responses, polling, mutations, failing cells."""
     monkeypatch.setenv("NOTEBOOK_TOKEN", "canary-123")
     recorded(tmp_path)
     monkeypatch.delenv("NOTEBOOK_TOKEN")

@@ -21,7 +21,7 @@ def served(shell):
 
 
 def test_a_cell_runs_again_without_its_server(shell, served):
-    """The answer and its types are the same, and nothing is sent."""
+    """The response and its types are the same, and no request is sent."""
     asked = run(shell, f"%%graphql wire --record it.jsonl -t frame\n{ASK}")
     served.close()
     before = len(served.log)
@@ -30,7 +30,7 @@ def test_a_cell_runs_again_without_its_server(shell, served):
     assert len(served.log) == before
 
 
-def test_a_failing_cell_fails_alike(shell, served):
+def test_a_recorded_failure_is_replayed(shell, served):
     """Errors are recorded too."""
     text = "{ nothing }"
     shell.run_line_magic("config", "GraphQLMagic.introspect = 'never'")
@@ -42,8 +42,8 @@ def test_a_failing_cell_fails_alike(shell, served):
     assert str(first.value) == str(second.value)
 
 
-def test_the_setting_holds_for_every_cell_in_order(shell):
-    """Answers of one request come one after the other."""
+def test_the_setting_applies_to_every_cell_in_order(shell):
+    """Responses to equal requests are replayed in the order of recording."""
     count = iter(range(10))
     shell.user_ns["schema"].resolver("Query.hello")(lambda *_: f"call {next(count)}")
     for _ in range(2):
@@ -58,18 +58,18 @@ def test_the_setting_holds_for_every_cell_in_order(shell):
     assert run(shell, "%%graphql schema -t json\n{ hello }")["hello"] not in said
 
 
-def test_what_is_not_recorded_is_said(shell, served):
-    """With the nearest that is, and how to record it."""
+def test_a_missing_recording_is_reported(shell, served):
+    """With the most similar recorded request, and advice on recording."""
     run(shell, f"%%graphql wire --record it.jsonl\n{ASK}")
     with pytest.raises(ReplayError, match="nearest recording"):
         run(shell, "%%graphql wire --replay it.jsonl\n{ add(a: 3) }")
     with pytest.raises(ReplayError, match="no recording"):
         run(shell, "%%graphql wire --replay none.jsonl\n{ add(a: 3) }")
-    with pytest.raises(OptionError, match="takes one of them"):
+    with pytest.raises(OptionError, match="cannot be combined"):
         run(shell, "%%graphql wire --record it.jsonl --replay it.jsonl\n{ hello }")
 
 
-def test_the_setting_holds_for_documentation_too(shell, served):
+def test_the_setting_applies_to_documentation(shell, served):
     """Subcommands that need the schema read it from the recording."""
     run(shell, f"%%graphql wire --record it.jsonl\n{ASK}")
     served.close()

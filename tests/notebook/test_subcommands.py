@@ -14,13 +14,14 @@ from gqlnb import config
 from gqlnb.notebook.display import Listing, Note
 from gqlnb.notebook.schema_docs import SHOWN, SchemaDocs
 from gqlnb.notebook.schema_search import search_schema
+from gqlnb.notebook.subcommands import SUBCOMMANDS
 from tests.notebook.cells import SECRET, beside, failure, run
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
 
 
-def test_connections_are_listed_with_where_they_are_from(shell):
-    """Built-in connections, those of files and of the process, and objects of the notebook."""
+def test_connections_are_listed_with_their_origin(shell):
+    """Built-in connections, those of files and of the process, and notebook objects."""
     with open("pyproject.toml", "w") as opened:
         opened.write('[tool.gqlnb.connections.work]\nurl = "http://127.0.0.1:1/x"\n')
     run(shell, "%graphql connect mine schema")
@@ -45,16 +46,16 @@ def test_connections_are_listed_with_where_they_are_from(shell):
     assert told.endswith("a bare cell asks http://127.0.0.1:4000/graphql.")
 
 
-def test_an_object_of_the_notebook_is_used_by_its_name(shell):
-    """`use` and `connect` alike."""
+def test_a_notebook_object_is_used_by_its_name(shell):
+    """By `use` and by `connect`."""
     for word in ("use", "connect"):
         run(shell, f"%graphql {word} schema")
         assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
         run(shell, "%graphql close schema")
 
 
-def test_a_connection_is_kept_for_later_notebooks(shell, monkeypatch):
-    """In the user's own file: where the token is, not the token."""
+def test_a_connection_is_saved_for_later_notebooks(shell, monkeypatch):
+    """The user's file has the source of the token, not the token."""
     monkeypatch.setenv("MY_TOKEN", SECRET)
     address = "http://127.0.0.1:9/graphql"
     (note,) = beside(shell, f"%graphql connect mine {address} --token env:MY_TOKEN --keep")[:1]
@@ -70,7 +71,7 @@ def test_a_connection_is_kept_for_later_notebooks(shell, monkeypatch):
 
 
 def test_a_whole_schema_is_documented(shell):
-    """Its root fields, and its types by kind."""
+    """The page has the root fields, and all types by kind."""
     shown = repr(run(shell, "%graphql schema -c schema")).splitlines()
     assert shown[0] == "schema of 4 types beside Query, Mutation"
     assert shown[2:7] == [
@@ -118,6 +119,9 @@ def test_a_field_is_documented(shell):
         "      The second.",
     ]
     assert "Fields of Row" in repr(run(shell, "%graphql schema Query.rows -c schema"))
+    assert repr(run(shell, "%graphql schema rows -c schema")) == repr(
+        run(shell, "%graphql schema Query.rows -c schema")
+    ), "a root field is found without its type"
     assert repr(run(shell, "%graphql schema Order.ASC -c schema")) == (
         "Order.ASC\n  Small ones first."
     )
@@ -128,13 +132,14 @@ def test_a_field_is_documented(shell):
     [
         ("Rwo", "The schema has no type 'Rwo'. Did you mean 'Row'?"),
         ("query", "Did you mean 'Query'?"),
+        ("Que", "Did you mean 'Query'?"),
         ("Row.m", "Row has no field 'm'. It has: n, bad."),
         ("Query.helo", "Did you mean 'hello'?"),
         ("Date.x", "Date has no field 'x'."),
     ],
 )
-def test_what_is_not_in_a_schema_is_told_with_what_is_near(shell, place, told):
-    """A type or a field."""
+def test_unknown_schema_names_get_similar_ones(shell, place, told):
+    """For a type or a field."""
     assert told in failure(shell, f"%graphql schema {place} -c schema")
 
 
@@ -144,8 +149,8 @@ AFTER = """type Query { shops(first: Int = 20): [Shop!] hello: String } enum Kin
 type Shop { name: String town: String stars: Float kind: Kind }"""
 
 
-def test_changes_of_a_schema_are_told_those_of_this_notebook_first(shell):
-    """Changes count since the session began, despite new connections; saved fragments count."""
+def test_schema_changes_that_affect_the_notebook_are_first(shell):
+    """Changes since the session began, despite new connections; saved fragments count as uses."""
     with gqlnb.serve(gqlnb.Schema(BEFORE), port=0) as server:
         run(shell, f"%graphql connect shops {server.url}")
         run(shell, "%%graphql shops\nquery Towns { shops { name city } }")
@@ -179,19 +184,20 @@ def test_changes_of_a_schema_are_told_those_of_this_notebook_first(shell):
 
 
 def test_a_schema_is_compared_with_a_file(shell):
-    """Of any connection; the line is about the whole schema."""
+    """Of any connection; all changes of the schema are listed."""
     with open("before.graphql", "w") as opened:
         opened.write("type Query { hello: String, gone: Int }")
     found = run(shell, "%graphql schema --changes before.graphql -c schema")
     assert [each.place for each in found if each.severity == "breaking"] == ["Query.gone"]
     assert "No breaking" in repr(run(shell, "%graphql schema -c schema --changes"))
-    assert "names no file" in failure(shell, "%graphql schema --changes no.graphql -c schema")
+    shown = failure(shell, "%graphql schema --changes no.graphql -c schema")
+    assert "does not refer to a readable file" in shown
     assert "takes no type" in failure(shell, "%graphql schema Query --changes -c schema")
     assert "takes no type" in failure(shell, "%graphql schema -c schema --sdl --changes")
 
 
-def test_documentation_of_a_stranger_is_text(shell):
-    """No markup, no control characters; long sections are cut."""
+def test_foreign_descriptions_are_shown_as_text(shell):
+    """Without markup or control characters; long sections are cut."""
     fields = " ".join(f"f{number}: Int" for number in range(SHOWN + 5))
     schema = graphql.build_schema(f"type Query {{ {fields} }}")
     schema.query_type.description = HOSTILE
@@ -214,57 +220,122 @@ def test_documentation_of_a_stranger_is_text(shell):
         ("least", ["Where.least"]),
     ],
 )
-def test_words_are_found_the_likeliest_first(shell, words, places):
+def test_search_results_are_ranked(shell, words, places):
     """Names before descriptions, whole names before parts of them."""
     listing = run(shell, f"%graphql search {words} -c schema")
     assert [place for place, *_ in listing] == places
 
 
-def test_a_search_that_finds_nothing_or_much_says_so(shell):
-    """A note suggests a name, or gives the number of hits."""
+def test_a_note_explains_a_search_with_no_or_many_hits(shell):
+    """It suggests a name, or gives the number of hits."""
     assert repr(run(shell, "%graphql search helo -c schema")) == (
-        "The schema has nothing about 'helo'. Did you mean hello?"
+        "Nothing in the schema matches 'helo'. Did you mean hello?"
     )
     listing = run(shell, "%graphql search o -c demo --limit 3")
     assert len(listing) == 3
     assert repr(listing).splitlines()[-1].startswith("and ")
 
 
-def test_the_history_has_what_was_asked(shell):
-    """Failures too; the text of each, and never a variable."""
+def test_the_history_lists_all_operations(shell):
+    """With their text, failures included, and without variables."""
     run(shell, "%%graphql schema -p a=41\nquery Sum($a: Int!) { add(a: $a) }")
     run(shell, "%%graphql schema\n{ fail }")
     failure(shell, "%%graphql schema\nquery Lacks($z: Int!) { add(a: $z) }")
     listing = run(shell, "%graphql history")
     assert list(listing) == [
-        (1, "schema", "query Sum", "data"),
-        (2, "schema", "query", "1 error"),
-        (3, "schema", "query Lacks", "QueryError"),
+        (1, "schema", "query Sum", "data", "query Sum($a: Int!) { add(a: $a) }"),
+        (2, "schema", "query", "1 error", "{ fail }"),
+        (3, "schema", "query Lacks", "QueryError", "query Lacks($z: Int!) { add(a: $z) }"),
     ]
     assert "41" not in repr(listing)
     assert run(shell, "%graphql history 2") == "{ fail }"
-    assert "no number 9; there are: 1 to 3" in failure(shell, "%graphql history 9")
+    assert "no number 9; it has 1 to 3" in failure(shell, "%graphql history 9")
 
 
-def test_nothing_yet_is_said_in_a_sentence(shell):
-    """Empty listings of history and saved cells are sentences."""
+@pytest.mark.parametrize("line", ["%%graphql --help", "%%graphql -h\n{ hello }", "%graphql --help"])
+def test_the_help_lists_all_options(shell, line):
+    """Also for a cell without a body, which IPython itself refuses."""
+    shown = run(shell, line)
+    assert "--max-results N" in shown
+    assert "``" not in shown
+
+
+def test_the_help_of_a_subcommand_lists_its_options(shell):
+    """Its summary and its options."""
+    shown = run(shell, "%graphql stars --help")
+    assert shown.startswith("Search repositories above a number of stars.")
+    assert "--limit" in shown
+    assert "NAME is missing; %graphql serve --help explains it" in failure(shell, "%graphql serve")
+
+
+def test_a_schema_of_graphql_core_shows_its_root_fields(shell):
+    """With its size they replace the default repr, until the extension is unloaded."""
+    shell.user_ns["core"] = shell.user_ns["schema"].graphql
+    shown = shell.display_formatter.format(shell.user_ns["core"])[0]["text/plain"]
+    assert shown == (
+        "GraphQLSchema(6 types, 11 fields)\n"
+        "  query Query: hello, add, rows, fail, sort, say\n"
+        "  mutation Mutation: put"
+    )
+    run(shell, "%unload_ext gqlnb")
+    shown = shell.display_formatter.format(shell.user_ns["core"])[0]["text/plain"]
+    assert "GraphQLSchema object at" in shown or "GraphQLSchema at" in shown
+
+
+def test_the_schema_of_a_client_shows_where_it_is_from(shell):
+    """The address that was asked, or for which it was given."""
+    with gqlnb.serve(gqlnb.Schema("type Query { a: Int }"), port=0) as server:
+        shell.user_ns["client"] = gqlnb.connect(server.url)
+        assert repr_of(shell, "client.schema") == (
+            f"GraphQLSchema(1 type, 1 field, from {server.url})\n  query Query: a"
+        )
+        shell.user_ns["sure"] = gqlnb.connect(server.url, schema="type Query { b: Int }")
+        assert f"given for {server.url})" in repr_of(shell, "sure.schema")
+
+
+def repr_of(shell, expression):
+    """Return the text that the shell shows for an expression."""
+    value = eval(expression, shell.user_ns)
+    return shell.display_formatter.format(value)[0]["text/plain"]
+
+
+def test_the_connection_of_a_schema_may_be_its_first_word(shell):
+    """With or without a type; the option does the same."""
+    page = run(shell, "%graphql schema -c schema Row")
+    assert repr(run(shell, "%graphql schema schema Row")) == repr(page)
+    assert "Query.hello" in repr(page) or "rows" in repr(run(shell, "%graphql schema schema"))
+    assert "no type 'schema'" in failure(shell, "%graphql schema -c schema schema")
+    assert "takes a connection and a type" in failure(shell, "%graphql schema schema Row n")
+    assert "No connection is called 'nobody'" in failure(shell, "%graphql schema nobody Row")
+
+
+def test_a_default_that_does_not_answer_names_the_targets_of_the_notebook(shell, monkeypatch):
+    """The user may have meant one of them."""
+    monkeypatch.setenv("GQLNB_URL", "http://127.0.0.1:9/graphql")
+    text = failure(shell, "%graphql schema Row")
+    assert "choose one with -c NAME; this notebook has: schema" in text
+    assert "this notebook has" not in failure(shell, "%graphql schema -c http://127.0.0.1:9/ Row")
+
+
+def test_empty_listings_are_sentences(shell):
+    """For the history and for saved cells."""
     assert repr(run(shell, "%graphql history")) == "No cell has run yet."
     assert "--save NAME keeps a cell" in repr(run(shell, "%graphql snippets"))
     assert "Saved: none" in failure(shell, "%graphql snippets nope")
 
 
-def test_a_subcommand_that_is_mistyped_is_guessed(shell):
-    """With those there are."""
+def test_a_mistyped_subcommand_gets_a_suggestion(shell):
+    """The error lists all subcommands, too."""
     assert "Did you mean 'search'?" in failure(shell, "%graphql serch x")
 
 
-def test_a_schema_that_is_called_as_a_subcommand_is_asked(shell):
-    """Where an operation follows."""
+def test_a_schema_named_like_a_subcommand_can_be_queried(shell):
+    """If an operation follows the name."""
     assert run(shell, "%graphql schema { hello }").data == {"hello": "Hello world!"}
 
 
-def test_the_client_of_a_server_goes_with_it(shell):
-    """A cached client does not keep its server alive."""
+def test_a_cached_client_does_not_keep_its_server_alive(shell):
+    """The server is collected after it is closed and its name is deleted."""
     server = gqlnb.serve(shell.user_ns["schema"], port=0)
     shell.user_ns["server"] = server
     run(shell, "%%graphql server -q\n{ hello }")
@@ -275,16 +346,24 @@ def test_the_client_of_a_server_goes_with_it(shell):
     assert gone() is None
 
 
-def test_what_is_shown_is_escaped():
-    """Listings and notes alike."""
+def test_output_is_escaped():
+    """In listings and in notes."""
     for value in (Listing(["<b>"], [["<i>"]], "<u>"), Note(["<i>"])):
         html = value._repr_html_()
         assert "&lt;i&gt;" in html
         assert not {"<b>", "<i>", "<u>"} & set(html.split())
 
 
-def test_a_line_of_nothing_says_what_there_is(shell):
-    """An empty line lists the subcommands; an extra word is an error."""
-    assert "takes either an operation such as { hello } or one of" in failure(shell, "%graphql")
+def test_an_empty_line_lists_the_subcommands(shell):
+    """An extra word is an error."""
+    listing = run(shell, "%graphql")
+    assert [row[0] for row in listing] == [f"%graphql {word}" for word in SUBCOMMANDS]
+    assert listing.note == "An operation: %graphql { hello }. All options: %%graphql --help"
+    assert "``" not in str(list(listing))  # markup of docstrings
+    run(shell, "%graphql schema { hello }")
+    run(shell, "%graphql use schema")
+    assert run(shell, "%graphql").note.startswith(
+        "The current connection is schema. 1 operation in %graphql history."
+    )
     assert "'x' is one word too many." in failure(shell, "%graphql connections x")
     assert "unknown option '-x'. It takes none." in failure(shell, "%graphql stop -x")

@@ -25,8 +25,8 @@ from graphql import (
     visit,
 )
 
+from gqlnb.notebook.completion.completion_list import complete_at_cursor, find_at_cursor
 from gqlnb.notebook.completion.cursor_parser import tokenize
-from gqlnb.notebook.completion.language_service import complete_at_cursor, find_at_cursor
 from tests.property.differential import documents, schemas
 from tests.property.differential.chance import Chance
 
@@ -172,8 +172,8 @@ def refused(schema: GraphQLSchema, text: str, place: Place, name: str) -> list[s
     return [error.message for error in errors if {*(error.positions or [])} & {*here}]
 
 
-def test_what_was_cut_off_is_proposed() -> None:
-    """A name is proposed where the text is cut, with and without the rest."""
+def test_a_truncated_name_is_completed() -> None:
+    """At the cut, with and without the rest of the document."""
     checked = 0
     for seed, schema, text, found in cases():
         dice = random.Random(seed)
@@ -190,8 +190,8 @@ def test_what_was_cut_off_is_proposed() -> None:
     assert SEED or checked > 5 * CASES
 
 
-def test_only_what_is_allowed_is_proposed() -> None:
-    """A proposal in the place of a name brings no error of that name."""
+def test_every_proposal_is_valid() -> None:
+    """Inserting a proposed name causes no validation error about that name."""
     checked = 0
     for seed, schema, text, found in cases():
         dice = random.Random(seed)
@@ -205,8 +205,8 @@ def test_only_what_is_allowed_is_proposed() -> None:
     assert SEED or checked > 5 * CASES
 
 
-def test_a_name_is_known_where_it_stands() -> None:
-    """Every name of a document has documentation."""
+def test_every_name_has_documentation() -> None:
+    """At its position in a valid document."""
     for seed, schema, text, found in cases():
         for place in found:
             thing = find_at_cursor(schema, text, place.start)
@@ -214,8 +214,8 @@ def test_a_name_is_known_where_it_stands() -> None:
             assert thing.name == place.name, (seed, place, text)
 
 
-def test_any_mangled_text_is_answered() -> None:
-    """Nothing is raised, and nothing proposed that neither schema nor text holds."""
+def test_completion_accepts_any_mangled_document() -> None:
+    """No exception, and no proposals from outside the schema and the text."""
     for seed, schema, text, _ in cases():
         dice = random.Random(seed)
         known = {*schema.type_map, *(name for name, *_ in names_of(schema))}
@@ -268,7 +268,7 @@ def names_of(schema: GraphQLSchema) -> Iterator[tuple[str, Any]]:
 @pytest.mark.parametrize(
     "text", ["", " ", "{", "}", "((((", "$", "@", "...", '"""', "#", "query ("]
 )
-def test_without_a_schema_there_are_words_alone(text: str) -> None:
-    """Keywords remain, and nothing is raised."""
+def test_without_a_schema_only_keywords_are_proposed(text: str) -> None:
+    """No exception is raised."""
     names = {found.name for found in complete_at_cursor(None, text, len(text)).proposals}
     assert names <= {"query", "mutation", "subscription", "fragment", "on"}

@@ -107,20 +107,20 @@ def compare(mode: str, block: tuple[int, ...], candidate: Execute) -> None:
 def test_our_executor_equals_the_reference(
     execute: Execute, mode: str, block: tuple[int, ...], hot: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Data, key order, leaf types, errors with all details, and calls of resolvers are the same."""
+    """Data, key order, leaf types, errors with all details, and resolver calls."""
     monkeypatch.setattr("gqlnb.engine.compiler.plans.HOT", hot)
     compare(mode, block, execute)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_reference_equals_itself(mode: str) -> None:
-    """No case depends on anything but its number: otherwise the comparison would prove nothing."""
+    """Otherwise a case would depend on more than its seed, and the comparison be void."""
     compare(mode, tuple(range(1000, 1060)), graphql.execute)
 
 
 @pytest.mark.parametrize("name", mutants.MUTANTS)
-def test_a_wrong_executor_is_found(name: str) -> None:
-    """Each of these executors, wrong in one thing, differs from the reference within some cases."""
+def test_a_faulty_executor_is_detected(name: str) -> None:
+    """Each of these executors has one fault and differs from the reference in some case."""
     make, mode = mutants.MUTANTS[name]
     found = (
         next(case.differences(graphql.execute, make()), None)
@@ -129,8 +129,8 @@ def test_a_wrong_executor_is_found(name: str) -> None:
     assert any(found), f"{LONGEST_HUNT} cases do not show what is wrong with it"
 
 
-def test_the_cases_reach_what_they_promise() -> None:
-    """The ordinary run holds every feature of documents, data and answers that is on the list."""
+def test_the_generated_cases_cover_every_feature() -> None:
+    """Every listed feature of documents, data and responses occurs in the default run."""
     seen: Counter[str] = Counter()
     for mode in MODES:
         for case in cases(mode, range(CASES[mode])):
@@ -141,6 +141,6 @@ def test_the_cases_reach_what_they_promise() -> None:
 
 
 def test_most_documents_are_valid() -> None:
-    """Documents that are wrong are the exception, so that most are executed as in real life."""
+    """Most cases are executed; invalid documents are a minority."""
     valid = [coverage.valid(case) for case in cases("sync", range(100))]
     assert 50 < sum(valid) < 95

@@ -6,13 +6,17 @@ The endpoint sends decimals as JSON numbers, as Hasura does, with more digits th
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
+import pickle
 import re
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import pytest
+from graphql import build_schema
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -129,6 +133,11 @@ ROWS = st.lists(
 ).map(lambda rows: [{"id": str(number), **row} for number, row in enumerate(rows)])
 
 
+def repickle(value: Any) -> Any:
+    """Return a value after pickling."""
+    return pickle.loads(pickle.dumps(value))
+
+
 def check_equal(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
     """Compare dtypes, values, and the types of values in object columns."""
     pd.testing.assert_frame_equal(found, wanted, check_exact=True)
@@ -141,7 +150,7 @@ def check_equal(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
 @given(rows=ROWS, form=st.sampled_from(list(FORMS)), size=st.integers(1, 5))
 @pytest.mark.filterwarnings("ignore:Values of the scalar")
 @pytest.mark.filterwarnings("ignore:The result may be incomplete")
-def test_merged_pages_are_equal_to_one_answer(
+def test_merged_pages_equal_a_single_response(
     rows: list[dict[str, Any]], form: str, size: int
 ) -> None:
     """Every scalar at every level, in columns, lists, objects and tables."""
@@ -188,8 +197,8 @@ def check_long(frame: pd.DataFrame, count: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:The result may be incomplete")  # said of each page but the last
-def test_pages_are_exact_one_by_one(client: Client) -> None:
-    """Each page, also if its frame is built after later pages came."""
+def test_single_pages_are_exact(client: Client) -> None:
+    """Also if the frame of a page is built after later pages arrive."""
     pages = list(client.pages(TEXT, progress=False))
     assert [len(page.dicts()) for page in pages] == [3, 3, 1]
     for page in pages:
@@ -200,7 +209,7 @@ def test_pages_are_exact_one_by_one(client: Client) -> None:
     check_equal(whole, client.frame(TEXT.replace("3", "10")))
 
 
-def test_all_ways_of_paging_are_exact(client: Client) -> None:
+def test_all_paging_methods_are_exact(client: Client) -> None:
     """Methods, asynchronous methods, and a frame of all pages."""
     check_long(client.execute_all(TEXT, progress=False).frame(), 7)
     check_long(client.frame(TEXT, pages="all"), 7)
@@ -213,14 +222,14 @@ def test_all_ways_of_paging_are_exact(client: Client) -> None:
 
 
 def test_resumed_pages_are_exact(client: Client) -> None:
-    """Pages before the interruption and after it."""
+    """Those before the interruption and those after it."""
     first = client.execute_all(TEXT, page_size=3, max_requests=1, progress=False)
     check_long(first.frame(), 3)
     check_long(client.resume(first, progress=False).frame(), 7)
 
 
 def test_data_of_merged_pages_are_json(client: Client) -> None:
-    """Floats, as in the data of every answer, whether or not frames were built before."""
+    """Floats, as in the data of any response, whether or not frames were built before."""
     result = client.execute_all(TEXT, progress=False)
     result.frame()
     assert json.loads(json.dumps(result.data)) == result.data
@@ -229,8 +238,25 @@ def test_data_of_merged_pages_are_json(client: Client) -> None:
     check_long(result.frame(), 7)
 
 
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, repickle])
+def test_copied_and_pickled_results_are_exact(copied: Any) -> None:
+    """Frames have all digits, and data have floats, whether or not they were decoded before."""
+    client = Client(Numbers(long_rows(7)), schema=build_schema(SDL))
+    whole = "{ rows { sum nodes { id list numeric part { price } parts { price } } } }"
+    for make in (partial(client.execute, whole), partial(client.execute_all, TEXT, progress=False)):
+        result, decoded = make(), make()
+        assert type(decoded["rows"]["sum"]) is float
+        for found in (result, decoded):
+            again = copied(copied(found))
+            check_equal(again.frame(), found.frame())
+            assert json.dumps(again.data) == json.dumps(found.data)
+            assert again.frame()["numeric"].tolist()[0] == Decimal(LONG)
+    first = client.execute_all(TEXT, page_size=3, max_requests=1, progress=False)
+    check_long(copied(first).frame(), 3)
+
+
 def test_object_columns_have_json_values() -> None:
-    """As for one answer: floats for JSON numbers beside text that does not fit."""
+    """Floats for JSON numbers beside text of another form, as for a single response."""
     wire = Numbers([*long_rows(3), {**long_rows(1)[0], "id": "9", "numeric": "abc"}])
     client = Client(wire, schema=wire.schema.graphql)
     merged = client.execute_all(TEXT, progress=False)
@@ -241,8 +267,8 @@ def test_object_columns_have_json_values() -> None:
     check_equal(merged.frame(strict=False), one.frame(strict=False))
 
 
-def test_beside_a_list_numbers_are_json(client: Client) -> None:
-    """In `attrs`, as for one answer."""
+def test_numbers_outside_a_list_are_json(client: Client) -> None:
+    """In `attrs`, as for a single response."""
     merged = client.execute_all(TEXT, progress=False).frame().attrs["beside"]
     one = client.frame(TEXT.replace("3", "10")).attrs["beside"]
     assert merged == one
@@ -263,8 +289,8 @@ def pages_of(moments: list[str | None], name: str = "Datetime") -> list[pd.DataF
 
 @pytest.mark.filterwarnings("ignore:The result may be incomplete")
 @pytest.mark.parametrize(("moment", "dtype"), [(MOMENT, LOCAL), (MOMENT + "Z", ZONED)])
-def test_a_page_of_nulls_has_the_dtypes_of_the_pages_before(moment: str, dtype: str) -> None:
-    """For a scalar with or without a zone, so that the pages can be concatenated."""
+def test_a_page_of_nulls_has_the_dtypes_of_earlier_pages(moment: str, dtype: str) -> None:
+    """For scalars with or without a time zone, so that pages can be concatenated."""
     frames = pages_of([moment, None, None, moment])
     assert [str(frame["Datetime"].dtype) for frame in frames] == [dtype] * 4
     whole = pd.concat(frames, ignore_index=True)["Datetime"]
@@ -274,8 +300,8 @@ def test_a_page_of_nulls_has_the_dtypes_of_the_pages_before(moment: str, dtype: 
 
 
 @pytest.mark.filterwarnings("ignore:The result may be incomplete")
-def test_a_zone_that_shows_late_warns() -> None:
-    """A column without values is in UTC, which a later page may contradict: one warning."""
+def test_a_late_time_zone_warns_once() -> None:
+    """A column without values is assumed to be in UTC; a later page may contradict that."""
     with pytest.warns(UserWarning, match="'Datetime' is datetime64.us. from this page on") as said:
         frames = pages_of([None, MOMENT, None])
     assert [str(frame["Datetime"].dtype) for frame in frames] == [ZONED, LOCAL, LOCAL]
@@ -284,8 +310,8 @@ def test_a_zone_that_shows_late_warns() -> None:
     assert [str(frame["Datetime"].dtype) for frame in frames] == [ZONED, ZONED]
 
 
-def test_all_pages_together_need_no_guess() -> None:
-    """The frame of all pages has the dtypes that any value shows."""
+def test_the_frame_of_all_pages_infers_dtypes_from_all_values() -> None:
+    """A value on any page determines the dtype."""
     for moments in ([None, None, MOMENT], [MOMENT, None, None]):
         rows = [{**row, "Datetime": at} for row, at in zip(long_rows(3), moments, strict=True)]
         wire = Numbers(rows)

@@ -314,8 +314,10 @@ def blocks() -> list[range]:
 
 
 @pytest.mark.parametrize("numbers", blocks(), ids=lambda numbers: f"{numbers[0]}-{numbers[-1]}")
-def test_frames_hold_what_the_answer_holds(numbers: range, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows, values, dtypes, keys and counts of what is dropped; in process as from bytes."""
+def test_frames_contain_all_values_of_the_response(
+    numbers: range, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows, values, dtypes, keys and counts of dropped items; in process and from bytes."""
     warnings.filterwarnings("ignore", "Ids in a list")
     for number in numbers:
         monkeypatch.setattr(table_reader, "CHUNK", (2, 3, 3000)[number % 3])

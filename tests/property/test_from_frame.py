@@ -486,8 +486,8 @@ BLOCKS = [range(start, start + BLOCK) for start in range(0, CASES, BLOCK)]
 @pytest.mark.parametrize(
     "numbers", [[int(SEED)]] if SEED else BLOCKS, ids=lambda numbers: str(numbers[0])
 )
-def test_answers_are_those_of_the_model(numbers: range) -> None:
-    """Rows, counts, cursors and the ends of pages agree, and every page once makes every row."""
+def test_responses_equal_the_model(numbers: range) -> None:
+    """Rows, counts, cursors and page info agree; all pages together have every row once."""
     for number in numbers:
         case = Case(number)
         random, places = case.random, case.cursors()

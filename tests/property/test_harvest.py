@@ -61,8 +61,8 @@ def faults(chance, seed):
 
 
 @pytest.mark.parametrize("seed", range(FROM, FROM + CASES))
-def test_a_harvest_is_a_filter(seed):
-    """What a filter finds comes, each once; or there is a gap where no search can show it."""
+def test_a_harvest_equals_a_filter(seed):
+    """Every matching row once, or a reported gap that no search can retrieve."""
     chance = Random(seed)
     top = chance.choice([0, 2, 30, 300, 300, 5_000])
     population = crowd(chance.randint(1, 4_000), seed, top=top, moments=moments(chance))

@@ -25,6 +25,7 @@ from graphql.type import is_abstract_type
 
 from gqlnb import QueryError, Result, Schema, SchemaError
 from gqlnb.document.variables import check_variables
+from gqlnb.engine.schema import get_adapter
 from tests.property.differential import documents, inputs, schemas
 from tests.property.differential.chance import Chance
 
@@ -107,7 +108,7 @@ def test_every_document_is_answered_without_errors(block: tuple[int, ...]) -> No
             answered += 1
             errors = [error for error in want.errors or () if not excused(error, schema)]
             assert not errors, f"{number}: {errors}\n{document.text}"
-            found = schema.execute_document(document, given)
+            found = get_adapter(schema).execute_document(document, given)
             assert isinstance(found, Result)
             assert found.data == want.data, f"{number}\n{document.text}"
     assert answered >= len(block) * 2 // 3
@@ -209,8 +210,8 @@ def in_pages(schema: Schema, size: int, *, forward: bool) -> tuple[list[Any], in
 
 
 @pytest.mark.parametrize("number", range(SHOPS))
-def test_pages_are_those_of_one_list(number: int) -> None:
-    """Forward or backward, in pages of any size, the items are the same ones, all different."""
+def test_all_page_sizes_return_the_same_list(number: int) -> None:
+    """Forward or backward, with distinct items."""
     sdl, _, _ = shop(number)
     schema = Schema.mock(sdl, seed=number, sizes=(0, 30))
     whole, total = in_pages(schema, 100, forward=True)
@@ -227,8 +228,8 @@ def test_pages_are_those_of_one_list(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(SHOPS))
-def test_values_have_their_formats(number: int) -> None:
-    """Every value is valid by the name of its scalar, or of its field, or is a null that may be."""
+def test_values_have_valid_formats(number: int) -> None:
+    """By the name of the scalar or of the field; nulls only for nullable fields."""
     sdl, checks, _ = shop(number)
     schema = Schema.mock(sdl, seed=number, sizes=(20, 40))
     rows = schema.execute(f"{{ listed {{ {' '.join(checks)} }} }}").data["listed"]
@@ -243,8 +244,8 @@ def test_values_have_their_formats(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(SHOPS))
-def test_an_object_is_the_same_by_its_id(number: int) -> None:
-    """An item of a page, looked up by its id in every way there is, has the same values."""
+def test_an_object_has_the_same_values_by_its_id(number: int) -> None:
+    """For an item of a page, through every field that takes an id."""
     sdl, checks, identity = shop(number)
     schema = Schema.mock(sdl, seed=number)
     fields = f"id {' '.join(checks)} one {{ id }} items {{ totalCount }}"
@@ -275,7 +276,9 @@ def digest() -> str:
     made = hashlib.sha256()
     for number in range(0, 160, 4):
         for schema, document, given in right(number):
-            made.update(json.dumps(schema.execute_document(document, given).data).encode())
+            made.update(
+                json.dumps(get_adapter(schema).execute_document(document, given).data).encode()
+            )
     for number in range(10):
         sdl, checks, _ = shop(number)
         schema = Schema.mock(sdl, seed=number)
@@ -287,7 +290,7 @@ def digest() -> str:
 
 @pytest.mark.parametrize("hash_seed", ["0", "4711"])
 def test_the_same_seed_gives_the_same_bytes_in_another_process(hash_seed: str) -> None:
-    """A new interpreter that hashes text otherwise, and asks nothing before, answers the same."""
+    """Under another hash seed, and without earlier queries."""
     program = "from tests.property.test_mock import digest; print(digest())"
     ran = subprocess.run(
         [sys.executable, "-c", program],
@@ -300,7 +303,7 @@ def test_the_same_seed_gives_the_same_bytes_in_another_process(hash_seed: str) -
 
 
 def test_another_seed_gives_other_data() -> None:
-    """Names of one seed are not those of another."""
+    """Names differ between seeds."""
     sdl = "type Query { names: [String!]! }"
     rows = [
         tuple(Schema.mock(sdl, seed=seed, lengths=(5, 5)).execute("{ names }").data["names"])
@@ -309,8 +312,8 @@ def test_another_seed_gives_other_data() -> None:
     assert len(set(rows)) == 20
 
 
-def test_what_else_is_asked_changes_nothing() -> None:
-    """Each field of a document alone answers as it does among the others, in any order."""
+def test_values_do_not_depend_on_other_fields() -> None:
+    """Each field alone equals the same field in the document, in any order."""
     sdl, checks, _ = shop(3)
     names = list(checks)
     together = Schema.mock(sdl, seed=3).execute(f"{{ listed {{ {' '.join(names)} }} }}").data

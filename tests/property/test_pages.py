@@ -271,8 +271,8 @@ def steady_sizes() -> Iterator[None]:
 
 @settings(max_examples=150, deadline=None)
 @given(worlds())
-def test_pages_are_what_a_traversal_finds(world: World) -> None:
-    """The merged answer equals the traversal; each request carries as much as it can."""
+def test_paging_finds_the_rows_of_a_traversal(world: World) -> None:
+    """The merged result equals the traversal; each request has the largest allowed size."""
     client, transport = counted(world)
     data, total, longest = expected_of(world)
     result = client.execute_all(text_of(world))
@@ -287,7 +287,7 @@ def test_pages_are_what_a_traversal_finds(world: World) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(worlds())
-def test_one_chain_at_a_time_takes_each_page_once(world: World) -> None:
+def test_one_connection_per_request_needs_one_request_per_page(world: World) -> None:
     """With one connection in a request, there are exactly as many requests as pages."""
     client, transport = counted(world)
     data, total, _ = expected_of(world)
@@ -299,8 +299,8 @@ def test_one_chain_at_a_time_takes_each_page_once(world: World) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(worlds())
-def test_without_a_bound_there_are_as_many_requests_as_pages_need_each_other(world: World) -> None:
-    """With any number of connections in a request, only the longest row of pages counts."""
+def test_unbounded_batches_need_one_request_per_dependent_page(world: World) -> None:
+    """With any number of connections per request, the longest chain of pages counts."""
     client, transport = counted(world)
     data, _, longest = expected_of(world)
     with pytest.MonkeyPatch.context() as patch:
@@ -311,8 +311,8 @@ def test_without_a_bound_there_are_as_many_requests_as_pages_need_each_other(wor
 
 @settings(max_examples=40, deadline=None)
 @given(worlds())
-def test_pages_one_by_one_are_the_same_items(world: World) -> None:
-    """The pages of the iterator, put together, hold what the merged answer holds."""
+def test_iterated_pages_have_the_items_of_the_merged_result(world: World) -> None:
+    """The pages are concatenated."""
     client, _ = counted(world)
     data, _, _ = expected_of(world)
     pages = [page.data for page in client.pages(text_of(world))]
@@ -324,8 +324,8 @@ def test_pages_one_by_one_are_the_same_items(world: World) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(worlds())
-def test_over_http_and_at_once_nothing_changes(world: World) -> None:
-    """Over a socket, several requests at once, the answer is the same, for threads and a loop."""
+def test_concurrent_paging_over_http_has_the_same_result(world: World) -> None:
+    """With threads and with an event loop."""
     data, total, longest = expected_of(world)
     schema = schema_of(world)
     with serve(schema, port=0) as server, Client(server.url, schema=schema) as client:

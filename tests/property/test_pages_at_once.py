@@ -61,8 +61,8 @@ def served(written: str, sizes: dict[str, int]) -> Schema:
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_in_any_order_the_same_comes_in_as_few_requests(data: Any) -> None:
-    """Three connections, counted or not, with and without an end of one's own."""
+def test_the_order_of_responses_does_not_change_paging(data: Any) -> None:
+    """Rows and request counts are equal for three connections, with and without totalCount."""
     draw, pages = data.draw, st.integers(1, 12)
     sizes = {name: draw(st.integers(0, MOST)) for name in "ab"}
     of_a, of_b = draw(pages), draw(pages)

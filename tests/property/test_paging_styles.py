@@ -222,15 +222,15 @@ def check(world: World) -> str:
 
 @settings(max_examples=200, deadline=None)
 @given(worlds())
-def test_all_rows_come_or_the_report_says_that_they_may_not(world: World) -> None:
-    """A complete report means that the rows are those of the service."""
+def test_a_complete_report_means_all_rows(world: World) -> None:
+    """If rows may be missing, the report is incomplete."""
     check(world)
 
 
 @settings(max_examples=40, deadline=None)
 @given(worlds(plain=True).filter(is_plain))
-def test_every_way_gives_the_same_rows(world: World) -> None:
-    """One result, with or without an event loop, and single pages have the same rows."""
+def test_every_paging_method_gives_the_same_rows(world: World) -> None:
+    """One result, single pages, with and without an event loop."""
     style = STYLES[world.style]
     whole, service, _, _ = ask(world)
     expected = truth(world, service.expected())
@@ -250,7 +250,7 @@ def test_every_way_gives_the_same_rows(world: World) -> None:
 @settings(max_examples=40, deadline=None)
 @given(worlds(plain=True).filter(is_plain))
 def test_pages_in_the_middle_do_not_warn(world: World) -> None:
-    """They are incomplete only because others follow."""
+    """They are incomplete only because more pages follow."""
     pages, _, _, _ = ask(world, "pages")
     for page in pages:
         rows = read_rows(STYLES[world.style], page.data["rows"])
@@ -262,8 +262,8 @@ def test_pages_in_the_middle_do_not_warn(world: World) -> None:
 
 @settings(max_examples=8, deadline=None)
 @given(worlds(plain=True).filter(is_plain))
-def test_a_fresh_client_over_http_finds_the_same(world: World) -> None:
-    """Without a schema the client loads it, and follows the same lists."""
+def test_a_new_client_over_http_finds_the_same_rows(world: World) -> None:
+    """The client loads the schema and follows the same lists."""
     whole, _, _, _ = ask(world)
     schema = make_schema(Service(world))
     with serve(schema, port=0) as server, Client(server.url) as client:

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gqlnb.auth import Token
-from gqlnb.document.limits import Limits
 from gqlnb.http.headers import HttpRequest
 from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE
 from gqlnb.http.server_rules import Access, ServerRules
+from gqlnb.limits import Limits
 from gqlnb.server.page import build_pages
+from gqlnb.tokens import Token
 from tests.http.http_requests import GRAPHQL, HEADERS, RULES, ask, get, request, said
 
 PAGE = "http://localhost:5173"
@@ -152,15 +152,15 @@ def judge(response):
 
 @patient
 @given(REQUESTS, st.sampled_from(sorted(EVERY_RULE)))
-def test_nothing_raises_and_nothing_is_our_fault(wanted, rules):
-    """Any bytes and headers get an answer below 500, in JSON unless it is the page."""
+def test_any_request_gets_a_status_below_500(wanted, rules):
+    """For any bytes and headers; the body is JSON unless it is the page."""
     judge(ask(wanted, EVERY_RULE[rules]))
 
 
 @patient
 @given(BODIES, st.sampled_from([{}, GRAPHQL]), st.sampled_from(["plain", "draft", "strict"]))
-def test_any_body_with_a_right_head_is_answered(body, headers, rules):
-    """Behind the head, too, nothing raises."""
+def test_any_body_with_valid_headers_gets_a_response(body, headers, rules):
+    """No exception is raised."""
     judge(ask(request(body=body, headers=headers), EVERY_RULE[rules]))
 
 
@@ -171,8 +171,8 @@ def test_any_body_with_a_right_head_is_answered(body, headers, rules):
 @example({"query": "query ($t: String!) { echo(text: $t) }", "variables": {"t": "\ud800"}})
 @example({"query": "{ hello }", "extensions": [1]})
 @example({"query": "{ hello }", "operationName": "\x00"})
-def test_any_json_is_answered(value):
-    """A value of any kind is a request, or is told what it lacks."""
+def test_any_json_body_gets_a_response(value):
+    """Any JSON value is a request, or the error describes the missing part."""
     for rules in (RULES, DRAFT):
         judge(ask(request(body=json.dumps(value).encode()), rules))
 
@@ -183,8 +183,8 @@ def test_any_json_is_answered(value):
 @example("*/*;q=0")
 @example(";q=;,;")
 @example("application/json;q=" + "9" * 5000)
-def test_any_accept_is_answered(accept):
-    """Whatever a client says it reads, the query is answered, or refused as unreadable."""
+def test_any_accept_header_gets_a_response(accept):
+    """The query is executed, or refused as not acceptable."""
     for rules, statuses in ((RULES, {200}), (DRAFT, {200, 406})):
         response = ask(request(headers={"accept": accept}), rules)
         assert response.status in statuses
@@ -193,16 +193,16 @@ def test_any_accept_is_answered(accept):
 
 @patient
 @given(QUERY_STRINGS)
-def test_any_query_string_is_answered(query_string):
-    """A GET is as safe as a POST."""
+def test_any_query_string_gets_a_response(query_string):
+    """A GET request never raises."""
     members = judge(ask(get(query_string), DRAFT))
     assert members.get("data") in (None, {"hello": "Hello world!"})
 
 
 @patient
 @given(TEXTS, st.sampled_from([{}, GRAPHQL]))
-def test_both_methods_say_the_same_of_a_query(text, headers):
-    """A text by GET and by POST gets the same answer, unless it is no query."""
+def test_get_and_post_give_the_same_response(text, headers):
+    """For any document except mutations and subscriptions."""
     by_post = ask(request(text, headers=headers), DRAFT)
     by_get = ask(get(query=text, headers=headers), DRAFT)
     if by_get.status != 405 and not by_post.masked_errors:
@@ -210,8 +210,8 @@ def test_both_methods_say_the_same_of_a_query(text, headers):
 
 
 @pytest.mark.parametrize("rules", EVERY_RULE)
-def test_a_head_that_is_refused_is_refused_whatever_the_body(rules):
-    """The two halves are judged apart."""
+def test_refused_headers_are_refused_with_any_body(rules):
+    """Headers are checked independently of the body."""
     wanted = request(headers={"host": "evil.example:1", "content-length": "x"})
     for body in (b"", b"{}", b"\xff" * 99):
         assert ask(replace(wanted, body=body), EVERY_RULE[rules]).status in {400, 403}

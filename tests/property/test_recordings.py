@@ -49,8 +49,8 @@ LEAKY = st.recursive(
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=4))
-def test_what_was_answered_is_answered_again(asked: list[tuple[Any, Any]]) -> None:
-    """Any values, several answers to one request among them, in their order."""
+def test_recorded_responses_are_replayed(asked: list[tuple[Any, Any]]) -> None:
+    """Any values, including several responses to one request, in order."""
     answers = iter([answer for _, answer in asked])
     text = "query ($b: JSON) { a(b: $b) }"
     with tempfile.TemporaryDirectory() as folder:
@@ -65,8 +65,8 @@ def test_what_was_answered_is_answered_again(asked: list[tuple[Any, Any]]) -> No
 
 @settings(deadline=None, max_examples=300)
 @given(LEAKY)
-def test_json_without_its_secrets_is_json(value: Any) -> None:
-    """Keys, texts and numbers, wherever they stand and whatever is around them."""
+def test_redacted_json_is_valid_json(value: Any) -> None:
+    """With secrets in keys, strings and numbers at any position."""
     token = Token(SECRET)
     text = json.dumps(value, separators=(",", ":"))
     clean = json.loads(mask_secrets(text.encode()))

@@ -76,8 +76,8 @@ def ask(url: str, call: Callable[[Client, str], list[Result]], text: str, *, fir
 @pytest.mark.parametrize("name", CALLS)
 @settings(max_examples=4, deadline=None)
 @given(world=worlds())
-def test_a_schema_that_was_looked_at_makes_no_difference(name: str, world: World) -> None:
-    """Each kind of call gives the same results by the same requests, with the same warnings."""
+def test_inspecting_a_schema_does_not_change_results(name: str, world: World) -> None:
+    """Each kind of call gives equal results, requests and warnings."""
     with serve(schema_of(world), port=0) as server:
         untouched, touched = (
             ask(server.url, CALLS[name], text_of(world), first=first) for first in (False, True)

@@ -65,8 +65,8 @@ def result(rows, text=TEXT):
 @pytest.mark.parametrize(
     "rows", [[ROW], [], [dict.fromkeys(ROW)], None], ids=["full", "empty", "nulls", "null"]
 )
-def test_types_come_from_the_schema_whatever_the_values(rows):
-    """Lists in rows are lists of structs; JSON is text, and so is a scalar nobody knows."""
+def test_arrow_types_come_from_the_schema_not_the_values(rows):
+    """Nested lists are lists of structs; JSON and unknown scalars are text."""
     table = result(rows).arrow()
     assert {field.name: str(field.type) for field in table.schema} == TYPES
 
@@ -85,8 +85,8 @@ def test_values_are_those_of_the_answer():
     }
 
 
-def test_what_fits_no_arrow_type_is_text():
-    """Nothing is lost, and nothing fails."""
+def test_values_without_an_arrow_type_are_text():
+    """No value is lost, and no error is raised."""
     edges = {"edges": [{"size": "big", "node": {"name": "C"}}]}
     rows = [
         {"odd": 1, "price": "1" * 40, "topics": ["a"], "languages": edges},
@@ -100,8 +100,8 @@ def test_what_fits_no_arrow_type_is_text():
     assert table["languages"].to_pylist() == ['[{"size":"big","name":"C"}]', None]
 
 
-def test_json_in_lists_is_text_of_one_kind():
-    """Whatever the values are; a list of objects stays one."""
+def test_json_in_lists_is_text():
+    """For all values; a list of objects remains one."""
     schema = build_schema(
         "scalar JSON type Query { rows: [Row] } type Row { of: [Row] any: [JSON] }"
     )
@@ -116,8 +116,8 @@ def test_json_in_lists_is_text_of_one_kind():
         assert table.to_pylist() == [{"any": texts, "of": [{"any": texts}, None]}]
 
 
-def test_what_stands_beside_a_node_has_one_name_in_all_cells():
-    """Also where a node is of a type that has no such field."""
+def test_edge_fields_have_one_name_in_all_cells():
+    """Also where a node's type has no such field."""
     schema = build_schema(
         "type Query { rows: [Row] } type Row { all: All } type All { edges: [Edge] } "
         "type Edge { size: Int node: Node } union Node = A | B type A { size: Int } "
@@ -149,8 +149,8 @@ def test_of_several_lists_one_must_be_chosen():
         pa.table(answer)
 
 
-def test_a_value_that_does_not_fit_is_an_error_or_kept():
-    """As for frames."""
+def test_an_invalid_value_is_an_error_or_kept_in_arrow():
+    """As in frames."""
     answer = result([{"stars": 2**31}, {"stars": 1}], "{ repos { stars } }")
     with pytest.raises(FrameError, match="row 0 is 2147483648"):
         answer.arrow()
@@ -186,8 +186,8 @@ def test_duckdb_queries_a_result():
     assert direct.aggregate("sum(stars)").fetchall() == [(42,)]
 
 
-def test_a_dtype_that_arrow_has_not_is_what_its_values_are(monkeypatch):
-    """Rather than an error, in a table of many columns."""
+def test_dtypes_unknown_to_arrow_are_inferred_from_the_values(monkeypatch):
+    """No error is raised in a table of many columns."""
     monkeypatch.setattr(scalars, "_REGISTERED", dict(scalars._REGISTERED))
     scalars.scalar("Odd", parse=complex, dtype="complex128")
     table = result([{"odd": "1"}], "{ repos { odd } }").arrow()

@@ -83,8 +83,8 @@ def known(shape, value, level=0):
 @pytest.mark.parametrize("text", TEXTS)
 @settings(max_examples=150)
 @given(data=st.data(), skip=st.booleans())
-def test_both_ways_agree(text, data, skip):
-    """What is decoded by types has no misfit, and what has none is decoded, to the same values."""
+def test_typed_and_untyped_decoding_agree(text, data, skip):
+    """Typed decoding succeeds exactly if there is no misfit, with equal values."""
     typed = DecoderSelector(Document.parse(text, SCHEMA)).get_decoder({"s": skip})
     made = shaped(typed.shape, data.draw)
     body = (
@@ -97,8 +97,8 @@ def test_both_ways_agree(text, data, skip):
         assert members == {"data": known(typed.shape, made)}
 
 
-def test_what_is_decoded_is_what_json_says():
-    """Exact integers, no conversion between kinds, errors and extensions beside the data."""
+def test_typed_decoding_equals_json_decoding():
+    """Exact integers, no conversion between types, errors and extensions included."""
     typed = DecoderSelector(Document.parse("{ n item { size kind } }", SCHEMA)).get_decoder({})
     members = {
         "data": {"n": 2**70, "item": {"size": 3, "kind": "NEW"}},
@@ -125,8 +125,8 @@ def test_what_is_decoded_is_what_json_says():
         b'{"data": {"n": 1, "x": ' + b"[" * 9999,
     ],
 )
-def test_what_is_no_such_answer_is_left_to_be_looked_through(body):
-    """Bad UTF-8 in what was not asked for included."""
+def test_responses_that_do_not_match_are_left_to_the_untyped_decoder(body):
+    """Including bad UTF-8 in fields that were not selected."""
     typed = DecoderSelector(Document.parse("{ n }", SCHEMA)).get_decoder({})
     assert typed.decode_response(b" " * SMALL_BODY + body) is None
 
@@ -143,7 +143,7 @@ def test_a_default_decides_like_a_value():
     assert expected.get_decoder({}) is expected.get_decoder({"s": True})
 
 
-def test_misfits_name_kinds_and_no_values():
+def test_misfits_contain_types_and_no_values():
     """A value could be anything."""
     typed = DecoderSelector(Document.parse("{ n names }", SCHEMA)).get_decoder({})
     (found,) = iter_misfits(typed.shape, load_json(b'{"n": "canary", "names": null}'))

@@ -39,7 +39,7 @@ def refuse(*_):
 
 
 def test_a_frame_is_read_without_decoding_the_data(monkeypatch):
-    """Nor are they for the preview, Arrow, or what stands beside the list."""
+    """So are the preview, Arrow tables and the fields next to the list."""
     edges = [{"node": {"name": "a", "stars": 1}}, None]
     answer = of_bytes(
         "{ search { total edges { node { name stars } } } }",
@@ -56,8 +56,8 @@ def test_a_frame_is_read_without_decoding_the_data(monkeypatch):
     assert answer.data is answer.data
 
 
-def test_errors_and_extensions_are_there_at_once():
-    """Also of an answer whose data are null."""
+def test_errors_and_extensions_are_decoded_immediately():
+    """Also in a response whose data are null."""
     answer = of_bytes(
         "{ one { name } }",
         {"data": None, "errors": [{"message": "no"}], "extensions": {"cost": 1}},
@@ -89,8 +89,8 @@ def test_errors_and_extensions_are_there_at_once():
         b"[" * 100_000,
     ],
 )
-def test_what_is_no_response_is_said_at_once(body):
-    """Text that is no UTF-8 too, also where nobody would have read it."""
+def test_invalid_responses_are_refused_immediately(body):
+    """Invalid UTF-8 too, also in fields that are never read."""
     with pytest.raises(AnswerError, match="Not a GraphQL response"):
         of_bytes("{ one { name } }", body)
 
@@ -117,7 +117,7 @@ def test_a_byte_order_mark_is_skipped():
     ],
     ids=str,
 )
-def test_values_of_another_type_say_where(row, said):
+def test_values_of_another_type_are_named_with_their_path(row, said):
     """Bytes fall back to the road of data in process, and both say the same."""
     text = "{ repos { name stars score owner { name } } }"
     rows = [{"name": "a", "stars": 1, "score": 0.5, "owner": None}, row]
@@ -132,7 +132,7 @@ def test_values_of_another_type_say_where(row, said):
             assert frame[name].tolist() == [rows[0][name], row[name]]
 
 
-def test_values_that_are_right_in_another_spelling_are_taken():
+def test_equivalent_json_numbers_are_accepted():
     """1.0 is an Int in JSON, 1 a Float, and a number may be an ID."""
     rows = [{"id": 1, "stars": 1.0, "score": 1}, {"id": "b", "stars": 2, "score": 2.5}]
     frame = of_bytes("{ repos { id stars score } }", {"data": {"repos": rows}}).frame()
@@ -150,8 +150,8 @@ def test_members_and_values_the_schema_does_not_know_are_no_errors():
 
 
 @pytest.mark.parametrize("repos", [{}, "x", 5, [[]]], ids=str)
-def test_another_shape_than_the_schema_says_is_an_error_with_a_place(repos):
-    """The data can be looked at all the same."""
+def test_data_that_contradict_the_schema_are_an_error_with_a_path(repos):
+    """The data remain accessible."""
     answer = of_bytes("{ repos { name } }", {"data": {"repos": repos}})
     with pytest.raises(FrameError, match="repos"):
         answer.frame()
@@ -165,8 +165,8 @@ def test_without_a_schema_the_data_are_decoded_and_inferred():
     assert answer.frame()["n"].dtype == "Int64"
 
 
-def test_data_are_one_object_for_all_threads():
-    """Whoever comes second gets what the first one decoded."""
+def test_threads_share_one_decoded_data_object():
+    """Later threads get the object decoded by the first."""
     answer = of_bytes("{ one { name } }", {"data": {"one": {"name": "a"}}})
     start, seen = threading.Barrier(4), []
 
@@ -213,8 +213,8 @@ def test_many_rows_are_read_in_pieces_that_join():
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 3000])
-def test_a_column_that_is_kept_is_the_same_whatever_comes_together(monkeypatch, chunk):
-    """Values as they came on each road, not those before the wrong one in another type."""
+def test_a_kept_column_does_not_depend_on_chunking(monkeypatch, chunk):
+    """Its values are those of the response in each decoder, without mixed types."""
     monkeypatch.setattr(table_reader, "CHUNK", chunk)
     schema = build_schema(
         "scalar Decimal scalar BigInt type Query { rows: [Row] } "

@@ -1,13 +1,15 @@
 """Results of a subscription as one frame: the rows and dtypes that each has by itself."""
 
+from collections.abc import Iterator
 from decimal import Decimal
+from itertools import count
 
 import pandas as pd
 import pytest
-from graphql import build_schema
+from graphql import GraphQLError, build_schema
 
 import gqlnb
-from gqlnb import Client, FrameError, Result
+from gqlnb import Client, FrameError, OptionError, QueryError, Result
 from gqlnb.document.document import Document
 from gqlnb.result.event_frames import build_events_frame, build_events_frames, count_rows
 
@@ -46,8 +48,8 @@ def results(query: str) -> list[Result]:
         "tick { note }",
     ],
 )
-def test_together_they_are_what_each_is_by_itself(query: str) -> None:
-    """Rows, dtypes and their order: as frames of the single results, one after the other."""
+def test_a_frame_of_events_equals_the_concatenated_frames_of_each(query: str) -> None:
+    """Rows, dtypes and their order."""
     found = results(query)
     path = "tick.items" if "items" in query else None
     wanted = pd.concat([each.frame(path) for each in found], ignore_index=True)
@@ -87,8 +89,8 @@ def test_without_a_schema_all_values_together_give_the_dtypes() -> None:
     assert len(mixed) == 2
 
 
-def test_a_value_that_fits_no_column_does_not_cost_the_others() -> None:
-    """The column keeps its values as they came."""
+def test_an_invalid_value_affects_only_its_column() -> None:
+    """That column keeps the values of the response."""
     found = results("tick { n ratio }")
     found[0] = Result({"tick": {"n": "many", "ratio": 1.5}}, document=found[0].document)
     made = build_events_frame(found)
@@ -118,3 +120,70 @@ def test_decimals_of_events_are_exact() -> None:
     assert frames["events"]["row.sum"].tolist() == [Decimal(long)] * 2
     assert frames["events.row.all"]["all"].tolist() == [Decimal(long)] * 2
     assert [type(result.data["row"]["sum"]) for result in results] == [float, float]
+
+
+@pytest.fixture
+def ticking() -> gqlnb.Schema:
+    """Return a schema whose subscription fails after the events above, or never ends."""
+
+    def tick(root: object, args: object, context: object) -> Iterator[dict[str, object]]:
+        yield from EVENTS
+        msg = "it broke"
+        raise GraphQLError(msg)
+
+    def two(root: object, args: object, context: object) -> Iterator[dict[str, object]]:
+        return ({"a": [{"n": at}], "b": []} for at in count())
+
+    return gqlnb.Schema(SDL, {"Subscription": {"tick": tick, "two": two}})
+
+
+def test_a_subscription_collects_events(ticking: gqlnb.Schema) -> None:
+    """As many as asked for, with the frame of their results; then the stream has ended."""
+    wanted = build_events_frame(results("tick { n at kind }"))
+    with gqlnb.serve(ticking, port=0) as server:
+        for target in (ticking, server.url):
+            stream = Client(target).subscribe("subscription { tick { n at kind } }")
+            frame = stream.frame(3)
+            pd.testing.assert_frame_equal(frame, wanted)
+            assert frame.attrs["events"] == 3
+            assert frame.attrs["partial"] is False
+            assert list(stream) == []
+            endless = Client(target).subscribe("subscription { two { a { n } } }")
+            assert endless.frame(4, short=True)["n"].tolist() == [0, 1, 2, 3]
+
+
+def test_events_before_a_failure_are_in_the_error(ticking: gqlnb.Schema) -> None:
+    """And of an interrupt, with a note."""
+    stream = Client(ticking).subscribe("subscription { tick { n } }")
+    with pytest.raises(QueryError, match="it broke") as caught:
+        stream.frame()
+    assert caught.value.result["tick.n"].tolist() == [1, pd.NA, 3]
+    assert "3 events before is error.result" in caught.value.__notes__[0]
+
+
+def test_errors_of_events_are_reported() -> None:
+    """In a warning at the line of the call, and in attrs."""
+    events = [{"n": 1}, {"n": "x"}]
+    schema = gqlnb.Schema(SDL, {"Subscription": {"tick": lambda *_: iter(events)}})
+    with pytest.warns(
+        UserWarning, match="1 of 2 events have errors, the first: tick.n: "
+    ) as caught:
+        frame = Client(schema).subscribe("subscription { tick { n } }").frame()
+    assert caught[0].filename == __file__
+    assert frame["tick.n"].isna().tolist() == [False, True]
+    assert frame.attrs["partial"] is True
+
+
+@pytest.mark.parametrize("number", [0, -1, 2.0, "3", True])
+def test_a_wrong_number_of_events_is_refused(ticking: gqlnb.Schema, number: object) -> None:
+    """With the value; nothing is awaited."""
+    with pytest.raises(OptionError, match=f"above 0, or None for all, not {number!r}"):
+        Client(ticking).subscribe("subscription { tick { n } }").frame(number)
+
+
+def test_a_stream_without_events_has_the_columns(ticking: gqlnb.Schema) -> None:
+    """From the schema."""
+    schema = gqlnb.Schema(SDL, {"Subscription": {"tick": lambda *_: iter(())}})
+    frame = Client(schema).subscribe("subscription { tick { n kind } }").frame()
+    assert [str(dtype) for dtype in frame.dtypes] == ["Int64", "category"]
+    assert frame.empty

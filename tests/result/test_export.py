@@ -69,8 +69,8 @@ def test_a_list_in_rows_is_written_by_its_path(tmp_path):
     assert frame.to_dict("list") == {"rows.id": ["1"], "id": ["2"], "any": ['{"b":[1]}']}
 
 
-def test_csv_holds_lists_and_json_values_as_json():
-    """Not as Python writes them; the row numbers are left out unless asked for."""
+def test_csv_contains_lists_and_json_values_as_json():
+    """Not as Python reprs; the index is omitted by default."""
     text = result(ROWS).to_csv()
     frame = pd.read_csv(io.StringIO(text))
     assert frame["any"].tolist() == ['{"a":1}', '{"b":2}', '"text"']

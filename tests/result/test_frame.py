@@ -1,5 +1,8 @@
 """Frames: rows, columns and dtypes from the schema, or inferred where there is none."""
 
+import io
+import json
+import pickle
 import warnings
 
 import pandas as pd
@@ -54,8 +57,8 @@ def dtypes(frame):
 @pytest.mark.parametrize(
     "rows", [[REPO], [], [{**dict.fromkeys(REPO), "id": "R", "name": "n"}], [None, REPO, None]]
 )
-def test_dtypes_come_from_the_schema_whatever_the_values(rows):
-    """Full, empty, all-null and partly null answers have the same columns and dtypes."""
+def test_dtypes_come_from_the_schema_not_the_values(rows):
+    """Full, empty, all-null and partly null lists have the same columns and dtypes."""
     frame = result(f"{{ repos {{ {ALL} }} }}", {"repos": rows}).frame()
     assert {name: kind.split("[python]")[0] for name, kind in dtypes(frame).items()} == DTYPES
     assert len(frame) == sum(row is not None for row in rows)
@@ -77,7 +80,7 @@ def test_a_connection_gives_rows_of_its_nodes():
     assert frame["owner.login"].isna().tolist() == [False, True]
 
 
-def test_an_answer_without_a_list_is_one_row():
+def test_a_response_without_a_list_is_one_row():
     """Its columns are the dotted names of its leaves."""
     frame = result(
         "{ one { name stars owner { login } } }", {"one": {"name": "a", "stars": 1}}
@@ -86,8 +89,8 @@ def test_an_answer_without_a_list_is_one_row():
     assert len(frame) == 1
 
 
-def test_inner_lists_stay_in_one_cell():
-    """No row is multiplied; a connection's cell holds its nodes."""
+def test_nested_lists_stay_in_one_cell():
+    """No row is repeated; a connection's cell contains its nodes."""
     text = "{ repos { name topics languages { total nodes { name } } } }"
     row = {
         "name": "a",
@@ -124,14 +127,14 @@ def test_aliases_name_the_columns():
 
 
 def test_fragments_are_merged():
-    """Named and inline fragments add their fields where they stand."""
+    """Named and inline fragments add their fields at their position."""
     text = "{ repos { ...A ... on Repo { stars } } } fragment A on Repo { name owner { login } }"
     frame = result(text, {"repos": [{"name": "a", "owner": {"login": "o"}, "stars": 1}]}).frame()
     assert list(frame.columns) == ["name", "owner.login", "stars"]
 
 
 def test_a_value_of_the_wrong_type_names_its_column():
-    """Text where an Int was declared is an error of ours, which says where."""
+    """A string in an Int column raises an error that names the column."""
     answer = result("{ repos { stars } }", {"repos": [{"stars": 1}, {"stars": "many"}]})
     message = "Column 'stars' of 'repos' does not hold values of type Int: row 1 is 'many'"
     with pytest.raises(FrameError, match=message):
@@ -139,8 +142,8 @@ def test_a_value_of_the_wrong_type_names_its_column():
     assert answer.frame(strict=False)["stars"].tolist() == [1, "many"]
 
 
-def test_an_enum_value_the_schema_does_not_know_is_kept():
-    """A newer server is no error."""
+def test_an_unknown_enum_value_is_kept():
+    """The server's schema may be newer."""
     frame = result("{ repos { level } }", {"repos": [{"level": "MEDIUM"}]}).frame()
     assert frame["level"].tolist() == ["MEDIUM"]
 
@@ -156,31 +159,31 @@ def test_without_a_schema_the_values_show_the_types():
     assert frame["owner.login"].isna().tolist() == [False, True]
 
 
-def test_without_a_schema_nothing_is_assumed_of_text_and_integers_stay():
-    """Moments are text, with a zone or without; integers beyond 32 bits are integers."""
+def test_without_a_schema_text_and_integers_are_not_converted():
+    """Timestamps are text, with a zone or without; integers beyond 32 bits are integers."""
     rows = [{"at": "2026-01-02T03:04:05", "n": 2**60}, {"at": None, "n": None}]
     frame = Result({"rows": rows}, document=Document.parse("{ rows { at n } }")).frame()
     assert dtypes(frame) == {"at": "string", "n": "Int64"}
     assert frame["n"][0] == 2**60
 
 
-def test_a_partial_answer_warns_and_is_marked():
-    """One warning, and `attrs` say it."""
+def test_a_partial_response_warns_and_is_marked():
+    """One warning, and `attrs` contain it."""
     answer = result("{ repos { name } }", {"repos": []}, errors=({"message": "no"},))
     with pytest.warns(UserWarning, match="partial: 1 error"):
         frame = answer.frame()
     assert frame.attrs["partial"] is True
 
 
-def test_a_whole_answer_does_not_warn():
+def test_a_complete_response_does_not_warn():
     """No errors, no warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert result("{ names }", {"names": []}).frame().attrs["partial"] is False
 
 
-def test_what_was_asked_for_beside_the_list_is_in_attrs():
-    """Scalars of the root and of the connection, by dotted name; pandas copies keep them."""
+def test_fields_next_to_the_list_are_in_attrs():
+    """Scalars of the root and of the connection, by dotted name; copies preserve them."""
     text = "{ one { name } search { total pageInfo { hasNextPage } edges { node { name } } } }"
     data = {
         "one": {"name": "o"},
@@ -195,7 +198,7 @@ def test_what_was_asked_for_beside_the_list_is_in_attrs():
     assert frame.head().attrs["beside"]["search.total"] == 119
 
 
-def test_beside_a_chosen_list_the_other_lists_are_left_out():
+def test_other_lists_are_excluded_next_to_a_chosen_list():
     """They have frames of their own."""
     data = {"repos": [{"name": "a"}], "names": ["x"], "search": {"total": 1, "edges": []}}
     text = "{ repos { name } names search { total edges { node { name } } } }"
@@ -204,21 +207,21 @@ def test_beside_a_chosen_list_the_other_lists_are_left_out():
     assert answer.frame("search").attrs["beside"] == {"search.total": 1}
 
 
-def test_a_list_that_is_null_is_told_from_an_empty_one():
-    """Both have no rows; the null is said."""
+def test_a_null_list_differs_from_an_empty_one():
+    """Neither has rows; the null is reported."""
     assert result("{ repos { name } }", {"repos": None}).frame().attrs["beside"] == {"repos": None}
     assert result("{ repos { name } }", {"repos": []}).frame().attrs["beside"] == {}
 
 
-def test_values_beside_the_list_are_json():
-    """A value that is none becomes text, so that `attrs` can be written to Parquet."""
+def test_values_next_to_the_list_are_json():
+    """Other values become text, so that `attrs` can be written to Parquet."""
     at = pd.Timestamp("2026-01-02", tz="UTC")
     frame = Result({"at": at, "repos": [{"name": "a"}]}).frame()
     assert frame.attrs["beside"] == {"at": "2026-01-02 00:00:00+00:00"}
 
 
-def test_nothing_selected_of_an_inner_connection_is_lost():
-    """What its edges and its page say stands in the cell and in columns."""
+def test_every_field_of_a_nested_connection_is_kept():
+    """Fields of its edges and of pageInfo are in the cell and in columns."""
     data = {
         "repos": [
             {
@@ -240,3 +243,26 @@ def test_objects_of_an_edge_are_columns():
     frame = Result({"search": {"edges": [edge]}}).frame()
     assert list(frame.columns) == ["name", "match.text", "all"]
     assert frame.loc[0, "all"] == [{"text": "t"}]
+
+
+def test_large_integers_in_json_values_are_exact():
+    """In data, cells, `attrs`, Arrow, files and pickles, beyond 64 bits too."""
+    schema = build_schema("scalar JSON type Query { rows: [Row] any: JSON } type Row { j: JSON }")
+    value = {"a": [2**53 + 1, -(2**70)], "b": 1.5}
+    body = json.dumps({"data": {"rows": [{"j": value}, {"j": 2**64}], "any": 2**100}}).encode()
+    document = Document.parse("{ rows { j } any }", schema)
+    for result in (
+        Result.from_bytes(body, document),
+        pickle.loads(pickle.dumps(Result.from_bytes(body, document))),
+        Result(json.loads(body)["data"], document=document),
+    ):
+        frame = result.frame()
+        assert frame["j"].tolist() == [value, 2**64]
+        assert frame.attrs["beside"] == {"any": 2**100}
+        texts = result.arrow()["j"].to_pylist()
+        assert [json.loads(text) for text in texts] == [value, 2**64]
+        file = io.BytesIO()
+        result.to_parquet(file)
+        assert pd.read_parquet(file)["j"].tolist() == texts
+        assert pd.read_csv(io.StringIO(result.to_csv()))["j"].tolist() == texts
+        assert f"any: {2**100}" in repr(result)

@@ -107,7 +107,7 @@ def test_the_frame_of_an_inner_list_is_taken_by_its_path():
     assert frame["tags"].tolist() == [["old"], []]
 
 
-def test_frames_keep_their_dtypes_when_there_is_nothing():
+def test_frames_without_rows_keep_their_dtypes():
     """Empty, null and missing lists."""
     for rows in ([], None, [None]):
         frames = result(TEXT % "id", {"repos": rows}).frames
@@ -130,7 +130,7 @@ def test_lists_of_lists_are_levels():
 
 
 def test_a_frame_of_a_list_of_lists_has_lists_in_its_cells():
-    """As they came, nulls included."""
+    """Values are unchanged, nulls included."""
     answer = result("{ grid }", {"grid": [[1, None], None, []]})
     assert answer.frame()["grid"].tolist() == [[1, None], None, []]
     assert answer.frame("grid[]")["grid"].tolist() == [1, pd.NA]
@@ -148,7 +148,7 @@ def test_a_list_beside_a_connections_rows_is_a_list_of_its_own():
     assert answer.frames["viewer.repositories.facets"]["name"].tolist() == ["f"]
 
 
-def test_names_that_meet_without_the_plumbing_are_numbered():
+def test_conflicting_list_names_are_numbered():
     """A list beside the rows, one in an edge and one in a node, all called `tags`."""
     schema = build_schema(
         "type Query { all: Conn } type Conn { edges: [Edge] tags: [Int] } "
@@ -161,14 +161,14 @@ def test_names_that_meet_without_the_plumbing_are_numbered():
     assert sorted(frames[name].iloc[0].tolist()[-1] for name in list(frames)[1:]) == [1, 2, 3]
 
 
-def test_an_answer_without_lists_has_one_frame():
-    """It is called `data`."""
+def test_a_response_without_lists_has_one_frame():
+    """Its name is `data`."""
     frames = result("{ one { name } }", {"one": {"name": "a"}}).frames
     assert list(frames) == ["data"]
     assert records(frames["data"]) == [("a",)]
 
 
-def test_an_unknown_name_lists_those_there_are():
+def test_an_unknown_frame_name_lists_the_available_ones():
     """With the number of their rows; `get` and `in` do not raise."""
     frames = result(TEXT % "id", {"repos": REPOS}).frames
     with pytest.raises(
@@ -180,8 +180,8 @@ def test_an_unknown_name_lists_those_there_are():
     assert "repos.topics" in repr(frames)
 
 
-def test_members_of_a_union_stand_side_by_side():
-    """What a member does not have is missing; nothing was added to the request."""
+def test_union_members_share_one_frame():
+    """Fields a member does not have are missing; nothing is added to the request."""
     node = "{ ... on Repo { name } ... on User { login } }"
     text = f"{{ search {{ repositoryCount edges {{ node {node} }} }} }}"
     edges = [{"node": {"name": "a"}}, {"node": {"login": "u"}}, {"node": {}}]
@@ -221,7 +221,7 @@ def test_short_names_are_the_shortest_that_only_one_column_has():
 
 
 def test_explode_gives_each_item_of_one_list_a_row():
-    """Rows without items are kept once; other lists stay in their cells."""
+    """Rows without items appear once; other lists remain in their cells."""
     answer = result(TEXT % "id", {"repos": REPOS})
     frame = answer.frame(explode="topics")
     assert frame["topics"].tolist() == ["x", pd.NA, pd.NA, "z"]
@@ -233,8 +233,8 @@ def test_explode_gives_each_item_of_one_list_a_row():
     assert languages["topics"].tolist()[0] == ["x", None]
 
 
-def test_explode_goes_through_lists_in_lists():
-    """The columns of the lists on the way are there too."""
+def test_explode_accepts_nested_lists():
+    """The columns of the outer lists are included."""
     answer = result(TEXT % "id", {"repos": REPOS})
     frame = answer.frame(explode="languages.tags")
     assert frame["id"].tolist() == ["R1", "R1", "R2", "R3"]
@@ -242,8 +242,8 @@ def test_explode_goes_through_lists_in_lists():
     assert frame["languages.tags"].tolist() == ["old", pd.NA, pd.NA, pd.NA]
 
 
-def test_explode_has_none_where_a_column_of_objects_has_no_item():
-    """As every column of Python values has it; NaN would be a float among them."""
+def test_explode_puts_none_in_object_columns_without_items():
+    """NaN would be a float among the objects."""
     rows = [
         {"v": 1, "inner": [{"at": {"x": [1]}, "grid": [[1], None]}]},
         {"v": 2, "inner": []},
@@ -266,15 +266,15 @@ def test_explode_keeps_the_lists_in_the_items():
     assert frame["languages.tags"].tolist() == [["old"], [], None, None]
 
 
-def test_explode_of_nothing_gives_empty_columns():
+def test_explode_of_an_empty_list_gives_empty_columns():
     """With their dtypes."""
     frame = result(TEXT % "id", {"repos": []}).frame(explode="languages")
     assert frame.dtypes["languages.size"] == "Int64"
     assert frame.empty
 
 
-def test_explode_names_the_lists_there_are():
-    """More than one at a time would be a cross product; there is no way to ask for it."""
+def test_explode_lists_the_available_names_in_its_error():
+    """Several lists at a time would be a cross product, which is not supported."""
     with pytest.raises(
         FrameError, match=r"'topic': the rows of 'repos' have 'topics', 'languages'"
     ):
@@ -309,8 +309,8 @@ def test_errors_are_keyed_by_the_row_they_are_about():
     assert frame["row"].tolist() == [1, pd.NA, 1, 1, pd.NA, pd.NA]
 
 
-def test_a_partial_answer_is_announced_once():
-    """Frame, frames and Arrow of one answer say it once together."""
+def test_a_partial_response_warns_once():
+    """Frame, frames and Arrow share one warning."""
     answer = result("{ repos { name } }", {"repos": []}, errors=({"message": "no"},))
     with pytest.warns(UserWarning, match="partial: 1 error") as caught:
         answer.frame()
@@ -321,16 +321,16 @@ def test_a_partial_answer_is_announced_once():
         answer.arrow()
 
 
-def test_frames_announce_what_is_partial_where_they_were_asked_for():
-    """The warning names the person's line."""
+def test_frames_of_partial_data_warn_at_the_calling_line():
+    """The warning's location is in the user's code."""
     answer = result("{ repos { name } }", {"repos": []}, errors=({"message": "no"},))
     with pytest.warns(UserWarning, match="partial") as caught:
         answer.frames["repos"]
     assert caught[0].filename == __file__
 
 
-def test_attrs_are_json_and_survive(tmp_path):
-    """Parquet and concat keep them."""
+def test_attrs_are_json_and_preserved(tmp_path):
+    """By Parquet and by concat."""
     frame = result("{ repos { name } }", {"repos": [{"name": "a"}, None]}, source="here").frame()
     expected = {
         "source": "here", "partial": False, "total_count": None, "dropped": 1, "beside": {},
@@ -360,8 +360,8 @@ def test_a_frame_can_be_written_as_csv_and_parquet(tmp_path):
     ],
     ids=str,
 )
-def test_an_answer_of_another_shape_says_where(data, said):
-    """It is an error; not strictly, what stands there is null or kept."""
+def test_a_response_of_another_shape_is_an_error_with_a_path(data, said):
+    """With strict=False the value is null or kept."""
     answer = result("{ repos { name owner { login } topics } }", data)
     with pytest.raises(FrameError, match=said):
         answer.frame()
@@ -383,8 +383,8 @@ def test_introspection_is_typed_too():
     assert answer.frames["__schema.types.fields"]["name"].tolist() == ["x"]
 
 
-def test_without_a_schema_it_is_said_once_for_each_source():
-    """By a warning; what is inferred is typed as far as all values agree."""
+def test_a_missing_schema_warns_once_for_each_source():
+    """Dtypes are inferred where all values agree."""
     document = Document.parse("{ a { b } }")
     data = {"a": [{"b": 1, "c": [{"d": 2**40}], "e": [[1], [2]]}, {"b": None, "f": {}, "g": 1.5}]}
     answer = Result(data, document=document, source="nowhere")
@@ -397,8 +397,8 @@ def test_without_a_schema_it_is_said_once_for_each_source():
         Result(data, document=document, source="nowhere").frame()
 
 
-def test_without_a_document_it_is_said_too_and_what_to_do():
-    """The bytes of a saved answer alone are typed by their values as well."""
+def test_a_missing_document_warns_and_suggests_a_fix():
+    """The bytes of a saved response alone are typed by their values as well."""
     answer = Result.from_bytes(b'{"data": {"rows": [{"v": 1}]}}', source="a file")
     with pytest.warns(UserWarning, match=r"No schema is known for a file.*client\.schema"):
         assert answer.frame().dtypes["v"] == "Int64"
@@ -409,8 +409,8 @@ def test_without_a_document_it_is_said_too_and_what_to_do():
     [[1, "a"], [[1], 2], [{"x": 1}, 2], [[{"x": 1}], {"x": 1}], [2**70], [True, 1], [None], [{}]],
     ids=str,
 )
-def test_values_of_no_one_kind_are_kept_as_they_came(values):
-    """Without a schema nothing is an error; a warning names what is mixed."""
+def test_mixed_values_are_kept_unchanged(values):
+    """Without a schema there is no error; a warning names the mixed columns."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         frame = Result({"rows": [{"v": value} for value in values]}).frame()
@@ -450,8 +450,8 @@ def things(text, data, variables=None):
         ("... on Org { id } ... on Org { people { login } }", "things.id"),
     ],
 )
-def test_an_id_is_a_key_where_each_row_with_inner_rows_has_it(fields, key):
-    """Otherwise the key is the row of the parent, in each way to the frame."""
+def test_an_id_present_in_every_parent_row_is_the_key(fields, key):
+    """Otherwise the key is the row number of the parent."""
     head = "query($a: Boolean!)" if "$a" in fields else ""
     text = f"{head} {{ things {{ nodes {{ {fields} }} }} }}"
     asked = [{k: v for k, v in node.items() if k != "id"} for node in NODES]
@@ -461,8 +461,8 @@ def test_an_id_is_a_key_where_each_row_with_inner_rows_has_it(fields, key):
         assert records(frame) == [("O" if key == "things.id" else 1, "p")]
 
 
-def test_an_id_asked_in_one_way_to_a_list_is_no_key_in_another():
-    """Lists of one name merge; an id that one selection asks is not in the rows of the other."""
+def test_an_id_missing_from_one_of_the_merged_lists_is_not_the_key():
+    """Lists of one name are merged, and only one selection includes the id."""
     schema = build_schema(
         """
         type Query { nodes: [Node] }
@@ -478,8 +478,8 @@ def test_an_id_asked_in_one_way_to_a_list_is_no_key_in_another():
     assert records(found.frames["nodes.people.tags"]) == [(1, 1, "x")]
 
 
-def test_a_list_of_lists_is_exploded_into_rows_with_a_list_each():
-    """Nothing of it is lost, and further levels can be named."""
+def test_exploding_a_list_of_lists_gives_one_row_for_each_inner_list():
+    """No value is lost, and deeper levels can be named."""
     data = {"list": [{"id": "1", "matrix": [[1, 2], None]}, {"id": "2", "matrix": None}]}
     found = things("{ list { id matrix } }", data)
     frame = found.frame(explode="matrix")
@@ -489,8 +489,8 @@ def test_a_list_of_lists_is_exploded_into_rows_with_a_list_each():
     assert records(found.frame(explode="matrix[]"))[:2] == [("1", 1), ("1", 2)]
 
 
-def test_rows_that_are_lists_are_taken_by_their_own_path():
-    """The message says which it is."""
+def test_rows_that_are_lists_are_selected_by_their_path():
+    """The message gives the path."""
     found = things("{ mat }", {"mat": [[1]]})
     for name in ("mat", "[]"):
         with pytest.raises(FrameError, match=r"rows of 'mat' are lists. Take path='mat\[\]'"):
@@ -503,8 +503,8 @@ REPEATED = [
 ]  # fmt: skip
 
 
-def test_ids_that_repeat_are_no_key():
-    """A join on them would multiply rows; a warning says what the key is instead, once."""
+def test_repeated_ids_are_not_a_key():
+    """A join on them would multiply rows; one warning names the replacement key."""
     document = Document.parse("{ list: things { nodes { ... on Repo { id tags } } } }", THINGS)
     answer = Result({"list": {"nodes": REPEATED}}, document=document)
     with pytest.warns(UserWarning, match="Ids in a list of .list. repeat.*'list_index'") as caught:
@@ -519,8 +519,8 @@ def test_ids_that_repeat_are_no_key():
     assert len(joined) == 3
 
 
-def test_ids_that_repeat_in_lists_of_several_rows_are_a_key_with_theirs():
-    """The keys together name one row: two repositories may have one language."""
+def test_ids_unique_within_their_parent_are_a_composite_key():
+    """Two repositories may have one language."""
     language = {"edges": [{"node": {"id": "L", "tags": ["x"]}}]}
     repos = [{"id": "1", "languages": language}, {"id": "2", "languages": language}]
     text = "{ repos { id languages { edges { node { id tags } } } } }"
@@ -541,15 +541,15 @@ def test_an_id_that_is_null_against_its_schema_is_no_key():
 
 
 @pytest.mark.parametrize("road", ["bytes", "data"])
-def test_what_is_wrong_in_one_list_does_not_keep_others_from_being_read(road):
-    """Only the frame that would hold it is an error; not strictly, it keeps it."""
+def test_an_invalid_list_does_not_affect_other_frames(road):
+    """Only its own frame is an error; with strict=False it keeps the value."""
     data = {"list": [{"id": "1", "matrix": [[1]]}], "mat": [[2**31]]}
     found = things("{ list { id matrix } mat }", data)
     found = found if road == "bytes" else Result(data, document=found.document)
     assert records(found.frames["list"]) == [("1",)]
     assert records(found.frames["list.matrix[]"]) == [("1", 0, 1)]
     wrong = r"Column 'mat' of 'mat\[\]'.* row 0 is 2147483648 .*32 bits.* at mat\[0\]\[0\]\."
-    with pytest.raises(FrameError, match=f"{wrong} .*Take result.tables\\(strict=False\\)"):
+    with pytest.raises(FrameError, match=f"{wrong} .*Use result.tables\\(strict=False\\)"):
         found.frames["mat[]"]
     assert records(found.tables(strict=False)["mat[]"]) == [(0, 2**31)]
 
@@ -578,18 +578,18 @@ def test_what_is_wrong_in_one_list_does_not_keep_others_from_being_read(road):
     ],
     ids=["edge", "node", "nodes", "data", "grid"],
 )
-def test_a_wrong_value_says_where_it_stands_in_the_answer(road, text, data, path):
-    """As the errors of GraphQL do; null items before it are counted there, and are no rows."""
+def test_an_invalid_value_is_named_with_its_response_path(road, text, data, path):
+    """As in GraphQL errors; null items count as positions, not as rows."""
     document = Document.parse(text, SCHEMA)
     found = Result(data, document=document)
     if road == "bytes":
         found = Result.from_bytes(json.dumps({"data": data}).encode(), document)
-    with pytest.raises(FrameError, match=rf"row \d .* ?at {path}\. Take result.tables"):
+    with pytest.raises(FrameError, match=rf"row \d .* ?at {path}\. Use result.tables"):
         list(found.frames.values())
 
 
-def test_an_id_asked_of_some_types_only_is_a_key_of_the_lists_below_them():
-    """Whatever stands above: all people have one, wherever there are any."""
+def test_an_id_of_some_types_is_the_key_of_their_nested_lists():
+    """The types further up do not matter."""
     people = {"nodes": [{"tags": ["t"]}, {"people": [{"id": "P", "tags": ["x"]}]}]}
     text = "{ things { nodes { ... on Repo { tags } ... on Org { people { id tags } } } } }"
     found = things(text, {"things": people})
@@ -598,8 +598,8 @@ def test_an_id_asked_of_some_types_only_is_a_key_of_the_lists_below_them():
 
 
 @pytest.mark.parametrize(("fields", "key"), [("id", "all.id"), ("size", "all_index")])
-def test_a_list_of_an_edge_stands_beside_nodes_of_all_types(fields, key):
-    """So all of them must have an id for it to be the key; above them is a union too."""
+def test_an_edge_list_needs_an_id_of_all_node_types_as_its_key(fields, key):
+    """The parent of an edge list may be any member of a union."""
     schema = build_schema(
         "type Query { top: [Top] } union Top = A | B type A { id: ID! all: All } "
         "type B { id: ID! size: Int } type All { edges: [Edge] } "
@@ -622,8 +622,8 @@ def test_without_a_schema_ids_that_are_there_and_differ_are_keys():
         assert records(same.frames["rows.of"]) == [(0, 5), (1, 6)]
 
 
-def test_keys_of_lists_of_one_name_say_whose_they_are():
-    """The nearest list has the name itself, the one above it is the parent's."""
+def test_keys_of_lists_of_one_name_have_distinct_names():
+    """The nearest list uses the name itself, the one above it is the parent's."""
     schema = build_schema("type Query { kids: [Kid] } type Kid { n: Int kids: [Kid] }")
     document = Document.parse("{ kids { n kids { kids { n kids_index: n } } } }", schema)
     kids = [{"n": 0}, {"kids": [{"kids": []}, {}, {"kids": [{"n": 5, "kids_index": 6}]}]}]

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gqlnb import errors
-from gqlnb.auth import Token
 from gqlnb.document import scalars
 from gqlnb.document.document import Document
 from gqlnb.http import response_parser
@@ -23,6 +22,7 @@ from gqlnb.http.messages import Response
 from gqlnb.http.response_parser import ResponseContext, parse_response
 from gqlnb.result import checked_decoder, table_reader
 from gqlnb.result.checked_decoder import LARGE_BODY, DecoderSelector
+from gqlnb.tokens import Token
 from tests.result.test_checked_decoder import DATA as ANYTHING
 from tests.result.test_checked_decoder import SCHEMA as MIXED
 from tests.result.test_checked_decoder import shaped
@@ -131,8 +131,8 @@ def waits(result):
 
 
 @pytest.mark.parametrize("text", [TEXT, SEARCH])
-def test_a_large_answer_is_decoded_when_it_is_touched(text):
-    """And not before; errors and extensions are there at once."""
+def test_a_large_response_is_decoded_on_first_access(text):
+    """Errors and extensions are available before."""
     members = {"data": DATA[text], "extensions": {"cost": 1}, "errors": [{"message": "m"}]}
     response, asked = response_of(members), asked_of(text)
     result = parse_response(response, asked)
@@ -146,8 +146,8 @@ def test_a_large_answer_is_decoded_when_it_is_touched(text):
     assert data == same(response, asked)[0]
 
 
-def test_data_are_exact():
-    """Integers of any size, and nothing that was not asked for."""
+def test_lazily_decoded_data_are_exact():
+    """Integers of any size, and no fields that were not selected."""
     result = parse_response(response_of({"data": THINGS}), asked_of())
     item = result["page"]["items"][1]
     assert item["meta"]["big"] == 2**70
@@ -156,7 +156,7 @@ def test_data_are_exact():
 
 
 @pytest.mark.parametrize(("text", "path"), [(TEXT, "page.items"), (SEARCH, None)])
-def test_frames_are_the_same_before_and_after_the_first_touch(text, path):
+def test_frames_are_equal_before_and_after_the_first_access(text, path):
     """From the bytes, from the bytes again, and from the dicts."""
     response, asked = response_of({"data": DATA[text]}), asked_of(text)
     result = parse_response(response, asked)
@@ -172,7 +172,7 @@ def test_frames_are_the_same_before_and_after_the_first_touch(text, path):
 
 
 def test_frames_do_not_share_their_values():
-    """What was read while the answer was checked belongs to the first that asks for it."""
+    """Values read during validation belong to the first frame."""
     result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
     first = result.frame()
     first.loc[0, "price"] = 77.0
@@ -192,15 +192,15 @@ def test_tidy_frames_arrow_and_previews_do_not_need_the_dicts():
     assert waits(result)
 
 
-def test_the_frame_is_read_while_the_answer_is_checked():
-    """So that the one frame people ask for decodes nothing a second time."""
+def test_the_frame_is_read_during_validation():
+    """A single frame needs no second decoding."""
     result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
     with mock.patch("gqlnb.result.table_reader.get_row_decoders", side_effect=AssertionError):
         assert len(result.frame())
 
 
-def test_a_scalar_of_ones_own_is_parsed_when_its_frame_is_made(monkeypatch):
-    """A person's function does not run at `execute`."""
+def test_a_custom_scalar_is_parsed_when_its_frame_is_made(monkeypatch):
+    """The user's parser does not run in `execute`."""
     monkeypatch.setattr(scalars, "_REGISTERED", {})
     monkeypatch.setattr(scalars, "_version", scalars.get_version() + 1)
     seen = []
@@ -211,8 +211,8 @@ def test_a_scalar_of_ones_own_is_parsed_when_its_frame_is_made(monkeypatch):
     assert result.frame()["id"][0] == "1"
 
 
-def test_a_value_that_does_not_fit_its_column_is_said_when_the_frame_is_made():
-    """It is right by query and schema, as far as JSON can tell."""
+def test_a_value_out_of_its_column_range_is_an_error_of_the_frame():
+    """Its JSON type is valid by query and schema."""
     found = [{"node": {"total": n if n != DEEP else 2**40, "id": f"{n:0100}"}} for n in range(600)]
     schema = build_schema(
         "type Query { edges: [E!]! } type E { node: N! } type N { total: Int! id: ID! }"
@@ -229,8 +229,8 @@ def test_a_value_that_does_not_fit_its_column_is_said_when_the_frame_is_made():
     assert kept.iloc[DEEP, 0] == 2**40
 
 
-def test_a_small_answer_is_decoded_at_once():
-    """As is one whose items are long texts, since dicts cost little beside them."""
+def test_a_small_response_is_decoded_immediately():
+    """So is one whose items are long strings, since dicts are cheap in comparison."""
     small = response_of({"data": things(5)})
     assert len(small.body) < LARGE_BODY
     assert not waits(parse_response(small, asked_of()))
@@ -238,15 +238,15 @@ def test_a_small_answer_is_decoded_at_once():
     assert not waits(parse_response(response_of({"data": text}), asked_of()))
 
 
-def test_without_a_schema_an_answer_is_decoded_at_once():
-    """There is nothing to check it by."""
+def test_a_response_without_a_schema_is_decoded_immediately():
+    """It cannot be validated."""
     asked = ResponseContext(Document.parse(TEXT), "here", variables={})
     assert not waits(parse_response(response_of({"data": THINGS}), asked))
 
 
 @pytest.mark.parametrize("text", [TEXT, SEARCH])
-def test_all_threads_touch_the_same_data(text):
-    """Which are made once, while others make frames."""
+def test_all_threads_access_the_same_data(text):
+    """It is decoded once, while other threads make frames."""
     path = "page.items" if text == TEXT else None
     result = parse_response(response_of({"data": DATA[text]}), asked_of(text))
     with ThreadPoolExecutor(4) as pool:
@@ -254,8 +254,8 @@ def test_all_threads_touch_the_same_data(text):
     assert len(set(found)) == 1
 
 
-def test_copies_and_pickles_have_the_data():
-    """Not what makes them, which is no value."""
+def test_copies_and_pickles_contain_the_data():
+    """The lazy decoder is not copied."""
     result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
     result.frame()
     state = result.__getstate__()
@@ -267,8 +267,8 @@ def test_copies_and_pickles_have_the_data():
     assert again.data == {"a": 1}
 
 
-def test_what_makes_the_data_is_let_go():
-    """Once they are there, the pieces that frames are read from are not."""
+def test_the_decoder_is_released_after_decoding():
+    """So are the pieces that frames are read from."""
     result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
     came = vars(result)["_lazy_data"]
     known = weakref.ref(came.make_data)
@@ -288,8 +288,8 @@ def test_a_repr_shows_the_first_rows_without_the_dicts():
     assert waits(result)
 
 
-def test_secrets_in_extensions_and_errors_are_masked_at_once():
-    """As those of an answer that is decoded when it comes."""
+def test_secrets_in_extensions_and_errors_are_masked_immediately():
+    """As in a response that is decoded on arrival."""
     members = {
         "data": EDGES,
         "extensions": {"a": "canary-77"},
@@ -338,8 +338,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("path", "value"), WRONG)
-def test_a_misfit_is_an_error_at_once(path, value):
-    """Wherever it stands, in the words of the road that makes dicts."""
+def test_a_misfit_is_an_immediate_error(path, value):
+    """At any position, with the message of the decoder that makes dicts."""
     text = SEARCH if path[0] == "search" else TEXT
     data = deepcopy(DATA[text])
     inner = data
@@ -354,8 +354,8 @@ def test_a_misfit_is_an_error_at_once(path, value):
     assert "does not fit" in words
 
 
-def test_a_null_that_an_error_explains_is_an_answer():
-    """In the place of what is never null."""
+def test_a_non_null_field_may_be_null_with_an_error():
+    """The response is accepted."""
     data = deepcopy(EDGES)
     data["search"]["edges"][DEEP + 1]["node"]["title"] = None
     path = ["search", "edges", DEEP + 1, "node", "title"]
@@ -414,14 +414,14 @@ def doubled(name, value, body=BODY):
         BODY[:-1] + b', "data": null}',
     ],
 )
-def test_what_json_is_is_decided_as_before(body):
-    """Bad text, numbers that are none, ends, depth, white space, what stands there twice."""
+def test_lazy_decoding_accepts_the_same_json(body):
+    """Bad UTF-8, invalid numbers, truncation, depth, white space and duplicate keys."""
     same(response_of(body), asked_of())
 
 
 @pytest.mark.parametrize(("status", "media"), [(500, "application/json"), (200, "text/html")])
-def test_status_and_media_type_count_as_before(status, media):
-    """Data are an answer under any status, but not in a page."""
+def test_status_and_media_type_have_the_same_effect(status, media):
+    """Data are a response under any status, but not in an HTML page."""
     same(response_of(BODY, status, media), asked_of())
 
 
@@ -455,8 +455,8 @@ LISTED = [
 @pytest.mark.parametrize(("text", "schema"), LISTED)
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
-def test_both_roads_agree(text, schema, data):
-    """Whatever comes, and whichever of the two ways of checking it."""
+def test_lazy_and_immediate_decoding_agree(text, schema, data):
+    """For generated data and both validators."""
     document = Document.parse(text, schema)
     typed = DecoderSelector(document).get_decoder({})
     typed.decode_response(b"")  # small first answers are not decoded

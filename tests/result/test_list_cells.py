@@ -108,8 +108,8 @@ def test_explode_gives_the_items_the_dtype_of_their_scalar():
         assert column.isna().tolist() == [False, True, True]
 
 
-def test_the_first_item_says_with_or_without_a_zone_for_all_lists():
-    """One list with and one without is an error that names the row; `strict=False` keeps text."""
+def test_the_first_item_determines_the_time_zone_of_all_lists():
+    """A mix is an error that names the row; `strict=False` keeps text."""
     lists = [[], [MOMENT], [MOMENT, MOMENT + "Z"]]
     for result in answers("Datetime", lists):
         with pytest.raises(FrameError, match=r"row 2 is .*Z.*unlike values before it"):
@@ -120,8 +120,8 @@ def test_the_first_item_says_with_or_without_a_zone_for_all_lists():
 @pytest.mark.parametrize(
     ("scalar", "wrong"), [("BigInt", "1.5"), ("numeric", "abc"), ("Date", "2024"), ("Int", 2**40)]
 )
-def test_an_item_that_does_not_fit_is_an_error(scalar, wrong):
-    """It names column, row, value and the way out; an Int is JSON as it came."""
+def test_an_invalid_list_item_is_an_error(scalar, wrong):
+    """It names column, row, value and remedy; an Int is unconverted JSON."""
     lists = [[None], [wrong]]
     for result in answers(scalar, lists):
         if scalar == "Int":
@@ -132,7 +132,7 @@ def test_an_item_that_does_not_fit_is_an_error(scalar, wrong):
         assert result.frame(strict=False)["v"].tolist() == lists
 
 
-def test_something_else_than_a_list_of_lists_is_an_error():
+def test_a_value_that_is_not_a_list_of_lists_is_an_error():
     """As it is in the outer list."""
     for result in answers("BigInt", [[[1]], [2]], levels=2):
         with pytest.raises(FrameError, match=r"row 1 is \[2\], with an item that is not a list"):
@@ -140,15 +140,15 @@ def test_something_else_than_a_list_of_lists_is_an_error():
         assert result.frame(strict=False)["v"].tolist() == [[[1]], [2]]
 
 
-def test_scalars_of_ones_own_in_lists(monkeypatch):
-    """`parse` and `dtype` hold for items too."""
+def test_custom_scalars_apply_to_list_items(monkeypatch):
+    """With their `parse` and `dtype`."""
     monkeypatch.setattr("gqlnb.document.scalars._REGISTERED", {})
     gqlnb.scalar("Price", parse=lambda text: float(text.removeprefix("$")), dtype="Float64")
     for result in answers("Price", [["$1.5", None]]):
         assert result.frame()["v"].tolist() == [[1.5, None]]
 
 
-def test_objects_in_cells_are_json_as_it_came():
+def test_objects_in_cells_are_unconverted_json():
     """Their lists have frames of their own."""
     schema = build_schema(
         "scalar timestamp type Query { rows: [Row] } type Row { of: [Part] } "
@@ -163,7 +163,7 @@ def test_objects_in_cells_are_json_as_it_came():
     assert result.frame("rows.of")["all"].tolist() == [[pd.Timestamp(MOMENT)]]
 
 
-def test_files_have_the_items(tmp_path):
+def test_files_contain_the_list_items(tmp_path):
     """CSV has JSON with moments in ISO 8601; Parquet has Arrow's lists."""
     for scalar, text in [
         ("timestamp", '["2024-02-29T12:30:00.123456",null]'),

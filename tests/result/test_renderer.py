@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from decimal import Decimal
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -12,6 +14,7 @@ from gqlnb import Schema
 from gqlnb.result.renderer import (
     build_caption,
     build_grid,
+    format_errors,
     iter_json_lines,
     measure_width,
     render_frame,
@@ -43,8 +46,7 @@ HOSTILE = [
 
 def bundle(result):
     """Return the MIME bundle without metadata."""
-    made = result._repr_mimebundle_()
-    return made[0] if isinstance(made, tuple) else made
+    return result._repr_mimebundle_()[0]
 
 
 class Tags(HTMLParser):
@@ -87,13 +89,14 @@ def answers(value):
         failing.execute("{ a rows { name } }", root={"rows": [{"name": value}]}),
         Result({value: [{value: value}]}, errors=({"message": value, "path": [value]},)),
         Result({value: {value: value}}),
+        Result({value: [{value: [{value: value}] * 12}]}),
         Result({value: 1, "rows": [{"name": "a"}]}),
     ]
 
 
 @pytest.mark.parametrize("value", HOSTILE, ids=ascii)
-def test_no_value_becomes_markup_or_control(value):
-    """Whatever it is and wherever it stands: in HTML a text, in text one harmless line."""
+def test_no_value_is_rendered_as_markup_or_control_characters(value):
+    """HTML is escaped, and text output is one line without control characters."""
     for result in answers(value):
         made = bundle(result)
         found = Tags(made["text/html"])
@@ -105,6 +108,8 @@ def test_no_value_becomes_markup_or_control(value):
             "table",
             "thead",
             "tbody",
+            "details",
+            "summary",
             "tr",
             "th",
             "td",
@@ -124,16 +129,16 @@ def test_no_value_becomes_markup_or_control(value):
         "http://127.0.0.1:4000/graphql?x=1&y=%20#a",
     ],
 )
-def test_the_address_of_a_page_is_a_link(value):
-    """One that opens elsewhere and learns nothing from it."""
+def test_urls_are_rendered_as_links(value):
+    """They open in a new tab and send no referrer."""
     frame = pd.DataFrame({"url": [value, f"{value} and more", f"x{value}", value + "é"]})
     found = Tags(render_frame(frame))
     assert found.links == [value]
     assert 'rel="noopener noreferrer"' in render_frame(frame)
 
 
-def test_html_keeps_mathjax_out_and_brings_no_style_of_its_own():
-    """Dollars stay dollars; colours are those of the reader's theme."""
+def test_html_disables_mathjax_and_has_no_style():
+    """Dollar signs are literal; colours are those of the theme."""
     html = bundle(Result({"rows": [{"price": "$5 and $6"}]}))["text/html"]
     assert 'class="gqlnb tex2jax_ignore mathjax_ignore"' in html
     assert "color" not in html
@@ -157,7 +162,7 @@ def test_a_table_is_aligned():
     assert measure_width("名前") == 4
 
 
-def test_many_rows_and_columns_are_cut_and_counted():
+def test_many_rows_and_columns_are_truncated_with_a_count():
     """The frame has all of them."""
     frame = pd.DataFrame({f"c{n}": range(1500) for n in range(30)})
     grid = build_grid(frame)
@@ -168,16 +173,16 @@ def test_many_rows_and_columns_are_cut_and_counted():
     assert build_caption(frame[["c1"]].head(0)) == "0 rows"
 
 
-def test_long_values_are_cut():
-    """In a terminal sooner than in HTML."""
+def test_long_values_are_truncated():
+    """Sooner in a terminal than in HTML."""
     frame = pd.DataFrame({"x": ["y" * 1000], "z": [list(range(1000))]})
     assert max(map(len, build_grid(frame).to_text().splitlines())) < 140
     assert "y" * 199 + "…" in render_frame(frame)
     assert "[0, 1, 2," in render_frame(frame)
 
 
-def test_cells_are_shown_as_json_has_them():
-    """Lists and mappings, missing values, and what has an address in its repr."""
+def test_cells_are_rendered_as_json():
+    """Lists, mappings, missing values and objects with an address in their repr."""
     values = [["a", None], {"b": 1}, None, object(), 1.5, "text", b"x"]
     cells = [row[0] for row in build_grid(pd.DataFrame({"x": values})).rows]
     assert cells == ['["a", null]', '{"b": 1}', "<NA>", "<object>", "1.5", "text", "b'x'"]
@@ -203,8 +208,8 @@ def test_cells_are_shown_as_json_has_them():
         ({"name": [], "stars": []}, []),
     ],
 )
-def test_bars_are_drawn_where_they_say_something(columns, drawn):
-    """Beside a lone column of amounts that differ; not for numbers that only name something."""
+def test_bars_are_drawn_for_a_single_column_of_amounts(columns, drawn):
+    """The amounts must differ; identifiers get no bars."""
     frame = pd.DataFrame(columns).convert_dtypes()
     assert build_grid(frame).bars == drawn
     assert ("█" in render_frame(frame)) == bool(drawn)
@@ -236,20 +241,20 @@ def lines(value):
         "text",
     ],
 )
-def test_short_json_is_shown_as_it_is(value):
-    """It reads back to the same value."""
+def test_short_json_is_rendered_in_full(value):
+    """It parses to the same value."""
     assert json.loads(lines(value)) == value
 
 
-def test_an_answer_stands_on_lines_of_its_own():
-    """What is small within it on one."""
+def test_data_are_rendered_on_several_lines():
+    """Small nested values are on one line."""
     assert lines({"hello": "Hi", "b": {"c": [1, 2]}, "d": [{"e": 1}, {"e": 2}]}) == (
         '{\n  "hello": "Hi",\n  "b": {\n    "c": [1, 2]\n  },\n'
         '  "d": [\n    {"e": 1},\n    {"e": 2}\n  ]\n}'
     )
 
 
-def test_long_json_is_cut_and_counted():
+def test_long_json_is_truncated_with_a_count():
     """Lists and mappings after their first items, text after its first characters."""
     shown = lines({"n": list(range(10**5)), "t": "x" * 5000, "m": {str(n): 1 for n in range(99)}})
     assert "… 99,980 more" in shown
@@ -260,38 +265,41 @@ def test_long_json_is_cut_and_counted():
     assert len(wide.splitlines()) == 61
 
 
-def test_deep_json_is_cut():
-    """Deeper than anybody reads."""
+def test_deep_json_is_truncated():
+    """Beyond a readable depth."""
     value: object = 1
     for _ in range(5000):
         value = [value, {"a": value}] if not isinstance(value, int) else [value]
     assert "[…]" in lines({"a": value})
 
 
-def test_a_tree_is_offered_for_what_is_long_but_not_large():
-    """JupyterLab shows it in place of the text; a notebook stores twice its size."""
-
-    def offered(data, **members):
-        made = Result(data, **members)._repr_mimebundle_()
-        return isinstance(made, tuple) and made[0]["application/json"] == data
-
-    def nested(count, value="x"):
-        return {"a": {"b": [[{"name": value}] * 3 for _ in range(count)]}}
-
-    assert offered(nested(20))
-    assert Result(nested(20))._repr_mimebundle_()[1] == {
-        "application/json": {"expanded": False, "root": "data"}
-    }
-    assert not offered(nested(2)), "seen at once"
-    assert not offered(nested(20_000)), "too large"
-    assert not offered(nested(20), errors=({"message": "m"},)), "would hide the error"
-    assert not offered({"rows": [{"name": "x"}] * 50}), "a table"
-    for odd in ("\x1b", "\u202e", "\x85", "\ud800", float("nan"), object()):
-        assert not offered(nested(20, odd)), ascii(odd)
+def test_lists_of_lists_unfold():
+    """Of scalars as a matrix; deeper ones level by level, up to three; null is not empty."""
+    html = bundle(Result({"m": [[1, 2], [3], None, []]}))["text/html"]
+    assert "<details open><summary>4 items</summary>" in html, "alone, so there is room"
+    matrix = ("1,2,", "3,,", ",,&lt;NA&gt;", ",,[]")
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in html.split("<tr>")[3:]]
+    assert [",".join(row) for row in rows] == list(matrix)
+    deep = bundle(Result({"a": 1, "m": [[[[[["end"]]]]]] * 12}))["text/html"]
+    assert deep.count("<summary>1 item</summary>") == 20
+    assert "… 2 more" in deep
+    assert "end" not in deep
+    assert "<pre" not in deep
 
 
-def test_reprs_are_the_same_on_every_run():
-    """No address, whatever stands in the data."""
+def test_many_values_of_an_object_unfold():
+    """The first 20 are in view, up to 500 more in the saved page, and the others are counted."""
+    long = bundle(Result({"v": {f"v{n}": n for n in range(600)}, "t": [[1]]}))["text/html"]
+    head, summary, rest = long.partition("<details><summary>581 more values</summary>")
+    assert summary
+    assert head.count("<tr>") == 20
+    assert rest.count("<tr>") == 500
+    assert "… and 81 more values" in rest
+    assert "details" not in bundle(Result({f"v{n}": n for n in range(25)}))["text/html"]
+
+
+def test_reprs_are_deterministic():
+    """They contain no memory address."""
     for data in ({"a": object()}, {"rows": [{"x": object()}]}, {"a": [[Schema(SDL)]]}):
         for text in bundle(Result(data)).values():
             assert " at 0x" not in text
@@ -303,3 +311,153 @@ def test_errors_beyond_the_first_are_counted():
     assert "Partial answer, 1,234 errors:" in text
     assert "… and 1,224 more: see result.errors_frame()" in text
     assert len(text.splitlines()) == 15
+
+
+@pytest.mark.parametrize(
+    ("paths", "line"),
+    [
+        ([["a", 1, "b"], ["a", 2, "b"], ["a", 3, "b"]], "  a[1..3].b: No."),
+        ([["a", 0, "b"], ["a", 4, "b"]], "  a[0, 4].b: No."),
+        ([["a", n, "b", n] for n in range(2)], "  a[0..1].b[0..1]: No."),
+        ([["a", 2 * n] for n in range(8)], "  a[0, 2, 4, 6, 8, …]: No."),
+        ([["a", 7]], "  a[7]: No."),
+        ([[3], [4]], "  [3..4]: No."),
+        ([None, None], "  No."),
+    ],
+)
+def test_errors_that_differ_in_indices_share_a_line(paths, line):
+    """A field that fails in each row is one line; the count is of all."""
+    errors = [{"message": "No.", "path": path} for path in paths]
+    errors.append({"message": "Yes.", "path": ["z"]})
+    assert format_errors(Result({"a": 1}, errors=errors)) == [
+        f"Partial answer, {len(errors)} errors:",
+        line,
+        "  z: Yes.",
+    ]
+
+
+@pytest.mark.parametrize(("rows", "shown"), [(20, 20), (21, 21), (25, 25), (26, 20), (400, 20)])
+def test_a_table_is_truncated_only_beyond_25_rows(rows, shown):
+    """Of more, the first 20 are shown."""
+    result = Result({"a": [{"n": n} for n in range(rows)]})
+    text = repr(result)
+    assert text.splitlines()[shown].split()[0] == str(shown - 1)
+    rest = "" if shown == rows else f", the first {shown} shown"
+    assert text.splitlines()[shown + 1] == f"{rows} rows{rest}"
+
+
+def test_each_list_is_rendered_as_a_table():
+    """With name and number of rows; fields next to the lists are above, once."""
+    result = Result(
+        {"a": [{"n": 1}, {"n": 2}], "b": {"nodes": [{"x": "<i>"}], "total": 7}, "me": {"id": "u"}}
+    )
+    assert repr(result).splitlines() == [
+        "me.id: u",
+        "b.total: 7",
+        "a: 2 rows",
+        "   n",
+        "0  1",
+        "1  2",
+        "b: 1 row",
+        "   x",
+        "0  <i>",
+    ]
+    html = bundle(result)["text/html"]
+    assert "<b>b</b>: 1 row" in html
+    assert "&lt;i&gt;" in html
+    assert '<th style="text-align:left">b.total</th><td style="text-align:left">7</td>' in html
+    assert html.count("<table>") == 3
+
+
+def test_a_list_of_scalars_is_a_table():
+    """With the column of its frame."""
+    result = Result({"rows": [{"n": 1}], "tags": ["x"]})
+    assert repr(result).splitlines()[3:] == ["tags: 1 row", "   tags", "0  x"]
+    assert list(result.frames) == ["rows", "tags"]
+
+
+def test_lists_beyond_the_first_tables_are_named():
+    """Eight tables are shown."""
+    text = repr(Result({f"l{n}": [{"n": n}] for n in range(10)}))
+    assert "l7: 1 row" in text
+    assert text.splitlines()[-1] == "2 more lists in .frames: l8, l9"
+
+
+def test_one_object_is_a_table_of_two_columns():
+    """In HTML, with null and empty text told apart; a terminal has JSON."""
+    data = {"me": {"id": "u", "at": {"x": 0.1 + 0.2}}, "a": None, "b": "", "d": False}
+    result = Result(data)
+    html = bundle(result)["text/html"]
+    cells = [part.partition("</td>")[0] for part in html.split("<td ")[1:]]
+    assert [cell.partition(">")[2] for cell in cells] == [
+        "u",
+        "0.3",
+        "null",
+        "&quot;&quot;",
+        "false",
+    ]
+    assert "me.at.x</th>" in html
+    assert "<pre" not in html
+    assert json.loads(repr(result)) == data
+
+
+def test_nested_lists_are_counted_and_unfold():
+    """The caption names their frames; HTML has the first items, and one level of them."""
+    langs = [{"name": f"<{n}>", "size": n / 3, "on": [{"x": 1}]} for n in range(12)]
+    result = Result({"repos": [{"langs": langs}, {"langs": []}, {"langs": langs[:1]}]})
+    assert repr(result).splitlines() == [
+        "   langs",
+        "0  12 items",
+        "1  []",
+        "2  1 item",
+        '3 rows; nested lists: .frames["repos.langs"], .frames["repos.langs.on"]',
+    ]
+    html = bundle(result)["text/html"]
+    found = Tags(html)
+    assert found.tags.count("details") == 2
+    assert "<summary>12 items</summary><table>" in html
+    assert "&lt;9&gt;" in html
+    assert "&lt;10&gt;" not in html
+    assert "… 2 more" in html
+    assert ">0.333333<" in html
+    assert list(result.frames) == ["repos", "repos.langs", "repos.langs.on"]
+
+
+def test_floats_of_a_column_have_the_same_decimals():
+    """At most six; huge and tiny ones are in scientific notation, Decimals exact."""
+    values = [0.1 + 0.2, 1 / 3, 12345678.5, 1e20, 1e-12, float("nan"), float("inf")]
+    assert [row[0] for row in build_grid(pd.DataFrame({"x": values})).rows] == [
+        "0.300000",
+        "0.333333",
+        "12345678.500000",
+        "1e+20",
+        "1e-12",
+        "<NA>",
+        "inf",
+    ]
+    exact = Decimal("0.12345678901")
+    assert build_grid(pd.DataFrame({"x": [exact]})).rows == [["0.12345678901"]]
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        ({"a": None, "b": None}, ["No data, 1 error:"]),
+        ({"a": {"b": None}}, ["No data, 1 error:"]),
+        ({"a": []}, ["Partial answer, 1 error:"]),
+        ({"a": [{"n": 1}], "b": None}, ["Partial answer, 1 error:"]),
+        ({"a": None, "b": 0}, ["Partial answer, 1 error:"]),
+    ],
+)
+def test_an_answer_of_nulls_has_no_data(data, shown):
+    """It is not called partial, and a list that is null is not a table of 0 rows."""
+    assert format_errors(Result(data, errors=({"message": "m"},)))[:1] == shown
+
+
+def test_a_null_list_is_not_an_empty_one():
+    """Null has no table."""
+    text = "query { a { n } b { n } }"
+    schema = Schema("type Query { a: [Row] b: [Row] } type Row { n: Int }")
+    both = schema.execute(text, root={"a": None, "b": []})
+    assert repr(both).splitlines() == ["a: null", "  n", "0 rows"]
+    assert json.loads(repr(schema.execute(text))) == {"a": None, "b": None}

@@ -1,6 +1,7 @@
 """Results: the views of one answer."""
 
 import pytest
+from graphql import GraphQLError
 
 from gqlnb import PartialError, Schema
 from gqlnb.result.result import Result
@@ -29,26 +30,26 @@ def test_rows_are_counted_and_iterated():
     assert result["items"] == rows
 
 
-def test_an_answer_is_true_even_without_rows():
-    """`if result:` asks whether there is an answer."""
+def test_a_result_without_rows_is_true():
+    """`if result:` tests for the presence of data."""
     assert Result({"items": []})
 
 
-def test_a_failed_field_stands_beside_the_data(partial):
-    """The data of the others is there, and the error says where."""
+def test_a_failed_field_returns_partial_data(partial):
+    """The other fields are present, and the error has a path."""
     assert partial.data == {"a": None, "b": 2}
     assert partial.errors[0]["path"] == ["a"]
 
 
-def test_raise_for_errors_keeps_the_result_and_the_cause(partial):
-    """The exception of the resolver is the cause, the result is kept."""
+def test_raise_for_errors_preserves_the_result_and_the_cause(partial):
+    """The resolver's exception is the cause."""
     with pytest.raises(PartialError, match="a: division by zero") as caught:
         partial.raise_for_errors()
     assert caught.value.result is partial
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-def test_raise_for_errors_returns_a_whole_result():
+def test_raise_for_errors_returns_a_complete_result():
     """It can be chained."""
     result = Schema(SDL).execute("{ b }", root={"b": 1})
     assert result.raise_for_errors() is result
@@ -65,24 +66,37 @@ def test_errors_are_a_frame(partial):
     )
 
 
-def test_a_partial_result_shows_its_errors_and_where_they_arose(partial):
+def test_a_partial_result_shows_its_errors_and_their_locations(partial):
     """Text and HTML name the field, the message and the line of the resolver."""
-    bundle = partial._repr_mimebundle_()
+    bundle, _ = partial._repr_mimebundle_()
     for shown in bundle.values():
         assert "Partial answer, 1 error:" in shown
         assert "a: ZeroDivisionError: division by zero, in fail, line" in shown
         assert "return 1 / 0" in shown
 
 
+def test_the_class_of_a_graphql_error_is_not_shown():
+    """It is raised for its message; the classes of other exceptions help to find their cause."""
+
+    def refuse(root, args, context):
+        message = "Not today."
+        raise {"a": GraphQLError, "b": ValueError}[args["name"]](message)
+
+    schema = Schema("type Query { refuse(name: String!): Int }", {"Query": {"refuse": refuse}})
+    result = schema.execute('{ a: refuse(name: "a") b: refuse(name: "b") }')
+    assert "a: Not today." in repr(result)
+    assert "b: ValueError: Not today." in repr(result)
+
+
 def test_hostile_values_are_shown_as_text():
     """No value becomes markup, and no control character reaches a terminal."""
     evil = "<script>alert(1)</script>\x1b[31m"
     result = Schema(SDL).execute("{ items { name } }", root={"items": [{"name": evil}]})
-    bundle = result._repr_mimebundle_()
+    bundle, _ = result._repr_mimebundle_()
     assert "<script>" not in bundle["text/html"]
     assert "\x1b" not in bundle["text/plain"]
     scalar = Schema("type Query { s: String }").execute("{ s }", root={"s": evil})
-    assert "<script>" not in scalar._repr_mimebundle_()["text/html"]
+    assert "<script>" not in scalar._repr_mimebundle_()[0]["text/html"]
     assert "\x1b" not in repr(scalar)
 
 
@@ -110,24 +124,25 @@ type Item { name: String }
 
 
 @pytest.mark.parametrize("rows", [[], [{"name": "a"}]])
-def test_what_stands_beside_the_rows_is_shown(rows):
-    """Every scalar that was asked for has a line of its own, also where there are no rows."""
+def test_scalars_next_to_the_rows_are_rendered(rows):
+    """As text on lines of their own, in HTML as a table; also if there are no rows."""
     root = {
         "viewer": {"login": "<i>me</i>\x1b[31m"},
         "search": {"repositoryCount": 119, "pageInfo": {"endCursor": None}, "nodes": rows},
     }
     text = "{ viewer{login} search { repositoryCount pageInfo{endCursor} nodes{name} } }"
-    bundle = Schema(CONNECTION).execute(text, root=root)._repr_mimebundle_()
+    bundle = Schema(CONNECTION).execute(text, root=root)._repr_mimebundle_()[0]
     assert bundle["text/plain"].splitlines()[:3] == [
         "viewer.login: <i>me</i> [31m",
         "search.repositoryCount: 119",
         "search.pageInfo.endCursor: null",
     ]
-    assert "search.repositoryCount: 119" in bundle["text/html"]
-    assert "viewer.login: &lt;i&gt;me&lt;/i&gt;" in bundle["text/html"]
+    cells = '<th style="text-align:left">{}</th><td style="text-align:left">{}</td>'
+    assert cells.format("search.repositoryCount", 119) in bundle["text/html"]
+    assert cells.format("viewer.login", "&lt;i&gt;me&lt;/i&gt; [31m") in bundle["text/html"]
 
 
-def test_many_or_long_values_beside_the_rows_are_cut():
+def test_many_or_long_values_next_to_the_rows_are_truncated():
     """They do not push the table off the screen."""
     data = {f"v{n}": "x" * 1000 for n in range(50)} | {"rows": [{"n": 1}]}
     lines = repr(Result(data)).splitlines()
@@ -152,7 +167,7 @@ ODD = [
 def test_errors_of_any_form_are_shown(error):
     """An endpoint that breaks the rules is shown too: text, HTML, frame and exception."""
     odd = Result({"a": 1}, errors=(error,))
-    assert len(odd._repr_mimebundle_()) == 2
+    assert len(odd._repr_mimebundle_()[0]) == 2
     row = odd.errors_frame().iloc[0]
     assert row["message"] == str(error.get("message", "no message"))
     assert row[["line", "column"]].isna().all()

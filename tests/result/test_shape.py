@@ -41,8 +41,8 @@ def columns(text, variables=None):
         ("... { __typename }", {"__typename": False}),
     ],
 )
-def test_a_column_may_be_null_by_its_type_and_by_who_is_asked(selection, expected):
-    """A field of some members of a union is missing in the rows of the others."""
+def test_nullable_columns_depend_on_field_and_parent_type(selection, expected):
+    """A field of some union members is missing in the rows of the others."""
     assert columns(f"{{ items {{ {selection} }} }}") == expected
 
 
@@ -56,7 +56,7 @@ def test_a_column_may_be_null_by_its_type_and_by_who_is_asked(selection, expecte
     ],
 )
 def test_conditions_are_read_from_variables_and_their_defaults(variables, expected):
-    """What hangs on a value that is not known may be there or not."""
+    """A selection that depends on an unknown value is optional."""
     inner = "id @include(if: $x) size @skip(if: $x)"
     text = f"query ($x: Boolean = false) {{ items {{ ... on Node {{ {inner} }} }} }}"
     assert columns(text, variables) == expected

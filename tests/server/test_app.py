@@ -9,12 +9,12 @@ import threading
 import pytest
 from graphql import parse
 
-from gqlnb.auth import Token
-from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import Schema, reference_schema
 from gqlnb.errors import AuthError, ServerError
 from gqlnb.http.server_rules import Access
+from gqlnb.limits import Limits
 from gqlnb.server.app import App
+from gqlnb.tokens import Token
 
 HEADERS = [(b"host", b"localhost"), (b"content-type", b"application/json")]
 SCOPE = {
@@ -77,8 +77,8 @@ def app():
     return App(reference_schema())
 
 
-def test_a_body_is_put_together_from_its_parts(app):
-    """However a body is cut, the answer is the same."""
+def test_body_chunks_are_joined(app):
+    """The response does not depend on how the body is split."""
     whole = Host(part(HELLO)).run(app)
     cut = Host(*(part(HELLO[i : i + 1], more=True) for i in range(len(HELLO))), part()).run(app)
     assert whole.sent == cut.sent
@@ -87,7 +87,7 @@ def test_a_body_is_put_together_from_its_parts(app):
 
 
 def test_reading_stops_at_the_limit(app):
-    """Of a body without end no more is kept than the limit and one message."""
+    """An endless body is buffered up to the limit plus one message."""
     chunk = part(b"x" * 2**19, more=True)
     host = Host(chunk, chunk, chunk, *[chunk] * 5, part()).run(app)
     assert (host.status, host.headers[b"connection"]) == (400, b"close")
@@ -96,8 +96,8 @@ def test_reading_stops_at_the_limit(app):
     assert host.sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
 
 
-def test_a_refusal_does_not_wait_for_the_body(app):
-    """A head that is refused is answered before a byte of the body is asked for."""
+def test_an_error_response_does_not_wait_for_the_body(app):
+    """A rejected request is answered before any byte of its body is read."""
     host = Host()
     host.receive = None  # asking for the body would fail
     length = [(b"content-length", b"0")]
@@ -105,8 +105,8 @@ def test_a_refusal_does_not_wait_for_the_body(app):
     assert host.status == 404
 
 
-def test_a_client_that_leaves_gets_nothing(app):
-    """A half-sent body that ends in a disconnect is dropped."""
+def test_a_disconnected_client_gets_no_response(app):
+    """A half-sent body followed by a disconnect is dropped."""
     assert Host(part(HELLO[:5], more=True), {"type": "http.disconnect"}).run(app).sent == []
     assert app.running_requests == 0
 
@@ -121,13 +121,13 @@ def test_the_connection_is_not_closed_in_http_2(app):
 @pytest.mark.parametrize(
     ("path", "status"), [("/api/graphql", 200), ("/graphql", 200), ("/apigraphql", 404)]
 )
-def test_it_can_be_mounted(app, path, status):
-    """Below a mount point the path counts from there."""
+def test_the_app_can_be_mounted(app, path, status):
+    """Paths are relative to the mount point."""
     assert Host(part(HELLO)).run(app, root_path="/api", path=path).status == status
 
 
-def test_lifespan_is_followed(app):
-    """Startup and shutdown are acknowledged."""
+def test_lifespan_events_are_acknowledged(app):
+    """Startup and shutdown complete."""
     host = Host({"type": "lifespan.startup"}, {"type": "lifespan.shutdown"})
     host.run(app, type="lifespan")
     assert [message["type"] for message in host.sent] == [
@@ -136,8 +136,8 @@ def test_lifespan_is_followed(app):
     ]
 
 
-def test_websockets_are_refused(app):
-    """Closing before accepting is 403."""
+def test_websockets_are_rejected(app):
+    """Closing before accepting gives 403."""
     host = Host({"type": "websocket.connect"}).run(app, type="websocket")
     assert host.sent == [{"type": "websocket.close", "code": 1008}]
 
@@ -151,15 +151,15 @@ def test_the_schema_can_be_swapped(app):
     assert b"Hello again!" in Host(part(HELLO)).run(app).body
 
 
-def test_becoming_another_takes_its_rules_too():
-    """With the schema the token is taken over."""
+def test_replacing_the_app_replaces_its_rules():
+    """The token is replaced together with the schema."""
     app = App(reference_schema())
     app.switch_to(App(reference_schema(), token=Token("open-sesame")))
     assert Host(part(HELLO)).run(app).status == 401
 
 
-def test_the_page_can_be_left_out():
-    """Without the page, a browser is refused as anybody else."""
+def test_the_page_can_be_disabled():
+    """Without the page, a browser gets the same error as any client."""
     headers = [*HEADERS, (b"accept", b"text/html")]
     app = App(reference_schema(), access=Access(page=False))
     assert Host().run(app, method="GET", headers=headers).status == 405
@@ -169,21 +169,9 @@ def test_the_page_can_be_left_out():
     "wrong", [parse("type Query { hello: String }"), Schema, "type Query { a: Int }", None]
 )
 def test_only_a_schema_is_served(wrong):
-    """What is no schema object is refused at once, with what would be right."""
+    """Any other object is rejected immediately, and the error names the accepted types."""
     with pytest.raises(ServerError, match=r"Only a gqlnb\.Schema can be served; got "):
         App(wrong)
-
-
-@pytest.mark.parametrize(
-    ("header", "url"), [(None, "https://a.example"), (b"x", "https://b.example")]
-)
-def test_a_401_leads_where_the_application_says(header, url):
-    """Its two addresses, for a missing token and for a wrong one, can be given."""
-    documentation = ("https://a.example", "https://b.example")
-    app = App(reference_schema(), token=Token("open-sesame"), documentation=documentation)
-    sent = [(b"authorization", header)] if header else []
-    host = Host(part(HELLO)).run(app, headers=[*HEADERS, *sent])
-    assert (host.status, json.loads(host.body)["documentation_url"]) == (401, url)
 
 
 class Dripping(Host):
@@ -205,8 +193,8 @@ class Dripping(Host):
 
 
 @pytest.mark.parametrize("messages", [(), (part(HELLO[:9], more=True),)])
-def test_a_body_that_drips_is_408(messages):
-    """However steadily it comes, it has a deadline; the connection is closed."""
+def test_a_slowly_sent_body_gets_408(messages):
+    """The deadline covers the whole body; the connection is closed."""
     host = Dripping(*messages).run(App(reference_schema(), limits=Limits(body_seconds=0.05)))
     assert (host.status, host.headers[b"connection"]) == (408, b"close")
     assert json.loads(host.body)["errors"][0]["message"] == (
@@ -215,8 +203,8 @@ def test_a_body_that_drips_is_408(messages):
     assert host.drips > 1
 
 
-def test_a_body_that_never_comes_is_408():
-    """A head without anything after it does not keep anybody."""
+def test_a_missing_body_gets_408():
+    """A head without a body does not hold a connection open."""
     host = Host()
 
     async def receive():
@@ -229,8 +217,8 @@ def test_a_body_that_never_comes_is_408():
     assert host.status == 408
 
 
-def test_a_refusal_for_time_is_in_the_journal():
-    """Whoever serves sees who was too slow."""
+def test_a_timeout_is_logged():
+    """The request log records requests that were too slow."""
     app = App(reference_schema(), limits=Limits(body_seconds=0.05))
     Dripping().run(app)
     assert list(app.request_log.build_frame()["status"]) == [408]
@@ -244,8 +232,8 @@ def test_a_refusal_for_time_is_in_the_journal():
         (Limits(body=None), 2**21, 200),
     ],
 )
-def test_the_limit_of_a_body_can_be_set(limits, size, status):
-    """In bytes, or none at all."""
+def test_the_body_limit_can_be_set(limits, size, status):
+    """In bytes, or None for no limit."""
     body = HELLO + b" " * (size - len(HELLO))
     cut = [part(body[i : i + 2**16], more=True) for i in range(0, size, 2**16)]
     assert Host(*cut, part()).run(App(reference_schema(), limits=limits)).status == status
@@ -260,8 +248,8 @@ def test_the_limit_of_a_body_can_be_set(limits, size, status):
         {"query_string": b"x" * 2**14},
     ],
 )
-def test_a_large_head_is_431(app, scope):
-    """Whatever is long in it, under every host; none is without a limit."""
+def test_a_large_head_gets_431(app, scope):
+    """The limit covers every part of the head, under every host."""
     assert Host(part(HELLO)).run(app, **scope).status == 431
     unlimited = App(reference_schema(), limits=Limits(head=None))
     assert Host(part(HELLO)).run(unlimited, **scope).status in {200, 404}
@@ -282,13 +270,13 @@ def test_a_large_head_is_431(app, scope):
         ("/" + "%" * 9000, 404),
     ],
 )
-def test_targets_of_every_form_are_read(app, path, status):
-    """The absolute form counts with its own host, and what is no path of ours is 404."""
+def test_every_form_of_request_target_is_parsed(app, path, status):
+    """The absolute form uses its own host; unknown paths get 404."""
     assert Host(part(HELLO)).run(app, path=path).status == status
 
 
-def test_a_slash_at_the_end_is_pointed_out(app):
-    """The answer says what is wrong with the address."""
+def test_a_trailing_slash_is_explained_in_the_404(app):
+    """The message has the address without it."""
     host = Host(part(HELLO)).run(app, path="/graphql/")
     assert host.status == 404
     assert json.loads(host.body)["errors"][0]["message"] == (
@@ -297,14 +285,14 @@ def test_a_slash_at_the_end_is_pointed_out(app):
 
 
 def test_a_query_by_get_needs_no_body():
-    """No byte of a body is asked for."""
+    """The body is not read."""
     app = App(reference_schema(), access=Access(get=True))
     host = Host(part())
     host.run(app, method="GET", query_string=b"query=%7Bhello%7D", headers=HEADERS[:1])
     assert json.loads(host.body) == {"data": {"hello": "Hello world!"}}
 
 
-def test_an_answer_without_a_body_has_no_length():
+def test_a_204_response_has_no_content_length():
     """204 has none by definition (RFC 9110, 8.6)."""
     app = App(reference_schema(), access=Access(origins="http://localhost:5173"))
     first = [(b"origin", b"http://localhost:5173"), (b"access-control-request-method", b"POST")]
@@ -314,24 +302,24 @@ def test_an_answer_without_a_body_has_no_length():
     assert host.body == b""
 
 
-def test_other_names_of_the_host_can_be_let_in():
-    """Those of this machine stay."""
+def test_additional_host_names_can_be_allowed():
+    """The names of this machine remain allowed."""
     app = App(reference_schema(), access=Access(hosts=["lab.example"]))
     for name, status in ((b"lab.example:80", 200), (b"localhost", 200), (b"evil.example", 403)):
         headers = [(b"host", name), HEADERS[1]]
         assert Host(part(HELLO)).run(app, headers=headers).status == status
 
 
-def test_what_it_lets_through_can_be_read():
-    """Its limits and its access are those that were given, or the defaults."""
+def test_limits_and_access_can_be_read():
+    """They are the given values, or the defaults."""
     app = App(reference_schema())
     assert (app.limits, app.access) == (Limits(), Access())
     app.switch_to(App(reference_schema(), limits=Limits(depth=3), access=Access(get=True)))
     assert (app.limits, app.access) == (Limits(depth=3), Access(get=True))
 
 
-def test_an_operation_that_hangs_is_answered():
-    """The resolver hangs on, in a thread of its own."""
+def test_a_hanging_operation_gets_a_response():
+    """The resolver continues to block its own thread."""
     gate = threading.Event()
     schema = Schema("type Query { hangs: Int }", {"Query": {"hangs": lambda *_: gate.wait(20)}})
     host = Host(part(b'{"query":"{ hangs }"}')).run(App(schema, limits=Limits(seconds=0.05)))
@@ -339,7 +327,7 @@ def test_an_operation_that_hangs_is_answered():
     assert (host.status, json.loads(host.body)["data"]) == (200, None)
 
 
-def test_a_literal_token_is_refused():
+def test_a_literal_token_is_rejected():
     """A token typed into a cell would be saved with the notebook."""
     with pytest.raises(AuthError) as caught:
         App(reference_schema(), token="open-sesame")

@@ -17,14 +17,14 @@ import pytest
 import requests
 
 from gqlnb import background
-from gqlnb.auth import Token
-from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import Schema, reference_schema
 from gqlnb.errors import AuthError, PortInUseError, ServerError
 from gqlnb.http.server_rules import LOOPBACK_HOSTS, Access
+from gqlnb.limits import Limits
 from gqlnb.server.app import App
 from gqlnb.server.background_server import find_allowed_hosts, serve
 from gqlnb.server.listener import Listener, bind_socket, resolve_address
+from gqlnb.tokens import Token
 
 ROOT = Path(__file__).resolve().parents[2]
 HELLO = {"query": "{ hello }"}
@@ -81,8 +81,8 @@ def run(code, *, timeout=60):
 # ---------------------------------------------------------------- opening
 
 
-def test_in_a_script_port_0_is_always_another_server():
-    """On one line or on several, in a loop or not: nothing is replaced outside of cells."""
+def test_in_a_script_port_0_always_starts_a_new_server():
+    """On one line or several, in a loop or not: only cells replace servers."""
     opened = [serve(reference_schema(), port=0) for _ in range(3)]
     opened.append(serve(reference_schema(), port=0))
     assert [server.closed for server in opened] == [False] * 4
@@ -91,8 +91,8 @@ def test_in_a_script_port_0_is_always_another_server():
         server.close()
 
 
-def test_in_a_plain_ipython_a_cell_run_again_replaces_too():
-    """Without a kernel the number of the execution tells one run from the next."""
+def test_a_re_run_cell_in_plain_ipython_replaces_its_server():
+    """Without a kernel, the execution count distinguishes the runs."""
     code = """
         from IPython.core.interactiveshell import InteractiveShell
         from gqlnb import background
@@ -113,7 +113,7 @@ def test_in_a_plain_ipython_a_cell_run_again_replaces_too():
     assert (status, printed) == (0, "2 2 2 4\n"), said
 
 
-def test_the_address_is_the_specified_one(free_port):
+def test_the_url_has_the_specified_form(free_port):
     """The URL is 127.0.0.1, the port and /graphql."""
     with serve(reference_schema(), port=free_port) as server:
         assert server.url == f"http://127.0.0.1:{free_port}/graphql"
@@ -121,15 +121,15 @@ def test_the_address_is_the_specified_one(free_port):
         assert ask(server) == {"hello": "Hello world!"}
 
 
-def test_the_port_may_be_a_number_of_numpy(free_port):
-    """A port that was computed is a port."""
+def test_the_port_may_be_a_numpy_integer(free_port):
+    """Computed ports are accepted."""
     with serve(reference_schema(), port=np.int64(free_port)) as server:
         assert server.port == free_port
         assert type(server.port) is int
 
 
-def test_a_taken_port_is_an_error_at_once():
-    """The error names the port and port=0; it is an OSError for those who look for one."""
+def test_a_port_in_use_raises_immediately():
+    """The error names the port and port=0, and is an OSError."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(PortInUseError, match=rf"Port {port} .* in use .*port=0") as caught:
@@ -138,29 +138,29 @@ def test_a_taken_port_is_an_error_at_once():
     assert background.servers.get_newest() is None
 
 
-@pytest.mark.parametrize("port", [-1, 65536, 10**30, "4000", 4000.0, None])
-def test_what_is_no_port_is_refused(port):
-    """The message shows the value and what a port is."""
+@pytest.mark.parametrize("port", [-1, 65536, 10**30, "4000", 4000.0, None, True, False])
+def test_an_invalid_port_is_rejected(port):
+    """The message shows the value and the valid range."""
     with pytest.raises(ServerError, match="A port is a number, 0 to 65535"):
         serve(reference_schema(), port=port)
 
 
 @pytest.mark.parametrize("host", ["a" * 300, "ü" * 70, "localhost\0"])
-def test_an_unknown_host_is_refused(host):
+def test_an_unknown_host_is_rejected(host):
     """The message shows the name."""
     with pytest.raises(ServerError, match="is not a name or address of this machine"):
         serve(reference_schema(), port=0, host=host)
 
 
-def test_an_address_of_another_machine_is_refused():
-    """An address that is not ours cannot be listened on (192.0.2.1 is nobody's, RFC 5737)."""
+def test_an_address_of_another_machine_is_rejected():
+    """The server can't listen on it (192.0.2.1 is reserved by RFC 5737)."""
     with pytest.raises(ServerError, match=r"Cannot listen on port 0 of 192\.0\.2\.1"):
         serve(reference_schema(), port=0, host="192.0.2.1", token=Token("open-sesame"))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_others_may_ask_only_with_a_token(host):
-    """Every address of the machine: not without a token; with one, by any name."""
+def test_serving_other_machines_requires_a_token(host):
+    """With a token, requests under any host name are served."""
     with pytest.raises(ServerError, match="needs a token"):
         serve(reference_schema(), port=0, host=host)
     if host == "::" and not socket.has_ipv6:
@@ -173,29 +173,29 @@ def test_others_may_ask_only_with_a_token(host):
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.5", "::1"])
-def test_other_names_of_this_machine_serve(host):
-    """Every loopback address can be listened on, and is asked by its own name."""
+def test_every_loopback_address_can_be_served(host):
+    """Each is reachable under its own name."""
     with serve(reference_schema(), port=0, host=host) as server:
         assert ask(server) == {"hello": "Hello world!"}
 
 
-def test_a_literal_token_is_refused():
-    """Nothing is opened, and the message does not show it."""
+def test_a_literal_token_is_rejected():
+    """No server starts, and the message does not show the token."""
     with pytest.raises(AuthError) as caught:
         serve(reference_schema(), port=0, token="open-sesame")
     assert "sesame" not in str(caught.value)
     assert background.servers.get_newest() is None
 
 
-def test_what_cannot_be_served_opens_nothing(free_port):
-    """The schema is looked at before the port is taken."""
+def test_an_invalid_schema_opens_no_port(free_port):
+    """The schema is checked before the port is bound."""
     with pytest.raises(ServerError, match="Only a gqlnb"):
         serve("type Query { hello: String }", port=free_port)
     assert not listens(free_port)
 
 
-def test_the_newest_open_server_is_known():
-    """The process knows its servers, oldest first, and forgets a closed one."""
+def test_the_newest_open_server_is_registered():
+    """The registry lists servers oldest first and drops closed ones."""
     with serve(reference_schema(), port=0) as first:
         with serve(reference_schema(), port=0) as second:
             assert background.servers.list_open() == (first, second)
@@ -227,8 +227,8 @@ def test_other_loops_are_left_alone():
     assert run(code) == (0, "no loop\n", "")
 
 
-def test_a_server_that_cannot_start_says_so(free_port):
-    """Whatever goes wrong in its thread is raised where it was started."""
+def test_a_startup_failure_is_raised_in_the_caller(free_port):
+    """Any exception of the server thread is raised by serve()."""
     listener = Listener(
         bind_socket(resolve_address("127.0.0.1", free_port)), App(reference_schema())
     )
@@ -240,8 +240,8 @@ def test_a_server_that_cannot_start_says_so(free_port):
 # ---------------------------------------------------------------- showing
 
 
-def test_a_named_port_is_shown_as_a_link(free_port):
-    """The repr is the URL that a person named; notebooks get a link."""
+def test_an_explicit_port_is_shown_as_a_link(free_port):
+    """The repr is the URL; notebooks show a link."""
     with serve(reference_schema(), port=free_port) as server:
         url = f"http://127.0.0.1:{free_port}/graphql"
         assert repr(server) == f"Server('{url}')"
@@ -250,10 +250,10 @@ def test_a_named_port_is_shown_as_a_link(free_port):
     assert "<a" not in server._repr_html_()
 
 
-def test_a_chosen_port_is_not_shown(server):
-    """Two runs of a notebook show the same."""
+def test_an_automatic_port_is_not_shown(server):
+    """The output is the same in each run of a notebook."""
     assert repr(server) == "Server(port=0)"
-    assert server._repr_html_() == "<code>Server(port=0)</code>"
+    assert server._repr_html_() == '<code class="gqlnb">Server(port=0)</code>'
 
 
 def test_a_resolver_can_be_replaced_while_it_is_served():
@@ -269,7 +269,7 @@ def test_a_resolver_can_be_replaced_while_it_is_served():
 
 
 def test_serving_again_replaces_the_schema_and_keeps_the_port(free_port, wire):
-    """A re-run cell: the old server steps back, an open connection sees the new schema."""
+    """A re-run cell: the old server is replaced, open connections see the new schema."""
     first = serve(greeting("first"), port=free_port)
     one = wire(free_port)
     one.post()
@@ -286,7 +286,7 @@ def test_serving_again_replaces_the_schema_and_keeps_the_port(free_port, wire):
     assert not listens(free_port)
 
 
-def test_serving_again_with_a_token_asks_for_it(free_port):
+def test_serving_again_with_a_token_requires_it(free_port):
     """The rules are replaced together with the schema."""
     with (
         serve(reference_schema(), port=free_port),
@@ -296,7 +296,7 @@ def test_serving_again_with_a_token_asks_for_it(free_port):
 
 
 def test_serving_again_with_other_limits_and_access_applies_them(free_port):
-    """A re-run cell with other options is served by these, from the next request on."""
+    """The new options apply from the next request."""
     with requests.Session() as session:
 
         def status(query="{ hello }", **headers):
@@ -321,13 +321,13 @@ def test_serving_again_with_other_limits_and_access_applies_them(free_port):
     ("access", "names"),
     [(None, None), (Access(get=True), None), (Access(hosts=["lab"]), LOOPBACK_HOSTS)],
 )
-def test_a_server_for_others_answers_to_any_name_unless_some_are_given(access, names):
-    """With a token a name says nothing; where some are given, they and loopback are served."""
+def test_a_public_server_allows_any_host_name_by_default(access, names):
+    """Given host names restrict it to those and loopback."""
     assert find_allowed_hosts("0.0.0.0", resolve_address("0.0.0.0", 0), "token", access) == names
 
 
-def test_serving_on_another_address_of_the_same_port_replaces_too(free_port):
-    """Every address instead of one: the first server is closed, not reported as a stranger."""
+def test_serving_another_address_of_the_same_port_replaces_too(free_port):
+    """The first server is closed, and the port is not reported as in use."""
     first = serve(greeting("first"), port=free_port)
     with serve(
         greeting("second"), port=free_port, host="0.0.0.0", token=Token("open-sesame")
@@ -336,23 +336,23 @@ def test_serving_on_another_address_of_the_same_port_replaces_too(free_port):
         assert requests.post(second.url, json=HELLO, timeout=20).status_code == 401
 
 
-def test_serving_what_cannot_be_served_leaves_the_first(free_port):
-    """A mistake in the re-run cell does not take the server down."""
+def test_serving_an_invalid_schema_leaves_the_old_server_open(free_port):
+    """A mistake in the re-run cell does not stop the server."""
     with serve(greeting("first"), port=free_port) as first:
         with pytest.raises(ServerError):
             serve(None, port=free_port)
         assert ask(first) == {"hello": "first"}
 
 
-def test_a_port_can_be_used_again_at_once(free_port):
-    """Closed with connections open, the port is free for the next."""
+def test_a_port_can_be_reused_immediately(free_port):
+    """Closing with open connections frees the port."""
     for text in ("first", "second", "third"):
         with serve(greeting(text), port=free_port) as server:
             assert ask(server) == {"hello": text}
 
 
-def test_threads_may_serve_and_close_at_once(free_port):
-    """Whoever comes last holds the port, and nothing stays behind."""
+def test_threads_may_serve_and_close_concurrently(free_port):
+    """The last one owns the port, and no server leaks."""
     made, gate = [], threading.Barrier(8)
 
     def one():
@@ -374,16 +374,16 @@ def test_threads_may_serve_and_close_at_once(free_port):
 # ---------------------------------------------------------------- closing
 
 
-def test_closing_twice_is_once(server):
-    """After closing, nothing listens, and closing again does nothing."""
+def test_closing_is_idempotent(server):
+    """After closing, nothing listens."""
     server.close()
     server.close()
     assert server.closed
     assert not listens(server.port)
 
 
-def test_half_sent_requests_are_not_waited_for(loop, schema, wire):
-    """Silent, half a head, half a body, and an idle connection: all are cut off at once."""
+def test_closing_does_not_wait_for_incomplete_requests(loop, schema, wire):
+    """Silent, partial head, partial body and idle connections are closed."""
     server = serve(schema, port=0)
     silent, head, body, idle = (wire(server.port) for _ in range(4))
     head.send(b"POST /graphql HTTP/1.1\r\nHost: loc")
@@ -396,8 +396,8 @@ def test_half_sent_requests_are_not_waited_for(loop, schema, wire):
     assert all(one.closed() for one in (silent, head, body, idle))
 
 
-def test_a_running_request_may_finish(loop, schema, gate):
-    """Within the grace the answer still arrives, whole."""
+def test_a_running_request_may_finish_within_the_grace(loop, schema, gate):
+    """Its response arrives complete."""
     server, answers = serve(schema, port=0), []
     asking = threading.Thread(target=lambda: answers.append(ask(server, "{ wait }")))
     closing = threading.Thread(target=lambda: server.close(grace=20))
@@ -411,8 +411,8 @@ def test_a_running_request_may_finish(loop, schema, gate):
     assert not listens(server.port)
 
 
-def test_without_grace_a_running_request_is_cut_off(loop, schema, gate, wire):
-    """A resolver that never ends keeps nobody."""
+def test_without_grace_a_running_request_is_aborted(loop, schema, gate, wire):
+    """An endless resolver does not delay closing."""
     server = serve(schema, port=0)
     one = wire(server.port)
     one.post(b'{"query":"{ wait }"}')
@@ -422,8 +422,8 @@ def test_without_grace_a_running_request_is_cut_off(loop, schema, gate, wire):
     assert not listens(server.port)
 
 
-def test_a_resolver_that_blocks_the_loop_does_not_keep_the_port():
-    """An async function that waits without awaiting holds its thread, and nothing else."""
+def test_a_resolver_blocking_the_loop_does_not_hold_the_port():
+    """A blocking async function keeps only its thread."""
     entered, leave = threading.Event(), threading.Event()
 
     async def block(*_):
@@ -450,7 +450,7 @@ def test_a_resolver_that_blocks_the_loop_does_not_keep_the_port():
 
 @pytest.mark.parametrize("kind", ["plain", "async"])
 def test_a_resolver_may_close_its_own_server(kind):
-    """No deadlock, whichever thread it runs in."""
+    """There is no deadlock, in a worker thread or on the loop."""
 
     def plain(*_):
         server.close(grace=0)
@@ -477,8 +477,8 @@ def test_waiting_returns_when_it_is_closed(server):
     assert not waiting.is_alive()
 
 
-def test_ctrl_c_closes_what_is_waited_for():
-    """In the foreground, an interrupt ends the waiting and frees the port."""
+def test_ctrl_c_closes_a_foreground_server():
+    """An interrupt ends wait() and frees the port."""
     code = """
         import os, signal, threading
         import requests
@@ -501,7 +501,7 @@ def test_ctrl_c_closes_what_is_waited_for():
 
 
 def test_the_interpreter_exits_with_its_own_code():
-    """A server left open, a half-sent request and a resolver that never ends hold nothing up."""
+    """Open servers, half-sent requests and endless resolvers do not delay it."""
     code = """
         import socket, sys, threading
         from gqlnb.engine.schema import Schema
@@ -577,7 +577,7 @@ def test_a_forked_child_does_not_hold_the_port(without):
 
 
 def test_nothing_is_printed_and_no_logger_is_touched():
-    """Whatever is asked, a cell shows nothing, and uvicorn's loggers are left to others."""
+    """Cells show no output, and uvicorn's loggers are unchanged."""
     code = """
         import logging
         import requests
@@ -598,8 +598,8 @@ def test_nothing_is_printed_and_no_logger_is_touched():
     assert run(code) == (0, "", "")
 
 
-def test_a_server_that_is_not_in_the_way_goes_on(schema):
-    """The same port of another address is another place."""
+def test_the_same_port_on_another_address_is_independent(schema):
+    """Both servers stay open."""
     with serve(schema, port=0) as one:
         try:
             other = serve(schema, port=one.port, host="::1")

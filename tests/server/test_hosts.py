@@ -18,7 +18,7 @@ import os
 import time
 
 from gqlnb.engine.schema import Schema
-from gqlnb.document.limits import Limits
+from gqlnb.limits import Limits
 from gqlnb.server.app import App
 
 async def later(*_):
@@ -58,15 +58,15 @@ def post(url, query, **headers):
     return requests.post(url, json={"query": query}, headers=headers, timeout=30)
 
 
-def test_it_answers(url):
-    """Plain and async resolvers give their data."""
+def test_the_host_executes_queries(url):
+    """Plain and async resolvers return their data."""
     response = post(url, "{ hello later }")
     assert response.json() == {"data": {"hello": "Hello world!", "later": "later"}}
     assert response.headers["content-type"] == "application/json; charset=utf-8"
 
 
-def test_it_refuses(url):
-    """The statuses are the same as under our own server."""
+def test_the_host_returns_the_same_error_statuses(url):
+    """The statuses equal those of the package's own server."""
     assert requests.get(url, timeout=30).headers["allow"] == "POST"
     assert requests.head(url, timeout=30).status_code == 405
     assert requests.post(url, data=b"x", timeout=30).status_code == 415
@@ -75,8 +75,8 @@ def test_it_refuses(url):
     assert post(url, "{ helo }", Accept="application/graphql-response+json").status_code == 400
 
 
-def test_it_is_as_many_processes_as_there_are(url, request):
-    """No process knows of another, and it makes no difference who answers."""
+def test_worker_processes_are_independent(url, request):
+    """Any process can answer any request."""
     count = 2 if request.node.callspec.params["url"].endswith("-2") else 1
     query = "query Named($on: Boolean!) { process hello @include(if: $on) }"
     found = {}
@@ -94,23 +94,23 @@ def test_it_is_as_many_processes_as_there_are(url, request):
     assert all(all(right) for right in found.values())
 
 
-def test_it_masks(url):
-    """The words of an exception stay in the process."""
+def test_the_host_masks_exceptions(url):
+    """Exception messages are not sent."""
     response = post(url, "{ fails }")
     assert response.status_code == 200
     assert "division" not in response.text
 
 
-def test_it_refuses_a_large_body_readably(url):
-    """4 MiB, announced and chunked, get an answer under every server."""
+def test_the_host_returns_an_error_for_a_large_body(url):
+    """For 4 MiB, with Content-Length and chunked."""
     headers = {"Content-Type": "application/json"}
     for body in (b"x" * 2**22, iter([b"x" * 2**20] * 4)):
         response = requests.post(url, data=body, headers=headers, timeout=30)
         assert (response.status_code, list(response.json())) == (400, ["errors"])
 
 
-def test_it_refuses_a_body_that_does_not_come(url):
-    """Who announces a body and falls silent is told so, and the connection is closed."""
+def test_the_host_times_out_a_missing_body(url):
+    """The client gets an error, and the connection is closed."""
     parts = urlsplit(url)
     with socket.create_connection((parts.hostname, parts.port), timeout=30) as sock:
         sock.sendall(
@@ -120,16 +120,16 @@ def test_it_refuses_a_body_that_does_not_come(url):
         assert sock.recv(12) == b"HTTP/1.1 408"
 
 
-def test_it_refuses_a_large_head(url):
-    """A head over the limit is refused, by the host or by the application."""
+def test_the_host_rejects_a_large_head(url):
+    """Either the host or the application enforces the limit."""
     refused = requests.post(
         url, json={"query": "{ hello }"}, headers={"X-Long": "x" * 20_000}, timeout=30
     )
     assert refused.status_code == 431
 
 
-def test_it_refuses_websockets(url):
-    """An upgrade is refused."""
+def test_the_host_rejects_websockets(url):
+    """The upgrade request gets an error."""
     headers = {
         "Connection": "Upgrade",
         "Upgrade": "websocket",
@@ -139,7 +139,27 @@ def test_it_refuses_websockets(url):
     assert requests.get(url, headers=headers, timeout=30).status_code in {403, 405}
 
 
-def test_it_gives_a_browser_the_page(url):
+def test_the_host_serves_the_page_to_a_browser(url):
     """The page is part of the application."""
     page = requests.get(url, headers={"Accept": "text/html"}, timeout=30)
     assert page.headers["content-type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize("name", ["uvicorn-h11", "hypercorn"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_trailers_are_not_headers(tmp_path, name, whole):
+    """A token in a trailer is not accepted, whenever it arrives."""
+    module = MODULE.replace("limits=", "token=Token('open-sesame'), limits=")
+    module = f"from gqlnb.tokens import Token\n{module}"
+    with hosted(COMMANDS[name], module, tmp_path) as port:
+        body = b'{"query":"{ hello }"}'
+        head = (
+            b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n"
+        )
+        trailer = b"0\r\nAuthorization: Bearer open-sesame\r\n\r\n"
+        rest = b"%x\r\n%b\r\n%b" % (len(body), body, trailer)
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as one:
+            for part in (head + rest,) if whole else (head, rest):
+                one.sendall(part)
+            assert one.recv(12) == b"HTTP/1.1 401"

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import threading
 import time
 
 import pytest
 
-from gqlnb import Access, Client, Schema, Token, serve
+from gqlnb import Access, Client, Limits, Schema, Token, serve
+from gqlnb.document.document import Document
+from gqlnb.document.sized_cache import MAX_CACHED_CHARACTERS
 from gqlnb.server import scheduling
 from gqlnb.server.app import App
 from gqlnb.server.hot_path import MAX_HEAD_BYTES, MAX_HEADS
-from gqlnb.server.scheduling import Scheduler, SpeedRecord
+from gqlnb.server.scheduling import SpeedRecord
 
 SDL = """
 scalar Any
@@ -88,8 +91,8 @@ def ask(one, query, *headers, times=1, **members):
 # -- the quick road
 
 
-def test_an_answer_is_the_same_on_both_roads(wire, quick):
-    """Status, headers and body are, and the log has both."""
+def test_fast_and_slow_path_responses_are_equal(wire, quick):
+    """Status, headers, body and log entry are compared."""
     one = wire()
     first = ask(one, "{ hello }")
     assert not quick
@@ -98,8 +101,8 @@ def test_an_answer_is_the_same_on_both_roads(wire, quick):
     assert last == first
 
 
-def test_the_log_has_what_was_answered_quickly(server, wire, quick):
-    """With operation name, sizes and time."""
+def test_fast_path_requests_are_logged(server, wire, quick):
+    """With operation name, sizes and duration."""
     ask(wire(), "query Greeting { hello }", times=OFTEN)
     log = server.log
     assert quick
@@ -120,8 +123,8 @@ def test_the_log_has_what_was_answered_quickly(server, wire, quick):
         b"User-Agent: " + b"x" * MAX_HEAD_BYTES,
     ],
 )
-def test_an_unusual_head_is_not_remembered(server, wire, quick, header):
-    """It may hold a secret, or ask for more than an answer."""
+def test_an_unusual_head_is_not_cached(server, wire, quick, header):
+    """It may contain a secret or request an upgrade."""
     for _ in range(OFTEN):
         one = wire()
         one.post(b'{"query": "{ hello }"}', header)
@@ -133,24 +136,59 @@ def test_an_unusual_head_is_not_remembered(server, wire, quick, header):
 @pytest.mark.parametrize(
     "options", [{"token": Token("canary")}, {"access": Access(origins=["http://a.example"])}]
 )
-def test_nothing_is_quick_where_every_head_is_to_be_judged(schema, wire, quick, options):
-    """A token is compared each time, and an origin gets headers of its own."""
+def test_a_token_or_cors_disables_the_fast_path(schema, wire, quick, options):
+    """Each request is checked in full."""
     with serve(schema, port=0, **options) as server:
         one = wire(server.port)
         assert ask(one, "{ hello }", b"Authorization: Bearer canary", times=OFTEN)[0] == 200
     assert not quick
 
 
-def test_heads_are_few(server, wire):
-    """A stranger who never sends the same fills no memory."""
+def test_the_head_cache_is_bounded(server, wire):
+    """Clients that vary their headers do not fill memory."""
     one = wire()
     for number in range(MAX_HEADS + 9):
         ask(one, "{ hello }", b"User-Agent: %d" % number)
     assert len(server._listener.app._served.heads._by_bytes) == MAX_HEADS
 
 
-def test_a_length_that_lies_is_read_as_it_is(wire, quick):
-    """The bytes of a known head with another body behind them are no known request."""
+def test_a_body_in_its_own_segment_uses_the_fast_path(server, wire, quick):
+    """http.client and requests send head and body separately."""
+    ask(wire(), "{ hello }", times=OFTEN)
+    quick.clear()
+    one, before = wire(), server.log.shape[0]
+    body = b'{"query": "{ hello }"}'
+    for count in range(1, 4):
+        one.send(known_head(len(body)))
+        one.send(body)
+        assert json.loads(one.answer()[2]) == {"data": {"hello": "Hello!"}}
+        assert len(quick) == count
+    assert server.log.shape[0] == before + 3
+
+
+def test_a_cached_head_without_its_body_has_the_body_timeout(schema, wire):
+    """The connection is not idle; body chunks are joined."""
+    with serve(schema, port=0, limits=Limits(body_seconds=0.2, idle_seconds=60)) as server:
+        one, body = wire(server.port), b'{"query": "{ hello }"}'
+        ask(one, "{ hello }", times=OFTEN)
+        for part in (known_head(len(body)), body[:5], body[5:]):
+            one.send(part)
+        assert json.loads(one.answer()[2]) == {"data": {"hello": "Hello!"}}
+        one.send(known_head(len(body)))
+        assert one.answer()[0] == 408
+        assert one.closed()
+
+
+def known_head(length):
+    """Return the head that `Wire.post` sends."""
+    return (
+        b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Content-Length: %d\r\n\r\n" % length
+    )
+
+
+def test_a_cached_head_does_not_fix_the_body(wire, quick):
+    """The same head bytes with another body are parsed as sent."""
     one = wire()
     ask(one, "{ hello }", times=OFTEN)
     count = len(quick)
@@ -164,8 +202,8 @@ def test_a_length_that_lies_is_read_as_it_is(wire, quick):
     assert len(quick) - count <= 2
 
 
-def test_what_is_asked_behind_a_slow_one_waits_for_it(wire):
-    """Answers come in the order of the questions."""
+def test_pipelined_responses_keep_the_request_order(wire):
+    """A fast request behind a slow one waits."""
     one = wire()
     ask(one, "{ hello }", times=OFTEN)
     one.post(json.dumps({"query": "{ slow(seconds: 0.2) }"}).encode())
@@ -174,8 +212,8 @@ def test_what_is_asked_behind_a_slow_one_waits_for_it(wire):
     assert b"Hello!" in one.answer()[2]
 
 
-def test_a_schema_served_anew_answers_at_once(server, wire, quick):
-    """Nothing of the old one is remembered."""
+def test_a_new_schema_takes_effect_immediately(server, wire, quick):
+    """The caches of the old schema are dropped."""
     ask(wire(), "{ hello }", times=OFTEN)
     other = Schema("type Query { hello: String }", {"Query": {"hello": lambda *_: "Other!"}})
     with serve(other, port=server.port):
@@ -183,8 +221,8 @@ def test_a_schema_served_anew_answers_at_once(server, wire, quick):
     assert quick
 
 
-def test_a_resolver_put_in_place_answers_at_once(schema, wire, quick):
-    """It has proven nothing, so it is executed in a thread first."""
+def test_a_replaced_resolver_takes_effect_immediately(schema, wire, quick):
+    """It is first executed in a thread."""
     one = wire()
     ask(one, "{ hello }", times=OFTEN)
     schema.resolver("Query.hello")(where)
@@ -195,8 +233,8 @@ def test_a_resolver_put_in_place_answers_at_once(schema, wire, quick):
     assert ask(one, "{ hello }", times=OFTEN)[2]["data"]["hello"].startswith(LOOP)
 
 
-def test_failures_are_masked_on_the_quick_road(schema, server, wire, quick):
-    """An id leads to the exception, as on the other."""
+def test_errors_are_masked_on_the_fast_path(schema, server, wire, quick):
+    """The error id leads to the exception."""
     answers = ["fine"] * OFTEN
 
     @schema.resolver("Query.fail")
@@ -212,8 +250,8 @@ def test_failures_are_masked_on_the_quick_road(schema, server, wire, quick):
     assert isinstance(server.error(server.log["error_id"].iloc[-1]), IndexError)
 
 
-def test_an_exit_on_the_quick_road_ends_no_server(schema, wire, quick):
-    """It is a fault of ours, with an id."""
+def test_system_exit_on_the_fast_path_does_not_end_the_server(schema, wire, quick):
+    """It becomes an internal error with an id."""
     raised = []
 
     @schema.resolver("Query.fail")
@@ -230,8 +268,8 @@ def test_an_exit_on_the_quick_road_ends_no_server(schema, wire, quick):
 
 
 @pytest.mark.parametrize("value", [float("nan"), object(), {1: 2}, "\ud800"])
-def test_what_json_cannot_hold_becomes_null_on_both_roads(schema, wire, quick, value):
-    """And an error, in its place."""
+def test_values_without_a_json_form_become_null_on_both_paths(schema, wire, quick, value):
+    """With an error at their path."""
     values = ["fine"] * OFTEN
     field = "text" if isinstance(value, str) else "any"
     schema.resolver(f"Query.{field}")(lambda *_: values.pop() if values else value)
@@ -243,8 +281,8 @@ def test_what_json_cannot_hold_becomes_null_on_both_roads(schema, wire, quick, v
     assert members["errors"]
 
 
-def test_what_comes_to_wait_is_awaited_once(schema, wire, quick):
-    """A plain resolver may return something to wait for; it is not called twice for it."""
+def test_an_awaitable_from_a_plain_resolver_is_awaited_once(schema, wire, quick):
+    """The resolver is not called a second time."""
     calls = []
 
     async def late():
@@ -267,21 +305,21 @@ def test_what_comes_to_wait_is_awaited_once(schema, wire, quick):
 # -- where operations are executed
 
 
-def test_what_was_fast_is_executed_on_the_loop(wire):
-    """After it was in a thread."""
+def test_a_fast_query_moves_to_the_event_loop(wire):
+    """After a first execution in a thread."""
     one = wire()
-    assert ask(one, "{ where }")[2]["data"]["where"].startswith("gqlnb-worker")
+    assert ask(one, "{ where }")[2]["data"]["where"].startswith("gqlnb-resolver")
     assert ask(one, "{ where }", times=OFTEN)[2]["data"]["where"].startswith(LOOP)
 
 
 def test_a_mutation_is_never_executed_on_the_loop(wire):
-    """It may wait for anything."""
+    """Mutations always run in a thread."""
     found = ask(wire(), "mutation { where }", times=2 * OFTEN)
-    assert found[2]["data"]["where"].startswith("gqlnb-worker")
+    assert found[2]["data"]["where"].startswith("gqlnb-resolver")
 
 
-def test_what_is_slow_never_holds_up_others(server, wire):
-    """Not even with a text that was fast with other values."""
+def test_a_slow_query_never_delays_others(server, wire):
+    """Even if it was fast with other variables."""
     query = "query ($s: Float!) { slow(seconds: $s) }"
     one, other = wire(), wire()
     for _ in range(OFTEN):
@@ -295,26 +333,26 @@ def test_what_is_slow_never_holds_up_others(server, wire):
     assert server.log["status"].eq(200).all()
 
 
-def test_other_variables_have_proven_nothing(wire):
-    """However often the text was fast."""
+def test_new_variables_are_executed_in_a_thread_first(wire):
+    """However often the same text was fast."""
     one = wire()
     query = "query ($s: Float!) { slow(seconds: $s) where }"
     for number in range(30):
         ask(one, query, times=OFTEN, variables={"s": number * 1e-9})
     found = ask(one, query, variables={"s": 1e-6})
-    assert found[2]["data"]["where"].startswith("gqlnb-worker")
+    assert found[2]["data"]["where"].startswith("gqlnb-resolver")
 
 
-def test_what_waits_is_never_executed_on_the_loop(schema, server, wire):
-    """It may wait for this very server, and would wait for itself."""
+def test_a_blocking_query_is_never_executed_on_the_loop(schema, server, wire):
+    """It may call this very server and would deadlock."""
     client = Client(server)
     schema.resolver("Query.text")(lambda *_: client.execute("{ hello }")["hello"])
     for _ in range(2 * OFTEN):
         assert ask(wire(), "{ text }")[2] == {"data": {"text": "Hello!"}}
 
 
-def test_variables_are_of_one_request_alone(schema, wire):
-    """What a resolver does to them, the next one does not see."""
+def test_variables_are_not_shared_between_requests(schema, wire):
+    """A resolver that changes them does not affect the next request."""
     schema.resolver("Query.taken")(lambda _root, args, _context: str(args["x"].popitem()))
     body = {"variables": {"x": {"a": [1]}}}
     found = [ask(wire(), "query ($x: Any) { taken(x: $x) }", **body)[2] for _ in range(OFTEN)]
@@ -323,8 +361,8 @@ def test_variables_are_of_one_request_alone(schema, wire):
 
 @pytest.mark.parametrize("error", [GeneratorExit, asyncio.CancelledError, Stray])
 @pytest.mark.parametrize("times", [0, OFTEN])
-def test_what_is_no_exception_ends_no_more_than_its_request(schema, server, wire, error, times):
-    """On either road it is a fault with an id, and in the log."""
+def test_a_base_exception_ends_only_its_request(schema, server, wire, error, times):
+    """On either path it is logged as an internal error with an id."""
     raised = []
 
     @schema.resolver("Query.fail")
@@ -344,9 +382,9 @@ def test_what_is_no_exception_ends_no_more_than_its_request(schema, server, wire
     assert ask(one, "{ hello }")[0] == 200
 
 
-@pytest.mark.parametrize("error", [asyncio.CancelledError, Stray])
-def test_what_an_async_resolver_raises_ends_no_more_either(schema, server, wire, error):
-    """It is awaited on the loop, beside others."""
+@pytest.mark.parametrize("error", [asyncio.CancelledError, GeneratorExit, Stray])
+def test_an_async_base_exception_ends_only_its_request(schema, server, wire, error):
+    """Async resolvers share the loop with others."""
 
     @schema.resolver("Query.later")
     async def later(*_):
@@ -361,8 +399,8 @@ def test_what_an_async_resolver_raises_ends_no_more_either(schema, server, wire,
     assert ask(one, "{ hello }")[0] == 200
 
 
-def test_one_outlier_is_forgiven_and_two_are_not():
-    """A busy machine makes anything slow; a very slow one needs no second."""
+def test_a_second_slow_run_leaves_the_event_loop():
+    """One is tolerated, unless it is very slow."""
     proof = SpeedRecord(1)
     proof.fast_runs = 1
     proof.record_loop_run(2 * scheduling.SLOW_SECONDS)
@@ -381,8 +419,8 @@ def test_one_outlier_is_forgiven_and_two_are_not():
     assert proof.needed_runs == 16
 
 
-def test_what_is_remembered_is_bounded(schema):
-    """The oldest goes, and long requests are not remembered at all."""
+def test_the_query_cache_is_bounded(schema):
+    """The oldest entry is evicted, and long requests are not cached."""
     from gqlnb.http.messages import parse_request_body
     from gqlnb.server.request_executor import RequestExecutor
 
@@ -401,6 +439,11 @@ def test_what_is_remembered_is_bounded(schema):
     assert max(map(len, kept._known_requests)) <= scheduling.MAX_KNOWN_BODY
 
 
-def test_anything_that_executes_may_be_served():
-    """Without an age, what it is made of counts as unchanged."""
-    assert Scheduler(object()).find_known(b"{}") is None
+def test_the_document_cache_is_bounded_in_bytes(schema, wire):
+    """Many long texts use no more memory than a few."""
+    one = wire()
+    for number in range(300):
+        ask(one, f"{{ hello }} # {number} {'x' * 2000}", times=2)
+    gc.collect()
+    kept = [it for it in gc.get_objects() if type(it) is Document and it.schema is schema.graphql]
+    assert 0 < len(kept) <= 2 * MAX_CACHED_CHARACTERS / 2000

@@ -87,7 +87,7 @@ def ask(port):
 
 
 def test_a_cell_serves_and_shows_a_link(notebook, port):
-    """The cell ends with the server's link as its only output, and the world is answered."""
+    """The link is the cell's only output, and the server answers."""
     ((kind, content),) = notebook.run(SERVE.format(greeting="Hello!", port=port))
     assert kind == "execute_result"
     assert content["data"]["text/plain"] == f"Server('http://127.0.0.1:{port}/graphql')"
@@ -96,8 +96,8 @@ def test_a_cell_serves_and_shows_a_link(notebook, port):
     assert notebook.run("server.close()") == []
 
 
-def test_the_cell_may_be_run_again(notebook, port):
-    """Run again with another schema, it serves that one on the same port."""
+def test_a_re_run_cell_replaces_the_schema(notebook, port):
+    """The port stays the same."""
     for greeting in ("Hello!", "Hello again!"):
         notebook.run(SERVE.format(greeting=greeting, port=port))
         assert ask(port) == {"data": {"hello": greeting}}
@@ -128,8 +128,8 @@ ONE = "server = serve(reference_schema(), port=0)"
 
 
 @pytest.mark.parametrize("cell", [None, "a-1"])
-def test_a_cell_with_port_0_replaces_what_it_started(shelf, cell):
-    """Run again it keeps one server and its port; the log goes on; the old server is closed."""
+def test_a_re_run_cell_with_port_0_replaces_its_server(shelf, cell):
+    """Port and log are kept; the old server is closed."""
     for _ in range(3):
         shelf.run(f"{ONE}; kept[server] = server.port", cell)
     assert shelf.value(COUNT) == "1"
@@ -137,8 +137,8 @@ def test_a_cell_with_port_0_replaces_what_it_started(shelf, cell):
     assert shelf.value("[old.closed for old in kept]") == "[True, True, False]"
 
 
-def test_a_cell_that_was_edited_is_the_same_cell(shelf):
-    """JupyterLab names its cells, so another text, and a server in a helper, change nothing."""
+def test_an_edited_cell_replaces_its_server(shelf):
+    """JupyterLab sends cell ids, so the text and helper functions don't matter."""
     for code in (ONE, f"# edited\n\n{ONE}", "server = helper()", f"import asyncio; {ONE}"):
         shelf.run(code, "a-1")
         assert shelf.value(COUNT) == "1"
@@ -148,30 +148,30 @@ def test_a_cell_that_was_edited_is_the_same_cell(shelf):
 
 @pytest.mark.parametrize("cells", [("a-1", "b-2"), (None, None)])
 def test_another_cell_starts_another_server(shelf, cells):
-    """Two cells have two servers, also where both call the same function."""
+    """Also where both cells call the same function."""
     for _ in range(2):
         shelf.run("one = helper()", cells[0])
         shelf.run("two = helper()", cells[1])
     assert shelf.value(f"{COUNT}, one.closed, two.closed") == "(2, False, False)"
 
 
-def test_a_cell_may_start_several(shelf):
-    """A loop in a cell starts as many as it says; run again there are as many, not twice."""
+def test_a_cell_may_start_several_servers(shelf):
+    """Run again, a loop replaces as many servers as it starts."""
     code = "many = [serve(reference_schema(), port=0) for _ in range({})]"
     for count in (3, 2, 3):
         shelf.run(code.format(count), "a-1")
         assert shelf.value(f"{COUNT}, any(s.closed for s in many)") == f"({count}, False)"
 
 
-def test_a_thread_of_a_cell_replaces_nothing(shelf):
-    """What runs beside the cells belongs to none of them."""
+def test_a_thread_started_by_a_cell_replaces_no_server(shelf):
+    """Background threads belong to no cell."""
     for _ in range(2):
         shelf.run("import asyncio; await asyncio.to_thread(helper)", "a-1")
     assert shelf.value(COUNT) == "2"
 
 
-def test_a_named_port_is_no_business_of_the_cell(shelf, port):
-    """A server on a port that was named stays, whatever the cell does when it runs again."""
+def test_a_server_on_an_explicit_port_outlives_its_cell(shelf, port):
+    """A re-run of the cell does not close it."""
     shelf.run(f"server = serve(reference_schema(), port={port})", "a-1")
     shelf.run(ONE, "a-1")
     assert shelf.value(COUNT) == "2"
@@ -180,13 +180,13 @@ def test_a_named_port_is_no_business_of_the_cell(shelf, port):
     assert shelf.value(f"{COUNT}, named.closed") == "(3, False)"
 
 
-def test_a_masked_error_is_found_from_a_cell(notebook, port):
-    """The id in the answer leads, in the notebook, to the traceback."""
+def test_a_masked_error_can_be_looked_up_in_a_cell(notebook, port):
+    """The id in the response gives the traceback."""
     notebook.run(SERVE.format(greeting="Hello!", port=port))
     notebook.run("@schema.resolver('Query.hello')\ndef broken(*_):\n    raise OSError('hunter2')")
     url = f"http://127.0.0.1:{port}/graphql"
     answer = requests.post(url, json={"query": "{ hello }"}, timeout=20).json()
-    typed = answer["errors"][0]["message"].split(" with ")[1].split(",")[0]
+    typed = answer["errors"][0]["message"].split(" as ")[1].split(",")[0]
     ((kind, content),) = notebook.run(f"raise {typed}")
     assert (kind, content["ename"], content["evalue"]) == ("error", "OSError", "hunter2")
     assert "broken" in "".join(content["traceback"])
@@ -200,8 +200,8 @@ def loops():
 """
 
 
-def test_the_loop_of_the_kernel_is_left_alone(notebook, port):
-    """Before, while and after serving, cells run on the same loop, by the same policy."""
+def test_the_kernels_event_loop_is_unchanged(notebook, port):
+    """Cells run on the same loop and policy before, during and after serving."""
     notebook.run(f"import asyncio, threading\n{LOOPS}\nbefore = loops()")
     notebook.run(SERVE.format(greeting="Hello!", port=port))
     notebook.run("import requests")
@@ -214,8 +214,8 @@ def test_the_loop_of_the_kernel_is_left_alone(notebook, port):
     assert notebook.value("loops()[:3] == before[:3]") == "True"
 
 
-def test_a_taken_port_is_an_error_of_the_cell(notebook, port):
-    """It is raised where serve() was called, and names a way out; nothing is left behind."""
+def test_a_port_in_use_raises_in_the_cell(notebook, port):
+    """The error names an alternative, and no server is left open."""
     with socket.create_server(("127.0.0.1", port)):
         ((kind, content),) = notebook.run(SERVE.format(greeting="Hello!", port=port))
     assert (kind, content["ename"]) == ("error", "PortInUseError")
@@ -224,8 +224,8 @@ def test_a_taken_port_is_an_error_of_the_cell(notebook, port):
     assert notebook.value("background.servers.list_open()") == "()"
 
 
-def test_a_cell_may_ask_what_it_has_just_served(notebook):
-    """When serve() returns, it answers: to a cell that blocks the kernel's loop, or awaits."""
+def test_a_cell_can_query_the_server_it_started(notebook):
+    """Both with blocking calls and with await."""
     code = SERVE.format(greeting="Hello!", port=0) + dedent("""
         import asyncio, requests
         wanted = {"json": {"query": "{ hello }"}, "timeout": 20}
@@ -239,7 +239,7 @@ def test_a_cell_may_ask_what_it_has_just_served(notebook):
 
 
 def test_a_client_stays_connected_while_the_cell_is_run_again(notebook, port):
-    """The schema is swapped behind a connection that is open."""
+    """The schema is replaced behind the open connection."""
     ends = []
     with requests.Session() as session:
         for greeting in ("Hello!", "Hello again!"):
@@ -252,8 +252,8 @@ def test_a_client_stays_connected_while_the_cell_is_run_again(notebook, port):
     notebook.run("server.close()")
 
 
-def test_servers_stand_side_by_side(notebook):
-    """Each answers with its own schema, and closing one leaves the other."""
+def test_several_servers_are_independent(notebook):
+    """Each has its own schema, and closing one leaves the other open."""
     notebook.run(SERVE.format(greeting="one", port=0) + "\none = server", "a-1")
     notebook.run(SERVE.format(greeting="two", port=0) + "\ntwo = server", "b-2")
     one, two = (int(notebook.value(f"{name}.port")) for name in ("one", "two"))
@@ -265,8 +265,8 @@ def test_servers_stand_side_by_side(notebook):
     notebook.run("two.close()")
 
 
-def test_closing_waits_for_nobody_who_is_silent(notebook, port):
-    """A cell that closes ends at once, whatever was half said to the server."""
+def test_closing_does_not_wait_for_silent_clients(notebook, port):
+    """Incomplete requests do not delay the cell."""
     notebook.run(SERVE.format(greeting="Hello!", port=port))
     head = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     sent = [b"", b"POST", head, *[head + b"Content-Length: 50\r\n\r\n{"] * 5]
@@ -286,8 +286,8 @@ def test_closing_waits_for_nobody_who_is_silent(notebook, port):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_child_forked_in_a_cell_holds_no_port(notebook, port):
-    """Closed in the notebook, the port is free, while the child lives."""
+def test_a_child_forked_in_a_cell_does_not_hold_the_port(notebook, port):
+    """The parent can close the port while the child runs."""
     notebook.run(SERVE.format(greeting="Hello!", port=port))
     ask(port)
     notebook.run("""
@@ -307,8 +307,8 @@ def test_a_child_forked_in_a_cell_holds_no_port(notebook, port):
     assert notebook.value("os.write(here[1], b'1'), os.waitpid(child, 0)[1]") == "(1, 0)"
 
 
-def test_interrupting_a_cell_leaves_it_serving(notebook, port):
-    """A busy cell is interrupted; the server answers before, during and after."""
+def test_interrupting_a_cell_keeps_the_server_running(notebook, port):
+    """The server answers before, during and after the interrupt."""
     notebook.run(SERVE.format(greeting="Hello!", port=port))
     busy = notebook.start("print('busy', flush=True)\nwhile True: pass")
     notebook.outputs(busy, until=lambda content: "busy" in content.get("text", ""))
@@ -329,7 +329,7 @@ def hello(*_):
 
 
 def test_print_in_a_resolver_shows_under_the_current_cell(notebook, port):
-    """Whoever asked: what a resolver prints appears in the cell that runs, or ran last."""
+    """Output of a resolver appears in the running or last cell."""
     notebook.run(SERVE.format(greeting="Hello!", port=port))
     notebook.run(PRINTING)
     printed = ("stream", {"name": "stdout", "text": "resolved\n"})
@@ -368,8 +368,8 @@ def test_a_restarted_kernel_serves_on_the_same_port(port):
         ask(port)
 
 
-def test_a_killed_kernel_leaves_no_port(port):
-    """Even without a chance to clean up, the port is free, and the next kernel serves on it."""
+def test_a_killed_kernel_frees_its_port(port):
+    """The next kernel can serve on it."""
     made = Notebook()
     try:
         made.run(SERVE.format(greeting="Hello!", port=port))

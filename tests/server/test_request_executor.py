@@ -8,10 +8,10 @@ import threading
 
 import pytest
 
-from gqlnb.document.limits import Limits
 from gqlnb.engine.execution_budget import format_time_limit
-from gqlnb.engine.schema import Schema
+from gqlnb.engine.schema import Schema, get_adapter
 from gqlnb.http.messages import Request
+from gqlnb.limits import Limits
 from gqlnb.server.request_executor import RequestExecutor, is_parsable
 
 SOON = Limits(seconds=0.1)
@@ -53,14 +53,14 @@ def run(schema, query, limits=SOON, **members):
 
 
 @pytest.mark.parametrize("query", ["query Slow { hangs }", "query Slow { hello endless }"])
-def test_what_hangs_is_answered_without_it(schema, query, caplog):
-    """Whether it hangs in a thread or on the loop, the client is told, and the log."""
+def test_a_hanging_resolver_times_out(schema, query, caplog):
+    """In a thread or on the loop; the client gets an error, and it is logged."""
     with caplog.at_level(logging.WARNING, "gqlnb"):
         assert run(schema, query) == STOPPED
 
 
-def test_the_log_says_how_many_threads_hang(schema, caplog):
-    """Whoever serves learns which operation it was."""
+def test_the_log_has_the_number_of_hanging_threads(schema, caplog):
+    """With the name of the operation."""
     with caplog.at_level(logging.WARNING, "gqlnb"):
         enough = Limits(seconds=0.5)  # to begin, also where much else runs
         run(schema, "query Slow { hangs }", enough)
@@ -70,29 +70,30 @@ def test_the_log_says_how_many_threads_hang(schema, caplog):
     assert "Worker threads that hang: " in caplog.text
 
 
-def test_nothing_is_run_after_the_answer(gate):
-    """When the resolver that hung comes back, its execution ends."""
+def test_execution_stops_after_a_timeout(gate):
+    """When the hanging resolver returns, no further resolver runs."""
     ended, ran = threading.Event(), threading.Event()
 
-    class Watched(Schema):
-        """A schema that tells when its plain resolvers are done."""
-
-        def execute_document(self, *given, **options):
-            try:
-                return super().execute_document(*given, **options)
-            finally:
-                ended.set()
-
     query = {"hangs": lambda *_: gate.wait(20), "more": lambda *_: ran.set()}
-    schema = Watched("type Query { hangs: Boolean more: Int }", {"Query": query})
+    schema = Schema("type Query { hangs: Boolean more: Int }", {"Query": query})
+    adapter = get_adapter(schema)
+    execute_document = adapter.execute_document
+
+    def execute_and_tell(*given, **options):
+        try:
+            return execute_document(*given, **options)
+        finally:
+            ended.set()
+
+    adapter.execute_document = execute_and_tell
     assert run(schema, "{ hangs more }") == STOPPED
     gate.set()
     assert ended.wait(20)
     assert not ran.is_set()
 
 
-def test_an_async_resolver_that_hangs_is_cancelled():
-    """Nothing of it goes on after the answer."""
+def test_a_hanging_async_resolver_is_cancelled():
+    """None of its code runs after the response."""
     ended = []
 
     async def endless(*_):
@@ -106,21 +107,21 @@ def test_an_async_resolver_that_hangs_is_cancelled():
     assert ended == [True]
 
 
-def test_a_timeout_of_a_resolver_is_its_own(schema):
-    """An exception of the same kind is an error of its field, and masked as such."""
+def test_a_timeout_error_of_a_resolver_is_a_field_error(schema):
+    """It is masked like any other exception."""
     members = run(schema, "{ hello impatient }")
     assert members["data"] == {"hello": "Hello world!", "impatient": None}
 
 
-def test_without_a_limit_nothing_is_cut_off(schema, gate):
-    """None waits as long as it takes."""
+def test_without_a_limit_no_resolver_times_out(schema, gate):
+    """None waits indefinitely."""
     threading.Timer(0.05, gate.set).start()
     assert run(schema, "{ hangs }", Limits(seconds=None)) == {"data": {"hangs": True}}
 
 
-def test_plain_resolvers_run_in_a_worker(schema):
-    """The loop is free while they do."""
-    assert run(schema, "{ thread }")["data"]["thread"].startswith("gqlnb-worker-")
+def test_plain_resolvers_run_in_a_worker_thread(schema):
+    """The loop stays responsive."""
+    assert run(schema, "{ thread }")["data"]["thread"].startswith("gqlnb-resolver-")
 
 
 @pytest.mark.parametrize(
@@ -135,6 +136,6 @@ def test_plain_resolvers_run_in_a_worker(schema):
         ("{ hello }", None, True),
     ],
 )
-def test_syntax_is_told_from_the_rest(text, limits, can):
-    """The draft gives errors of syntax a status of their own."""
+def test_syntax_errors_are_distinguished(text, limits, can):
+    """The draft has a separate status for them."""
     assert is_parsable(text, limits) is can

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 import requests
 
-from gqlnb.auth import Token
 from gqlnb.engine.schema import Schema, reference_schema
 from gqlnb.errors import ServerError
 from gqlnb.http.messages import Response
 from gqlnb.server.background_server import serve
 from gqlnb.server.request_log import MAX_ENTRIES, MAX_ERRORS, MAX_NAME, RequestLog, read_clocks
+from gqlnb.tokens import Token
 
 
 def fall(*_):
@@ -59,7 +59,7 @@ def filled(count, *, fail=False):
 
 
 def test_the_log_has_a_row_for_each_request(server):
-    """Time, operation, status, seconds, sizes and error id, in the order of the requests."""
+    """Time, operation, status, seconds, sizes and error id, in request order."""
     before = pd.Timestamp.now("UTC")
     sent = post(server, "query Greet { hello }")
     post(server, "{ fall }")
@@ -79,8 +79,8 @@ def test_the_log_has_a_row_for_each_request(server):
     assert log["seconds"].between(0, 20).all()
 
 
-def test_an_empty_log_has_the_same_types(server):
-    """Before the first request the columns and their types are there."""
+def test_an_empty_log_has_the_same_columns_and_dtypes(server):
+    """Also before the first request."""
     empty = server.log
     post(server, "{ hello }")
     assert empty.empty
@@ -90,8 +90,8 @@ def test_an_empty_log_has_the_same_types(server):
     assert str(empty["time"].dt.tz) == "UTC"
 
 
-def test_the_log_holds_nothing_that_was_said():
-    """Neither query, nor variable, nor header, nor data."""
+def test_the_log_contains_no_request_content():
+    """Neither query, variables, headers nor data."""
     with serve(reference_schema(), port=0, token=Token("open-sesame")) as server:
         headers = {"authorization": "Bearer open-sesame"}
         text = {"query": "query Q($v: Int) { hello }", "variables": {"v": "hunter2"}}
@@ -100,8 +100,8 @@ def test_the_log_holds_nothing_that_was_said():
     assert not [word for word in ("sesame", "hunter2", "hello", "Hello") if word in log]
 
 
-def test_the_exception_behind_an_id_is_the_real_one(server):
-    """The id in the message leads to the exception with its traceback, also after closing."""
+def test_an_error_id_gives_the_original_exception(server):
+    """With its traceback, also after closing."""
     number = masked(server)
     assert list(server.log["error_id"]) == [number]
     server.close()
@@ -110,8 +110,8 @@ def test_the_exception_behind_an_id_is_the_real_one(server):
     assert "in fall" in "".join(traceback.format_exception(error))
 
 
-def test_raising_it_again_adds_nothing_to_its_traceback(server):
-    """However often it is looked at, it begins where it began."""
+def test_raising_it_again_does_not_extend_its_traceback(server):
+    """However often it is raised."""
     number = masked(server)
     first = len(traceback.extract_tb(server.error(number).__traceback__))
     for _ in range(3):
@@ -120,8 +120,8 @@ def test_raising_it_again_adds_nothing_to_its_traceback(server):
     assert len(traceback.extract_tb(server.error(number).__traceback__)) == first
 
 
-def test_an_unknown_id_is_refused(server):
-    """The message says how many are kept and which is the newest."""
+def test_an_unknown_id_raises(server):
+    """The message has the number of stored ids and the newest one."""
     with pytest.raises(ServerError, match="No exception has the id 'x'; the last 100 are kept"):
         server.error("x")
     number = masked(server)
@@ -129,8 +129,8 @@ def test_an_unknown_id_is_refused(server):
         server.error("x")
 
 
-def test_serving_again_goes_on_with_the_log(server):
-    """A cell that is run again does not lose the exception that it was changed for."""
+def test_serving_again_keeps_the_log(server):
+    """Exceptions from before a re-run stay available."""
     number = masked(server)
     again = serve(reference_schema(), port=server.port)
     post(again, "{ hello }")
@@ -139,8 +139,8 @@ def test_serving_again_goes_on_with_the_log(server):
     again.close()
 
 
-def test_what_is_kept_is_bounded():
-    """The oldest requests and exceptions are forgotten, and long names are cut."""
+def test_the_log_is_bounded():
+    """The oldest requests and exceptions are dropped, and long names truncated."""
     journal, faults = filled(MAX_ENTRIES + 5, fail=True)
     assert list(journal.build_frame()["operation"])[:: MAX_ENTRIES - 1] == [
         "Q5",
@@ -153,8 +153,8 @@ def test_what_is_kept_is_bounded():
     assert len(journal.build_frame()["operation"].iloc[-1]) == MAX_NAME
 
 
-def test_it_can_be_read_while_it_is_written():
-    """Reading in one thread and writing in others loses and breaks nothing."""
+def test_the_log_can_be_read_while_it_is_written():
+    """Concurrent writers lose no rows."""
     journal, start = RequestLog(), threading.Barrier(4)
 
     def write():
@@ -172,7 +172,7 @@ def test_it_can_be_read_while_it_is_written():
 
 
 def test_serving_does_not_load_pandas():
-    """Only reading the log does."""
+    """Reading the log does."""
     code = """
 import json, sys, urllib.request
 from gqlnb.engine.schema import reference_schema

@@ -69,8 +69,8 @@ print(json.dumps([first, last, min(growth)]))
 
 
 @pytest.mark.parametrize("without", ["", "sys.modules['uvloop'] = None"])
-def test_hundreds_of_servers_leave_nothing_behind(without):
-    """No thread, no file, no object and no memory stays when servers open and close."""
+def test_opening_and_closing_servers_leaks_nothing(without):
+    """Threads, files, objects and memory are counted over hundreds of servers."""
     code = dedent(CYCLES.format(without=without))
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
@@ -82,8 +82,8 @@ def test_hundreds_of_servers_leave_nothing_behind(without):
     assert bytes_more < 100 * 2**10  # half a kilobyte a server; what lists and dicts keep free
 
 
-def test_a_grace_is_for_what_runs_and_begins_nothing(schema, gate, wire):
-    """What runs is answered; who is idle, silent or half through is let go before that."""
+def test_the_grace_applies_to_running_requests_only(schema, gate, wire):
+    """Idle, silent and incomplete connections are closed first."""
     server = serve(schema, port=0)
     running, idle, silent, half = (wire(server.port) for _ in range(4))
     running.post(b'{"query":"{ wait }"}')

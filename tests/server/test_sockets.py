@@ -10,13 +10,15 @@ import threading
 import pytest
 import requests
 
-from gqlnb.auth import Token
-from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import Schema, reference_schema
 from gqlnb.http.server_rules import Access
-from gqlnb.server import scheduling
+from gqlnb.limits import Limits
+from gqlnb.server import worker_pool
+from gqlnb.server.app import App
 from gqlnb.server.background_server import serve
+from gqlnb.tokens import Token
 
+JSON = {"content-type": "application/json"}
 HELLO = {"query": "{ hello }"}
 ANSWER = {"data": {"hello": "Hello world!"}}
 
@@ -30,8 +32,8 @@ def loop(request, monkeypatch):
         pytest.importorskip("uvloop")
 
 
-def test_a_query_and_a_mutation_by_post(server):
-    """The specified request gets the specified answer."""
+def test_a_query_and_a_mutation_by_post_return_data(server):
+    """The specified request gets the specified response."""
     response = requests.post(server.url, json=HELLO, timeout=20)
     assert (response.status_code, response.json()) == (200, ANSWER)
     assert response.headers["content-type"] == "application/json; charset=utf-8"
@@ -42,21 +44,27 @@ def test_a_query_and_a_mutation_by_post(server):
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"])
-def test_other_methods_are_405(server, method):
-    """Every other method is refused with Allow and, where a body may be, JSON."""
+def test_other_methods_get_405(server, method):
+    """With Allow and, where a body is permitted, JSON."""
     response = requests.request(method, server.url, timeout=20)
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
     assert method == "HEAD" or response.json()["errors"]
 
 
-def test_other_paths_are_404(server):
-    """Nothing else is served, in JSON."""
+def test_a_query_by_get_is_told_how_to_enable_get(server):
+    """Clients such as urql use GET by default."""
+    answer = requests.get(server.url, params={"query": "{ hello }"}, timeout=20)
+    assert "serve(schema, access=Access(get=True))" in answer.json()["errors"][0]["message"]
+
+
+def test_other_paths_get_404(server):
+    """With a JSON body."""
     response = requests.post(server.url.replace("/graphql", "/"), json=HELLO, timeout=20)
     assert (response.status_code, list(response.json())) == (404, ["errors"])
 
 
-def test_a_token_is_asked_for(schema):
-    """With a token, only who sends it is answered."""
+def test_a_token_is_required(schema):
+    """Only requests with the token are executed."""
     with serve(schema, port=0, token=Token("open-sesame")) as server:
         refused = requests.post(server.url, json=HELLO, timeout=20)
         headers = {"Authorization": "token open-sesame"}
@@ -66,7 +74,7 @@ def test_a_token_is_asked_for(schema):
 
 
 def test_a_browser_gets_the_page_and_its_assets(server):
-    """The links of the page lead to the assets."""
+    """All links of the page can be loaded."""
     page = requests.get(server.url, headers={"Accept": "text/html"}, timeout=20)
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     names = re.findall('"graphql/assets/([^"]+)"', page.text)
@@ -76,8 +84,8 @@ def test_a_browser_gets_the_page_and_its_assets(server):
         assert (asset.status_code, asset.headers["x-content-type-options"]) == (200, "nosniff")
 
 
-def test_a_connection_is_kept(wire):
-    """Several requests go over one connection, also byte by byte and all at once."""
+def test_a_connection_is_reused(wire):
+    """Sequential, byte by byte and pipelined."""
     one = wire()
     for _ in range(3):
         one.post()
@@ -87,8 +95,8 @@ def test_a_connection_is_kept(wire):
     assert [json.loads(one.answer()[2]) for _ in range(2)] == [ANSWER] * 2
 
 
-def test_a_request_may_come_byte_by_byte(wire):
-    """However slowly it comes, the answer is the same."""
+def test_a_request_may_arrive_byte_by_byte(wire):
+    """The response is the same at any speed."""
     one = wire()
     body = json.dumps(HELLO).encode()
     head = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -97,8 +105,8 @@ def test_a_request_may_come_byte_by_byte(wire):
     assert json.loads(one.answer()[2]) == ANSWER
 
 
-def test_a_chunked_body_is_read(wire):
-    """A body without a length is put together from its chunks."""
+def test_a_chunked_body_is_decoded(wire):
+    """Its chunks are joined."""
     one = wire()
     head = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     body = json.dumps(HELLO).encode()
@@ -107,8 +115,8 @@ def test_a_chunked_body_is_read(wire):
     assert json.loads(one.answer()[2]) == ANSWER
 
 
-def test_a_large_body_gets_an_answer_instead_of_a_reset(server):
-    """Announced or not, 16 MiB are refused with a response that the client can read."""
+def test_a_large_body_gets_a_response_instead_of_a_reset(server):
+    """The client can read the error, for 16 MiB with and without Content-Length."""
 
     def pieces():
         yield from [b"x" * 2**20] * 16
@@ -120,16 +128,16 @@ def test_a_large_body_gets_an_answer_instead_of_a_reset(server):
         assert "too large" in response.json()["errors"][0]["message"]
 
 
-def test_a_refusal_comes_before_the_body(wire):
-    """Who announces too much, or waits for 100 Continue in vain, is answered by the head alone."""
+def test_a_request_can_be_rejected_before_its_body(wire):
+    """By Content-Length or Expect, the head alone is enough."""
     one = wire()
     one.post(b"", b"Expect: 100-continue", length=2**30)
     status, headers, _ = one.answer()
     assert (status, headers["connection"]) == (400, "close")
 
 
-def test_100_continue_is_sent_where_the_body_is_wanted(wire):
-    """A client that asks first is told to go on."""
+def test_100_continue_is_sent_for_an_acceptable_body(wire):
+    """A client with Expect then sends it."""
     one, body = wire(), json.dumps(HELLO).encode()
     one.post(b"", b"Expect: 100-continue", length=len(body))
     assert one.head()[0] == 100
@@ -137,14 +145,14 @@ def test_100_continue_is_sent_where_the_body_is_wanted(wire):
     assert json.loads(one.answer()[2]) == ANSWER
 
 
-def test_a_foreign_host_is_refused(server):
-    """A name that someone's DNS leads here is not served (DNS rebinding)."""
+def test_a_foreign_host_is_rejected(server):
+    """Prevents DNS rebinding."""
     response = requests.post(server.url, json=HELLO, headers={"Host": "evil.example"}, timeout=20)
     assert (response.status_code, list(response.json())) == (403, ["errors"])
 
 
-def test_a_foreign_origin_is_refused_without_cors(server):
-    """A page of another origin may not ask, and no answer carries a CORS header."""
+def test_a_foreign_origin_is_rejected_without_cors_headers(server):
+    """Its pages cannot read the response."""
     response = requests.post(
         server.url, json=HELLO, headers={"Origin": "http://evil.example"}, timeout=20
     )
@@ -152,8 +160,8 @@ def test_a_foreign_origin_is_refused_without_cors(server):
     assert not [name for name in response.headers if name.startswith("access-control")]
 
 
-def test_a_websocket_is_refused(wire, capfd):
-    """Where there is nothing to subscribe to, it is refused, and nothing is printed about it."""
+def test_a_websocket_is_rejected_without_subscriptions(wire, capfd):
+    """Nothing is printed about it."""
     one = wire()
     one.send(
         b"GET /graphql HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -181,8 +189,8 @@ def test_a_websocket_is_refused(wire, capfd):
         (b"/graphql", b"1.1", b"Host: localhost\r\nHost: evil.example\r\n", 400),
     ],
 )
-def test_targets_and_hosts_of_every_form(wire, target, version, host, status):
-    """What may be written in several ways is read, what is not ours is refused in JSON."""
+def test_every_form_of_target_and_host_is_parsed(wire, target, version, host, status):
+    """Foreign ones are rejected with JSON."""
     one = wire()
     body = json.dumps(HELLO).encode()
     head = b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
@@ -193,8 +201,8 @@ def test_targets_and_hosts_of_every_form(wire, target, version, host, status):
     assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_a_page_that_is_named_is_let_in(schema):
-    """Its preflight and its request are answered with its name, nobody else's are."""
+def test_an_allowed_origin_is_served(schema):
+    """Its preflight and request get CORS headers; other origins get none."""
     with serve(schema, port=0, access=Access(origins=["http://localhost:5173"])) as server:
 
         def ask(method, origin, **more):
@@ -212,8 +220,8 @@ def test_a_page_that_is_named_is_let_in(schema):
         assert (preflight.headers["vary"], asked.headers["vary"]) == ("Origin", "Origin")
 
 
-def test_a_query_by_get_where_it_is_switched_on(schema):
-    """Queries are answered, mutations are 405, and the connection goes on."""
+def test_a_query_by_get_is_executed_if_enabled(schema):
+    """Mutations get 405, and the connection stays open."""
     with serve(schema, port=0, access=Access(get=True)) as server, requests.Session() as session:
         asked = session.get(server.url, params={"query": "{ hello }"}, timeout=20)
         assert (asked.status_code, asked.json()) == (200, ANSWER)
@@ -222,8 +230,8 @@ def test_a_query_by_get_where_it_is_switched_on(schema):
         assert session.post(server.url, json=HELLO, timeout=20).json() == ANSWER
 
 
-def test_resolvers_that_hang_do_not_keep_others_waiting(schema, gate):
-    """As many as there are threads hang, and the next request is answered before they are."""
+def test_hanging_resolvers_do_not_delay_other_requests(schema, gate):
+    """With every worker thread hanging, the next request is answered first."""
     with serve(schema, port=0, limits=Limits(seconds=2.0)) as server:
 
         def hang(answers):
@@ -233,7 +241,7 @@ def test_resolvers_that_hang_do_not_keep_others_waiting(schema, gate):
         answers = []
         threads = [
             threading.Thread(target=hang, args=[answers])
-            for _ in range(scheduling.MAX_BUSY_THREADS + 5)
+            for _ in range(worker_pool.MAX_BUSY_THREADS + 5)
         ]
         for thread in threads:
             thread.start()
@@ -241,7 +249,7 @@ def test_resolvers_that_hang_do_not_keep_others_waiting(schema, gate):
         assert requests.post(server.url, json=HELLO, timeout=20).json() == ANSWER
         for thread in threads:
             thread.join(20)
-    assert len(answers) == scheduling.MAX_BUSY_THREADS + 5
+    assert len(answers) == worker_pool.MAX_BUSY_THREADS + 5
     assert all(answer["data"] is None and answer["errors"] for answer in answers)
 
 
@@ -255,8 +263,8 @@ def test_resolvers_that_hang_do_not_keep_others_waiting(schema, gate):
         b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ],
 )
-def test_what_is_not_http_harms_nobody(server, wire, garbage, capfd):
-    """Garbage is refused or cut off, in silence, and the next request is answered."""
+def test_invalid_http_does_not_affect_other_clients(server, wire, garbage, capfd):
+    """It is rejected or disconnected without output."""
     one = wire()
     one.send(garbage)
     first = one.sock.recv(12)
@@ -266,13 +274,13 @@ def test_what_is_not_http_harms_nobody(server, wire, garbage, capfd):
 
 
 def test_plain_resolvers_run_in_workers_and_async_ones_on_the_loop(server):
-    """An async resolver is awaited on the server's own loop, not on anybody else's."""
+    """Async resolvers run on the server's own loop."""
     answer = requests.post(server.url, json={"query": "{ later hello }"}, timeout=20).json()
     assert answer["data"]["later"] == f"gqlnb-server-{server.port}"
 
 
-def test_a_slow_resolver_delays_nobody(server, gate):
-    """While one request waits, others are answered."""
+def test_a_slow_resolver_does_not_delay_other_requests(server, gate):
+    """They are answered meanwhile."""
     answers = []
     thread = threading.Thread(
         target=lambda: answers.append(
@@ -287,8 +295,8 @@ def test_a_slow_resolver_delays_nobody(server, gate):
     assert answers == [{"data": {"wait": "open"}}]
 
 
-def test_exit_in_a_resolver_ends_nothing():
-    """Neither a plain nor an async resolver can end the server or its thread."""
+def test_exit_in_a_resolver_does_not_end_the_server():
+    """Tested with plain and async resolvers."""
 
     async def leave(*_):
         sys.exit(3)
@@ -307,8 +315,8 @@ def test_exit_in_a_resolver_ends_nothing():
         assert requests.post(server.url, json=HELLO, timeout=20).json() == ANSWER
 
 
-def test_many_clients_at_once_get_their_own_answers():
-    """A hundred requests from ten threads are not mixed up."""
+def test_concurrent_clients_get_their_own_responses():
+    """A hundred requests from ten threads."""
     schema = Schema(
         "type Query { echo(n: Int!): Int }",
         {"Query": {"echo": lambda _root, args, _context: args["n"]}},
@@ -330,7 +338,91 @@ def test_many_clients_at_once_get_their_own_answers():
     assert found == {n: n for n in range(100)}
 
 
-def test_the_reference_schema_says_hello():
-    """The reference schema answers over HTTP as it does in process."""
+def test_the_reference_schema_is_served_over_http():
+    """The result equals in-process execution."""
     with serve(reference_schema(), port=0) as server:
         assert requests.post(server.url, json=HELLO, timeout=20).json() == ANSWER
+
+
+def test_a_hanging_field_blocks_neither_other_fields_nor_servers(schema, gate, monkeypatch):
+    """Further calls of it fail immediately with the reason."""
+    monkeypatch.setattr(worker_pool, "MAX_THREADS", 8)
+    monkeypatch.setattr(worker_pool, "MAX_BUSY_THREADS", 2)
+    with (
+        serve(schema, port=0, limits=Limits(seconds=0.5)) as server,
+        serve(schema, port=0) as other,
+    ):
+        refused = None
+        for _ in range(20):
+            body = b'{"query":"query Slow { wait }"}'
+            refused = requests.post(server.url, data=body, headers=JSON, timeout=20)
+            if refused.status_code == 503:
+                break
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+        message = refused.json()["errors"][0]["message"]
+        assert "4 calls of the field 'wait' are still running" in message
+        for name in ("a", "b", "c"):
+            for one in (server, other):
+                query = {"query": f"{{ {name}: hello }}"}
+                answer = requests.post(one.url, json=query, timeout=20).json()
+                assert answer == {"data": {name: "Hello world!"}}
+        assert server.log["status"].iloc[-4] == 503
+        hanging = server.hanging
+        assert list(hanging["operation"]) == ["Slow"] * len(hanging)
+        assert len(hanging) in {3, 4}  # the last may have begun less than a second ago
+        assert re.match(r"tests\.server\.conftest\.Gate\.__call__, line \d+", hanging.resolver[0])
+        assert (hanging["seconds"] > 1).all()
+        assert other.hanging.empty
+        gate.open.set()
+
+
+def test_a_hanging_resolver_never_moves_to_the_event_loop(schema, gate):
+    """An execution stopped before its first resolver does not count as fast."""
+    with serve(schema, port=0, limits=Limits(seconds=0.1)) as server:
+        execute = server._listener.app._served.execute
+        for _ in range(6):
+            answer = requests.post(server.url, json={"query": "{ wait }"}, timeout=20).json()
+            assert "Execution stopped after 0.1 s" in answer["errors"][0]["message"]
+        body = b'{"query":"{ wait }"}'
+        stopped = Limits(seconds=1e-9)
+        server._listener.app.switch_to(App(schema, limits=stopped))
+        for _ in range(6):
+            answer = requests.post(server.url, data=body, headers=JSON, timeout=20).json()
+            assert "Execution stopped" in answer["errors"][0]["message"]
+        assert server._listener.app._served.execute.scheduler.find_known(body) is None
+        assert execute.scheduler.find_known(b'{"query": "{ wait }"}') is None
+        gate.open.set()
+
+
+@pytest.mark.parametrize(
+    ("target", "host", "status"),
+    [
+        (b"http://localhost/graphql", b"localhost", 200),
+        (b"http://evil.example/graphql", b"localhost", 403),
+        (b"http://localhost/graphql", b"evil.example", 200),
+        (b"http://user:secret@localhost/graphql", b"localhost", 400),
+        (b"ftp://localhost/graphql", b"localhost", 404),
+        (b"/graphql", b"localhost \t", 200),
+    ],
+)
+def test_an_absolute_target_overrides_the_host_header(wire, target, host, status):
+    """White space around the header value is ignored."""
+    body, one = b'{"query":"{ hello }"}', wire()
+    head = b"POST %b HTTP/1.1\r\nHost: %b\r\nContent-Type: application/json\r\n" % (target, host)
+    one.send(b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body))
+    assert one.answer()[0] == status
+
+
+def test_a_resolver_that_closes_its_server_gets_its_response(schema):
+    """The server stops after sending it."""
+    server = serve(Schema("type Query { close: String }", {"Query": {"close": lambda *_: "x"}}), 0)
+
+    @server._listener.app.schema.resolver("Query.close")
+    def close(*_):
+        server.close()
+        return "closed"
+
+    answer = requests.post(server.url, json={"query": "{ close }"}, timeout=20)
+    assert answer.json() == {"data": {"close": "closed"}}
+    server.wait()
+    assert server.closed

@@ -71,8 +71,8 @@ def socket_to(port, **options):
     return connect(url, subprotocols=["graphql-transport-ws"], proxy=None, **options)
 
 
-def test_events_are_sent_as_they_come(port):
-    """The first does not wait for the second, and a client that leaves ends the source."""
+def test_events_are_sent_without_buffering(port):
+    """A disconnecting client closes the source."""
     assert Reader(port, "subscription { count }").rest() == [
         ("next", {"data": {"count": 0}}),
         ("next", {"data": {"count": 1}}),
@@ -84,8 +84,8 @@ def test_events_are_sent_as_they_come(port):
     wait_until_left(port, before)
 
 
-def test_a_websocket_carries_operations(port):
-    """To their end, or until the client leaves."""
+def test_a_websocket_runs_operations(port):
+    """To completion, or until the client disconnects."""
     before = left(port)
     with socket_to(port) as peer:
         assert peer.subprotocol == "graphql-transport-ws"
@@ -100,15 +100,15 @@ def test_a_websocket_carries_operations(port):
     wait_until_left(port, before)
 
 
-def test_a_foreign_page_gets_no_websocket(port):
-    """It is refused before it is accepted."""
+def test_a_websocket_from_a_foreign_origin_is_rejected(port):
+    """Before it is accepted."""
     with pytest.raises(InvalidStatus) as caught, socket_to(port, origin="http://evil.example"):
         pass
     assert caught.value.response.status_code == 403
 
 
-def test_what_breaks_the_protocol_closes_the_socket(port):
-    """With its code."""
+def test_protocol_violations_close_the_socket(port):
+    """With the close code of the protocol."""
     with socket_to(port) as peer:
         peer.send("no JSON")
         with pytest.raises(ConnectionClosed) as caught:

@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 import pytest
 
-from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import reference_schema
 from gqlnb.http.server_rules import Access
+from gqlnb.limits import Limits
 from gqlnb.server import streams
 from gqlnb.server.background_server import serve
 from tests.server.stream_helpers import PATIENCE, SECRET, Reader, streaming_schema
@@ -54,8 +54,8 @@ def data(**members):
 
 
 @pytest.mark.parametrize("field", ["count", "plain"])
-def test_each_event_is_a_next_and_the_end_is_a_complete(ask, field):
-    """For async and for plain generators."""
+def test_each_event_is_sent_as_next_and_the_end_as_complete(ask, field):
+    """For async and plain generators."""
     reader = ask(f"subscription {{ n: {field}(to: 2) }}")
     assert reader.status == 200
     assert reader.headers["content-type"] == "text/event-stream; charset=utf-8"
@@ -70,30 +70,30 @@ def test_each_event_is_a_next_and_the_end_is_a_complete(ask, field):
         ("mutation { add }", {"data": {"add": 1}}),
     ],
 )
-def test_queries_and_mutations_are_one_event(ask, query, result):
-    """Who prefers events gets events."""
+def test_queries_and_mutations_give_one_event(ask, query, result):
+    """If the client prefers an event stream."""
     assert ask(query).rest() == [("next", result), COMPLETE]
 
 
 @pytest.mark.parametrize(
     "query", ["subscription {", "subscription { nothing }", "subscription { count }", ""]
 )
-def test_what_is_wrong_with_an_operation_is_an_event(ask, query):
-    """The protocol wants it so: a browser shows no body of another status."""
+def test_operation_errors_are_sent_as_events(ask, query):
+    """As the protocol requires: browsers hide the body of other statuses."""
     reader = ask(query)
     (name, result), end = reader.rest()
     assert (reader.status, name, end) == (200, "next", COMPLETE)
     assert list(result) == ["errors"]
 
 
-def test_what_is_wrong_with_a_request_is_answered_as_always(server, ask):
-    """Nothing was understood that could be streamed."""
+def test_malformed_requests_get_an_ordinary_error(server, ask):
+    """No event stream is opened."""
     reader = ask("", **{"Content-Type": "text/plain"})
     assert (reader.status, reader.headers["content-type"][:16]) == (415, "application/json")
 
 
-def test_who_likes_json_as_well_gets_events_for_subscriptions_alone(ask):
-    """Some clients name every media type with every request."""
+def test_json_is_preferred_except_for_subscriptions(ask):
+    """Some clients accept every media type."""
     both = "application/graphql-response+json, application/json, text/event-stream"
     assert ask("subscription { count(to: 0) }", Accept=both).rest() == [COMPLETE]
     response = ask("{ hello }", Accept=both).response
@@ -102,14 +102,14 @@ def test_who_likes_json_as_well_gets_events_for_subscriptions_alone(ask):
     assert wrong.status == 400
 
 
-def test_a_subscription_asked_for_as_json_says_how_to_ask(ask):
-    """It has no one answer."""
+def test_a_subscription_requested_as_json_is_rejected(ask):
+    """The error names the media type to accept."""
     (error,) = json.loads(ask("subscription { quiet }", Accept="*/*").response.read())["errors"]
     assert "text/event-stream" in error["message"]
 
 
-def test_a_schema_without_subscriptions_streams_nothing():
-    """It answers as always."""
+def test_a_schema_without_subscriptions_opens_no_stream():
+    """It gives ordinary responses."""
     with serve(reference_schema(), port=0) as server:
         reader = Reader(server.port, "{ hello }")
         assert reader.headers["content-type"].startswith("application/json")
@@ -120,8 +120,8 @@ def test_a_schema_without_subscriptions_streams_nothing():
 # -- GET, for a browser's EventSource
 
 
-def test_an_event_source_may_subscribe_where_get_is_on(schema):
-    """Mutations stay out."""
+def test_an_event_source_may_subscribe_if_get_is_enabled(schema):
+    """Mutations are rejected."""
     with serve(schema, port=0, access=Access(get=True)) as server:
 
         def get(query):
@@ -133,13 +133,13 @@ def test_an_event_source_may_subscribe_where_get_is_on(schema):
         assert get("mutation { add }").status == 405
 
 
-def test_an_event_source_is_refused_where_get_is_off(ask):
-    """As every GET is."""
+def test_an_event_source_is_rejected_if_get_is_disabled(ask):
+    """Like every GET request."""
     assert ask("", path="/graphql?query=%7Bhello%7D", method="GET").status == 405
 
 
-def test_a_page_of_another_origin_subscribes_only_if_it_is_named(schema):
-    """It then sees the header that lets it read."""
+def test_only_allowed_origins_may_subscribe(schema):
+    """They get the CORS header."""
     origin = "http://localhost:5173"
     with serve(schema, port=0, access=Access(origins=[origin])) as server:
         reader = Reader(server.port, "subscription { count(to: 0) }", Origin=origin)
@@ -149,9 +149,9 @@ def test_a_page_of_another_origin_subscribes_only_if_it_is_named(schema):
         assert foreign.status == 403
 
 
-def test_a_token_is_asked_for(schema):
-    """Before anything is streamed."""
-    from gqlnb.auth import Token
+def test_a_token_is_required(schema):
+    """It is checked before the stream opens."""
+    from gqlnb.tokens import Token
 
     with serve(schema, port=0, token=Token("right")) as server:
         query = "subscription { count(to: 0) }"
@@ -162,8 +162,8 @@ def test_a_token_is_asked_for(schema):
 # -- errors
 
 
-def test_a_field_that_fails_is_masked_and_the_stream_goes_on(server, ask):
-    """The exception can be found while it goes on."""
+def test_a_failing_field_is_masked_and_the_stream_continues(server, ask):
+    """The exception can be looked up meanwhile."""
     reader = ask("subscription { thing { name fails } }")
     name, result = reader.next()
     assert (name, result["data"]) == ("next", {"thing": {"name": "a", "fails": None}})
@@ -178,8 +178,8 @@ def test_a_field_that_fails_is_masked_and_the_stream_goes_on(server, ask):
     ("field", "kind"),
     [("breaks", ValueError), ("refuses", LookupError), ("cancels", asyncio.CancelledError)],
 )
-def test_a_source_that_fails_ends_its_stream_masked(server, ask, field, kind):
-    """Its words stay here."""
+def test_an_error_in_the_source_is_masked_and_ends_the_stream(server, ask, field, kind):
+    """Its message is not sent."""
     *_, (name, result), end = ask(f"subscription S {{ {field} }}").rest()
     assert (name, end) == ("next", COMPLETE)
     assert SECRET not in json.dumps(result)
@@ -188,14 +188,14 @@ def test_a_source_that_fails_ends_its_stream_masked(server, ask, field, kind):
     assert isinstance(server.error(entry["error_id"]), kind)
 
 
-def test_a_value_without_a_json_form_costs_its_place(ask):
+def test_a_value_without_a_json_form_becomes_null(ask):
     """As over HTTP."""
     _, (_, result), _ = ask("subscription { thing { odd } }").rest()
     assert result["data"] == {"thing": {"odd": None}}
 
 
-def test_errors_are_few_and_short(schema):
-    """As many, and as long, as the limits allow."""
+def test_errors_are_limited_in_number_and_length(schema):
+    """The server's limits apply."""
     with serve(schema, port=0, limits=Limits(errors=1, message=20)) as server:
         events = Reader(server.port, "subscription { thing { a: fails b: fails } }").rest()
     errors = events[0][1]["errors"]
@@ -208,13 +208,13 @@ def test_errors_are_few_and_short(schema):
 
 
 def test_plain_resolvers_of_an_event_run_in_worker_threads(ask):
-    """A slow one holds up no other stream."""
+    """A slow one does not delay other streams."""
     _, result = ask("subscription { thing { where } }").next()
-    assert result["data"]["thing"]["where"].startswith("gqlnb-worker")
+    assert result["data"]["thing"]["where"].startswith("gqlnb-resolver")
 
 
-def test_a_client_that_leaves_ends_the_source(life, ask):
-    """While it waits for an event."""
+def test_a_disconnecting_client_closes_the_source(life, ask):
+    """Even while it waits for an event."""
     reader = ask("subscription { quiet }")
     assert reader.next() == data(quiet=0)
     assert not life.ended.is_set()
@@ -222,8 +222,8 @@ def test_a_client_that_leaves_ends_the_source(life, ask):
     assert life.ended.wait(PATIENCE)
 
 
-def test_a_client_that_does_not_read_holds_up_its_source_and_may_leave(life, ask, server):
-    """Events wait where they are made; nothing piles up."""
+def test_backpressure_pauses_the_source_of_a_slow_client(life, ask, server):
+    """Events are not buffered, and the client may disconnect."""
     reader = ask("subscription { flood }")
     reader.next()
     assert Reader(server.port, "{ hello }").rest()[0] == data(hello="Hello world!")
@@ -232,16 +232,16 @@ def test_a_client_that_does_not_read_holds_up_its_source_and_may_leave(life, ask
     assert life.ended.wait(PATIENCE)
 
 
-def test_a_source_that_fails_to_close_harms_nobody(server, ask, caplog):
-    """Its stream ends; what it raised is logged, and not sent."""
+def test_an_error_while_closing_a_source_is_logged(server, ask, caplog):
+    """The stream ends, and the error is not sent."""
     reader = ask("subscription { stubborn }")
     assert reader.next()[0] == "next"
     assert SECRET not in json.dumps(reader.rest())
     assert ask("{ hello }").rest()[0] == data(hello="Hello world!")
 
 
-def test_a_closed_server_ends_its_streams(life, schema):
-    """Their sources' `finally` has run when it returns."""
+def test_closing_the_server_ends_its_streams(life, schema):
+    """`finally` blocks of the sources have run when close returns."""
     with serve(schema, port=0) as server:
         reader = Reader(server.port, "subscription { quiet }")
         reader.next()
@@ -250,8 +250,8 @@ def test_a_closed_server_ends_its_streams(life, schema):
     reader.close()
 
 
-def test_a_silent_stream_is_kept_open_by_comments(monkeypatch, schema):
-    """Until an event comes, or for ever."""
+def test_an_idle_stream_sends_comments(monkeypatch, schema):
+    """Keep-alive comments continue until the next event."""
     monkeypatch.setattr(streams, "KEEP_ALIVE_SECONDS", 0.01)
     with serve(schema, port=0) as server:
         reader = Reader(server.port, "subscription { quiet }")
@@ -260,8 +260,8 @@ def test_a_silent_stream_is_kept_open_by_comments(monkeypatch, schema):
         reader.close()
 
 
-def test_streams_are_counted(life, schema):
-    """One more than allowed is refused, with advice; one that has ended makes room."""
+def test_the_number_of_streams_is_limited(life, schema):
+    """One over the limit is rejected; a finished stream frees its slot."""
     with serve(schema, port=0, limits=Limits(subscriptions=1)) as server:
         first = Reader(server.port, "subscription { quiet }")
         first.next()
@@ -275,8 +275,8 @@ def test_streams_are_counted(life, schema):
         assert third.rest() == [COMPLETE]
 
 
-def test_the_log_has_a_line_when_a_stream_has_ended(server, ask):
-    """With its name, its time and what was sent."""
+def test_a_finished_stream_is_logged(server, ask):
+    """With operation name, duration and bytes sent."""
     ask("subscription Counting { count(to: 3) }").rest()
     entry = server.log.iloc[-1]
     assert (entry["operation"], entry["status"]) == ("Counting", 200)
@@ -284,8 +284,8 @@ def test_the_log_has_a_line_when_a_stream_has_ended(server, ask):
     assert entry["seconds"] > 0
 
 
-def test_a_schema_served_anew_leaves_running_streams_alone(life, schema, server, ask):
-    """The next one runs on the new schema."""
+def test_a_new_schema_does_not_affect_running_streams(life, schema, server, ask):
+    """New streams use it."""
     reader = ask("subscription { quiet }")
     reader.next()
     with serve(reference_schema(), port=server.port):

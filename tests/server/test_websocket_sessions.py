@@ -9,12 +9,12 @@ import requests
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from gqlnb.auth import Token
-from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import reference_schema
 from gqlnb.http.server_rules import Access
+from gqlnb.limits import Limits
 from gqlnb.server.app import App
 from gqlnb.server.background_server import serve
+from gqlnb.tokens import Token
 from tests.server.stream_helpers import PATIENCE, SECRET, streaming_schema
 
 SUBPROTOCOL = "graphql-transport-ws"
@@ -121,8 +121,8 @@ def refusal(url, **options):
 
 
 @pytest.mark.parametrize("field", ["count", "plain"])
-def test_each_event_is_a_next_and_the_end_is_a_complete(peer, field):
-    """For async and for plain generators."""
+def test_each_event_is_sent_as_next_and_the_end_as_complete(peer, field):
+    """For async and plain generators."""
     peer.subscribe(f"subscription {{ n: {field}(to: 2) }}")
     events = [("next", {"data": {"n": n}}) for n in range(2)]
     assert peer.rest() == [*events, ("complete", None)]
@@ -131,14 +131,14 @@ def test_each_event_is_a_next_and_the_end_is_a_complete(peer, field):
 @pytest.mark.parametrize(
     ("query", "data"), [("{ hello }", {"hello": "Hello world!"}), ("mutation { add }", {"add": 1})]
 )
-def test_queries_and_mutations_are_answered(peer, query, data):
+def test_queries_and_mutations_give_one_result(peer, query, data):
     """One result each."""
     peer.subscribe(query)
     assert peer.rest() == [("next", {"data": data}), ("complete", None)]
 
 
 @pytest.mark.parametrize("query", ["subscription {", "{ nothing }", "subscription { count }", ""])
-def test_what_is_wrong_with_an_operation_is_an_error(peer, query):
+def test_operation_errors_are_sent_as_error_messages(peer, query):
     """The socket stays open."""
     peer.subscribe(query)
     ((kind, errors),) = peer.rest()
@@ -148,16 +148,16 @@ def test_what_is_wrong_with_an_operation_is_an_error(peer, query):
     assert peer.rest()[-1] == ("complete", None)
 
 
-def test_operations_run_side_by_side(peer):
-    """Each under its id."""
+def test_operations_run_concurrently(peer):
+    """Each has its own id."""
     peer.subscribe("subscription { quiet }", "a")
     assert peer.next() == {"type": "next", "id": "a", "payload": {"data": {"quiet": 0}}}
     peer.subscribe("{ hello }", "b")
     assert [peer.next()["id"] for _ in range(2)] == ["b", "b"]
 
 
-def test_a_client_that_has_heard_enough_ends_the_source(life, peer):
-    """And may use the id again at once."""
+def test_complete_from_the_client_closes_the_source(life, peer):
+    """The id can be reused immediately."""
     peer.subscribe("subscription { quiet }")
     peer.next()
     peer.send("complete", id="1")
@@ -166,16 +166,16 @@ def test_a_client_that_has_heard_enough_ends_the_source(life, peer):
     assert life.ended.wait(PATIENCE)
 
 
-def test_a_client_that_leaves_ends_its_sources(life, peer):
-    """Without having said so."""
+def test_a_disconnecting_client_closes_its_sources(life, peer):
+    """Without a complete message."""
     peer.subscribe("subscription { quiet }", "a")
     peer.next()
     peer.close()
     assert life.ended.wait(PATIENCE)
 
 
-def test_a_client_that_does_not_read_holds_up_its_source_and_may_leave(life, server):
-    """Events wait where they are made; the other sockets are answered."""
+def test_backpressure_pauses_the_source_of_a_slow_client(life, server):
+    """Events are not buffered, and other sockets are served."""
     flooded = Peer(server.url, max_queue=1)
     flooded.subscribe("subscription { flood }")
     assert life.begun.wait(PATIENCE)
@@ -189,8 +189,8 @@ def test_a_client_that_does_not_read_holds_up_its_source_and_may_leave(life, ser
     other.close()
 
 
-def test_a_closed_server_says_so_and_ends_its_streams(life, schema):
-    """Their sources' `finally` has run when it returns."""
+def test_closing_the_server_sends_a_close_code_and_ends_streams(life, schema):
+    """`finally` blocks of the sources have run when close returns."""
     with serve(schema, port=0) as server:
         peer = Peer(server.url)
         peer.subscribe("subscription { quiet }")
@@ -202,8 +202,8 @@ def test_a_closed_server_says_so_and_ends_its_streams(life, schema):
         peer.next()
 
 
-def test_operations_are_counted(life, served):
-    """One more than allowed is an error of its own; one that has ended makes room."""
+def test_the_number_of_operations_is_limited(life, served):
+    """One over the limit gets an error; a finished one frees its slot."""
     peer = Peer(served(limits=Limits(subscriptions=1)).url)
     assert peer.next() == ACK
     peer.subscribe("subscription { quiet }", "a")
@@ -222,8 +222,8 @@ def test_operations_are_counted(life, served):
     peer.close()
 
 
-def test_operations_that_are_asked_for_at_once_are_counted(life, served):
-    """Although the server reads all of them before the first one runs."""
+def test_simultaneous_operations_are_limited(life, served):
+    """Even if all are read before the first one runs."""
     peer = Peer(served(limits=Limits(subscriptions=2)).url)
     assert peer.next() == ACK
     names = ["a", "b", "c", "d", "e"]
@@ -245,8 +245,8 @@ def test_operations_that_are_asked_for_at_once_are_counted(life, served):
         ("refuses", ["next", "complete"]),
     ],
 )
-def test_a_source_that_fails_ends_its_operation_masked(server, peer, field, kinds):
-    """Its words stay here, where they can be found; the socket stays open."""
+def test_an_error_in_the_source_is_masked_and_ends_the_operation(server, peer, field, kinds):
+    """It can be looked up by id; the socket stays open."""
     peer.subscribe(f"subscription S {{ {field} }}")
     messages = peer.rest()
     assert [kind for kind, _ in messages] == kinds
@@ -258,8 +258,8 @@ def test_a_source_that_fails_ends_its_operation_masked(server, peer, field, kind
     assert peer.rest()[-1] == ("complete", None)
 
 
-def test_the_log_has_a_line_for_each_operation_and_each_refusal(server, peer):
-    """When they have ended."""
+def test_operations_and_rejections_are_logged(server, peer):
+    """After they have ended."""
     peer.subscribe("query Named { hello }")
     peer.rest()
     Peer(server.url, subprotocols=None, init=False).closed()
@@ -274,21 +274,21 @@ def test_the_log_has_a_line_for_each_operation_and_each_refusal(server, peer):
 @pytest.mark.parametrize(
     ("path", "options", "status", "words"),
     [
-        ("", {"origin": "http://evil.example"}, 403, "Origin"),
-        ("", {"origin": "null"}, 403, "Origin"),
+        ("", {"origin": "http://evil.example"}, 403, "origin"),
+        ("", {"origin": "null"}, 403, "origin"),
         ("/other", {}, 404, "/graphql/other"),
         ("", {"additional_headers": {"X": "x" * 2**14}}, 431, "too large"),
     ],
 )
-def test_a_handshake_is_refused_before_it_is_accepted(server, path, options, status, words):
-    """With our words, as any request."""
+def test_a_handshake_is_rejected_with_an_http_response(server, path, options, status, words):
+    """The body is the same as for other requests."""
     found = refusal(server.url + path, **options)
     assert found[0] == status
     assert words in found[1]
 
 
-def test_another_host_is_refused(server):
-    """A page whose name was rebound to this machine."""
+def test_a_foreign_host_is_rejected(server):
+    """Prevents DNS rebinding."""
     headers = {
         "Host": "evil.example",
         "Connection": "Upgrade",
@@ -299,8 +299,8 @@ def test_another_host_is_refused(server):
     assert requests.get(server.url, headers=headers, timeout=PATIENCE).status_code == 403
 
 
-def test_the_own_page_and_named_pages_may_connect(served):
-    """By their exact origin."""
+def test_the_same_origin_and_allowed_origins_may_connect(served):
+    """Origins are compared exactly."""
     named = "http://localhost:5173"
     server = served(access=Access(origins=[named]))
     for origin in (named, f"http://127.0.0.1:{server.port}"):
@@ -310,24 +310,24 @@ def test_the_own_page_and_named_pages_may_connect(served):
     assert refusal(server.url, origin="http://localhost:5174")[0] == 403
 
 
-def test_a_schema_without_subscriptions_has_no_websocket():
-    """It is refused at the handshake."""
+def test_a_schema_without_subscriptions_rejects_websockets():
+    """At the handshake."""
     with serve(reference_schema(), port=0) as server:
         status, message = refusal(server.url)
     assert (status, "no subscriptions" in message) == (403, True)
 
 
-@pytest.mark.parametrize("offered", [None, ["graphql-ws"], ["x", "y"]])
-def test_another_subprotocol_is_not_acceptable(server, offered):
-    """4406, as the protocol's own server closes it."""
+@pytest.mark.parametrize("offered", [None, ["graphql"], ["x", "y"]])
+def test_an_unknown_subprotocol_is_rejected(server, offered):
+    """With 4406, like the graphql-ws server."""
     assert Peer(server.url, subprotocols=offered, init=False).closed() == 4406
 
 
 # -- the token
 
 
-def test_a_token_comes_with_the_handshake_or_the_introduction(served):
-    """A browser can send no header."""
+def test_a_token_is_read_from_the_handshake_or_connection_init(served):
+    """Browsers cannot set headers."""
     server = served(token=Token("right"))
     header = {"Authorization": "Bearer right"}
     for options in ({"additional_headers": header}, {"payload": header}):
@@ -337,13 +337,13 @@ def test_a_token_comes_with_the_handshake_or_the_introduction(served):
 
 
 @pytest.mark.parametrize("payload", [None, {"Authorization": "Bearer wrong"}, {"token": "right"}])
-def test_who_introduces_themselves_without_the_token_is_shut_out(served, payload):
-    """4403."""
+def test_connection_init_without_the_token_closes_the_socket(served, payload):
+    """With 4403."""
     assert Peer(served(token=Token("right")).url, payload=payload).closed() == 4403
 
 
-def test_a_wrong_token_in_the_handshake_is_refused_there(served):
-    """401, as any request."""
+def test_a_wrong_token_in_the_handshake_gets_401(served):
+    """Like any other request."""
     headers = {"Authorization": "Bearer wrong"}
     url = served(token=Token("right")).url
     assert refusal(url, additional_headers=headers) == (401, "Bad credentials")
@@ -369,8 +369,8 @@ def test_a_wrong_token_in_the_handshake_is_refused_there(served):
         (["x" * 1001], 1009),
     ],
 )
-def test_what_breaks_the_protocol_closes_the_socket(served, messages, code):
-    """With the code of the protocol, and a line in the log."""
+def test_protocol_violations_close_the_socket(served, messages, code):
+    """With the close code of the protocol, and a log entry."""
     server = served(limits=Limits(body=1000))
     peer = Peer(server.url, init=False)
     for message in messages:
@@ -380,8 +380,8 @@ def test_what_breaks_the_protocol_closes_the_socket(served, messages, code):
         assert server.log["status"].tolist()[-1] == code
 
 
-def test_who_does_not_introduce_themselves_is_shut_out(served):
-    """4408; who did, may be silent."""
+def test_a_missing_connection_init_closes_the_socket(served):
+    """With 4408; afterwards a client may be idle."""
     server = served(limits=Limits(head_seconds=0.05))
     patient, silent = Peer(server.url), Peer(server.url, init=False)
     assert patient.next() == ACK
@@ -391,8 +391,8 @@ def test_who_does_not_introduce_themselves_is_shut_out(served):
     patient.close()
 
 
-def test_a_host_that_cannot_send_our_words_refuses_plainly(schema):
-    """Closing before accepting is HTTP 403, whatever the host."""
+def test_a_host_without_handshake_responses_sends_403(schema):
+    """The socket is closed before it is accepted."""
     import asyncio
 
     sent = []

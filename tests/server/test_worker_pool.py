@@ -9,14 +9,15 @@ from contextvars import ContextVar
 
 import pytest
 
-from gqlnb.server import scheduling
+from gqlnb.document.document import Document
+from gqlnb.server import worker_pool
 
 NAME: ContextVar[str] = ContextVar("NAME")
 
 
-def test_what_a_function_returns_or_raises_arrives():
-    """Values and exceptions cross over, those that would end a loop too."""
-    assert asyncio.run(scheduling.run_in_thread(lambda: 7)) == 7
+def test_return_values_and_exceptions_reach_the_caller():
+    """Including exceptions that would end an event loop."""
+    assert asyncio.run(worker_pool.WorkerPool().run(lambda: 7)) == 7
     for error in (ValueError("no"), SystemExit(3), StopIteration()):
 
         def fail(error=error):
@@ -24,7 +25,7 @@ def test_what_a_function_returns_or_raises_arrives():
 
         expected = RuntimeError if isinstance(error, StopIteration) else type(error)
         with pytest.raises(expected):
-            asyncio.run(scheduling.run_in_thread(fail))
+            asyncio.run(worker_pool.WorkerPool().run(fail))
 
 
 def test_a_function_sees_the_context_of_its_caller():
@@ -32,34 +33,34 @@ def test_a_function_sees_the_context_of_its_caller():
 
     async def ask():
         NAME.set("ask")
-        return await scheduling.run_in_thread(NAME.get)
+        return await worker_pool.WorkerPool().run(NAME.get)
 
     assert asyncio.run(ask()) == "ask"
 
 
 def test_threads_are_reused():
     """Calls one after the other run in one thread."""
-    pool = scheduling.WorkerPool()
+    pool = worker_pool.WorkerPool()
     assert len({asyncio.run(pool.run(threading.get_ident)) for _ in range(50)}) == 1
 
 
-def test_threads_are_bounded_and_nobody_waits_without_need():
-    """As many functions run at once as there are threads, and the rest follows."""
-    pool = scheduling.WorkerPool()
-    meet = threading.Barrier(scheduling.MAX_BUSY_THREADS)
+def test_the_number_of_threads_is_limited():
+    """Further calls wait for a free thread."""
+    pool = worker_pool.WorkerPool()
+    meet = threading.Barrier(worker_pool.MAX_BUSY_THREADS)
 
     async def ask():
-        first = [pool.run(lambda: meet.wait(20)) for _ in range(scheduling.MAX_BUSY_THREADS)]
+        first = [pool.run(lambda: meet.wait(20)) for _ in range(worker_pool.MAX_BUSY_THREADS)]
         return await asyncio.gather(*first, *(pool.run(lambda: -1) for _ in range(100)))
 
     done = asyncio.run(ask())
-    assert sorted(done[: scheduling.MAX_BUSY_THREADS]) == list(range(scheduling.MAX_BUSY_THREADS))
-    assert done[scheduling.MAX_BUSY_THREADS :] == [-1] * 100
-    assert pool._count == scheduling.MAX_BUSY_THREADS
+    assert sorted(done[: worker_pool.MAX_BUSY_THREADS]) == list(range(worker_pool.MAX_BUSY_THREADS))
+    assert done[worker_pool.MAX_BUSY_THREADS :] == [-1] * 100
+    assert pool._count == worker_pool.MAX_BUSY_THREADS
 
 
-def test_nobody_misses_an_answer_that_comes_too_late():
-    """A loop that has closed, or a caller that was cancelled, disturbs no thread."""
+def test_a_late_result_is_discarded():
+    """A closed loop or a cancelled caller does not affect the thread."""
     begun, gate, done = threading.Event(), threading.Event(), threading.Event()
 
     def late():
@@ -68,24 +69,24 @@ def test_nobody_misses_an_answer_that_comes_too_late():
         done.set()
 
     async def leave():
-        task = asyncio.ensure_future(scheduling.run_in_thread(late))
+        task = asyncio.ensure_future(worker_pool.WorkerPool().run(late))
         await asyncio.to_thread(begun.wait, 20)
         task.cancel()
 
     asyncio.run(leave())
     gate.set()
     assert done.wait(20)
-    assert asyncio.run(scheduling.run_in_thread(lambda: "still here")) == "still here"
+    assert asyncio.run(worker_pool.WorkerPool().run(lambda: "still here")) == "still here"
 
 
 class Hanging:
     """Calls that hang until the test ends, and a pool whose clock the test moves on."""
 
     def __init__(self, monkeypatch):
-        self.pool = scheduling.WorkerPool()
+        self.pool = worker_pool.WorkerPool()
         self.gate = threading.Event()
         self.now = 0.0
-        monkeypatch.setattr(scheduling, "monotonic", lambda: self.now)
+        monkeypatch.setattr(worker_pool, "monotonic", lambda: self.now)
 
     async def hang(self, count):
         """Begin so many calls, and return when each is in its thread."""
@@ -109,14 +110,14 @@ def hanging(monkeypatch):
     made.gate.set()
 
 
-def test_calls_that_hang_do_not_count_as_work(hanging):
-    """Where every thread hangs, the next call finds a new one."""
+def test_hanging_calls_do_not_count_as_busy(hanging):
+    """If every thread hangs, the next call gets a new one."""
 
     async def ask():
-        tasks = await hanging.hang(scheduling.MAX_BUSY_THREADS)
+        tasks = await hanging.hang(worker_pool.MAX_BUSY_THREADS)
         assert hanging.pool.hanging_count == 0
-        hanging.now += scheduling.STALE_SECONDS + 1
-        assert hanging.pool.hanging_count == scheduling.MAX_BUSY_THREADS
+        hanging.now += worker_pool.STALE_SECONDS + 1
+        assert hanging.pool.hanging_count == worker_pool.MAX_BUSY_THREADS
         answer = await hanging.pool.run(lambda: "served")
         hanging.gate.set()
         await asyncio.gather(*tasks)
@@ -126,12 +127,12 @@ def test_calls_that_hang_do_not_count_as_work(hanging):
     assert hanging.pool.hanging_count == 0
 
 
-def test_a_call_that_waits_already_is_served_when_the_others_turn_out_to_hang(hanging, monkeypatch):
-    """It needs no later call to be noticed."""
-    monkeypatch.setattr(scheduling, "STALE_SECONDS", 0.01)
+def test_a_queued_call_runs_once_the_others_hang(hanging, monkeypatch):
+    """No later call is needed to start it."""
+    monkeypatch.setattr(worker_pool, "STALE_SECONDS", 0.01)
 
     async def ask():
-        tasks = await hanging.hang(scheduling.MAX_BUSY_THREADS)
+        tasks = await hanging.hang(worker_pool.MAX_BUSY_THREADS)
         waiting = asyncio.ensure_future(hanging.pool.run(lambda: "served"))
         await asyncio.sleep(0)
         assert hanging.pool._unserved == 1
@@ -144,48 +145,48 @@ def test_a_call_that_waits_already_is_served_when_the_others_turn_out_to_hang(ha
     assert asyncio.run(ask()) == "served"
 
 
-def test_threads_are_bounded_even_if_all_hang(hanging, monkeypatch):
-    """There is a last thread; who comes after it waits, and is served when one comes back."""
-    monkeypatch.setattr(scheduling, "MAX_THREADS", scheduling.MAX_BUSY_THREADS + 5)
+def test_the_number_of_hanging_threads_is_limited(hanging, monkeypatch):
+    """At the limit, calls fail immediately until a thread returns."""
+    monkeypatch.setattr(worker_pool, "MAX_THREADS", worker_pool.MAX_BUSY_THREADS + 5)
 
     async def ask():
-        tasks = await hanging.hang(scheduling.MAX_BUSY_THREADS)
-        hanging.now += scheduling.STALE_SECONDS + 1
+        tasks = await hanging.hang(worker_pool.MAX_BUSY_THREADS)
+        hanging.now += worker_pool.STALE_SECONDS + 1
         tasks += await hanging.hang(5)
-        hanging.now += scheduling.STALE_SECONDS + 1
-        waiting = asyncio.ensure_future(hanging.pool.run(lambda: "served"))
-        await asyncio.sleep(0)
-        assert (hanging.pool._count, hanging.pool._unserved) == (scheduling.MAX_BUSY_THREADS + 5, 1)
+        hanging.now += worker_pool.STALE_SECONDS + 1
+        with pytest.raises(worker_pool.NoThreadError, match="all 45 worker threads hang"):
+            await hanging.pool.run(lambda: "served")
+        assert hanging.pool._count == worker_pool.MAX_BUSY_THREADS + 5
         hanging.gate.set()
         await asyncio.gather(*tasks)
-        return await waiting
+        return await hanging.pool.run(lambda: "served")
 
     assert asyncio.run(ask()) == "served"
 
 
-def test_threads_that_are_too_many_end(hanging):
-    """When the hanging calls come back, as many threads stay as work at once."""
+def test_surplus_threads_end(hanging):
+    """After the hanging calls return, the normal number remains."""
 
     async def ask():
-        tasks = await hanging.hang(scheduling.MAX_BUSY_THREADS)
-        hanging.now += scheduling.STALE_SECONDS + 1
+        tasks = await hanging.hang(worker_pool.MAX_BUSY_THREADS)
+        hanging.now += worker_pool.STALE_SECONDS + 1
         tasks += await hanging.hang(7)
         hanging.gate.set()
         await asyncio.gather(*tasks)
 
     asyncio.run(ask())
     assert (hanging.pool._count, hanging.pool._idle) == (
-        scheduling.MAX_BUSY_THREADS,
-        scheduling.MAX_BUSY_THREADS,
+        worker_pool.MAX_BUSY_THREADS,
+        worker_pool.MAX_BUSY_THREADS,
     )
 
 
-def test_what_nobody_waits_for_is_not_begun(hanging):
-    """A call that was cancelled in the queue never runs, and costs no thread."""
+def test_a_cancelled_queued_call_never_runs(hanging):
+    """It needs no thread."""
     ran = []
 
     async def ask():
-        tasks = await hanging.hang(scheduling.MAX_BUSY_THREADS)
+        tasks = await hanging.hang(worker_pool.MAX_BUSY_THREADS)
         given_up = asyncio.ensure_future(hanging.pool.run(lambda: ran.append(1)))
         await asyncio.sleep(0)
         given_up.cancel()
@@ -197,8 +198,8 @@ def test_what_nobody_waits_for_is_not_begun(hanging):
     assert (ran, hanging.pool._unserved) == ([], 0)
 
 
-def test_a_coroutine_that_comes_too_late_is_closed(hanging, recwarn):
-    """Python does not complain in a cell that nobody awaited it."""
+def test_a_late_coroutine_is_closed(hanging, recwarn):
+    """Python prints no "never awaited" warning."""
     begun = threading.Event()
 
     async def coroutine():
@@ -220,3 +221,85 @@ def test_a_coroutine_that_comes_too_late_is_closed(hanging, recwarn):
     asyncio.run(ask())
     gc.collect()
     assert not recwarn.list
+
+
+def test_a_call_that_waits_too_long_is_rejected(hanging):
+    """It never runs; waiting does not count as hanging."""
+    ran = []
+
+    async def ask():
+        tasks = await hanging.hang(worker_pool.MAX_BUSY_THREADS)
+        with pytest.raises(worker_pool.NoThreadError, match="no worker thread was free within 0 s"):
+            await hanging.pool.run(lambda: ran.append(1), 0.05)
+        hanging.gate.set()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(ask())
+    assert ran == []
+
+
+def test_idle_threads_end(monkeypatch):
+    """A replaced server leaves no thread behind."""
+    monkeypatch.setattr(worker_pool, "IDLE_SECONDS", 0.01)
+    pool = worker_pool.WorkerPool()
+    thread = asyncio.run(pool.run(threading.current_thread))
+    thread.join(20)
+    assert not thread.is_alive()
+    assert (pool._count, pool._idle) == (0, 0)
+    assert asyncio.run(pool.run(lambda: "served")) == "served"
+
+
+def test_a_closed_pool_ends_its_threads(hanging):
+    """Busy threads end after their call; later calls still run."""
+    pool, idle = hanging.pool, []
+
+    async def ask():
+        tasks = await hanging.hang(3)
+        idle.append(await pool.run(threading.current_thread))
+        pool.close()
+        hanging.gate.set()
+        await asyncio.gather(*tasks)
+        return await pool.run(threading.current_thread)
+
+    later = asyncio.run(ask())
+    for thread in (*idle, later):
+        thread.join(20)
+        assert not thread.is_alive()
+    assert (pool._count, pool._idle) == (0, 0)
+
+
+def test_a_hanging_field_leaves_threads_for_others(hanging, monkeypatch):
+    """Calls of one field may block at most half of the threads."""
+    monkeypatch.setattr(worker_pool, "MAX_BUSY_THREADS", 2)
+    monkeypatch.setattr(worker_pool, "MAX_THREADS", 10)
+    begun = threading.Semaphore(0)
+
+    async def call(text):
+        document = Document.parse(text)
+
+        def resolve():
+            try:
+                hanging.pool.claim_fields(document)
+            finally:
+                begun.release()
+            return hanging.gate.wait(20)
+
+        task = asyncio.ensure_future(hanging.pool.run(resolve))
+        assert await asyncio.to_thread(begun.acquire, timeout=20)
+        hanging.now += worker_pool.STALE_SECONDS + 1
+        return task
+
+    async def ask():
+        texts = ["query A { a }", "{ ...F } fragment F on Query { x: a }", "{ a b }"]
+        tasks = [await call(texts[n % 3]) for n in range(5)]
+        for text in texts:
+            with pytest.raises(worker_pool.NoThreadError, match="5 calls of the field 'a'"):
+                await (await call(text))
+        tasks += [await call("{ __typename c }") for _ in range(2)]
+        tasks.append(await call("{ __typename d }"))
+        names = [it.operation for it in hanging.pool.list_hanging()]
+        hanging.gate.set()
+        await asyncio.gather(*tasks)
+        return names
+
+    assert asyncio.run(ask()) == ["A", None, None, "A", None, None, None, None]

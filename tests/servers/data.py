@@ -15,7 +15,7 @@ __all__ = ["make_library", "write_library"]
 
 SEED = 22
 GENRES = ("NOVEL", "POETRY", "ESSAY", "DRAMA", "SCIENCE")
-AUTHORS, BOOKS, USERS, MEASUREMENTS, MARKS = 40, 1000, 60, 20_000, 500
+AUTHORS, BOOKS, USERS, MEASUREMENTS, MARKS = 40, 1000, 60, 100_000, 500
 TEXTS = ("Good.", "Zu lang; größtenteils gut 🎉", 'Quotes " and \\ and\nlines', "", None)
 
 

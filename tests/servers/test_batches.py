@@ -22,8 +22,8 @@ def test_results_come_in_order(client: Client) -> None:
     assert [result["echo"] for result in results] == TEXTS
 
 
-def test_what_fails_stands_in_its_place(client: Client) -> None:
-    """The others are answered; without `return_errors` one error tells all."""
+def test_failures_in_a_batch_are_in_order(client: Client) -> None:
+    """Other queries have results; without `return_errors` one error describes all failures."""
     assert client.schema.query_type
     documents: list[Any] = ["{ hello }", "{ helo }", "{ person { fails } }"]
     fine, wrong, partial = client.execute_many(documents, return_errors=True)
@@ -36,7 +36,7 @@ def test_what_fails_stands_in_its_place(client: Client) -> None:
 
 
 def test_frames_of_a_batch_have_the_types_of_the_schema(client: Client) -> None:
-    """Of a fresh client, which has asked nothing before."""
+    """For a fresh client, without any earlier request."""
     texts = [f"{{ booksByOffset(offset: {n}, limit: 10) {{ number genre }} }}" for n in (0, 10)]
     first, second = (result.frame() for result in client.execute_many(texts))
     assert first["number"].tolist() + second["number"].tolist() == list(range(1, 21))

@@ -26,7 +26,7 @@ def test_a_query_is_answered(client):
 
 
 def test_a_mutation_is_executed(client):
-    """The new row comes back, its nullable field included."""
+    """The new row is returned with its nullable field."""
     text = 'mutation { addBook(title: "Neu", pages: 3) { number title pages } }'
     expected = {"number": 0, "title": "Neu", "pages": 3}
     assert client.execute(text).data == {"addBook": expected}
@@ -90,21 +90,21 @@ def test_names_are_completed(complete, marked, expected):
 # -- errors
 
 
-def test_a_syntax_error_is_found_here(client):
-    """It has a place in the text."""
+def test_a_syntax_error_is_found_by_the_client(client):
+    """It has a location in the text."""
     with pytest.raises(QueryError, match=r"Syntax Error") as caught:
         client.execute("{ hello")
     assert "line 1" in str(caught.value)
 
 
 def test_an_unknown_field_is_named_by_the_server(client):
-    """Of a fresh client, which has no schema to check with."""
+    """For a fresh client, which has no schema for validation."""
     with pytest.raises(QueryError, match=r'Cannot query field [\'"]helo[\'"]'):
         client.execute("{ helo }")
 
 
-def test_an_unknown_field_is_found_here_with_the_schema(proxy):
-    """And nothing is sent."""
+def test_an_unknown_field_is_found_by_a_client_with_the_schema(proxy):
+    """No request is sent."""
     client = Client(proxy.url)
     assert client.schema.query_type
     sent = len(proxy.bodies)
@@ -125,8 +125,8 @@ def test_a_wrong_variable_is_named(client, loaded):
         client.execute(text)
 
 
-def test_a_failed_field_leaves_the_rest(client):
-    """The result is partial, and says where it failed and why."""
+def test_a_failed_field_makes_the_result_partial(client):
+    """The error has path and message."""
     result = client.execute("{ hello person { name fails nested { name fails } } }")
     nested = {"name": "Person 0", "fails": None}
     person = {"name": "Person 1", "fails": None, "nested": nested}
@@ -151,8 +151,8 @@ def test_a_failed_field_marks_the_frame(client):
     assert result.errors_frame()["path"].tolist() == ["people[0].fails", "people[2].fails"]
 
 
-def test_a_warning_names_the_line_that_asked(client):
-    """Of a frame by the client's own method, too: it is the caller's line, and none of gqlnb."""
+def test_a_warning_has_the_line_of_the_caller(client):
+    """Also for a frame by the client's own method: never a line of gqlnb."""
     with pytest.warns(UserWarning, match="partial") as caught:
         client.frame("{ people { name fails } }")
     assert [it.filename for it in caught] == [__file__]
@@ -169,7 +169,7 @@ def test_a_root_field_that_fails_has_its_code(client):
 
 
 def test_a_field_that_needs_a_token(server):
-    """Is null without it, and answered with it."""
+    """It is null without a token."""
     result = Client(server.url).execute("{ secret }")
     assert result.data == {"secret": None}
     assert result.errors[0]["extensions"]["code"] == "UNAUTHENTICATED"
@@ -190,8 +190,8 @@ def test_an_endpoint_that_needs_a_token(server):
     assert trusted.execute("{ hello }").data == {"hello": "Hello world!"}
 
 
-def test_a_server_that_is_gone(server, start, name):
-    """The error says that nothing listens there."""
+def test_a_server_that_is_gone_is_an_error(server, start, name):
+    """The error says that no program listens at the address."""
     with start(name) as gone:
         client = Client(gone.url)
         assert client.execute("{ hello }").data
@@ -201,7 +201,7 @@ def test_a_server_that_is_gone(server, start, name):
 
 @pytest.mark.parametrize("name", ["apollo", "ariadne"])
 def test_a_server_that_hides_its_schema(start, name):
-    """Queries work; the schema is refused with the reason, and frames are inferred."""
+    """Queries work; reading the schema raises the reason, and frames are inferred."""
     client = Client(start(name, introspection=False).url)
     assert client.execute("{ hello }").data == {"hello": "Hello world!"}
     with pytest.raises(SchemaError, match=r"(?i)introspection"):

@@ -13,8 +13,8 @@ NEW = "{ booksByOffset(limit: 2) { number pageCount } }"
 
 
 @each
-def test_changes_are_told(start, server_name, tmp_path, monkeypatch):
-    """The field that is gone, the operation that it broke, and a cache that is out of date."""
+def test_schema_changes_are_reported(start, server_name, tmp_path, monkeypatch):
+    """The removed field, the operation that uses it, and an outdated cache."""
     before = start(server_name)
     kept = tmp_path / "kept"
     monkeypatch.setenv("XDG_CACHE_HOME", str(kept))

@@ -20,8 +20,8 @@ STREAM = "query ($n: Int!) { streamed(count: $n) @stream(initialCount: 2) }"
 
 
 @yoga
-def test_deferred_fields_come_later(client: Client) -> None:
-    """Each Result is the answer so far; the last one is whole."""
+def test_deferred_fields_arrive_later(client: Client) -> None:
+    """Each Result is the data so far; the last one is complete."""
     results = list(client.subscribe(DEFER))
     assert results[0].data == {"slow": {"quick": "quick"}}
     assert results[-1].data == {"slow": {"quick": "quick", "slow": "slow"}}
@@ -30,7 +30,7 @@ def test_deferred_fields_come_later(client: Client) -> None:
 
 @yoga
 @pytest.mark.parametrize("loaded", [False, True])
-def test_streamed_items_come_later(client: Client, loaded: bool) -> None:
+def test_streamed_items_arrive_later(client: Client, loaded: bool) -> None:
     """With and without the schema, which declares both directives."""
     if loaded:
         assert {"defer", "stream"} <= {it.name for it in client.schema.directives}
@@ -61,8 +61,8 @@ def test_a_deferred_field_that_fails(client: Client) -> None:
 @yoga
 @pytest.mark.parametrize("text", [DEFER, "{ streamed(count: 3) @stream }"])
 @pytest.mark.parametrize("loaded", [False, True])
-def test_execute_names_subscribe(client: Client, text: str, loaded: bool) -> None:
-    """Of a document that asks for parts, by `execute` and by `aexecute`."""
+def test_execute_refuses_incremental_delivery(client: Client, text: str, loaded: bool) -> None:
+    """The error names `subscribe`, for `execute` and `aexecute`."""
     if loaded:
         assert client.schema.query_type
     with pytest.raises(GqlnbError, match=r"subscribe\("):
@@ -72,7 +72,7 @@ def test_execute_names_subscribe(client: Client, text: str, loaded: bool) -> Non
 
 
 @pytest.mark.parametrize("name", ["apollo", "mercurius", "strawberry", "ariadne"])
-def test_a_server_without_parts_says_so(
+def test_a_server_without_incremental_delivery_is_an_error(
     name: str, shared_server: Callable[[str], ServerProcess]
 ) -> None:
     """Its schema has no such directive."""

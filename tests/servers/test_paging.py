@@ -64,7 +64,7 @@ def test_a_connection_forward(client: Client, library: dict[str, Any], way: str)
 
 
 def test_a_connection_without_a_size(client: Client, numbers: list[int]) -> None:
-    """The text gives none, and no cursor."""
+    """The query has neither a size nor a cursor."""
     pages = page_through(client, "{ books { edges { node { number } } } }")
     assert pages.numbers() == numbers
     assert_complete(pages)
@@ -77,8 +77,8 @@ def test_a_connection_backward(client: Client, numbers: list[int]) -> None:
     assert_complete(pages)
 
 
-def test_a_connection_from_a_cursor_on(client: Client, numbers: list[int]) -> None:
-    """One that the text gives is where it begins."""
+def test_a_connection_from_a_cursor(client: Client, numbers: list[int]) -> None:
+    """The cursor in the query is the start."""
     text = "{ books(first: 40) { edges { node { number } } pageInfo { endCursor } } }"
     cursor = client.execute(text)["books"]["pageInfo"]["endCursor"]
     fresh = Client(client.source)
@@ -89,7 +89,7 @@ def test_a_connection_from_a_cursor_on(client: Client, numbers: list[int]) -> No
 
 
 def test_a_connection_with_variables(client: Client, name: str, numbers: list[int]) -> None:
-    """Size and cursor are variables of the text, the cursor of the server's own type."""
+    """Size and cursor are variables, the cursor of the server's own type."""
     cursor = "String" if name in ("apollo", "strawberry") else "Cursor"
     text = f"""query ($size: Int!, $after: {cursor}) {{
       books(first: $size, after: $after) {{
@@ -103,22 +103,22 @@ def test_a_connection_with_variables(client: Client, name: str, numbers: list[in
 
 @shared_schema
 def test_nodes_without_edges(client: Client, numbers: list[int]) -> None:
-    """And a count that the text asks for."""
+    """With a count, if the query selects it."""
     pages = page_through(client, "{ books(first: 100) { totalCount nodes { number } } }")
     assert pages.numbers() == numbers
     assert pages.report.expected == len(numbers)
     assert_complete(pages)
 
 
-def test_the_most_results(client: Client, numbers: list[int]) -> None:
-    """As many as were asked for, which is not all."""
+def test_a_maximum_number_of_results(client: Client, numbers: list[int]) -> None:
+    """The result has as many rows, and is partial."""
     pages = page_through(client, BOOKS, max_results=250)
     assert pages.numbers() == numbers[:250]
     assert not pages.report.complete
 
 
-def test_a_size_for_this_call(client: Client, numbers: list[int]) -> None:
-    """`page_size` is kept to."""
+def test_a_page_size_for_one_call(client: Client, numbers: list[int]) -> None:
+    """Every page has this size."""
     pages = page_through(client, BOOKS, page_size=50)
     assert pages.numbers() == numbers
     assert_complete(pages)
@@ -128,7 +128,7 @@ def test_a_size_for_this_call(client: Client, numbers: list[int]) -> None:
 @shared_schema
 @pytest.mark.parametrize("size", [100, 1000])
 def test_a_long_connection(client: Client, library: dict[str, Any], size: int) -> None:
-    """Pages grow from the text's size, so that 20,000 rows take few requests."""
+    """Pages grow from the text's size, so that 100,000 rows take few requests."""
     text = f"{{ measurements(first: {size}) {{ totalCount nodes {{ number value }} }} }}"
     pages = page_through(client, text)
     assert [(it["number"], it["value"]) for it in pages.items] == [
@@ -141,8 +141,8 @@ def test_a_long_connection(client: Client, library: dict[str, Any], size: int) -
 @shared_schema
 @pytest.mark.parametrize("field", ["limitedBooks", "cappedBooks"])
 @pytest.mark.parametrize("given", ["", "(first: 40)"])
-def test_a_largest_page(client: Client, numbers: list[int], field: str, given: str) -> None:
-    """Bigger pages are refused, or silently cut: everything comes all the same."""
+def test_a_maximum_page_size(client: Client, numbers: list[int], field: str, given: str) -> None:
+    """If larger pages are refused or truncated, every row is returned."""
     pages = page_through(client, f"{{ {field}{given} {{ nodes {{ number }} }} }}")
     assert pages.numbers() == numbers
     assert_complete(pages)
@@ -198,7 +198,7 @@ def test_connections_three_deep(client: Client, library: dict[str, Any]) -> None
 
 @shared_schema
 def test_a_connection_in_a_plain_list(client: Client, library: dict[str, Any]) -> None:
-    """The list has no arguments; its objects are asked for again by their key."""
+    """The list has no arguments; its objects are requested again by their key."""
     text = "{ users { number reviews(first: 20) { nodes { number stars book { title } } } } }"
     pages = page_through(client, text)
     found = {it["number"]: {r["number"] for r in it["reviews"]["nodes"]} for it in pages.items}
@@ -207,8 +207,8 @@ def test_a_connection_in_a_plain_list(client: Client, library: dict[str, Any]) -
     assert pages.report.requests <= 40
 
 
-def test_requests_for_nested_pages_are_understood(proxy: Any, library: dict[str, Any]) -> None:
-    """No request is a guess that the endpoint refuses."""
+def test_requests_for_nested_pages_are_accepted(proxy: Any, library: dict[str, Any]) -> None:
+    """The endpoint refuses none of them."""
     text = """{ authors(first: 10) { edges { node { number
         books(first: 10) { edges { node { number } } } } } } }"""
     pages = page_through(Client(proxy.url), text)
@@ -217,8 +217,8 @@ def test_requests_for_nested_pages_are_understood(proxy: Any, library: dict[str,
 
 
 @shared_schema
-def test_a_nested_connection_that_is_cut(client: Client, library: dict[str, Any]) -> None:
-    """Nothing gives its parent again: what came is right, and not called complete."""
+def test_a_truncated_nested_connection_is_partial(client: Client, library: dict[str, Any]) -> None:
+    """Its parent cannot be requested again; the rows returned are correct."""
     pages = page_through(client, "{ genres { genre books(first: 10) { nodes { number } } } }")
     of_genre = {row["number"]: row["genre"] for row in library["books"]}
     assert len(pages.items) == 5
@@ -262,17 +262,17 @@ def test_a_plain_list_without_a_size(client: Client, field: str, numbers: list[i
         ("booksByPage(page: 3, perPage: 60)", 120),
     ],
 )
-def test_a_plain_list_from_a_place_on(
+def test_a_plain_list_from_an_offset(
     client: Client, arguments: str, first: int, numbers: list[int]
 ) -> None:
-    """Where the text begins is where paging begins."""
+    """Paging begins at the offset in the query."""
     pages = page_through(client, f"{{ {arguments} {{ number }} }}")
     assert pages.numbers() == numbers[first:]
 
 
 @shared_schema
 def test_a_plain_list_with_variables(client: Client, library: dict[str, Any]) -> None:
-    """Its other arguments stay as they are."""
+    """Its other arguments are unchanged."""
     text = """query ($from: Int, $size: Int, $genre: Genre) {
       booksByOffset(offset: $from, limit: $size, genre: $genre) { number }
     }"""
@@ -281,15 +281,15 @@ def test_a_plain_list_with_variables(client: Client, library: dict[str, Any]) ->
     assert_complete(pages)
 
 
-def test_a_plain_list_that_is_silently_cut(client: Client, numbers: list[int]) -> None:
-    """A page with fewer items than were asked for need not be the last one."""
+def test_a_plain_list_that_is_silently_truncated(client: Client, numbers: list[int]) -> None:
+    """A page with fewer items than requested is not always the last one."""
     pages = page_through(client, "{ cappedByOffset(limit: 100) { number } }")
     assert pages.numbers() == numbers
     assert pages.report.complete
 
 
 def test_a_plain_list_without_arguments(client: Client, numbers: list[int]) -> None:
-    """It offers no way to page, so one request gives all."""
+    """It cannot be paged, so one request returns all."""
     pages = page_through(client, "{ allBooks { number } }")
     assert pages.numbers() == numbers
     assert_complete(pages)
@@ -297,14 +297,14 @@ def test_a_plain_list_without_arguments(client: Client, numbers: list[int]) -> N
 
 
 def test_a_plain_list_with_a_limit_alone(client: Client, numbers: list[int]) -> None:
-    """It may go on, and there is no argument to go on with."""
+    """It may have more items, but there is no argument for the next page."""
     pages = page_through(client, "{ topBooks(limit: 10) { number } }")
     assert pages.numbers() == numbers[: len(pages.items)]
     assert_incomplete(pages)
 
 
-def test_a_page_that_is_no_connection(client: Client, numbers: list[int]) -> None:
-    """All its items come, or it is told that they did not."""
+def test_a_page_object_that_is_not_a_connection(client: Client, numbers: list[int]) -> None:
+    """All its items are returned, or the report is not complete."""
     pages = page_through(client, "{ bookPage(limit: 100) { items { number } total hasMore } }")
     if pages.numbers() == numbers:
         assert_complete(pages)
@@ -317,23 +317,23 @@ def test_a_page_that_is_no_connection(client: Client, numbers: list[int]) -> Non
 
 @shared_schema
 @pytest.mark.parametrize("field", ["overcounted", "undercounted"])
-def test_a_count_that_disagrees(client: Client, numbers: list[int], field: str) -> None:
-    """Everything that is there comes, and the report says that the count is another."""
+def test_a_count_that_differs_from_the_rows(client: Client, numbers: list[int], field: str) -> None:
+    """All rows are returned, and the report is not complete."""
     pages = page_through(client, f"{{ {field}(first: 100) {{ totalCount nodes {{ number }} }} }}")
     assert pages.numbers() == numbers
     assert_incomplete(pages)
 
 
 @shared_schema
-def test_a_count_that_nobody_asked_for(client: Client, numbers: list[int]) -> None:
-    """The rows are all there."""
+def test_a_count_that_is_not_selected(client: Client, numbers: list[int]) -> None:
+    """All rows are returned."""
     pages = page_through(client, "{ overcounted(first: 100) { nodes { number } } }")
     assert pages.numbers() == numbers
 
 
 @shared_schema
-def test_pages_that_overlap(client: Client, numbers: list[int]) -> None:
-    """Items with a key are told from each other, and come once."""
+def test_overlapping_pages(client: Client, numbers: list[int]) -> None:
+    """Items with a key are identified by it, and returned once."""
     pages = page_through(client, "{ overlapping(first: 100) { nodes { number title } } }")
     assert pages.numbers() == numbers
     assert pages.report.duplicates > 0
@@ -341,10 +341,10 @@ def test_pages_that_overlap(client: Client, numbers: list[int]) -> None:
 
 @shared_schema
 @pytest.mark.parametrize("items", ["nodes { value }", "edges { node { value } }"])
-def test_pages_of_items_without_a_key_that_overlap(
+def test_overlapping_pages_of_items_without_a_key(
     client: Client, library: dict[str, Any], items: str
 ) -> None:
-    """Their cursors tell items from each other; where they do not, it is not called complete."""
+    """Cursors identify items; if they do not, the result is not complete."""
     pages = page_through(client, f"{{ overlappingMarks(first: 50) {{ totalCount {items} }} }}")
     if pages.items == library["marks"]:
         assert pages.report.complete
@@ -353,8 +353,8 @@ def test_pages_of_items_without_a_key_that_overlap(
 
 
 @shared_schema
-def test_a_loop(client: Client, numbers: list[int]) -> None:
-    """Comes to an end, with each row once."""
+def test_a_cursor_loop_ends_paging(client: Client, numbers: list[int]) -> None:
+    """Each row is returned once."""
     pages = page_through(client, "{ looping(first: 100) { nodes { number } } }")
     assert pages.numbers() == numbers[:100]
     assert_incomplete(pages)
@@ -362,8 +362,8 @@ def test_a_loop(client: Client, numbers: list[int]) -> None:
 
 
 @shared_schema
-def test_a_page_that_fails(client: Client, numbers: list[int]) -> None:
-    """What came before is there, with the reason, and is not called complete."""
+def test_a_failing_page_makes_the_result_partial(client: Client, numbers: list[int]) -> None:
+    """It has the rows of earlier pages and the reason."""
     text = "{ breaking(first: 100) { nodes { number } } }"
     with warnings.catch_warnings(record=True):
         try:

@@ -44,7 +44,7 @@ def assert_same(found: Any, expected: Any) -> None:
 @pytest.mark.parametrize("call", CALLS)
 @SEEN
 def test_a_recording_is_replayed(server, recording, replaying, call, tmp_path, monkeypatch):
-    """When the endpoint is gone, by a client that has no schema in its cache."""
+    """After the endpoint was stopped, by a client without a cached schema."""
     path = tmp_path / "it.jsonl"
     with Proxy(server.port) as endpoint:
         client = Client(endpoint.url, recording=path, mode="record")
@@ -60,7 +60,7 @@ def test_a_recording_is_replayed(server, recording, replaying, call, tmp_path, m
 
 
 def test_frames_of_scalars_are_replayed(server, name, tmp_path, monkeypatch):
-    """With the dtypes of the schema, which the recording holds."""
+    """With the dtypes of the schema, which is part of the recording."""
     path, text = tmp_path / "it.jsonl", query_for(CASES[name])
     with Proxy(server.port) as endpoint:
         client = Client(endpoint.url, recording=path, mode="record")
@@ -70,8 +70,8 @@ def test_frames_of_scalars_are_replayed(server, name, tmp_path, monkeypatch):
     assert_same(Client(endpoint.url, recording=path, mode="replay").frame(text), expected)
 
 
-def test_what_was_not_recorded_is_told(server, tmp_path):
-    """And nothing is asked for."""
+def test_a_query_that_was_not_recorded_is_an_error(server, tmp_path):
+    """No request is sent."""
     path = tmp_path / "it.jsonl"
     client = Client(server.url, recording=path, mode="record")
     client.execute("{ hello }")

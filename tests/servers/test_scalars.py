@@ -56,7 +56,7 @@ WAYS: dict[str, Callable[[Client, str], pd.DataFrame]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_scalars_have_their_dtypes_and_values(client: Client, name: str, way: str) -> None:
-    """Of a fresh client, before anything else was asked, by every way to a frame."""
+    """For a fresh client, by every function that returns a frame."""
     cases = CASES[name]
     frame = WAYS[way](client, query_for(cases))
     assert list(frame.columns) == ["number", *(field_name(case.type) for case in cases)]
@@ -65,7 +65,7 @@ def test_scalars_have_their_dtypes_and_values(client: Client, name: str, way: st
 
 
 def test_scalars_that_are_null_keep_their_dtypes(client: Client, name: str) -> None:
-    """Of columns without a single value, dtypes come from the schema alone."""
+    """Columns without any value have the dtypes of the schema."""
     # Years and months have no fixed length; the dtype of such a column is known from its values.
     cases = [case for case in CASES[name] if case.type != "ISO8601Duration"]
     frame = client.frame(query_for(cases, "nullScalars"))
@@ -73,8 +73,8 @@ def test_scalars_that_are_null_keep_their_dtypes(client: Client, name: str) -> N
     assert find_mistakes(frame, expected) == []
 
 
-def test_scalars_survive_parquet(client: Client, name: str, tmp_path: Any) -> None:
-    """Every column of a frame has an Arrow type that Parquet can hold."""
+def test_scalars_can_be_written_to_parquet(client: Client, name: str, tmp_path: Any) -> None:
+    """Every column of a frame has an Arrow type that Parquet supports."""
     import pyarrow.parquet as pq
 
     table = client.execute(query_for(CASES[name])).arrow()
@@ -83,7 +83,7 @@ def test_scalars_survive_parquet(client: Client, name: str, tmp_path: Any) -> No
 
 
 def test_an_enum_is_categorical_with_all_values(client: Client) -> None:
-    """Those of the schema, not those that came."""
+    """Those of the schema, whether or not they occur."""
     frame = client.frame("{ booksByOffset(limit: 1) { genre } }")
     assert isinstance(frame["genre"].dtype, pd.CategoricalDtype)
     values = {"NOVEL", "POETRY", "ESSAY", "DRAMA", "SCIENCE"}

@@ -92,13 +92,13 @@ def compare(proxy: Proxy, way: str, text: str, folder: Path, patch: pytest.Monke
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_it_makes_no_difference_to_any_call(proxy, way, tmp_path, monkeypatch):
+def test_reading_the_schema_does_not_affect_any_call(proxy, way, tmp_path, monkeypatch):
     """Each kind of call, with a connection of several pages."""
     compare(proxy, way, AUTHORS, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("kind", [*TEXTS, "scalars"])
-def test_it_makes_no_difference_to_any_query(proxy, name, kind, tmp_path, monkeypatch):
+def test_reading_the_schema_does_not_affect_any_query(proxy, name, kind, tmp_path, monkeypatch):
     """Each kind of query, with all its pages."""
     text = query_for(CASES[name]) if kind == "scalars" else TEXTS[kind]
     compare(proxy, "all pages", text, tmp_path, monkeypatch)

@@ -52,15 +52,15 @@ def subscriber(offer: Offer, shared_server: Callable[[str], ServerProcess]) -> C
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_events_come_in_order(subscriber: Client, offer: Offer, named: bool) -> None:
-    """To the end of the subscription, by the way that is named, and by the one that is found."""
+def test_events_arrive_in_order(subscriber: Client, offer: Offer, named: bool) -> None:
+    """Until the end, by the given protocol and by the detected one."""
     stream = subscriber.subscribe(
         COUNT, {"to": 50}, transport=offer.transport if named else None, reconnect=0
     )
     assert [event["count"] for event in stream] == list(range(50))
 
 
-def test_they_are_awaited(subscriber: Client) -> None:
+def test_events_can_be_awaited(subscriber: Client) -> None:
     """On a running loop."""
 
     async def follow() -> list[int]:
@@ -70,7 +70,7 @@ def test_they_are_awaited(subscriber: Client) -> None:
 
 
 def test_an_event_is_a_typed_result(subscriber: Client, library: dict[str, Any]) -> None:
-    """With objects, whose frames have the dtypes of the schema."""
+    """Objects have frames with the dtypes of the schema."""
     text = "subscription { addedBooks(first: 20) { number title genre pages author { name } } }"
     frames = [event.frame() for event in subscriber.subscribe(text)]
     assert [frame["addedBooks.title"].item() for frame in frames] == [
@@ -81,15 +81,15 @@ def test_an_event_is_a_typed_result(subscriber: Client, library: dict[str, Any])
         assert str(frame["addedBooks.genre"].dtype) == "category"
 
 
-def test_leaving_ends_it(subscriber: Client) -> None:
-    """One that goes on for ever can be left after its first event, and others follow."""
+def test_breaking_out_of_the_loop_ends_a_subscription(subscriber: Client) -> None:
+    """An endless one ends after its first event, and others work afterwards."""
     for event in subscriber.subscribe("subscription { quiet }"):
         assert event["quiet"] == 0
         break
     assert [event["count"] for event in subscriber.subscribe(COUNT, {"to": 2})] == [0, 1]
 
 
-def test_several_at_once(subscriber: Client) -> None:
+def test_concurrent_subscriptions(subscriber: Client) -> None:
     """Of one client, each with its own events."""
     streams = [iter(subscriber.subscribe(COUNT, {"to": 3})) for _ in range(3)]
     assert [[next(stream)["count"] for stream in streams] for _ in range(3)] == [
@@ -97,8 +97,8 @@ def test_several_at_once(subscriber: Client) -> None:
     ]
 
 
-def test_a_subscription_that_breaks(subscriber: Client, offer: Offer) -> None:
-    """What came before is handed out; then the server's reason is told, if it gives one."""
+def test_a_broken_subscription(subscriber: Client, offer: Offer) -> None:
+    """Earlier events are returned, then the server's reason is raised, if it has one."""
     found = []
     told = ""
     try:
@@ -113,27 +113,27 @@ def test_a_subscription_that_breaks(subscriber: Client, offer: Offer) -> None:
     assert "broke" in told
 
 
-def test_a_wrong_text_is_told(subscriber: Client) -> None:
+def test_an_invalid_subscription_is_an_error(subscriber: Client) -> None:
     """Whether in a message of the protocol, an event or a status."""
     with pytest.raises(QueryError, match=r"cuont"):
         list(subscriber.subscribe("subscription { cuont(to: 1) }", reconnect=0))
 
 
-def test_a_wrong_variable_is_told(subscriber: Client) -> None:
-    """By its name."""
+def test_an_invalid_variable_is_an_error(subscriber: Client) -> None:
+    """The error has its name."""
     with pytest.raises(QueryError, match=r"to"):
         list(subscriber.subscribe(COUNT, {"to": "many"}, reconnect=0))
 
 
 def test_apollo_has_no_subscriptions(shared_server: Callable[[str], ServerProcess]) -> None:
-    """Its schema has none, and its standalone server takes no stream: an error says so."""
+    """Subscribing raises an error that names the cause."""
     client = Client(shared_server("apollo").url)
     with pytest.raises(GqlnbError, match=r"subscription|server-sent events"):
         list(client.subscribe(COUNT, {"to": 1}, reconnect=0))
 
 
-def test_a_query_beside_a_subscription(subscriber: Client, offer: Offer) -> None:
-    """The same client asks while it follows."""
+def test_a_query_during_a_subscription(subscriber: Client, offer: Offer) -> None:
+    """By the same client."""
     stream = iter(subscriber.subscribe("subscription { quiet }"))
     assert next(stream)["quiet"] == 0
     if offer.path != "events":

@@ -54,8 +54,8 @@ def test_several_files_arrive_in_order(client: Client, scalar: str, table: Path)
     assert [row["name"] for row in found][:3] == ["table.csv", "ü.txt", "table.csv"]
 
 
-def test_a_file_for_another_type_is_refused(client: Client, table: Path) -> None:
-    """Here with the schema, by the server without."""
+def test_a_file_for_a_variable_of_another_type_is_refused(client: Client, table: Path) -> None:
+    """By the client with the schema, by the server without."""
     text = "mutation ($title: String!) { addBook(title: $title) { number } }"
     with pytest.raises(GqlnbError):
         client.execute(text, {"title": Upload(table)}).raise_for_errors()

@@ -47,8 +47,6 @@ def ask(token: Token) -> None:
             assert_type(result.to_csv(), str | None)
             result.to_parquet("rows.parquet", "rows", compression="zstd")
             assert_type(client.frame(document), pd.DataFrame)
-            assert_type(client.local_schema, Schema | None)
-            assert_type(result.in_cell(1), Result)
             assert_type(result.selections, tuple[str, ...])
             assert_type(client.frame(document, pages="all", max_results=10), pd.DataFrame)
             assert_type(client.execute_all(document, page_size=50, path="items"), Result)

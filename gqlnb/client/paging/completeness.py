@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from gqlnb.document.paging_conventions import END_CURSORS, get_at_path
-from gqlnb.result.paging_report import COMPLETE
+from gqlnb.document.paging_conventions import get_at_path
+from gqlnb.document.selections import is_on_path
+from gqlnb.result.paging_report import COMPLETE, LIMITS_REACHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -15,17 +17,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAY_CONTINUE",
+    "CompletenessDoubts",
     "advance_cursor",
+    "check_bound",
     "describe_doubt",
     "find_null",
     "find_unknown_lists",
-    "is_likely_truncated",
     "list_response_paths",
 ]
 
 MAX_EQUAL_PAGES = 40  # equal pages in a row, of rows without an identifier
-MAX_BARREN_NUMBERED_PAGES = 2  # pages in a row without new rows, of lists paged by numbers
-LAST_PAGE_FIELDS = ("lastPage", "last_page")  # a page number; other fields count the pages
+MAX_NUMBERED_PAGES_WITHOUT_NEW_ITEMS = (
+    2  # pages in a row without new rows, of lists paged by numbers
+)
 MAY_CONTINUE = "the list may have more items, but its object cannot be requested again."
 SMALLEST_SERVICE_LIMIT = 5  # items; no service is known that cuts lists to fewer
 MAX_ITEMS_INSPECTED = 20  # items of each list that are searched for further lists
@@ -39,7 +43,7 @@ def advance_cursor(
     Parameters
     ----------
     cursor
-        The list, after :meth:`ListCursor.add_length` for `page`.
+        The list, after :meth:`ListCursor.add_lengths` for `page`.
     page
         The last page.
     new
@@ -55,16 +59,16 @@ def advance_cursor(
         None if there is a next page to request, else the reason why not. `COMPLETE` at the end of
         the list; `MAY_CONTINUE` if the pages of other lists must decide whether this is the end.
     """
-    cursor.barren_pages = 0 if new else cursor.barren_pages + 1
+    cursor.pages_without_new_items = 0 if new else cursor.pages_without_new_items + 1
     cursor.is_probing = False
     if cursor.field.kind == "none":
-        return _check_bound(cursor)
+        return check_bound(cursor)
     if cursor.field.kind == "cursor":
         return _follow_cursor(cursor, page, cut=cut)
     return _follow_number(cursor, page, cut=cut, counted=counted)
 
 
-def _check_bound(cursor: ListCursor) -> str:
+def check_bound(cursor: ListCursor) -> str:
     """Compare the length of a list without further pages with its bound."""
     arguments = cursor.field.arguments
     bound = cursor.requested_size if cursor.requested_size is not None else arguments.default_size
@@ -72,21 +76,23 @@ def _check_bound(cursor: ListCursor) -> str:
         return COMPLETE
     name = ".".join(arguments.size)
     if bound is None or cursor.last_length >= bound:
-        return f"the list is bounded by `{name}:`, and the schema offers no way to ask for more."
-    if is_likely_truncated(cursor.last_length, bound):
         return (
-            f"{cursor.last_length:,} items came for `{name}: {bound}`, which may be the most that "
-            "the endpoint gives, and the schema offers no way to ask for more."
+            f"the list is bounded by `{name}:`, and the schema has no argument for fetching more."
+        )
+    for length in cursor.lengths:
+        if not is_likely_truncated(length, bound):
+            continue
+        return (
+            f"{length:,} items were returned for `{name}: {bound}`, which may be the endpoint's "
+            "maximum, and the schema has no argument for fetching more."
         )
     return COMPLETE
 
 
 def is_likely_truncated(length: int, asked: int | None) -> bool:
-    """Return whether the endpoint may have cut a list to `length` items.
-
-    That is the case for the size asked for, and for the limits that services usually set:
-    multiples of five and powers of two.
-    """
+    """Return whether the endpoint may have cut a list to `length` items."""
+    # That is the case for the size asked for, and for the limits that services usually set:
+    # multiples of five and powers of two.
     if asked is not None and length >= asked:
         return True
     is_power_of_two = length & (length - 1) == 0
@@ -99,9 +105,9 @@ def _follow_cursor(cursor: ListCursor, page: Mapping[str, object], *, cut: bool)
     following = get_at_path(page, info.cursor)
     if cursor.field.is_connection:
         if not isinstance(get_at_path(page, info.more[:-1]), dict):
-            return "no pageInfo came"
+            return "the response has no pageInfo"
         if more is None:
-            return f"`{info.more[-1]}` came as null"
+            return f"`{info.more[-1]}` is null"
         # With a bound such as `before:`, hasNextPage may refer to the items beyond the bound.
         if not more or (cursor.is_bounded and not cursor.last_length):
             return COMPLETE
@@ -109,7 +115,7 @@ def _follow_cursor(cursor: ListCursor, page: Mapping[str, object], *, cut: bool)
         if more is False:
             return COMPLETE
     # An empty page with a token is not the end: AppSync filters pages after it has cut them.
-    elif following is None or (not cursor.last_length and info.cursor[-1] in END_CURSORS):
+    elif following is None or (not cursor.last_length and info.is_end_cursor):
         return COMPLETE
     return "max_results" if cut else cursor.move_to(following)
 
@@ -118,6 +124,10 @@ def _follow_number(
     cursor: ListCursor, page: Mapping[str, object], *, cut: bool, counted: bool
 ) -> str | None:
     more = _read_has_more(cursor, page)
+    if more is False and cursor.field.has_separate_lists:
+        # It may describe another of the lists. After an empty or a short page there is no doubt.
+        size = cursor.requested_size
+        more = None if any(is_likely_truncated(each, size) for each in cursor.lengths) else False
     full = cursor.requested_size is not None and cursor.last_length >= cursor.requested_size
     left = None if cursor.total is None or not counted else cursor.total - cursor.received
     over = cursor.last_length == 0 or (left is not None and left <= 0)
@@ -125,20 +135,22 @@ def _follow_number(
         # The total may be too small, or the length of the page; and overlapping pages have more
         # items than the total. One more page shows it.
         first = cursor.pages == 1 and is_likely_truncated(cursor.last_length, cursor.requested_size)
-        over = not (full or first or cursor.repeated)
+        over = not (full or first or any(each.repeated for each in cursor.filters))
     if more is False or (more is None and over):
         return COMPLETE
     if cursor.last_length == 0:
-        return "there are more items, but an empty page came"
+        return "a page is empty, but the endpoint reports more items"
     if cut:
         return "max_results"
-    if (
-        cursor.same_page
-        or cursor.barren_pages >= MAX_BARREN_NUMBERED_PAGES
-        or cursor.equal_pages >= MAX_EQUAL_PAGES
-    ):
-        name = ".".join(cursor.field.arguments.position)
-        return f"the same page came again: the endpoint ignores `{name}:`."
+    name = ".".join(cursor.field.arguments.position)
+    if cursor.same_page or min(each.equal_pages for each in cursor.filters) >= MAX_EQUAL_PAGES:
+        return f"the same page was returned again: the endpoint ignores `{name}:`."
+    without_new_items = cursor.pages_without_new_items
+    if without_new_items >= MAX_NUMBERED_PAGES_WITHOUT_NEW_ITEMS:
+        return (
+            f"{without_new_items} consecutive pages contained no new items: the endpoint may "
+            f"ignore `{name}:`."
+        )
     cursor.is_probing = more is None and (left == 0 or not full)
     cursor.advance(page)
     undecided = cursor.is_probing and not cursor.reachable
@@ -153,15 +165,65 @@ def _read_has_more(cursor: ListCursor, page: Mapping[str, object]) -> bool | Non
         return None
     if value is None and not isinstance(get_at_path(page, info.more[:-1]), dict):
         return None  # the object that holds the pointer is null
-    if info.meaning != "pages":
+    if info.meaning not in {"number", "pages"}:
         return {"flag": bool(value), "last": not value, "pointer": value is not None}[info.meaning]
     if not isinstance(value, int):
         return None
     current = get_at_path(page, info.current) if info.current else None
     number = current if isinstance(current, int) else cursor.page_number
-    if info.more[-1] in LAST_PAGE_FIELDS:
+    if info.meaning == "number":
         return None if number is None else number < value
     return (number or cursor.pages) < value
+
+
+class CompletenessDoubts:
+    """The reasons why it is not proved that all items came, with their numbers.
+
+    Parameters
+    ----------
+    path
+        The list to follow; None for all.
+
+    Attributes
+    ----------
+    ends
+        The reasons why lists ended early, by name of the list and reason.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self._path = path
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self.ends: Counter[tuple[str, str]] = Counter()
+
+    def add(self, name: str, reason: str) -> None:
+        """Add a reason; the name of the list may be empty."""
+        self._counts[name, reason] += 1
+
+    def get_first_end(self) -> str:
+        """Return the reason of the outermost list that ended early; `COMPLETE` if none did."""
+        ends = sorted(self.ends, key=lambda end: end[0].count("."))
+        return ends[0][1] if ends else COMPLETE
+
+    def format_lines(
+        self, undecided: Mapping[str, int]
+    ) -> tuple[list[str], tuple[tuple[str, str], ...]]:
+        """Return the reasons as sentences, and with their names those about lists left out.
+
+        Parameters
+        ----------
+        undecided
+            The number of lists that may have more items, by name.
+        """
+        lines, left_out = [], []
+        may_continue = {(name, MAY_CONTINUE): count for name, count in undecided.items()}
+        for (name, reason), count in {**self.ends, **self._counts, **may_continue}.items():
+            if reason in LIMITS_REACHED:
+                continue  # the user has set it, and the report has it as its end
+            times = "" if count == 1 else f" ({count:,} times)"
+            lines.append(f"{name}: {reason}{times}" if name else reason)
+            if name and self._path is not None and not is_on_path(name, self._path):
+                left_out.append((name, lines[-1]))
+        return lines, tuple(left_out)
 
 
 def describe_doubt(cursor: ListCursor) -> str | None:
@@ -169,28 +231,29 @@ def describe_doubt(cursor: ListCursor) -> str | None:
     counted = cursor.total is not None
     if counted and cursor.got != cursor.total and cursor.field.outer is not None:
         more = "more" if cursor.got > (cursor.total or 0) else "fewer"
-        return f"{more} items came than the endpoint counts."
-    if cursor.ambiguous:
-        return "the same id came with different items, so rows cannot be told apart."
+        return f"{more} items were returned than the endpoint's total count."
+    if any(each.ambiguous for each in cursor.filters):
+        return "different items have the same id, so duplicates cannot be detected."
     if cursor.overlaps:
         return (
-            "pages overlapped or came twice, and nothing tells their rows apart. "
-            "Select a field that identifies them."
+            "pages overlapped or were repeated, and no selected field tells the rows apart. "
+            "Select a field that identifies each row."
         )
-    if cursor.duplicates and not (counted and cursor.field.counted):
+    if cursor.is_uneven and cursor.field.kind != "cursor":
+        return "its lists have pages of different lengths, so items of the shorter may be missing."
+    duplicates = sum(each.duplicates for each in cursor.filters)
+    if duplicates and not (counted and cursor.field.counted):
         return (
-            f"{cursor.duplicates:,} items came twice, so items moved between pages, and others may "
-            "have been missed. Select a count of all items, if there is one, or an order that does "
-            "not change."
+            f"{duplicates:,} items were returned twice, so items moved between pages, and others "
+            "may have been missed. Select a count of all items, if there is one, or an order "
+            "that does not change."
         )
     return None
 
 
 def find_unknown_lists(data: object, fields: Sequence[PagedField]) -> Iterator[str]:
-    """Yield the dotted names of lists that do not belong to a paged field.
-
-    Without a schema it is unknown whether such a list has arguments for further pages.
-    """
+    """Yield the dotted names of lists that do not belong to a paged field."""
+    # Without a schema it is unknown whether such a list has arguments for further pages.
     followed = {path for field in fields for path in list_response_paths(field)}
     found: dict[str, None] = {}
     waiting: list[tuple[object, tuple[str, ...]]] = [(data, ())]

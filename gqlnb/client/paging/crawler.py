@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.paging.completeness import (
     MAY_CONTINUE,
+    CompletenessDoubts,
     advance_cursor,
+    check_bound,
     describe_doubt,
     find_null,
     find_unknown_lists,
@@ -26,7 +28,6 @@ from gqlnb.client.paging.completeness import (
 from gqlnb.client.paging.cursors import (
     ListCursor,
     PageRequest,
-    count_items,
     find_lists,
     foresee_pages,
     format_response_path,
@@ -39,13 +40,15 @@ from gqlnb.client.paging.page_size import (
     is_about_size,
     is_overload,
     is_transient_error,
+    list_messages,
 )
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
 from gqlnb.document.paging_conventions import get_at_path
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
 from gqlnb.document.selections import ADDED_PREFIX
 from gqlnb.errors import GqlnbError, QueryError, ReplayError, TransportError, sanitize_text
-from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, Report
+from gqlnb.result.answer_notes import merge_extensions
+from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, STOPPED, Report
 from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
 from gqlnb.result.scalar_forms import observe_forms
 
@@ -64,6 +67,7 @@ PAGES_PER_BATCH = 10  # pages in a request; ten lookups cost GitHub one point
 MAX_REPORTED_CURSORS = 100  # in a report
 MAX_FIRST_ATTEMPTS = 5  # page sizes tried for the first request
 LOST_PREFIX = "not answered: "
+LEFT_OUT = "`path` leaves it out, so no further pages were requested; it may have more items."
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
@@ -100,6 +104,10 @@ class Crawler:
         Whether the present page was returned by an iterator.
     requests
         Number of requests sent.
+    is_stopped
+        Whether to send no more requests, as `progress` returned False.
+    shows_warnings
+        Whether warnings of the endpoint are shown when they come.
     """
 
     def __init__(
@@ -117,7 +125,10 @@ class Crawler:
         self._source, self._keep = source, keep
         self.data: Any = None
         self.begun = self.handed_out = False
+        self.shows_warnings = True
+        self.is_stopped = False
         self.requests = self._duplicates = 0
+        self._cached_at: list[float] = []  # the times of remembered answers
         self._errors: list[Mapping[str, Any]] = []
         self._extensions: Mapping[str, Any] = {}
         self._open: list[ListCursor] = []
@@ -127,8 +138,7 @@ class Crawler:
         self._stopped: dict[ListCursor, None] = {}
         self._lost: dict[ListCursor, str] = {}  # their next page came as null
         self._undecided: list[ListCursor] = []  # they ended with MAY_CONTINUE
-        self._end_reasons: Counter[tuple[str, str]] = Counter()
-        self._doubts: Counter[tuple[str, str]] = Counter()
+        self._doubts = CompletenessDoubts(plan.path)
         self._remarks: dict[str, None] = dict.fromkeys(remarks)
         self._unknown_lists: tuple[str, ...] = ()
         # Items of the largest page, by field and requested size.
@@ -138,6 +148,7 @@ class Crawler:
         self._has_decimals = False  # whether the data have Decimal where other results have float
         self._is_plain = False  # whether the query is sent unchanged
         self._requests_counts = True  # whether total counts are added to the query
+        self._requests_infos = True  # whether page info of lists left out is added
         self._batch = PAGES_PER_BATCH
         self._skeleton: Any = None
         self._field_order = {each: number for number, each in enumerate(plan.fields)}
@@ -151,18 +162,15 @@ class Crawler:
             document = self._plan.document
             return PageRequest(document.text, self._variables, operation=document.name)
         text, used = self._plan.write_first_request(
-            self._sizes.list_edits(), counts=self._requests_counts
+            self._sizes.list_edits(), counts=self._requests_counts, infos=self._requests_infos
         )
         variables = {name: value for name, value in self._variables.items() if name in used}
         return PageRequest(text, variables, scale=self._sizes.scale)
 
     def build_next_requests(self, width: int = 1) -> list[PageRequest]:
-        """Return the next requests, which may all be sent at once; none at the end.
-
-        Requests are full if there are enough open lists; the remaining lists wait for the next
-        round. If the cursors of later pages can be computed, up to `width` requests ask for pages
-        of the same lists.
-        """
+        """Return the next requests, up to `width` for the same lists; none at the end."""
+        # All may be sent at once. Lists that do not fill a request wait for the next round, as
+        # inner lists that are found meanwhile may fill it.
         if self._is_spent:
             return []
         most = self.limits.max_requests
@@ -187,10 +195,8 @@ class Crawler:
     def _foresee_pages(
         self, cursors: list[ListCursor], room: int
     ) -> Iterator[tuple[list[ListCursor], list[str], int]]:
-        """Return the pages after the next ones for up to `room` requests, if they can be computed.
-
-        Not if they have inner lists: these must be complete before the next page begins.
-        """
+        """Return the pages after the next ones for up to `room` requests, if known."""
+        # Not if they have inner lists: these must be complete before the next page begins.
         fields = {cursor.field for cursor in cursors}
         if any(field.outer in fields for field in self._sizes.base_sizes):
             return iter(())
@@ -199,16 +205,16 @@ class Crawler:
         return islice(foresee_pages(cursors, sizes), room)
 
     def _close_proved(self) -> None:
-        """End the inner lists whose last page is shorter than another page of the same size.
-
-        An endpoint that cuts pages cuts all of them to the same length, so a shorter page is the
-        last one. Outermost lists are continued until an empty page comes: that takes only one
-        request, and an endpoint that leaves items out has short pages in the middle, too.
-        """
+        """End the inner lists with a last page shorter than another page of the same size."""
+        # An endpoint that cuts pages cuts all of them to the same length, so a shorter page is the
+        # last one. Outermost lists are continued until an empty page comes: that takes only one
+        # request, and an endpoint that leaves items out has short pages in the middle, too.
         still_open = []
         for cursor in self._open:
-            shorter = cursor.last_length < self._largest[cursor.field, cursor.requested_size]
-            if cursor.is_probing and shorter and cursor.field.outer is not None:
+            field = cursor.field
+            shorter = cursor.last_length < self._largest[field, cursor.requested_size]
+            can_close = field.outer is not None and not field.has_separate_lists
+            if cursor.is_probing and shorter and can_close:
                 self._end_list(cursor, COMPLETE)
             else:
                 still_open.append(cursor)
@@ -217,10 +223,8 @@ class Crawler:
     def _rank_cursor(
         self, cursor: ListCursor
     ) -> tuple[bool, int, int, int, int, tuple[str | int, ...]]:
-        """Return the sort key of lists: outer and long ones first, those that may have ended last.
-
-        It does not use the order of the answers, as the number of requests would then vary.
-        """
+        """Return the sort key of a list: outer and long ones first, probably ended ones last."""
+        # It does not use the order of the answers, as the number of requests would then vary.
         field = cursor.field
         left = 0 if cursor.total is None else cursor.got - cursor.total
         return (
@@ -248,7 +252,9 @@ class Crawler:
             PlannedPage(cursor.field, size, cursor.type_name, value)
             for cursor, size, value in zip(cursors, sizes, values, strict=True)
         ]
-        text, used = self._plan.write_next_request(pages, self._sizes.list_edits())
+        text, used = self._plan.write_next_request(
+            pages, self._sizes.list_edits(), infos=self._requests_infos
+        )
         variables = {name: value for name, value in self._variables.items() if name in used}
         for number, (cursor, value) in enumerate(zip(cursors, values, strict=True)):
             if len(cursor.field.arguments.position) == 1:
@@ -271,12 +277,15 @@ class Crawler:
             while size > 1 and cursor.covered % size:
                 size //= 2  # so that a page number refers to the next items
             return size
-        return size if most is None else min(size, most - cursor.got - step * size)
+        if most is None:
+            return size
+        kept = min((each.kept for each in cursor.filters if not each.was_shorter), default=0)
+        return min(size, most - kept - step * size)
 
     @property
     def _is_spent(self) -> bool:
         most = self.limits.max_requests
-        return most is not None and self.requests >= most
+        return self.is_stopped or (most is not None and self.requests >= most)
 
     # -- answers
 
@@ -284,7 +293,16 @@ class Crawler:
         """Process the answer to a request."""
         self._unanswered.pop(request, None)
         self.requests += request.sent
-        nulls = self._find_null_pages(request, result) if result.errors else []
+        if (cached_at := getattr(result.response, "cached_at", None)) is not None:
+            self._cached_at.append(cached_at)
+        entries = enumerate(zip(request.cursors, request.sizes, strict=True))
+        # A page that is null beside errors may have been too large: first a smaller request is
+        # tried, then the errors count.
+        nulls = [
+            (cursor, size)
+            for number, (cursor, size) in (entries if result.errors else ())
+            if get_at_path(result.data, cursor.build_page_steps(number)) is None
+        ]
         if nulls and self._refuse_batch(request):
             return
         if has_size_error(result.errors):
@@ -297,24 +315,12 @@ class Crawler:
         grown_null = any(self._sizes.is_grown(cursor.field, size) for cursor, size in nulls)
         if grown_null and self._refuse_growth(request, result.errors):
             return
-        self._extensions = result.extensions or self._extensions
+        self._extensions = merge_extensions(self._extensions, result.extensions)
         self._has_decimals |= restore_decimals(result)
         if self.begun:
             self._add_pages(request, result)
         else:
             self._begin_data(result)
-
-    def _find_null_pages(
-        self, request: PageRequest, result: Result
-    ) -> list[tuple[ListCursor, int | None]]:
-        """Return the lists with a null page, and the sizes requested."""
-        return [
-            (cursor, size)
-            for number, (cursor, size) in enumerate(
-                zip(request.cursors, request.sizes, strict=True)
-            )
-            if get_at_path(result.data, build_page_steps(cursor, number)) is None
-        ]
 
     def _add_pages(self, request: PageRequest, result: Result) -> None:
         """Process the pages of an answer in their order; keep those that came early."""
@@ -364,20 +370,19 @@ class Crawler:
             self._unknown_lists = tuple(find_unknown_lists(self.data, self._plan.fields))
         for field, size in self._sizes.list_unrequested():
             name = ".".join(field.arguments.size)
-            self._doubts[field.name, f"the query has `{name}: {size}`."] += 1
+            self._doubts.add(field.name, f"the query has `{name}: {size}`.")
         for field in filter(self._plan.has_both_sizes, self._sizes.base_sizes):
-            self._doubts[field.name, "`first:` and `last:` together leave items out."] += 1
+            self._doubts.add(field.name, "`first:` and `last:` together leave items out.")
         for name, argument in self._plan.unfollowed.items():
-            self._doubts[
-                name, f"it takes `{argument}:`, and its pages do not say whether more follow."
-            ] += 1
+            reason = f"it takes `{argument}:`, and its pages do not say whether more follow."
+            self._doubts.add(name, reason)
         self._add_lists(None, self.data)
         self._note_unanswered(self.data, self._errors)
         if self._plan.hidden is not None and not self._is_plain:
             self._plan.hidden.remove_from(self.data)
 
     def _note_unanswered(
-        self, data: Any, errors: Iterable[Mapping[str, Any]], above: ResponsePath = ()
+        self, data: object, errors: Iterable[Mapping[str, Any]], above: ResponsePath = ()
     ) -> None:
         """Note a doubt for each list that an error left incomplete: of it, an item, or its parent.
 
@@ -397,7 +402,7 @@ class Crawler:
             if lost is None and self._plan.has_inner(null):
                 lost = ".".join(null)  # may be a list without pages
             if lost is not None:
-                self._doubts[lost, LOST_PREFIX + sanitize_text(error.get("message", ""), 200)] += 1
+                self._doubts.add(lost, LOST_PREFIX + sanitize_text(error.get("message", ""), 200))
 
     def _add_lists(
         self,
@@ -411,6 +416,8 @@ class Crawler:
         `before` is the number of items that the lists of the page had before it.
         """
         for field in self._plan.fields:
+            if field.outer is outer and not field.followed and not self._is_plain:
+                self._check_left_out(field, holder)
             if field.outer is not outer or field not in self._sizes.base_sizes:
                 continue
             depth = field.anchor.depth if field.anchor else -1
@@ -430,6 +437,23 @@ class Crawler:
                     self._outermost.append(cursor)
                 self._add_page(cursor, found.value)
 
+    def _check_left_out(self, field: PagedField, holder: dict[str, Any]) -> None:
+        """Note a doubt for each list that `path` leaves out, unless its first page is the whole."""
+        for found in find_lists(holder, field.steps, -1, plain_list=field.is_plain):
+            cursor = ListCursor(field, found.value, found.path, reachable=True)
+            cursor.begin(self._plan.read_start(field))
+            cursor.is_bounded = self._plan.has_early_end(field)
+            cursor.requested_size = self._plan.read_size(field)
+            cursor.add_lengths(found.value)
+            self._note_total(cursor, found.value)
+            reason = advance_cursor(cursor, found.value, new=True, cut=False, counted=False)
+            # A list that would be continued to be sure is judged like one that cannot be.
+            counted = cursor.total == cursor.last_length != cursor.requested_size
+            proved = cursor.is_probing and (counted or check_bound(cursor) == COMPLETE)
+            if reason != COMPLETE and not proved:
+                self._doubts.add(field.name, LEFT_OUT)
+            self._add_lists(field, found.value)
+
     def _add_page_of(
         self,
         cursor: ListCursor,
@@ -439,7 +463,7 @@ class Crawler:
         size: int | None,
     ) -> None:
         """Process the page of one list, from an answer with several."""
-        field, steps = cursor.field, build_page_steps(cursor, number)
+        field, steps = cursor.field, cursor.build_page_steps(number)
         page = get_at_path(result.data, steps)
         lookup = field.anchor.lookup if cursor.type_name is not None and field.anchor else None
         moved = (move_error(e, steps, cursor.path, cursor.count_lengths()) for e in result.errors)
@@ -454,8 +478,10 @@ class Crawler:
         within = [e for e in result.errors if move_error(e, steps, (), {}) is not None]
         trimmed = [{**e, "path": list(e.get("path") or ())[len(steps) :]} for e in within]
         self._note_unanswered(page.get(PLAIN_LIST_STEP, page), trimmed, cursor.path)
-        if lookup is not None and lookup.is_verified and not has_keys(result.data, number, cursor):
-            self._end_list(cursor, "another object came than the one requested")
+        if lookup is not None and lookup.is_verified and not cursor.has_keys(result.data, number):
+            self._end_list(
+                cursor, "the endpoint returned a different object than the one requested"
+            )
             return
         if field.kind == "page" and cursor.check_numbering(page):
             self._open.append(cursor)  # pages are counted from 1, so page 1 was the first one
@@ -473,24 +499,20 @@ class Crawler:
             self._open.append(cursor)
             return
         message = sanitize_text(errors[0].get("message", ""), 200) if errors else ""
-        reason = LOST_PREFIX + (message if errors else "its page came as null")
+        reason = LOST_PREFIX + (message if errors else "its page is null")
         self._end_list(cursor, reason)
         self._lost[cursor] = reason
 
     def _add_page(self, cursor: ListCursor, page: dict[str, Any]) -> bool:
-        """Add a page to its list; return whether another page is known to follow.
-
-        The first page is the target of the list itself.
-        """
+        """Add a page to its list; return whether another page is known to follow."""
+        # The first page is the target of the list itself, so that only later ones are joined.
         field, before = cursor.field, cursor.got
-        count = count_items(page, field)
+        cursor.add_lengths(page)
         largest = (field, cursor.requested_size)
-        self._largest[largest] = max(self._largest[largest], count)
-        cursor.add_length(count)
+        self._largest[largest] = max(self._largest[largest], cursor.last_length)
         duplicates = cursor.remove_duplicates(page)
         self._duplicates += duplicates
-        cut = self._cut_page(cursor, page)
-        cursor.got += count_items(page, field)
+        cut = cursor.keep_items(page, self._get_max_items(cursor))
         self._note_total(cursor, page)
         joins = page is not cursor.target
         self._add_lists(field, page, cursor.path, cursor.count_lengths() if joins else NO_COUNTS)
@@ -500,6 +522,12 @@ class Crawler:
             if field.hidden is not None:
                 visible = page.get(PLAIN_LIST_STEP, page) if field.is_plain else page
                 field.hidden.remove_from(visible)
+            for key in field.beside:
+                if page.get(key) != cursor.target.get(key):
+                    doubt = (
+                        f"`{key}` differs between pages; the value from the first page was used."
+                    )
+                    self._doubts.add(field.name, doubt)
             cursor.merge(page)
         if reason is None:
             if not cursor.is_waiting:
@@ -512,21 +540,6 @@ class Crawler:
             self._end_list(cursor, reason)
         return reason is None and (cursor.field.outer is None or not cursor.is_probing)
 
-    def _cut_page(self, cursor: ListCursor, page: dict[str, Any]) -> bool:
-        """Cut a page of an outermost list at `max_results`; return whether that is reached."""
-        most = self._get_max_items(cursor)
-        if most is None:
-            return False
-        left = max(0, most - cursor.got)
-        for described in cursor.field.items:
-            items = page.get(described.key)
-            if isinstance(items, list) and len(items) > left:
-                if cursor.field.backward:
-                    del items[: len(items) - left]
-                else:
-                    del items[left:]
-        return cursor.got + count_items(page, cursor.field) >= most
-
     def _note_total(self, cursor: ListCursor, page: Mapping[str, Any]) -> None:
         field = cursor.field
         total = get_at_path(page, field.total) if field.total else None
@@ -534,16 +547,16 @@ class Crawler:
         if not is_count or self._plan.has_late_start(field):
             return
         if cursor.total is not None and total != cursor.total:
-            self._doubts[field.name, "the count changed while paging."] += 1
+            self._doubts.add(field.name, "the count changed while paging.")
         cursor.total = total
 
     def _end_list(self, cursor: ListCursor, reason: str) -> None:
         if reason == COMPLETE:
             doubt = describe_doubt(cursor)
             if doubt is not None:
-                self._doubts[cursor.field.name, doubt] += 1
+                self._doubts.add(cursor.field.name, doubt)
         else:
-            self._end_reasons[cursor.field.name, reason] += 1
+            self._doubts.ends[cursor.field.name, reason] += 1
             if len(self._stopped) < MAX_REPORTED_CURSORS and cursor.position is not None:
                 self._stopped[cursor] = None
         cursor.release()
@@ -576,10 +589,8 @@ class Crawler:
             self._batch = max(1, len(request.cursors) // 2)
             self._release_cursors(request)
             return True
-        guessed = self._plan.schema is None and any(
-            c.type_name is not None for c in request.cursors
-        )
-        if is_query_error and guessed:
+        lookups = [cursor for cursor in request.cursors if cursor.type_name is not None]
+        if is_query_error and lookups and self._plan.schema is None:  # they were guessed
             self._end_lookups(request, sanitize_text(error, 200))
             return True
         self._release_cursors(request)
@@ -592,9 +603,11 @@ class Crawler:
         )
         if too_large and self._shrink_pages(request):
             return True
-        if isinstance(error, ReplayError) and self._requests_counts and self._plan.has_added_counts:
-            self._requests_counts = False  # older recordings were made without added counts
-            return True
+        if isinstance(error, ReplayError):  # older recordings were made without these fields
+            has_infos = self._requests_infos and self._plan.has_added_infos
+            if has_infos or (self._requests_counts and self._plan.has_added_counts):
+                self._requests_infos, self._requests_counts = False, has_infos
+                return True
         if isinstance(error, QueryError) and self._limit_first(messages):
             return True
         if isinstance(error, QueryError):
@@ -602,7 +615,7 @@ class Crawler:
             self._is_plain = True
             self._sizes.base_sizes.clear()
             reason = f"The query was not accepted with pages: {sanitize_text(error, 200)}"
-            self._doubts["", reason] += 1
+            self._doubts.add("", reason)
             return True
         self._release_cursors(request)
         return False
@@ -682,15 +695,15 @@ class Crawler:
         if self.handed_out:
             self.start_next_page()
         for cursor, reason in self._lost.items():
-            self._end_reasons[cursor.field.name, reason] -= 1
+            self._doubts.ends[cursor.field.name, reason] -= 1
             self._stopped.pop(cursor, None)
             cursor.attempts = 0
             self._open.append(cursor)
-        self._end_reasons = +self._end_reasons
+        self._doubts.ends = +self._doubts.ends
         self._lost = {}
         self._open, self._held = [*self._open, *self._held], []
 
-    def _empty_data(self) -> Any:
+    def _empty_data(self) -> dict[str, Any]:
         """Return the data without the items of the outermost lists."""
         if self._skeleton is None:
             emptied = []  # and filled again, as copying the items would take long
@@ -709,10 +722,16 @@ class Crawler:
     def is_empty_page(self) -> bool:
         """Whether the present page only shows that there are no more items."""
         is_first = not any(cursor.pages > 1 for cursor in self._outermost)
-        has_items = any(count_items(cursor.target, cursor.field) for cursor in self._outermost)
+        has_items = any(cursor.has_paged_items for cursor in self._outermost)
         return not (is_first or has_items or self._errors)
 
     # -- the result
+
+    @property
+    def list_names(self) -> list[str]:
+        """The dotted names of the outermost lists to follow."""
+        fields = [field for field in self._plan.fields if field.outer is None and field.followed]
+        return list(dict.fromkeys(field.name for field in fields))
 
     @property
     def is_open(self) -> bool:
@@ -762,66 +781,40 @@ class Crawler:
     def build_report(self, ended: str | None = None) -> Report:
         """Return the report; `ended` is the reason if paging was interrupted."""
         if ended is None and (self._open or self._held):
-            ended = "max_requests" if self._is_spent else MORE_PAGES_FOLLOW
-        ends = sorted(self._end_reasons, key=lambda end: end[0].count("."))
-        ended = ended or next((reason for _, reason in ends), COMPLETE)
+            spent = STOPPED if self.is_stopped else "max_requests"
+            ended = spent if self._is_spent else MORE_PAGES_FOLLOW
+        ended = ended or self._doubts.get_first_end()
         open_ = [*self._stopped, *self._open, *self._held][:MAX_REPORTED_CURSORS]
-        doubts = tuple(self._list_doubts(ended == COMPLETE))
+        undecided = Counter(
+            cursor.field.name
+            for cursor in self._undecided
+            if cursor.last_length >= self._largest[cursor.field, cursor.requested_size]
+        )
+        doubts, left_out = self._doubts.format_lines(undecided)
+        expected = self.expected if ended == COMPLETE else None
+        if expected is not None and self.got != expected:
+            doubts.append(
+                f"{self.got:,} items were received, and the endpoint counts {expected:,}."
+            )
+        if self._unknown_lists:
+            names = ", ".join(self._unknown_lists[:3])
+            doubts.append(f"{names}: may have more items, which is unknown without a schema.")
+        notes = [*doubts]
+        if self.begun and not self._sizes.base_sizes and not self._is_plain:
+            notes.append("The query has no list with pages.")
+        notes += self._remarks
+        if self._sizes.base_sizes and self._plan.schema is None:
+            notes.append("Lists were found by their names, as no schema is available.")
         return Report(
             self.got,
             self.expected,
             self._duplicates,
             self.requests,
             ended,
-            (*doubts, *self._list_notes()),
+            tuple(notes),
             {format_response_path(each.path): str(each.position) for each in open_},
-            doubts,
+            tuple(doubts),
+            left_out,
+            len(self._cached_at),
+            min(self._cached_at, default=None),
         )
-
-    def _list_doubts(self, over: bool) -> Iterator[str]:
-        """Yield the reasons why completeness is not proved; `over` if all lists have ended."""
-        undecided = Counter(
-            cursor.field.name
-            for cursor in self._undecided
-            if cursor.last_length >= self._largest[cursor.field, cursor.requested_size]
-        )
-        may_go_on = {(name, MAY_CONTINUE): count for name, count in undecided.items()}
-        for (name, reason), count in {**self._end_reasons, **self._doubts, **may_go_on}.items():
-            times = "" if count == 1 else f" ({count:,} times)"
-            yield f"{name}: {reason}{times}" if name else reason
-        expected = self.expected if over else None
-        if expected is not None and self.got != expected:
-            yield f"{self.got:,} items came, and the endpoint counts {expected:,}."
-        if self._unknown_lists:
-            names = ", ".join(self._unknown_lists[:3])
-            yield f"{names}: may have more items, which is unknown without a schema."
-
-    def _list_notes(self) -> Iterator[str]:
-        """Yield further sentences for the report."""
-        if self.begun and not self._sizes.base_sizes and not self._is_plain:
-            yield "The query has no list with pages."
-        yield from self._remarks
-        if self._sizes.base_sizes and self._plan.schema is None:
-            yield "Lists were found by their names, as no schema is available."
-
-
-def list_messages(error: GqlnbError) -> list[str]:
-    """Return the messages of an error, without the query that its text quotes."""
-    errors = error.result.errors if error.result is not None else ()
-    own = [problem.message for problem in getattr(error, "problems", ())] or [str(error)]
-    return [*own, *(str(answered.get("message", "")) for answered in errors)]
-
-
-def build_page_steps(cursor: ListCursor, number: int) -> tuple[str, ...]:
-    """Return the path of a list's page in the answer to a further request."""
-    field = cursor.field
-    if cursor.type_name is None or field.anchor is None:
-        return field.steps
-    return (f"{ADDED_PREFIX}{number}", *field.steps[field.anchor.depth :])
-
-
-def has_keys(data: Any, number: int, cursor: ListCursor) -> bool:
-    """Return whether a lookup returned the object with the key in the request."""
-    node = data.get(f"{ADDED_PREFIX}{number}") if isinstance(data, dict) else None
-    keys = [node.get(f"{ADDED_PREFIX}k{n}") for n in range(len(cursor.keys))] if node else []
-    return [str(value) for value in keys] == [str(value) for value in cursor.keys]

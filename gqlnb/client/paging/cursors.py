@@ -1,40 +1,38 @@
-"""The position in one paged list, duplicates of its items, and joining its pages."""
+"""The position in one paged list, and joining its pages."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.client.paging.offset_cursors import are_offsets, detect_offset_format
+from gqlnb.client.paging.duplicates import DuplicateFilter
+from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
 from gqlnb.document.paging_conventions import get_at_path
+from gqlnb.document.selections import ADDED_PREFIX
 from gqlnb.errors import sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from gqlnb.client.paging.offset_cursors import OffsetFormat
-    from gqlnb.document.paged_fields import ItemList, PagedField
+    from gqlnb.document.paged_fields import PagedField
     from gqlnb.result.result import Result
 
 __all__ = [
-    "MAX_BARREN_PAGES",
-    "FoundList",
     "ListCursor",
     "PageRequest",
     "Position",
     "ResponsePath",
-    "count_items",
     "find_lists",
     "foresee_pages",
     "format_response_path",
     "move_error",
 ]
 
-MAX_BARREN_PAGES = 5  # pages in a row without new items: filters can leave pages empty
-MAX_REPEATING_KINDS = 2  # distinct rows; equal pages of so few may be genuine
+MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # pages in a row without new items: filters can leave pages empty
 ResponsePath = tuple[str | int, ...]
 Position = str | int | None  # of a page: a cursor, an offset or a page number
 
@@ -64,7 +62,7 @@ class FoundList(NamedTuple):
 
 
 def find_lists(
-    holder: Any, steps: Sequence[str], depth: int, *, plain_list: bool
+    holder: object, steps: Sequence[str], depth: int, *, plain_list: bool
 ) -> Iterator[FoundList]:
     """Yield the paged lists at the end of response names; the first `depth` lead to the anchor."""
     waiting: list[tuple[Any, int, ResponsePath, Any, bool, bool]] = [
@@ -117,14 +115,12 @@ class ListCursor:
         Start of the first page: an offset or a page number; 0 for cursors.
     seen
         Cursors so far.
-    got
-        Items so far, without duplicates.
     received
         Items so far, with duplicates.
     covered
         Items requested so far, in pages of known size.
     last_length
-        Items of the last page.
+        Items of the last page; of the longest list if a page has several.
     pages
         Pages so far.
     requested_size
@@ -133,18 +129,8 @@ class ListCursor:
         Number of items as the endpoint last counted.
     round
         Round of requests of the last page.
-    barren_pages
+    pages_without_new_items
         Pages in a row without new items.
-    duplicates
-        Items removed as they had come before.
-    repeated
-        Items equal to items of another page, in lists without identifiers.
-    equal_pages
-        Pages in a row equal to earlier pages, in lists without identifiers.
-    ambiguous
-        Whether different items of one page had the same identifier.
-    same_page
-        Whether the last page had come before.
     is_probing
         Whether the next page is requested although nothing says that it exists.
     numbered
@@ -159,6 +145,12 @@ class ListCursor:
         Positions of the pages requested.
     early_pages
         Pages that came before their turn, by position: answer, number in it, and size.
+    filters
+        Removes duplicates, one for each list of a page.
+    lengths
+        Items of the last page, by filter.
+    is_uneven
+        Whether a list went on after a page in which it was shorter than another list.
     """
 
     field: PagedField
@@ -169,7 +161,6 @@ class ListCursor:
     position: Position = None
     start: int = 0
     seen: set[Position] = dataclasses.field(default_factory=set)
-    got: int = 0
     received: int = 0
     covered: int = 0
     last_length: int = 0
@@ -177,12 +168,7 @@ class ListCursor:
     requested_size: int | None = None
     total: int | None = None
     round: int = 0
-    barren_pages: int = 0
-    duplicates: int = 0
-    repeated: int = 0
-    equal_pages: int = 0
-    ambiguous: bool = False
-    same_page: bool = False
+    pages_without_new_items: int = 0
     is_probing: bool = False
     numbered: bool = False
     reachable: bool = False
@@ -192,14 +178,16 @@ class ListCursor:
     early_pages: dict[Position, tuple[int, Result, int | None]] = dataclasses.field(
         default_factory=dict
     )
-    _known: set[Hashable] = dataclasses.field(
-        default_factory=set
-    )  # keys or texts of items, texts of pages
-    _uses_offsets: bool = False
+    filters: list[DuplicateFilter] = dataclasses.field(init=False)
+    lengths: list[int] = dataclasses.field(default_factory=list)
+    is_uneven: bool = False
     _has_short_pages: bool = False
     _size: int | None = None
-    _previous: tuple[str, ...] = ()
-    _natural_repeats: int = 0  # equal items within one page
+
+    def __post_init__(self) -> None:
+        items = self.field.items
+        groups = [[each] for each in items] if self.field.has_separate_lists else [items]
+        self.filters = [DuplicateFilter(group) for group in groups]
 
     def attach(self, found: FoundList) -> None:
         """Find out how further pages can be requested."""
@@ -211,6 +199,8 @@ class ListCursor:
         anchor = self.field.anchor
         if anchor is None or found.loose or not isinstance(found.anchor, dict):
             return
+        # A key may be selected under several names, of which those in other types' fragments
+        # are missing.
         values = [
             next((v for name in names if (v := found.anchor.get(name)) is not None), None)
             for names in anchor.keys
@@ -230,128 +220,91 @@ class ListCursor:
         self.start = start or 0
         self.numbered = start is not None
 
-    def add_length(self, length: int) -> None:
+    def add_lengths(self, page: dict[str, Any]) -> None:
         """Count the items of a page, and those requested."""
+        if self.field.has_separate_lists:
+            self._empty_constant_lists(page)
         if self.pages and self._size is not None and self.last_length < self._size:
             self._has_short_pages = True
         self._size = self.requested_size
-        self.received += length
-        self.last_length = length
+        self.lengths = [each.count_items(page) for each in self.filters]
+        self.last_length = max(self.lengths, default=0)
+        if self.field.has_separate_lists:
+            for each, length in zip(self.filters, self.lengths, strict=True):
+                self.is_uneven |= each.was_shorter and length > 0
+                each.was_shorter |= length < self.last_length
+        self.received += self.last_length
         self.pages += 1
         self.covered += self.requested_size or 0
-        self.same_page = False
+
+    def _empty_constant_lists(self, page: dict[str, Any]) -> None:
+        """Empty the lists of a page that are not paged: they are the same beside other items."""
+        same = [each.check_constant(page) for each in self.filters]
+        if self.pages == 1 and not all(same):
+            for each, is_same in zip(self.filters, same, strict=True):
+                each.is_constant = is_same
+        for each, is_same in zip(self.filters, same, strict=True):
+            if each.is_constant and is_same:
+                for described in each.lists:
+                    page[described.key] = []
 
     def check_numbering(self, page: Mapping[str, Any]) -> bool:
-        """Return whether the second page, requested as page 1, is the first page again.
-
-        Some services count pages from 0, others from 1. If neither the query nor the schema says
-        which, this does.
-        """
+        """Return whether the second page, requested as page 1, is the first page again."""
+        # Some services count pages from 0, others from 1. If neither the query nor the schema says
+        # which, this does.
         if self.numbered or self.pages != 1:
             return False
         self.numbered = True
-        if not self._is_repeat(page):
+        filled = [each for each in self.filters if each.count_items(page)]
+        if not filled or not all(each.is_repeat(page) for each in filled):
             return False
         self.start = 1
         return True
 
-    def _is_repeat(self, page: Mapping[str, Any]) -> bool:
-        """Return whether all items of a page came before."""
-        for described in self.field.items:
-            items = page.get(described.key)
-            if isinstance(items, list) and items:
-                keys = [identify_item(item, described, ()) for item in items]
-                if all(key is not None for key in keys):
-                    return self._known.issuperset(keys)
-                return ("page", *map(repr, items)) in self._known
-        return False
-
     def remove_duplicates(self, page: dict[str, Any]) -> int:
-        """Remove the items of a page that came before, and return their number.
+        """Remove the repeated items of a page, and return their number."""
+        counted = self.total is not None
+        return sum(each.remove_duplicates(page, counted=counted) for each in self.filters)
 
-        Items are identified by the id of the node with the edge's own fields, as one node may have
-        several different edges; without an id by the edge's cursor with its content. Without both
-        only a whole repeated page is removed, as equal rows may be different items. Equal items
-        within one page are kept: the endpoint lists them twice.
-        """
-        lists = [each for each in self.field.items if isinstance(page.get(each.key), list)]
-        main = next((e for e in lists if e.ids), next((e for e in lists if e.cursor), None))
-        if main is None or self.ambiguous:
-            return self._check_repeated_page([page[each.key] for each in lists])
-        items = page[main.key]
-        parallel = [page[e.key] for e in lists if e is not main and len(page[e.key]) == len(items)]
-        if self.pages == 1 and not main.ids and main.cursor is not None:
-            cursors = [e.get(main.cursor) if isinstance(e, dict) else None for e in items]
-            self._uses_offsets = are_offsets(cursors)
-        if self._uses_offsets:  # an item that moves gets another cursor, so compare without it
-            bare = (_omit_field(item, main.cursor) for item in items)
-            self._count_repeated_items(zip(bare, *parallel, strict=True))
-        keys = [
-            identify_item(item, main, [values[n] for values in parallel])
-            for n, item in enumerate(items)
-        ]
-        first_index: dict[Hashable, int] = {}
-        for number, key in enumerate(keys):
-            first = first_index.setdefault(key, number)
-            if key is not None and first != number and items[first] != items[number]:
-                self.ambiguous = True
-                return 0
-        present = [key for key in keys if key is not None]
-        self._natural_repeats += len(present) - len(set(present))
-        new = [n for n, key in enumerate(keys) if key is None or key not in self._known]
-        if self._natural_repeats and new and main.ids:
-            # A list that repeats items within a page may repeat them across pages, too.
-            self.repeated += len(keys) - len(new)
-            new = list(range(len(keys)))
-        self._known.update(first_index)
-        self._known.discard(None)
-        removed = len(keys) - len(new)
-        if removed:
-            for values in (items, *parallel):
-                values[:] = [values[number] for number in new]
-            self.duplicates += removed
-        return removed
+    def keep_items(self, page: dict[str, Any], most: int | None) -> bool:
+        """Count the new items of a page, cut at `most`; return whether no list needs more."""
+        is_full = most is not None
+        for each in self.filters:
+            left = None if most is None else max(0, most - each.kept)
+            for described in each.lists:
+                items = page.get(described.key)
+                if left is not None and isinstance(items, list) and len(items) > left:
+                    del items[
+                        slice(len(items) - left) if self.field.backward else slice(left, None)
+                    ]
+            each.kept += each.count_items(page)
+            if most is not None:
+                is_full &= each.kept >= most or each.was_shorter or each.is_constant
+        return is_full
 
-    def _count_repeated_items(self, items: Iterable[object]) -> None:
-        """Count the items equal to items of earlier pages, and those equal within the page."""
-        keys = [repr(item) for item in items]
-        distinct = set(keys)
-        self._natural_repeats += len(keys) - len(distinct)
-        self.repeated += len(distinct & self._known)
-        self._known |= distinct
+    @property
+    def got(self) -> int:
+        """Items so far, without duplicates."""
+        return sum(each.kept for each in self.filters)
 
-    def _check_repeated_page(self, lists: Sequence[list[Any]]) -> int:
-        """Count the items equal to items of earlier pages; remove a page that came twice in a row.
-
-        A page of at most two distinct rows is kept, as such pages may be equal by chance.
-        """
-        if not lists:
-            return 0
-        keys = [repr(item) for item in lists[0]]
-        distinct, whole = set(keys), ("page", *keys)
-        is_repeated = len(distinct) > MAX_REPEATING_KINDS and whole == self._previous
-        self._previous = whole
-        if is_repeated and self.total is None:
-            self.same_page = True
-            for items in lists:
-                items.clear()
-            self.duplicates += len(keys)
-            return len(keys)
-        self.equal_pages = self.equal_pages + 1 if distinct and whole in self._known else 0
-        self._count_repeated_items(lists[0])
-        self._known.add(whole)
-        return 0
+    @property
+    def has_paged_items(self) -> bool:
+        """Whether the target has items, except in lists that are the same on all pages."""
+        return any(f.count_items(self.target) for f in self.filters if not f.is_constant)
 
     @property
     def overlaps(self) -> bool:
-        """Whether pages may overlap, in a list without identifiers.
-
-        Rows equal to rows of other pages count as different rows only if the total agrees, a page
-        with equal rows shows that the list has such rows, and no page before the last one was
-        short: the total may include rows that the endpoint left out of a page.
-        """
+        """Whether pages may overlap, in a list without identifiers."""
+        # Not counted if a page before the last one was short: the total may include rows that the
+        # endpoint left out of that page.
         counted = self.got == self.total and not self._has_short_pages
-        return self.same_page or (self.repeated > 0 and not (self._natural_repeats and counted))
+        return any(each.may_overlap(counted=counted) for each in self.filters)
+
+    @property
+    def same_page(self) -> bool:
+        """Whether the last page had come before."""
+        filled = [n for n, length in enumerate(self.lengths) if length]
+        return bool(filled) and all(self.filters[number].same_page for number in filled)
 
     # -- the next page
 
@@ -360,18 +313,20 @@ class ListCursor:
         if not isinstance(cursor, str | int) or cursor == "":
             return "there are more items, but no cursor"
         if cursor in self.seen:
-            return "the same cursor came twice"
-        if self.barren_pages >= MAX_BARREN_PAGES:
-            return f"{MAX_BARREN_PAGES} pages came with nothing new"
+            return "the same cursor was returned twice"
+        if self.pages_without_new_items >= MAX_PAGES_WITHOUT_NEW_ITEMS:
+            return f"{MAX_PAGES_WITHOUT_NEW_ITEMS} consecutive pages contained no new items"
         self.seen.add(cursor)
         self.position = cursor
         return self.unreachable
 
     def advance(self, page: Mapping[str, Any]) -> None:
         """Move to the next page by its offset or number."""
+        # Some services return the number of the page, which tells where they begin to count.
         current = get_at_path(page, self.field.info.current) if self.field.info.current else None
         if isinstance(current, int) and not self.numbered and self.pages == 1:
             self.start, self.numbered = current, True
+        # Duplicates count in an offset: the endpoint does not know that we left them out.
         if self.field.kind == "offset":
             self.position = self.start + self.received
         else:
@@ -382,6 +337,19 @@ class ListCursor:
         if self.field.kind != "page" or not isinstance(position, int):
             return position
         return self.start + (position // size if size and self.covered else self.pages)
+
+    def build_page_steps(self, number: int) -> tuple[str, ...]:
+        """Return the path of its page in the answer to a request with several pages."""
+        field = self.field
+        if self.type_name is None or field.anchor is None:
+            return field.steps
+        return (f"{ADDED_PREFIX}{number}", *field.steps[field.anchor.depth :])
+
+    def has_keys(self, data: object, number: int) -> bool:
+        """Return whether a lookup returned the object with the key in the request."""
+        node = data.get(f"{ADDED_PREFIX}{number}") if isinstance(data, dict) else None
+        values = [node.get(f"{ADDED_PREFIX}k{n}") for n in range(len(self.keys))] if node else []
+        return [str(value) for value in values] == [str(key) for key in self.keys]
 
     @property
     def page_number(self) -> int | None:
@@ -400,7 +368,8 @@ class ListCursor:
 
     def release(self) -> None:
         """Free the memory that is needed only for further pages."""
-        self._known = set()
+        for each in self.filters:
+            each.release()
         self.seen = set()
         self.in_flight = set()
         self.early_pages = {}
@@ -438,6 +407,9 @@ class ListCursor:
                 target[described.key] = new + old
             else:
                 old.extend(new)
+        for each in self.filters:
+            if each.is_constant and not each.count_items(target):  # it is on each page
+                target.update({key: list(items or ()) for key, items in each.first_items.items()})
         for key in field.page_infos:
             old, new = target.get(key), page.get(key)
             if isinstance(old, dict) and isinstance(new, dict):
@@ -507,39 +479,6 @@ def foresee_pages(
         missing = [(cursor, at) for cursor, at in ahead if at not in cursor.early_pages]
         if missing:
             yield [cursor for cursor, _ in missing], [at for _, at in missing], step
-
-
-def identify_item(
-    item: Any, items: ItemList, parallel: Sequence[object]
-) -> tuple[Hashable, ...] | None:
-    """Return a key that identifies an item; None if it has none.
-
-    `parallel` are the values at its index in the parallel lists, such as `nodes` beside `edges`.
-    """
-    node = item
-    if items.node is not None:
-        node = item.get(items.node) if isinstance(item, dict) else None
-    if isinstance(node, dict):
-        for name in items.ids:
-            value = node.get(name)
-            if value is not None:
-                kind = node.get(items.typename) if items.typename else None
-                edge = [item.get(field) for field in items.edge_fields]
-                return (value, kind, repr(edge)) if edge else (value, kind)
-    if items.cursor is not None and isinstance(item, dict) and item.get(items.cursor):
-        return (item[items.cursor], repr(item), repr(parallel) if parallel else None)
-    return None
-
-
-def _omit_field(item: object, name: str | None) -> object:
-    if not isinstance(item, dict):
-        return item
-    return {key: value for key, value in item.items() if key != name}
-
-
-def count_items(page: Mapping[str, Any], field: PagedField) -> int:
-    """Return the number of items of a page."""
-    return max((len(page.get(described.key) or ()) for described in field.items), default=0)
 
 
 def move_error(

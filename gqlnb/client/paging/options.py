@@ -10,7 +10,7 @@ from gqlnb.errors import OptionError, sanitize_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FrameOptions", "PagingBounds", "PagingLimits", "PagingOptions", "check_options"]
+__all__ = ["FrameOptions", "PagingLimits", "PagingOptions", "check_options"]
 
 OPTION_NAMES = ("page_size", "max_results", "max_requests")
 

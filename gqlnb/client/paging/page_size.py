@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gqlnb.client.paging.options import PagingLimits
     from gqlnb.document.paged_fields import PagedField
     from gqlnb.document.paging_plan import PagingPlan
+    from gqlnb.errors import GqlnbError
 
 __all__ = [
     "OVERLOAD_STATUSES",
@@ -27,6 +28,7 @@ __all__ = [
     "is_overload",
     "is_size_error",
     "is_transient_error",
+    "list_messages",
 ]
 
 ANSWERS_BEFORE_REGROWTH = 4  # successful answers before halved pages grow again
@@ -114,6 +116,7 @@ class PageSizes:
             and field.outer
         ):
             return None  # most servers return such inner lists whole, which is checked later
+        # The size in the text is where pages begin; a size that the user fixed is kept.
         size = limits.page_size or text_size or DEFAULT_PAGE_SIZE
         if field.outer is None and limits.max_results is not None:
             size = min(size, limits.max_results)
@@ -233,10 +236,8 @@ class PageSizes:
         return self._grows and self._endpoint_maximum is None and not self._refused_batch
 
     def grow_batch(self, batch: int) -> int:
-        """Return the number of pages per request; `batch` is the usual number.
-
-        It doubles with every few full requests, as there are many open lists then.
-        """
+        """Return the number of pages per request; `batch` is the usual number."""
+        # It doubles with every few full requests, as there are many open lists then.
         if not self._can_grow_batch:
             return batch
         doublings = min(10, self._full_requests // PAGES_BEFORE_GROWTH)
@@ -323,3 +324,10 @@ def find_size_limit(messages: Iterable[str], below: int, above: int = 0) -> int 
     numbers = (n for text in messages for n in NUMBER_PATTERN.findall(text))
     sizes = (int(re.sub(r"\D", "", number)) for number in numbers)
     return max((size for size in sizes if above < size < below), default=None)
+
+
+def list_messages(error: GqlnbError) -> list[str]:
+    """Return the messages of an error, without the query that its text quotes."""
+    errors = error.result.errors if error.result is not None else ()
+    own = [problem.message for problem in getattr(error, "problems", ())] or [str(error)]
+    return [*own, *(str(answered.get("message", "")) for answered in errors)]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.paging.crawler import PageRequest
-    from gqlnb.client.progress import ProgressCallback
+    from gqlnb.client.progress import ShowProgress
     from gqlnb.client.rate_limiter import RateLimiter
     from gqlnb.client.request_preparer import RequestPreparer
     from gqlnb.client.request_sender import Outcome, RequestSender
@@ -91,6 +91,7 @@ class Pager:
             If an option is invalid.
         """
         path, limits = check_options(options)
+        # Before the text is parsed: without types it is unknown which fields are connections.
         remarks = self._schema_store.load_for_paging()
         document = self._preparer.parse_document(text, operation)
         if document.kind != "query":
@@ -103,6 +104,7 @@ class Pager:
             names = ", ".join(field.name for field in plan.fields) or "none"
             msg = f"No list {sanitize_text(repr(path), 80)} to follow. The query has: {names}."
             raise QueryError(msg)
+        # GitHub refuses pages beyond this size; other endpoints are tried with growing pages.
         most = GITHUB_PAGE if is_github(self._source, plan) else None
         return Crawler(plan, bound, limits, self._source, keep=keep, most=most, remarks=remarks)
 
@@ -125,6 +127,7 @@ class Pager:
         check_options({"max_requests": max_requests})
         most = None if max_requests is None else crawler.requests + max_requests
         crawler.limits = replace(crawler.limits, max_requests=most)
+        crawler.is_stopped = False
         crawler.collect_remaining()
         return crawler
 
@@ -145,7 +148,7 @@ class Pager:
                         break
         warn_incomplete(finish_pages(shown, crawler.build_result()), 2)
 
-    def run_crawler(self, crawler: Crawler, progress: bool | str | ProgressCallback) -> Result:
+    def run_crawler(self, crawler: Crawler, progress: ShowProgress) -> Result:
         """Return the joined result of all pages."""
         with self._keep_on_failure(crawler), Progress(progress) as bar:
             for requests in self._iterate_rounds(crawler):
@@ -176,6 +179,7 @@ class Pager:
             for request in requests:
                 self._add_outcome(crawler, request, self._send_page(crawler, request), bar)
             return
+        # An error does not discard the other answers of the round: they are processed first.
         failures = []
         with open_thread_pool(width) as executor:
             futures = {executor.submit(self._send_page, crawler, r): r for r in requests}
@@ -197,6 +201,7 @@ class Pager:
                 queued=True,
                 give_up=crawler.is_heavy,
                 on_attempt=partial(record_attempt, page),
+                quiet=not crawler.shows_warnings,
             )
         except GqlnbError as error:
             return error
@@ -214,7 +219,9 @@ class Pager:
                 crawler.add_answer(request, outcome)
             goes_on = isinstance(outcome, Result) or crawler.add_failure(request, outcome)
         if isinstance(outcome, Result):
-            bar(crawler.got, crawler.wanted, crawler.requests, self._rate_limiter.budget)
+            budget = self._rate_limiter.budget
+            goes_on = bar(crawler.got, crawler.wanted, crawler.requests, budget)
+            crawler.is_stopped = crawler.is_stopped or not goes_on
         elif not goes_on:
             raise outcome
 
@@ -252,9 +259,7 @@ class Pager:
                         break
         warn_incomplete(finish_pages(shown, crawler.build_result()), 2)
 
-    async def arun_crawler(
-        self, crawler: Crawler, progress: bool | str | ProgressCallback
-    ) -> Result:
+    async def arun_crawler(self, crawler: Crawler, progress: ShowProgress) -> Result:
         """Asynchronous version of :meth:`run_crawler`."""
         with self._keep_on_failure(crawler), Progress(progress) as bar:
             for requests in self._iterate_rounds(crawler):
@@ -287,6 +292,7 @@ class Pager:
                 queued=True,
                 give_up=crawler.is_heavy,
                 on_attempt=partial(record_attempt, page),
+                quiet=not crawler.shows_warnings,
             )
         except GqlnbError as error:
             return error
@@ -324,6 +330,6 @@ def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) ->
     result = attach_crawler(crawler.build_result(ended), crawler)
     error.result = result  # type: ignore[attr-defined]
     if ended == FAILED and error.args and not getattr(error, "problems", ()):
-        error.args = (f"{error.args[0]} {crawler.got:,} items came before. {ADVICE}",)
+        error.args = (f"{error.args[0]} {crawler.got:,} items were received before. {ADVICE}",)
     if ended == INTERRUPTED:
         error.add_note(f"{crawler.build_report(ended)}. Continue with client.resume().")

@@ -21,7 +21,6 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from gqlnb.auth import collect_secrets
 from gqlnb.config import replace_file
 from gqlnb.document.json_codec import (
     JSONError,
@@ -43,9 +42,10 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.http.messages import JSON_CONTENT_TYPE, Response
-from gqlnb.http.rate_limit_rules import read_retry_after
 from gqlnb.http.response_parser import QUERY_ERROR_STATUSES, has_json_media_type
+from gqlnb.http.retry_rules import read_retry_after
 from gqlnb.redact import MASK, find_secrets, replace_secrets, widen_to_json_values
+from gqlnb.tokens import collect_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,6 @@ __all__ = [
     "CassetteLine",
     "LineSpan",
     "RecordedAnswer",
-    "RecordedFailure",
     "TransportOutcome",
     "build_request_key",
     "decode_answer",
@@ -291,11 +290,9 @@ class Cassette:
         return sorted(span for spans in self._spans_by_key.values() for span in spans)
 
     def _find_spans(self, key: bytes) -> list[LineSpan]:
-        """Return the lines of a request.
-
-        If none is equal, one matches whose document is laid out differently, as after an edit by
-        hand, or which has a mask in the place of a secret that this process does not know.
-        """
+        """Return the lines of a request."""
+        # If none is equal, one matches whose document is laid out differently, as after an edit by
+        # hand, or which has a mask in the place of a secret that this process does not know.
         if key in self._spans_by_key:
             return self._spans_by_key[key]
         if self._loose_keys is None:
@@ -339,6 +336,7 @@ class Cassette:
     def _index_span(self, span: LineSpan) -> None:
         line = span.line
         key = encode_request(line.connection, line.query, line.operation, line.variables)
+        # A take that is recorded anew begins a new sequence, in which those after it are missing.
         spans = self._spans_by_key.setdefault(key, [])
         self._superseded += len(spans[max(0, line.take - 1) :])
         spans[max(0, line.take - 1) :] = [span]
@@ -369,11 +367,9 @@ class Cassette:
         return ReplayError(f"{self.display_path}, line {number} is broken: {reason}. {REPAIR_HINT}")
 
     def _write_line(self, file: IO[bytes] | None, line: bytes) -> int:
-        """Append a line completely or not at all; return its offset.
-
-        The offset is 0 if a header or a line break had to be written before it: the index must
-        then be built again.
-        """
+        """Append a line completely or not at all; return its offset."""
+        # The offset is 0 if a header or a line break had to be written before it: the index must
+        # then be built again.
         if file is None:
             return 0
         size = file.seek(0, os.SEEK_END)
@@ -438,13 +434,12 @@ def build_request_key(
 ) -> bytes:
     """Return the JSON object of a request, without secrets.
 
-    Equal requests give equal bytes: keys are sorted, and whole numbers are integers.
-
     Raises
     ------
     ReplayError
         If a variable cannot be written as JSON.
     """
+    # Equal requests give equal bytes: keys are sorted, and whole numbers are integers.
     fault = next(iter_faults(variables, ()), None)
     if fault is not None:
         msg = f"The request cannot be recorded: {fault}"
@@ -490,7 +485,10 @@ def mask_secrets(data: bytes) -> bytes:
         else:
             is_json = True
         if not is_json:  # raised here, as the frames of the other error contain the text
-            msg = "A request or answer with a token in such a place cannot be recorded without it."
+            msg = (
+                "The request or response cannot be recorded: removing the token would make it "
+                "invalid JSON."
+            )
             raise ReplayError(msg)
     return data
 
@@ -511,13 +509,7 @@ def is_masked_match(known: bytes, asked: bytes) -> bool:
 
 
 def encode_outcome(outcome: TransportOutcome) -> RecordedAnswer:
-    """Return the recorded form of an outcome.
-
-    Raises
-    ------
-    ReplayError
-        If it cannot be written as JSON.
-    """
+    """Return the recorded form of an outcome; raise ReplayError if it cannot be written as JSON."""
     if isinstance(outcome, TransportError):
         names = (name for name, cls in ERROR_CLASSES.items() if isinstance(outcome, cls))
         name = cast("ErrorName", next(names))
@@ -569,13 +561,7 @@ def _encode_graphql(members: Mapping[str, object], status: int) -> RecordedAnswe
 
 
 def decode_answer(answer: RecordedAnswer) -> Response:
-    """Return the response of a recorded answer.
-
-    Raises
-    ------
-    TransportError
-        If a failure was recorded.
-    """
+    """Return the response of a recorded answer; raise TransportError if a failure was recorded."""
     failure = answer.failure
     if failure is not None:
         error = ERROR_CLASSES[failure.error](

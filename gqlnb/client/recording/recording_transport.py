@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gqlnb.auth import LITERAL_TOKEN_REFUSED, Token
-from gqlnb.client.auth_headers import Credentials, check_headers
+from gqlnb.client.credentials import Credentials, check_headers
 from gqlnb.client.recording.cassette import decode_answer, encode_outcome
 from gqlnb.client.recording.session import get_active_recording
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.document.json_codec import load_json
-from gqlnb.errors import AuthError, QueryError, ReplayError, TransportError
+from gqlnb.errors import (
+    AuthError,
+    LiteralSecretError,
+    QueryError,
+    ReplayError,
+    TransportError,
+)
 from gqlnb.http.messages import Response
 from gqlnb.redact import strip_traceback
+from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gqlnb.auth import TokenHolder
     from gqlnb.client.recording.cassette import RecordedAnswer, TransportOutcome
     from gqlnb.client.recording.session import RecordedRequest, Recording
     from gqlnb.client.transports import Transport
     from gqlnb.http.messages import Request
+    from gqlnb.tokens import TokenHolder
 
-__all__ = ["RecordingTransport", "resolve_secrets", "select_transport"]
+__all__ = ["RecordingTransport", "resolve_secrets"]
 
 PROMPT_TOKEN = "prompt"  # noqa: S105
 
@@ -35,9 +41,6 @@ def resolve_secrets(
 ) -> tuple[Credentials, AuthError | None]:
     """Return the credentials of a client, and the error to raise if they are needed and missing.
 
-    A recording may be replayed where the environment variables of its tokens are not set, so their
-    absence is an error only for a request that is really sent.
-
     Raises
     ------
     AuthError
@@ -45,6 +48,8 @@ def resolve_secrets(
     TargetError
         If a header is invalid.
     """
+    # A recording may be replayed where the environment variables of its tokens are not set, so
+    # their absence is an error only for a request that is really sent.
     active = get_active_recording(recording)
     if active is not None and active.mode == "replay" and token == PROMPT_TOKEN:
         return Credentials(None, {}), AuthError("No token is asked for during a replay.")
@@ -52,41 +57,9 @@ def resolve_secrets(
         return Credentials(Token.from_source(token), check_headers(headers)), None
     except AuthError as error:
         missing = strip_traceback(error)
-    if active is None or active.mode == "record" or str(missing) == LITERAL_TOKEN_REFUSED:
+    if active is None or active.mode == "record" or isinstance(missing, LiteralSecretError):
         raise missing
     return Credentials(None, {}), missing
-
-
-def select_transport(
-    transport: Transport,
-    name: str | None,
-    own: Recording | None = None,
-    token_error: AuthError | None = None,
-) -> Transport:
-    """Return a client's transport, with a :class:`RecordingTransport` around it if one is active.
-
-    Parameters
-    ----------
-    transport
-        The transport of the client.
-    name
-        Name of its connection; None to identify it by its address.
-    own
-        The client's own recording.
-    token_error
-        The error of its missing token, if it was created without one for a recording.
-
-    Raises
-    ------
-    AuthError
-        If a token is missing and no recording is active.
-    """
-    recording = get_active_recording(own)
-    if recording is not None:
-        return RecordingTransport(transport, recording, name or transport.source, token_error)
-    if token_error is not None:
-        raise AuthError(str(token_error))
-    return transport
 
 
 # A recording is a transport in front of another one, so that checks, redaction and typed decoding
@@ -187,7 +160,7 @@ class RecordingTransport:
     def _record_outcome(self, request: RecordedRequest, outcome: TransportOutcome) -> Response:
         try:
             self.recording.record_answer(request, encode_outcome(outcome))
-        except BaseException as error:  # its frames contain the response with its secrets
+        except BaseException as error:  # noqa: BLE001 - its frames contain the response with its secrets
             failure: BaseException = strip_traceback(error)
         else:
             if isinstance(outcome, Response):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gqlnb.auth import collect_secrets
 from gqlnb.config import replace_file
 from gqlnb.errors import GqlnbError, TargetError, sanitize_text
 from gqlnb.redact import (
@@ -21,13 +20,14 @@ from gqlnb.redact import (
     replace_secrets,
     widen_to_json_values,
 )
+from gqlnb.tokens import collect_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     JSONPath = tuple[str | int | None, ...]  # keys and indexes of a JSON value
 
-__all__ = ["Finding", "ScrubReport", "scrub"]
+__all__ = ["ScrubReport", "scrub"]
 
 # In folders: notebooks and their exports, recordings, logs. Not settings and programs, which may
 # contain a token on purpose.
@@ -173,6 +173,7 @@ def scrub(path: str | os.PathLike[str], *, dry_run: bool = False) -> ScrubReport
     read = 0
     for file in files:
         data = file.read_bytes()
+        # As git decides: a null byte near the beginning means a binary file.
         if b"\0" in data[:8192]:
             if file is target:
                 msg = f"{sanitize_text(target, 120)} is a binary file, which scrub() cannot search."
@@ -182,6 +183,7 @@ def scrub(path: str | os.PathLike[str], *, dry_run: bool = False) -> ScrubReport
         clean, in_file = _remove_secrets(file, data)
         findings += in_file
         if in_file and not dry_run:
+            # The target of a link, which stays a link.
             replace_file(file.resolve(), clean, keep_mode=True)
     return ScrubReport(tuple(findings), read, dry_run)
 
@@ -216,6 +218,7 @@ def _remove_secrets(file: Path, data: bytes) -> tuple[bytes, list[Finding]]:
         clean, leaks = replace_secrets(text, matches)
         if not leaks:
             break
+        # A notebook that does not open any more would be a loss; the token can still be revoked.
         if notebook is not None and _parse_notebook(file, clean) is None:
             msg = f"{file} would not be valid JSON without its tokens. Remove them by hand."
             raise GqlnbError(msg)
@@ -259,10 +262,8 @@ def _find_passwords(notebook: dict[str, object], text: str) -> Iterator[SecretMa
 
 
 def _iterate_strings(text: str) -> Iterator[tuple[JSONPath, int, int]]:
-    """Yield the path, start and end of each string of a JSON text, with its quotes.
-
-    The path of a key ends in None. Written by hand, as no JSON parser at hand gives positions.
-    """
+    """Yield path, start and end of the strings of a JSON text; the path of a key ends in None."""
+    # Written by hand, as no JSON parser at hand gives positions.
     path: list[str | int | None] = []  # None: the next string is a key of this object
     for match in STRING_PATTERN.finditer(text):
         match match[0][0]:

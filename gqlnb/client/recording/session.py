@@ -25,13 +25,10 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Request
 
 __all__ = [
-    "REPLAY_VARIABLE",
     "SERVER_NAME",
     "RecordedRequest",
     "Recording",
     "RecordingOptions",
-    "build_exhausted_error",
-    "build_mismatch_error",
     "build_unrecordable_error",
     "can_omit_token",
     "get_active_recording",
@@ -124,18 +121,13 @@ class Recording:
         return self._cassette.display_path
 
     def identify_request(self, connection: str, request: Request) -> RecordedRequest:
-        """Return the recorded form of a request.
-
-        Raises
-        ------
-        ReplayError
-            If a variable cannot be written as JSON.
-        """
+        """Return the recorded form of a request; raise ReplayError if it is not valid JSON."""
         document = request.document
         ast: DocumentNode | str = request.query if document is None else document.ast
         operation = request.operation_name if document is None else document.name
         kind = "query" if document is None else document.kind
         variables = request.variables
+        # Without layout, so that a recording survives editing the white space of a cell.
         text = self._normalize(ast)
         if INTROSPECTION_PATTERN.match(text):
             text = INTROSPECTION_QUERY
@@ -143,16 +135,9 @@ class Recording:
         return RecordedRequest(key, kind, variables)
 
     def find_answer(self, question: RecordedRequest) -> RecordedAnswer | None:
-        """Return the next answer to a request; None if the request is to be sent.
-
-        The last answer to a query is repeated. A recorded mutation is never sent because it was
-        replayed too often.
-
-        Raises
-        ------
-        ReplayError
-            If the request has no answer and must not be sent.
-        """
+        """Return the next answer, None to send the request, or raise ReplayError for neither."""
+        # The last answer to a query is repeated. A recorded mutation is never sent because it was
+        # replayed too often.
         with self._lock:
             if self.mode == "record" or question.key in self._recorded_takes:
                 return None  # a request that this recording has sent once, it always sends
@@ -295,15 +280,7 @@ def recorded(path: str | os.PathLike[str], *, mode: RecordingMode = "auto") -> R
 def resolve_recording(
     recording: Recording | str | os.PathLike[str] | None = None, mode: RecordingMode = "auto"
 ) -> Recording | None:
-    """Return the recording for the options of a client.
-
-    Raises
-    ------
-    ReplayError
-        If the file to replay does not exist.
-    OptionError
-        If an option is invalid.
-    """
+    """Return the recording for the options of a client."""
     if isinstance(recording, Recording):
         return recording
     if recording is None:
@@ -328,15 +305,7 @@ def _open_replay(path: str) -> Recording:
 
 
 def get_active_recording(own: Recording | None = None) -> Recording | None:
-    """Return the recording that a client uses now, if any.
-
-    The environment variable comes first, then the innermost ``with`` block, then the client's own.
-
-    Parameters
-    ----------
-    own
-        The client's own recording.
-    """
+    """Return the active recording: of ``GQLNB_REPLAY``, else of the innermost block, else `own`."""
     path = read_replay_path()
     if path:
         return _open_replay(path)
@@ -354,17 +323,7 @@ def can_omit_token(
 
 
 def build_unrecordable_error(recording: Recording, what: str, why: str) -> ReplayError:
-    """Return the error for a kind of request that cannot be recorded.
-
-    Parameters
-    ----------
-    recording
-        The active recording.
-    what
-        The kind of request, in the plural.
-    why
-        The reason, as a sentence.
-    """
+    """Return the error for a kind of requests that cannot be recorded, and the reason `why`."""
     if read_replay_path():
         way = f"unset {REPLAY_VARIABLE}"
     elif recording in _open_recordings:
@@ -373,7 +332,7 @@ def build_unrecordable_error(recording: Recording, what: str, why: str) -> Repla
         way = "ask a client that has no recording="
     return ReplayError(
         f"{recording.display_path} is active, and recordings cannot hold {what}: {why} "
-        f"To have them, {way}. A cell that nbval should not run has the tag nbval-skip."
+        f"To use them, {way}. To exclude a cell from nbval, add the tag nbval-skip."
     )
 
 
@@ -391,17 +350,7 @@ def format_recording_hint(shown: str, key: bytes = b"") -> str:
 
 
 def build_mismatch_error(key: bytes, cassette: Cassette, hint: str) -> ReplayError:
-    """Return the error for a request without an answer; it names the most similar line.
-
-    Parameters
-    ----------
-    key
-        The request.
-    cassette
-        The file.
-    hint
-        Instructions for recording it.
-    """
+    """Return the error for a request without an answer; it names the most similar line."""
     request = load_json(key)
     spans = cassette.read_spans()
     msg = f"{cassette.display_path} holds no answer to {describe_request(request)}. "
@@ -418,9 +367,9 @@ def build_exhausted_error(key: bytes, shown: str, count: int) -> ReplayError:
     """Return the error for a mutation that is replayed more often than it was recorded."""
     times = "once" if count == 1 else f"{count} times"
     return ReplayError(
-        f"{shown} holds {describe_request(load_json(key))} {times}, and it was asked for once "
-        "more. A recorded mutation is sent again only with mode='record'. To start with its first "
-        "answer again, create the recording, or the client that has it, again."
+        f"{shown} holds {describe_request(load_json(key))} {times}, but it was requested "
+        "again. Use mode='record' to send a recorded mutation again. To replay from the first "
+        "response, create a new recording or client."
     )
 
 

@@ -5,24 +5,29 @@ Response paths and info objects are built when they are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterable, Callable
+from contextlib import suppress
+from copy import copy
 from functools import cached_property
+from operator import attrgetter
 from time import perf_counter
 from types import coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from graphql import GraphQLResolveInfo
+from graphql import GraphQLResolveInfo, Undefined, is_non_null_type
 from graphql.error import located_error
 from graphql.execution.values import get_argument_values
-from graphql.pyutils import Path
+from graphql.pyutils import Path, is_iterable
 
+from gqlnb.engine.compiler.located_errors import ErrorLocation, PlanErrors, list_keys
 from gqlnb.engine.graphql_compat import (
     CORO,
     IS_GRAPHQL_33,
     NO_INCREMENTAL,
     PLAIN_TYPES,
+    SERIALIZER_NAME,
+    AnyGraphQLType,
     BaseExecutor,
-    CollectedErrors,
     FieldGroup,
     Value,
     collect_fields,
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
     from graphql import FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType
 
 __all__ = [
+    "ArgumentSource",
     "CompiledFunction",
     "FieldGroups",
     "Info",
@@ -46,7 +52,6 @@ __all__ = [
     "PlannedField",
     "RepeatPlanExecutor",
     "strip_list_indices",
-    "to_path",
 ]
 
 # A path in compiled code: nested (previous, key, type name), the layout of graphql-core's Path.
@@ -56,6 +61,12 @@ LazyPath = tuple[Any, Any, Any] | None
 CompiledFunction: TypeAlias = "Callable[[Value, LazyPath, PlanExecutor], Value]"
 
 
+new_tuple: Any = tuple.__new__  # half the time of the constructor of a named tuple
+# Name, name of the variable or None, constant or default (Undefined without one), and whether null
+# is an error.
+ArgumentSource: TypeAlias = tuple[str, str | None, Any, bool]
+
+
 def to_path(path: LazyPath) -> Value:
     """Return graphql-core's Path of a nested tuple."""
     keys = []
@@ -63,7 +74,7 @@ def to_path(path: LazyPath) -> Value:
         keys.append(path)
         path = path[0]
     for _, key, name in reversed(keys):
-        path = Path(path, key, name)
+        path = new_tuple(Path, (path, key, name))
     return path
 
 
@@ -78,16 +89,10 @@ def strip_list_indices(path: LazyPath) -> LazyPath:
 _member: Any = type(GraphQLResolveInfo.path)
 
 
-def _build_field_property(index: int) -> property:
-    return property(lambda self: self._field.head[index])
-
-
+# An info holds a field, a path and an executor, and computes members when they are read: most
+# resolvers read one member or none.
 class Info(tuple[Any, ...]):
-    """The info object of a resolver, a stand-in for graphql-core's GraphQLResolveInfo.
-
-    It holds a field, a path and an executor, and computes members when they are read: most
-    resolvers read one member or none.
-    """
+    """The info object of a resolver, a stand-in for graphql-core's GraphQLResolveInfo."""
 
     __slots__ = ()
     _field: Any = _member(0, "")
@@ -95,20 +100,33 @@ class Info(tuple[Any, ...]):
     _run: Any = _member(2, "")
     _fields = GraphQLResolveInfo._fields
 
-    field_name = _build_field_property(0)
-    field_nodes = _build_field_property(1)
-    return_type = _build_field_property(2)
-    parent_type = _build_field_property(3)
-    path = property(lambda self: to_path(self._path))
-    schema = property(lambda self: self._run.plan.schema)
-    fragments = property(lambda self: self._run.plan.fragments)
-    root_value = property(lambda self: self._run.root_value)
-    operation = property(lambda self: self._run.plan.operation)
-    variable_values = property(lambda self: self._run.variable_values)
-    context = property(lambda self: self._run.context_value)
-    is_awaitable = property(lambda self: self._run.plan.awaits)
+    # Getters in C take half the time of a function.
+    field_name = property(attrgetter("_field.field_name"))
+    field_nodes = property(attrgetter("_field.nodes"))
+    return_type = property(attrgetter("_field.type"))
+    parent_type = property(attrgetter("_field.parent"))
+    schema = property(attrgetter("_run.plan.schema"))
+    fragments = property(attrgetter("_run.plan.fragments"))
+    root_value = property(attrgetter("_run.root_value"))
+    operation = property(attrgetter("_run.plan.operation"))
+    variable_values = property(attrgetter("_run.variable_values"))
+    context = property(attrgetter("_run.context_value"))
+    is_awaitable = property(attrgetter("_run.plan.awaits"))
     abort_signal = None  # graphql-core itself executes if there is one
-    async_helpers = property(lambda self: self._run.async_helpers)
+    async_helpers = property(attrgetter("_run.async_helpers"))
+
+    @property
+    def path(self) -> Value:
+        """The response path; the rows of a list share the part above them."""
+        path: Value = self._path
+        above = path[0]
+        if above is None or type(above[1]) is not int:
+            return to_path(path)
+        known = self._run.__dict__.get("list_path")
+        if known is None or known[0] is not above[0]:
+            known = self._run.__dict__["list_path"] = (above[0], to_path(above[0]))
+        row = new_tuple(Path, (known[1], above[1], above[2]))
+        return new_tuple(Path, (row, path[1], path[2]))
 
     @property  # type: ignore[misc]
     def __class__(self) -> Value:
@@ -121,7 +139,7 @@ class Info(tuple[Any, ...]):
     def __len__(self) -> int:
         return len(self._fields)
 
-    def __getitem__(self, index: Any) -> Value:
+    def __getitem__(self, index: Value) -> Value:
         return tuple(iter(self))[index]
 
     def __eq__(self, other: object) -> bool:
@@ -146,10 +164,12 @@ LONG_LIST = 64
 class PlannedField(Protocol):
     """The part of a :class:`gqlnb.engine.compiler.plans.FieldPlan` that an executor uses."""
 
+    arguments: list[ArgumentSource] | None
+    location: ErrorLocation
     parent: GraphQLObjectType
     group: FieldGroup
     nodes: list[FieldNode]
-    head: tuple[Any, ...]
+    field_name: str
     definition: GraphQLField
     default: bool
     exact: Value  # a type or None
@@ -170,6 +190,9 @@ class PlannedSelection(Protocol):
     def enter(self, source: Value, path: LazyPath, run: PlanExecutor) -> Value:
         """Execute it."""
 
+    def list_included_groups(self, run: PlanExecutor) -> dict[str, FieldGroup]:
+        """Return the fields that a run executes."""
+
 
 @coroutine
 def yield_to_loop() -> Generator[None, None, None]:
@@ -178,12 +201,10 @@ def yield_to_loop() -> Generator[None, None, None]:
 
 
 async def await_after_turn(value: Awaitable[Value]) -> Value:
-    """Await a single value at the time when ``gather`` would run its task, without the task.
-
-    graphql-core 3.2 gathers even one value: the task starts a turn of the loop later, and its error
-    is raised two turns after it ends. The order of errors that race for a null depends on that. A
-    value two turns early changes nothing, nor does a leaf, below which nothing can fail.
-    """
+    """Await a single value at the time when ``gather`` would run its task, without the task."""
+    # graphql-core 3.2 gathers even one value: the task starts a turn of the loop later, and its
+    # error is raised two turns after it ends. The order of errors that race for a null depends on
+    # that. A value two turns early changes nothing, nor does a leaf, below which nothing can fail.
     await yield_to_loop()
     try:
         return await value
@@ -191,6 +212,30 @@ async def await_after_turn(value: Awaitable[Value]) -> Value:
         await yield_to_loop()
         await yield_to_loop()
         raise
+
+
+def is_sync_rows(value: Value) -> bool:
+    """Return whether graphql-core iterates over a value at once, as over a generator."""
+    return is_iterable(value) and not isinstance(value, AsyncIterable)
+
+
+def read_arguments(
+    sources: list[ArgumentSource], variables: dict[str, Any]
+) -> dict[str, Any] | None:
+    """Return the arguments of a field; None if graphql-core must report an error in them."""
+    values = {}
+    for name, variable, value, required in sources:
+        if variable is None:
+            values[name] = value
+        elif variable in variables:
+            values[name] = variables[variable]
+            if required and values[name] is None:
+                return None
+        elif value is not Undefined:
+            values[name] = value
+        elif required:
+            return None
+    return values
 
 
 class FieldGroups(dict[str, Any]):
@@ -204,16 +249,14 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     """One execution of a plan: the first, which graphql-core has built, or a further one."""
 
     plan: Any  # an OperationPlan; plans imports this module, so that the type can't be named
+    # Not a cached property, which takes as long as the arguments of a small operation.
+    _coerced_arguments: dict[PlannedField, dict[str, Any]] | None = None
 
     # Cached properties, since most runs need none of these objects.
     @cached_property
     def collected_errors(self) -> Value:
         """The errors of nullable positions, in the order of their occurrence."""
-        return CollectedErrors()
-
-    @cached_property
-    def _coerced_arguments(self) -> dict[PlannedField, dict[str, Any]]:
-        return {}
+        return PlanErrors()
 
     if IS_GRAPHQL_33:
 
@@ -248,22 +291,37 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             return self.build_response(data)
         return self.build_response(data, self.collected_errors.errors)
 
+    @property
+    def coerced_variables(self) -> dict[str, Any]:
+        """The coerced variables by name."""
+        values = self.variable_values
+        return values.coerced if IS_GRAPHQL_33 else values  # type: ignore[no-any-return]
+
     # -- selection sets, which graphql-core's methods reach
 
     def collect_root_fields(self, kind: GraphQLOutputType) -> Value:
         """Collect the fields of the operation itself."""
-        arguments = (self.schema, self.fragments, self.variable_values, kind)
+        conditions = self.plan.conditions
+        source = self if conditions is None else conditions
+        arguments = (self.schema, source.fragments, self.variable_values, kind)
         if IS_GRAPHQL_33:
-            return collect_fields(*arguments, self.operation, self.hide_suggestions)[0]
-        return collect_fields(*arguments, self.operation.selection_set)
+            found = collect_fields(*arguments, source.operation, self.hide_suggestions)[0]
+        else:
+            found = collect_fields(*arguments, source.operation.selection_set)
+        return found if conditions is None else conditions.restore_groups(found)
 
     def collect_fields_below(self, kind: GraphQLOutputType, group: FieldGroup) -> Value:
         """Collect the fields below a group of fields."""
-        arguments: tuple[object, ...] = (self.schema, self.fragments, self.variable_values)
+        conditions = self.plan.conditions
+        source = self if conditions is None else conditions
+        group = group if conditions is None else conditions.copy_group(group)
+        arguments: tuple[object, ...] = (self.schema, source.fragments, self.variable_values)
         if IS_GRAPHQL_33:
-            arguments = (*arguments, self.operation, kind, group, self.hide_suggestions)
-            return collect_subfields(*arguments)[0]
-        return collect_subfields(*arguments, kind, group)
+            arguments = (*arguments, source.operation, kind, group, self.hide_suggestions)
+            found = collect_subfields(*arguments)[0]
+        else:
+            found = collect_subfields(*arguments, kind, group)
+        return found if conditions is None else conditions.restore_groups(found)
 
     if IS_GRAPHQL_33:
 
@@ -288,7 +346,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             return self.plan.get_selection_below(self, return_type, field_nodes).groups
 
         def execute_fields(
-            self, parent_type: GraphQLObjectType, source_value: Value, path: LazyPath, fields: Any
+            self, parent_type: GraphQLObjectType, source_value: Value, path: LazyPath, fields: Value
         ) -> Value:
             """Execute a selection set: by compiled code once that pays."""
             if type(fields) is FieldGroups:
@@ -302,20 +360,30 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         info: Value,
         path: LazyPath,
         result: Value,
-        *more: Any,
+        *more: Value,
     ) -> Value:
-        """Complete a list: by compiled code if it is long."""
-        if type(result) in (list, tuple) and len(result) >= LONG_LIST:
-            return self.plan.get_list_completer(info.parent_type, group, return_type)(
-                result, path, self
+        """Complete a list: by compiled code if it is long, or if the plan is compiled."""
+        known = type(result) in (list, tuple)
+        if len(result) >= LONG_LIST if known else self.plan.is_compiled and is_sync_rows(result):
+            complete = self.plan.get_list_completer(
+                info.parent_type, group, return_type, iterator=not known
             )
+            return complete(result, path, self)
         return super().complete_list_value(return_type, group, info, path, result, *more)
+
+    def complete_rows_uncompiled(
+        self, rows: Value, field: PlannedField, kind: GraphQLOutputType, path: LazyPath
+    ) -> Value:
+        """Complete a list like graphql-core."""
+        info = self.build_info(field, strip_list_indices(path))
+        given = (kind, field.group, info, to_path(path), rows)
+        return super().complete_list_value(*given, *NO_INCREMENTAL)
 
     def execute_uncompiled(
         self, selection: PlannedSelection, source: Value, path: LazyPath
     ) -> Value:
         """Execute a selection set like graphql-core."""
-        given = (selection.kind, source, to_path(path), dict(selection.groups))
+        given = (selection.kind, source, to_path(path), selection.list_included_groups(self))
         return super().execute_fields(*given, *NO_INCREMENTAL)
 
     # -- methods that compiled code calls; source_writer has their names in strings
@@ -329,6 +397,13 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     ) -> None:
         """Collect an error of a nullable position; raise it, located, in any other."""
         kind = field.type if kind is None else kind
+        keys = list_keys(path)
+        known = field.location.locate(error, keys)
+        if known is not None:
+            if is_non_null_type(kind) and (not IS_GRAPHQL_33 or self.error_propagation):
+                raise known
+            self.collected_errors.add_at(known, keys)
+            return
         at = to_path(path)
         if IS_GRAPHQL_33:
             self.handle_field_error(error, kind, field.group, at)
@@ -337,9 +412,14 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             self.handle_field_error(located, kind, at)
 
     def execute_planned_field(self, field: PlannedField, source: Value, path: LazyPath) -> Value:
+        """Resolve and complete a field like graphql-core; compiled code has counted it."""
+        return self.execute_field_uncompiled(field, source, path)
+
+    def execute_field_uncompiled(self, field: PlannedField, source: Value, path: LazyPath) -> Value:
         """Resolve and complete a field like graphql-core."""
         given = (field.parent, source, field.group, to_path(path))
-        return self.execute_field(*given, *NO_INCREMENTAL)
+        # Not self.execute_field: that of a mutation executes its fields by compiled code.
+        return type(self).execute_field(self, *given, *NO_INCREMENTAL)
 
     def build_info(self, field: PlannedField, path: LazyPath) -> Value:
         """Return the info object of a field."""
@@ -354,14 +434,28 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         GraphQLError
             If a value does not match its type; the error is graphql-core's.
         """
-        cached = self._coerced_arguments.get(field)
+        known = self._coerced_arguments
+        if known is None:
+            known = self._coerced_arguments = {}
+        cached = known.get(field)
         if cached is not None:
             return cached.copy()
+        given = self.coerced_variables
+        if field.arguments is not None:
+            read = read_arguments(field.arguments, given)
+            if read is not None:
+                known[field] = read
+                return read.copy()
         more = (None, self.hide_suggestions) if IS_GRAPHQL_33 else ()
         values = get_argument_values(field.definition, field.nodes[0], self.variable_values, *more)
-        # Cached only if a resolver can't change a value.
-        if all(value is None or type(value) in PLAIN_TYPES for value in values.values()):
-            self._coerced_arguments[field] = values.copy()
+        # Cached only if each call would get the same objects: immutable ones, and the values of
+        # variables, which graphql-core passes to every call, too.
+        shared = set(map(id, given.values()))
+        if all(
+            value is None or type(value) in PLAIN_TYPES or id(value) in shared
+            for value in values.values()
+        ):
+            known[field] = values.copy()
         return values
 
     @cached_property
@@ -385,7 +479,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
                 return self.complete_field(value, field, path)
             completed = field.completer(value, path, self)  # now its type is probably usual
             return self.guard(completed, field, path) if self.is_awaitable(completed) else completed
-        except Exception as error:  # whatever a resolver raises
+        except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             return self.fail(error, field, path)
 
     def complete_field(self, value: Value, field: PlannedField, path: LazyPath) -> Value:
@@ -405,6 +499,29 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         given = (kind, field.group, self.build_info(field, path), to_path(path), value)
         return self.complete_value(*given, *NO_INCREMENTAL)
 
+    def check_serialized(
+        self,
+        serialized: Value,
+        value: Value,
+        kind: AnyGraphQLType,
+        field: PlannedField,
+        path: LazyPath,
+        item: GraphQLOutputType | None = None,
+    ) -> Value:
+        """Return a serialized value; a coroutine of it if it must be awaited.
+
+        Raises
+        ------
+        TypeError
+            If it is null; the error is graphql-core's.
+        """
+        answer = copy(kind)
+        setattr(answer, SERIALIZER_NAME, lambda _: serialized)
+        completed = self.complete_leaf_value(answer, value)
+        return (
+            self.guard(completed, field, path, item) if self.is_awaitable(completed) else completed
+        )
+
     def complete_unusual_item(
         self, value: Value, field: PlannedField, kind: GraphQLOutputType, path: LazyPath
     ) -> Value:
@@ -415,7 +532,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             completed = self.complete_item(value, field, kind, path)
             if self.is_awaitable(completed):
                 return self.guard(completed, field, path, kind)
-        except Exception as error:  # whatever a resolver raises
+        except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             return self.fail(error, field, path, kind)
         return completed
 
@@ -466,7 +583,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
                 value = self.await_timed(value, field)
             completed = field.completer(await value, path, self)
             return await completed if self.is_awaitable(completed) else completed
-        except Exception as error:  # whatever a resolver raises
+        except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             return self.fail(error, field, path)
 
     async def await_leaf(
@@ -483,7 +600,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             if completed is None or type(completed) in PLAIN_TYPES:
                 return completed
             return await completed if self.is_awaitable(completed) else completed
-        except Exception as error:  # whatever a resolver raises
+        except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             return self.fail(error, field, path)
 
     async def await_timed(self, value: Awaitable[Value], field: PlannedField) -> Value:
@@ -501,7 +618,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         value: Value,
         field: PlannedField,
         path: LazyPath,
-        *taker: Any,
+        *taker: Value,
     ) -> Value:
         """Await the one leaf that an object waits for.
 
@@ -516,7 +633,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
                 if type(awaited) not in PLAIN_TYPES and self.is_awaitable(awaited):
                     awaited = await awaited
             result[key] = awaited
-        except Exception as error:  # whatever a resolver raises
+        except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             if not IS_GRAPHQL_33:
                 await yield_to_loop()
             try:
@@ -538,7 +655,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         try:
             completed = self.complete_item(await value, field, kind, path)
             return await completed if self.is_awaitable(completed) else completed
-        except Exception as error:  # whatever a resolver raises
+        except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             return self.fail(error, field, path, kind)
 
     async def guard(
@@ -551,7 +668,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         """Await a completed value; collect or raise its error."""
         try:
             return await value
-        except Exception as error:  # whatever a resolver raises
+        except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             return self.fail(error, field, path, kind)
 
     async def join(self, result: Value, waiting: list[tuple[str | int, Awaitable[Value]]]) -> Value:
@@ -584,26 +701,25 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
                     result[key] = await value
                     return result
             return await self.join(result, waiting)
-        except Exception as error:  # whatever a resolver raises
+        except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             return self.fail(error, field, path, kind)
 
-    def settle(self, waiting: Any, rest: Any = ()) -> None:
+    def settle(self, waiting: Value, rest: Value = ()) -> None:
         """Let awaitables that will not be awaited end in the background."""
         values = [value for _, value in waiting or ()]
-        values += [value for value in rest if self.is_awaitable(value)]
+        with suppress(Exception):  # of the iterator that a resolver returned
+            values.extend(value for value in rest if self.is_awaitable(value))
         if values:
             self.settle_in_background(values)
 
 
+# A repeated run copies attributes from the plan's first run when it needs them: a run without
+# unusual values never does.
 class RepeatPlanExecutor(PlanExecutor):
-    """A further execution of a plan.
-
-    It copies its attributes from the plan's first run when it needs them: a run without unusual
-    values never does.
-    """
+    """A further execution of a plan."""
 
     @classmethod
-    def create(cls, plan: Any, root: Value, context: Value, variables: Value) -> PlanExecutor:
+    def create(cls, plan: Value, root: Value, context: Value, variables: Value) -> PlanExecutor:
         """Return an executor for a plan."""
         run = new_object(cls)
         run.plan = plan

@@ -2,54 +2,69 @@
 
 from __future__ import annotations
 
+from functools import partial
 from threading import Lock
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from graphql import (
     DocumentNode,
     ExecutionResult,
+    FieldNode,
     FragmentDefinitionNode,
     GraphQLAbstractType,
     GraphQLBoolean,
     GraphQLError,
     GraphQLID,
     GraphQLObjectType,
+    GraphQLSchema,
     GraphQLString,
     ListValueNode,
     ObjectValueNode,
     OperationType,
+    Undefined,
     ValueNode,
     VariableNode,
     default_field_resolver,
     get_nullable_type,
     is_leaf_type,
+    is_non_null_type,
 )
 from graphql.execution.values import get_argument_values
 
+from gqlnb.document.sized_cache import MAX_CACHED_CHARACTERS, SizedCache
+from gqlnb.engine.compiler.conditions import Condition, Conditions, find_branch_variables
 from gqlnb.engine.compiler.executor import (
+    ArgumentSource,
     CompiledFunction,
     FieldGroups,
     LazyPath,
     PlanExecutor,
     RepeatPlanExecutor,
 )
+from gqlnb.engine.compiler.located_errors import ErrorLocation
+from gqlnb.engine.compiler.python_types import OBJECT, TypeKinds
 from gqlnb.engine.graphql_compat import (
     IS_GRAPHQL_33,
     NO_INCREMENTAL,
     PLAIN_TYPES,
     SERIALIZERS,
     TOO_DEEP,
+    AnyGraphQLType,
     FieldGroup,
     Value,
+    get_input_default,
     get_serializer,
     new_object,
 )
 from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
-    from graphql import FieldNode, GraphQLField, GraphQLOutputType, GraphQLSchema
+    from graphql import GraphQLField, GraphQLOutputType, OperationDefinitionNode
+
+    from gqlnb.engine.compiler.variable_values import VariableCoercer
 
 __all__ = [
     "CachedOperation",
@@ -57,7 +72,6 @@ __all__ = [
     "FieldPlan",
     "OperationPlan",
     "SelectionPlan",
-    "cached_operations",
     "collect_facts",
     "get_operation",
 ]
@@ -65,6 +79,9 @@ __all__ = [
 # Compiling a selection takes about as long as executing this many rows of it by graphql-core, so
 # waiting for as many costs at most twice the time of the better choice.
 HOT = 96
+# Compiling an operation takes about as long as executing it this many times per field, plus some
+# tenths of a millisecond: a small operation is compiled when it is executed again.
+FIELDS_PER_RUN = 16
 DEEP_DOCUMENT = 60  # levels of selections beyond which a document is compiled when it is first seen
 CLASHING_ARGUMENTS = {"source", "info"}  # these names are parameters of the default resolver
 # Leaf types whose values need only a test of their Python type.
@@ -78,18 +95,24 @@ class FieldPlan:
     ----------
     name
         The response name.
+    location
+        Its nodes, for errors.
     parent
         The object type it is a field of.
     group
         Its nodes, in the form of graphql-core's methods.
-    head
-        The field name, the nodes, the type and the parent: the first members of its info object.
+    field_name
+        Its name in the schema.
     default
         Whether its value is looked up in its parent.
     native
         Its resolver, if that is called as ``(root, args, context)``.
     constants
         Its coerced arguments if they contain no variable; None if each run must coerce them.
+    arguments
+        The sources of its arguments if some are variables and the others constants: name, name of
+        the variable or None, constant or default, whether null is an error. None if graphql-core
+        must coerce them.
     direct
         Whether its value is looked up in its parent without coercing arguments first.
     leaf
@@ -100,14 +123,16 @@ class FieldPlan:
 
     __slots__ = (
         "_completer",
+        "arguments",
         "constants",
         "default",
         "definition",
         "direct",
         "exact",
+        "field_name",
         "group",
-        "head",
         "leaf",
+        "location",
         "name",
         "native",
         "nodes",
@@ -130,9 +155,10 @@ class FieldPlan:
         self.name = name
         self.group = group
         self.nodes = [details.node for details in group] if IS_GRAPHQL_33 else group
+        self.location = ErrorLocation(self.nodes)
         self.definition = definition
         self.type = definition.type
-        self.head = (self.nodes[0].name.value, self.nodes, definition.type, parent)
+        self.field_name = self.nodes[0].name.value
         plan.resolvers.append((definition, definition.resolve))
         self.resolve = definition.resolve or plan.field_resolver
         self.default = self.resolve is default_field_resolver
@@ -140,6 +166,9 @@ class FieldPlan:
         self.exact = find_exact_type(self.type)
         self.leaf = is_leaf_type(self.type)
         self.constants = coerce_constant_arguments(definition, self.nodes[0])
+        self.arguments = (
+            list_argument_sources(definition, self.nodes[0]) if self.constants is None else None
+        )
         known = self.constants is not None and not CLASHING_ARGUMENTS & self.constants.keys()
         self.direct = self.default and known
         self._completer: CompiledFunction | None = None
@@ -159,7 +188,7 @@ def find_exact_type(kind: GraphQLOutputType) -> type | None:
     return found if found is not None and get_serializer(inner) is SERIALIZERS[inner] else None
 
 
-def coerce_constant_arguments(definition: GraphQLField, node: FieldNode) -> dict[str, Any] | None:
+def coerce_constant_arguments(definition: Value, node: FieldNode) -> dict[str, Any] | None:
     """Return the arguments of a field if all executions have the same, immutable ones."""
     if not definition.args and not node.arguments:
         return {}
@@ -171,6 +200,37 @@ def coerce_constant_arguments(definition: GraphQLField, node: FieldNode) -> dict
         return None
     immutable = all(value is None or type(value) in PLAIN_TYPES for value in values.values())
     return values if immutable else None
+
+
+def list_argument_sources(definition: GraphQLField, node: FieldNode) -> list[ArgumentSource] | None:
+    """Return the sources of a field's arguments; None if graphql-core must coerce them."""
+    given = {argument.name.value: argument.value for argument in node.arguments or ()}
+    variables = {k: v.name.value for k, v in given.items() if isinstance(v, VariableNode)}
+    others = {k: argument for k, argument in definition.args.items() if k not in variables}
+    constants = coerce_constant_arguments(
+        SimpleNamespace(args=others),  # the constructor of a field would check the names again
+        FieldNode(
+            name=node.name,
+            arguments=tuple(a for a in node.arguments or () if a.name.value not in variables),
+        ),
+    )
+    if constants is None:
+        return None
+    sources: list[ArgumentSource] = []
+    for name, argument in definition.args.items():
+        out_name = argument.out_name or name
+        if name in variables:
+            try:
+                default = get_input_default(argument)
+            except TypeError:  # an invalid default, which graphql-core reports
+                return None
+            if not (IS_GRAPHQL_33 or default is Undefined or type(default) in PLAIN_TYPES):
+                return None  # graphql-core 3.2 coerces objects anew for each call
+            required = is_non_null_type(argument.type)
+            sources.append((out_name, variables[name], default, required))
+        elif out_name in constants:
+            sources.append((out_name, None, constants[out_name], False))
+    return sources
 
 
 def has_variable(node: ValueNode) -> bool:
@@ -192,11 +252,21 @@ class SelectionPlan:
         The collected fields, in the form of graphql-core's methods.
     fields
         The same as field plans, without fields that the type does not have.
-    function
-        The compiled function, once there is one.
+    conditions
+        The conditions of fields that only some runs execute, by response name.
     """
 
-    __slots__ = ("_fields", "function", "groups", "kind", "plan", "seen", "where")
+    __slots__ = (
+        "_fields",
+        "_functions",
+        "conditions",
+        "groups",
+        "hot",
+        "kind",
+        "plan",
+        "seen",
+        "where",
+    )
 
     def __init__(
         self,
@@ -204,14 +274,22 @@ class SelectionPlan:
         kind: GraphQLObjectType,
         groups: dict[str, FieldGroup],
         where: str,
+        nodes: Sequence[OperationDefinitionNode | FieldNode],
     ) -> None:
         self.plan = plan
         self.kind = kind
+        self.conditions: dict[str, list[Condition]] = {}
+        if plan.conditions is not None:
+            selected = [node.selection_set for node in nodes if node.selection_set]
+            found = plan.conditions.list_conditions(selected)
+            # Not those of fields in fragments on other types.
+            self.conditions = {name: tests for name, tests in found.items() if name in groups}
         self.groups = FieldGroups(groups)
         self.groups.selection = self
         self.where = where
         self.seen = 0
-        self.function: CompiledFunction | None = None
+        self.hot = plan.hot
+        self._functions: list[CompiledFunction] | None = None
         self._fields: list[FieldPlan] | None = None
 
     @property
@@ -227,34 +305,52 @@ class SelectionPlan:
 
     def enter(self, source: Value, path: LazyPath, run: PlanExecutor) -> Value:
         """Execute the selection: like graphql-core until it has been executed often enough."""
-        if self.function is not None:
-            return self.function(source, path, run)
-        self.seen += 1
-        if self.seen <= self.plan.hot:
-            return run.execute_uncompiled(self, source, path)
-        return self.get_function()(source, path, run)
+        if self._functions is None:
+            self.seen += 1
+            if self.seen <= self.hot:
+                return run.execute_uncompiled(self, source, path)
+        return self.functions[self.plan.cache.type_kinds[type(source)]](source, path, run)
 
-    def get_function(self) -> CompiledFunction:
-        """Return the compiled function."""
-        if self.function is None:
-            self.function = self.plan.compiler.compile_selection(self)
-        return self.function
+    def list_included_groups(self, run: PlanExecutor) -> dict[str, FieldGroup]:
+        """Return the fields that a run executes."""
+        if not self.conditions:
+            return dict(self.groups)
+        given = run.coerced_variables
+        return {
+            name: group
+            for name, group in self.groups.items()
+            if all(given[variable] is value for variable, value in self.conditions.get(name, ()))
+        }
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it has been executed often enough."""
+        return self._functions is not None
+
+    @property
+    def functions(self) -> list[CompiledFunction]:
+        """The compiled functions, by the kind of their source object."""
+        if self._functions is None:
+            self._functions = self.plan.compiler.compile_selection(self)
+        return self._functions
 
 
 class FunctionCompiler(Protocol):
-    """The part of :class:`gqlnb.engine.compiler.compiler.PlanCompiler` that plans use."""
+    """The part of :class:`gqlnb.engine.compiler.lazy_functions.PlanCompiler` that plans use."""
 
-    def compile_selection(self, selection: SelectionPlan) -> CompiledFunction:
-        """Return a function that executes a selection."""
+    def compile_selection(self, selection: SelectionPlan) -> list[CompiledFunction]:
+        """Return the functions that execute a selection, by the kind of their source object."""
 
-    def get_variant(self, selection: SelectionPlan, *, dicts: bool) -> CompiledFunction:
-        """Return a function that executes a selection on dicts, or on other objects."""
-
-    def compile_rows(self, field: FieldPlan, kind: GraphQLOutputType) -> CompiledFunction:
-        """Return a function that completes a list of a field."""
+    def compile_rows(
+        self, field: FieldPlan, kind: GraphQLOutputType, *, iterator: bool = False
+    ) -> CompiledFunction:
+        """Return a function that completes a list, or any iterable, of a field."""
 
     def compile_completer(self, field: FieldPlan) -> CompiledFunction:
         """Return a function that completes a value of a field."""
+
+    def compile_field(self, field: FieldPlan) -> CompiledFunction:
+        """Return a function that resolves and completes a field."""
 
     def write_selection_source(self, selection: SelectionPlan) -> str:
         """Return the source of a selection."""
@@ -264,7 +360,10 @@ class FunctionCompiler(Protocol):
 
 
 class OperationPlan:
-    """One operation on one schema, for one set of values of its ``@skip`` and ``@include``.
+    """One operation on one schema.
+
+    Most ``@skip`` and ``@include`` by variables are branches of its functions; the operation has a
+    plan for each set of values of the others.
 
     Parameters
     ----------
@@ -274,19 +373,25 @@ class OperationPlan:
         The facts about its document.
     create_compiler
         Returns the compiler of its functions. A parameter, since the compiler imports this module.
+    branches
+        The variables of ``@skip`` and ``@include`` that may have any Boolean value in its runs.
     timed
         Whether its functions count calls and seconds.
 
     Attributes
     ----------
+    conditions
+        The conditions by these variables; None without any.
     metered
         Whether its functions count fields off the budgets of its runs.
     prototype
         The attributes that a further run copies from the first.
     resolvers, assumed_members
         The resolvers, and the attributes of types, that compiled code takes as constant.
-    source_names
-        The file names of its compiled code in tracebacks.
+    source_names, source_size
+        The file names of its compiled code in tracebacks, and its length in characters.
+    cache
+        The operations executed on the schema.
     """
 
     def __init__(
@@ -295,9 +400,13 @@ class OperationPlan:
         facts: DocumentFacts,
         create_compiler: Callable[[OperationPlan], FunctionCompiler],
         *,
+        branches: frozenset[str] = frozenset(),
         timed: bool = False,
     ) -> None:
         self.timed = timed
+        self.conditions = (
+            Conditions(first.operation, first.fragments, branches) if branches else None
+        )
         self.metered = hasattr(first, "budget")
         # Compiled code recurses less than graphql-core's methods with ours between them.
         self.hot = 0 if timed or facts.depth > DEEP_DOCUMENT else HOT
@@ -323,7 +432,7 @@ class OperationPlan:
             k: v for k, v in self.prototype.items() if getattr(PlanExecutor, k, v) is not v
         }
         self.fragments = self.prototype["fragment_definitions" if IS_GRAPHQL_33 else "fragments"]
-        self.root_function: CompiledFunction | None = None
+        self.root_functions: list[CompiledFunction] | None = None
         self.empty_variables = type(first.variable_values)({}, {}) if IS_GRAPHQL_33 else {}
         self.kind = self.schema.get_root_type(self.operation.operation)
         self.serial = self.operation.operation is OperationType.MUTATION
@@ -331,9 +440,12 @@ class OperationPlan:
         self.root: SelectionPlan | None = None
         self._selections: dict[tuple[object, ...], SelectionPlan] = {}
         self._list_fields: dict[tuple[object, ...], FieldPlan] = {}
+        self._serial_functions: dict[str, CompiledFunction] = {}  # by response name
         self.resolvers: list[tuple[GraphQLField, Value]] = []
         self.assumed_members: list[tuple[GraphQLOutputType, str, Value]] = []
         self.source_names: list[str] = []
+        self.source_size = 0
+        self.cache = get_operation_cache(self.schema)
         self.compiler = create_compiler(self)
 
     @property
@@ -341,13 +453,24 @@ class OperationPlan:
         """A run for collecting fields, without the caller's values."""
         return RepeatPlanExecutor.create(self, None, None, self._variables)
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether its root has been executed often enough to be compiled."""
+        return self.root_functions is not None or self.hot == 0
+
     # -- executing
 
     def execute(self, run: PlanExecutor) -> Value:
-        """Execute a run by the compiled function of the root selection."""
+        """Execute a run: by the compiled function of the root selection, once there is one."""
         try:
-            entered = self.root_function or self.compile_root(run)
-            data = entered(run.root_value, None, run)
+            if self.root_functions is not None:
+                root = run.root_value
+                kind = OBJECT if root is None else self.cache.type_kinds[type(root)]
+                data = self.root_functions[kind](root, None, run)
+            elif self.kind is None or self.serial:
+                data = self.execute_serially(run)
+            else:
+                data = self.enter_root(run)
         except GraphQLError as error:
             return self.respond(run, error)
         # Set by attributes: the constructor of ExecutionResult takes four times as long.
@@ -358,31 +481,27 @@ class OperationPlan:
             return result
         return self.respond(run, data)
 
-    def compile_root(self, run: PlanExecutor) -> CompiledFunction:
-        """Return the compiled function of the root; that of a mutation executes field by field.
+    def enter_root(self, run: PlanExecutor) -> Value:
+        """Execute the root selection: like graphql-core until compiling it repays.
 
         Raises
         ------
         GraphQLError
-            If the fields can't be collected.
+            If the fields can't be collected, or a field that must not be null has failed.
         """
-        if self.kind is None or self.serial:
-            return lambda _root, _path, run: self.execute_serially(run)
-        self.root_function = self.get_root_selection(run).get_function()
-        return self.root_function
+        root = self.get_root_selection(run)
+        self.set_first_compiled_run(root)
+        data = root.enter(run.root_value, None, run)
+        if root.is_compiled:
+            self.root_functions = root.functions
+        return data
 
-    def execute_first(self, run: PlanExecutor) -> Value:
-        """Execute the first run, by graphql-core's own methods."""
-        try:
-            if self.kind is None or self.serial:
-                data = self.execute_serially(run)
-            elif self.hot == 0:
-                return self.execute(run)
-            else:
-                data = run.execute_uncompiled(self.get_root_selection(run), run.root_value, None)
-        except GraphQLError as error:
-            return self.respond(run, error)
-        return self.respond(run, data)
+    def set_first_compiled_run(self, root: SelectionPlan) -> None:
+        """Set the number of runs of the root before it is compiled, after the first of them."""
+        if root.seen == 1 and self.hot:  # its selections are known since the first execution
+            selections = [root, *self._selections.values()]
+            fields = sum(len(selection.groups) for selection in selections)
+            root.hot = min(1 + fields // FIELDS_PER_RUN, HOT)
 
     def execute_serially(self, run: PlanExecutor) -> Value:
         """Return the data of a mutation; its fields are executed one after the other."""
@@ -390,9 +509,32 @@ class OperationPlan:
             word = self.operation.operation.value
             message = f"Schema is not configured to execute {word} operation."
             raise GraphQLError(message, self.operation)
-        groups = dict(self.get_root_selection(run).groups)
-        given = (self.kind, run.root_value, None, groups)
-        return run.execute_fields_serially(*given, *NO_INCREMENTAL)
+        root = self.get_root_selection(run)
+        self.set_first_compiled_run(root)
+        if root.seen < root.hot:
+            root.seen += 1
+        else:
+            # Graphql-core keeps the order and awaits; compiled code executes each field.
+            run.execute_field = partial(self.execute_serial_field, run)
+        given = (self.kind, run.root_value, None, root.list_included_groups(run))
+        data = run.execute_fields_serially(*given, *NO_INCREMENTAL)
+        if type(data) is dict:
+            run.__dict__.pop("execute_field", None)  # it refers to the run
+        return data
+
+    def execute_serial_field(self, run: PlanExecutor, *given: Value) -> Value:
+        """Execute a field of a mutation by compiled code, any field below it like graphql-core."""
+        _parent, source, group, path, *_ = given
+        if path.prev is not None:
+            return type(run).execute_field(run, *given)
+        function = self._serial_functions.get(path.key)
+        if function is None:
+            definition = self.find_definition(self.kind, group)
+            if definition is None:
+                return Undefined
+            field = FieldPlan(self, self.kind, path.key, group, definition)
+            function = self._serial_functions[path.key] = self.compiler.compile_field(field)
+        return function(source, None, run)
 
     def respond(self, run: PlanExecutor, data: Value) -> Value:
         """Return the result of a run, given its data or its error; await the data if needed."""
@@ -414,7 +556,7 @@ class OperationPlan:
 
     # -- fields and selections
 
-    def find_definition(self, kind: GraphQLObjectType, group: FieldGroup) -> Any:
+    def find_definition(self, kind: GraphQLObjectType, group: FieldGroup) -> AnyGraphQLType:
         """Return the definition of a field, None if the type has no such field."""
         node = group[0].node if IS_GRAPHQL_33 else group[0]
         name = node.name.value
@@ -426,10 +568,12 @@ class OperationPlan:
         """Return the selection of the operation itself."""
         if self.root is None:
             name = self.operation.name.value if self.operation.name else ""
-            self.root = SelectionPlan(self, self.kind, self.collect_root(run), name or "operation")
+            self.root = SelectionPlan(
+                self, self.kind, self.collect_root(run), name or "operation", [self.operation]
+            )
         return self.root
 
-    def collect_root(self, run: PlanExecutor) -> Any:
+    def collect_root(self, run: PlanExecutor) -> Value:
         """Collect the root fields.
 
         Raises
@@ -453,12 +597,18 @@ class OperationPlan:
         found = self._selections.get(key)
         if found is None:
             where = nodes[0].alias.value if nodes[0].alias else nodes[0].name.value
-            found = SelectionPlan(self, kind, run.collect_fields_below(kind, group), where)
+            groups = run.collect_fields_below(kind, group)
+            found = SelectionPlan(self, kind, groups, where, nodes)
             self._selections[key] = found
         return found
 
     def get_list_completer(
-        self, parent: GraphQLObjectType, group: FieldGroup, kind: GraphQLObjectType
+        self,
+        parent: GraphQLObjectType,
+        group: FieldGroup,
+        kind: GraphQLObjectType,
+        *,
+        iterator: bool,
     ) -> CompiledFunction:
         """Return the function that completes the lists of a field in uncompiled code."""
         nodes = [details.node for details in group] if IS_GRAPHQL_33 else group
@@ -468,7 +618,7 @@ class OperationPlan:
             name = nodes[0].alias.value if nodes[0].alias else nodes[0].name.value
             field = FieldPlan(self, parent, name, group, self.find_definition(parent, group))
             self._list_fields[key] = field
-        return self.compiler.compile_rows(field, kind)
+        return self.compiler.compile_rows(field, kind, iterator=iterator)
 
     def list_possible_types(self, kind: GraphQLAbstractType) -> list[GraphQLObjectType]:
         """Return the possible object types of an abstract type."""
@@ -512,6 +662,8 @@ class DocumentFacts(NamedTuple):
     ----------
     names
         The variables that ``@skip`` and ``@include`` read.
+    branches
+        Those of them whose fields can be branches of compiled code.
     plannable
         Whether the engine can execute it: incremental delivery and variables of fragments are
         left to graphql-core.
@@ -520,19 +672,24 @@ class DocumentFacts(NamedTuple):
     """
 
     names: tuple[str, ...]
+    branches: frozenset[str]
     plannable: bool
     depth: int
+
+
+BRANCH = "branch"  # in the key of a plan, for a variable that may have either value
+NOT_PLANNABLE = DocumentFacts((), frozenset(), plannable=False, depth=0)
 
 
 def collect_facts(document: DocumentNode) -> DocumentFacts:
     """Return the facts about a document."""
     if not isinstance(document, DocumentNode):
-        return DocumentFacts((), False, 0)
+        return NOT_PLANNABLE
     names: dict[str, None] = {}
     total = 0
     for definition in document.definitions:
         if isinstance(definition, FragmentDefinitionNode) and definition.variable_definitions:
-            return DocumentFacts((), False, 0)
+            return NOT_PLANNABLE
         deepest = 0
         waiting: list[tuple[Any, int]] = [(definition, 0)]
         while waiting:
@@ -541,7 +698,7 @@ def collect_facts(document: DocumentNode) -> DocumentFacts:
             for directive in getattr(node, "directives", None) or ():
                 word = directive.name.value
                 if word in ("defer", "stream"):
-                    return DocumentFacts((), False, 0)
+                    return NOT_PLANNABLE
                 if word in ("skip", "include"):
                     values = [argument.value for argument in directive.arguments or ()]
                     names |= {v.name.value: None for v in values if isinstance(v, VariableNode)}
@@ -549,13 +706,57 @@ def collect_facts(document: DocumentNode) -> DocumentFacts:
             if selections is not None:
                 waiting.extend((inner, depth + 1) for inner in selections.selections)
         total += deepest
-    return DocumentFacts(tuple(names), True, total)
+    branches = find_branch_variables(document, names) if names else frozenset()
+    return DocumentFacts(tuple(names), branches, plannable=True, depth=total)
 
 
-MAX_OPERATIONS = 512  # documents remembered; a notebook or a server repeats few
+MAX_OPERATIONS = 512  # documents remembered for a schema; a notebook or a server repeats few
 MAX_PLANS_PER_OPERATION = 16  # sets of @skip and @include values; each has a plan of its own
+# Sets beyond which a new one gets no plan: random sets would each be planned for a single run.
+MAX_PLANS_BUILT = 4 * MAX_PLANS_PER_OPERATION
+# Characters of generated source that the plans of a schema keep; with its code objects, source
+# takes some 20 bytes a character.
+MAX_SCHEMA_SOURCE = 2_000_000
 _lock = Lock()
-cached_operations: dict[tuple[object, ...], CachedOperation] = {}
+
+
+# The schema itself holds its cache, so that all plans are collected with the schema: a plan refers
+# to its schema, which would keep both in a weak dictionary for ever.
+class OperationCache(SizedCache[tuple[object, ...], "CachedOperation"]):
+    """The operations executed on a schema, by document and name, and the Python types seen.
+
+    Attributes
+    ----------
+    type_kinds
+        The kinds of the Python types of values.
+    new_source_size
+        The characters of source generated since their sum was last checked.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(MAX_OPERATIONS)
+        self.type_kinds = TypeKinds()
+        self.new_source_size = 0
+
+    def __reduce__(self) -> tuple[type[OperationCache], tuple[()]]:
+        """Copy or pickle an empty cache, along with the schema that holds it."""
+        return OperationCache, ()
+
+    def count_source(self, size: int) -> None:
+        """Count new source; drop the oldest operations if that of all has become too long."""
+        unchecked = MAX_SCHEMA_SOURCE // 8  # the sum takes as long as a small query
+        self.new_source_size += size
+        if self.new_source_size > unchecked:
+            self.new_source_size = 0
+            with self._lock:
+                bound = MAX_SCHEMA_SOURCE - unchecked
+                while sum(found.source_size for found in self.values()) > bound:
+                    self._drop(next(iter(self)))
+
+
+def get_operation_cache(schema: GraphQLSchema) -> OperationCache:
+    """Return the operations executed on a schema."""
+    return vars(schema).setdefault("gqlnb_operations", OperationCache())  # type: ignore[no-any-return]
 
 
 class CachedOperation:
@@ -568,12 +769,26 @@ class CachedOperation:
     name
         The requested name of the operation.
     plans
-        Its plans, by the values of the variables that ``@skip`` and ``@include`` read.
+        Its plans, by the values of the variables that ``@skip`` and ``@include`` read; those that
+        are branches of a plan are BRANCH.
     plan_without_variables
         The plan of an operation without variables.
+    plans_built
+        The number of plans built since a resolver changed.
+    coercer
+        The coercion of its variables, once there is a plan.
     """
 
-    __slots__ = ("document", "facts", "name", "plan_without_variables", "plans", "schema")
+    __slots__ = (
+        "coercer",
+        "document",
+        "facts",
+        "name",
+        "plan_without_variables",
+        "plans",
+        "plans_built",
+        "schema",
+    )
 
     def __init__(self, schema: GraphQLSchema, document: DocumentNode, name: str | None) -> None:
         self.schema = schema  # a reference, so that no other object gets the id of the cache key
@@ -582,10 +797,55 @@ class CachedOperation:
         self.facts = collect_facts(document)
         self.plans: dict[tuple[object, ...], OperationPlan] = {}
         self.plan_without_variables: OperationPlan | None = None
+        self.plans_built = 0
+        self.coercer: VariableCoercer | None = None
+
+    @property
+    def plannable(self) -> bool:
+        """Whether the engine can execute it, rather than graphql-core."""
+        if self.plans:
+            return True
+        schema = self.schema
+        incremental = IS_GRAPHQL_33 and (
+            schema.get_directive("defer") or schema.get_directive("stream")
+        )
+        return self.facts.plannable and not incremental
+
+    @property
+    def source_size(self) -> int:
+        """The characters of generated source that it keeps."""
+        return sum(plan.source_size for plan in list(self.plans.values()))
+
+    def build_plan_key(self, variables: Mapping[str, Value]) -> tuple[object, ...]:
+        """Return the key of the plan for coerced variables.
+
+        Raises
+        ------
+        TypeError
+            If a value is not hashable, so that it is not a Boolean.
+        """
+        facts = self.facts
+        if not facts.names:
+            return ()
+        key = tuple(variables.get(name, ...) for name in facts.names)
+        hash(key)
+        # Null is an error where graphql-core evaluates it, which depends on the other conditions.
+        if not all(type(value) is bool for value in key):
+            return key
+        return tuple(
+            BRANCH if name in facts.branches else value
+            for name, value in zip(facts.names, key, strict=True)
+        )
+
+    def list_branches(self, key: tuple[object, ...]) -> frozenset[str]:
+        """Return the variables that may have either value in the plan of a key."""
+        pairs = zip(self.facts.names, key, strict=True)
+        return frozenset(name for name, value in pairs if value is BRANCH)
 
     def store_plan(self, key: tuple[object, ...], plan: OperationPlan) -> None:
         """Cache the plan for one set of values."""
         with _lock:
+            self.plans_built += 1
             # The oldest entry is dropped: a dict is ordered, and a look-up need not reorder it.
             if len(self.plans) >= MAX_PLANS_PER_OPERATION:
                 self.plans.pop(next(iter(self.plans)))
@@ -597,11 +857,13 @@ class CachedOperation:
         """Drop all plans, since a resolver has changed."""
         with _lock:
             self.plans.clear()
+            self.plans_built = 0
             self.plan_without_variables = None
+            self.coercer = None
 
 
 def get_operation(
-    schema: GraphQLSchema, document: DocumentNode, name: str | None, given: tuple[object, ...]
+    schema: Value, document: Value, name: str | None, given: tuple[object, ...]
 ) -> CachedOperation:
     """Return the cached operation of a document.
 
@@ -613,12 +875,16 @@ def get_operation(
         The rest of the cache key: the caller's default resolvers, which a plan takes as constant,
         and whether the plan counts fields.
     """
-    key = (id(schema), id(document), name, *given)
-    found = cached_operations.get(key)
-    if found is None:
-        found = CachedOperation(schema, document, name)
-        with _lock:
-            if len(cached_operations) >= MAX_OPERATIONS:
-                cached_operations.pop(next(iter(cached_operations)))
-            cached_operations[key] = found
-    return found
+    # Ids are much faster than hashing a document, and safe as keys: the cached operation refers to
+    # both objects, so that no other object can get their ids. The schema's is among them since a
+    # copy of a schema may share its attributes.
+    key = (id(schema), id(document), name, *given) if given else (id(schema), id(document), name)
+    try:
+        return schema.gqlnb_operations[key]  # type: ignore[no-any-return]
+    except (AttributeError, KeyError):
+        operation = CachedOperation(schema, document, name)
+        # graphql-core reports other objects.
+        if isinstance(schema, GraphQLSchema) and isinstance(document, DocumentNode):
+            size = document.loc.end if document.loc else 1000  # of a text parsed without locations
+            get_operation_cache(schema).add(key, operation, min(size, MAX_CACHED_CHARACTERS))
+        return operation

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from inspect import iscoroutinefunction
-from itertools import count
+from itertools import count, takewhile
 from keyword import iskeyword
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -29,10 +29,14 @@ from graphql import (
     is_non_null_type,
 )
 
-from gqlnb.engine.compiler.type_resolution import OBJECT, UNUSUAL, AbstractTypeResolver
+from gqlnb.engine.compiler.python_types import DICT, FIRST_COMPUTED, MAPPING, OBJECT
+from gqlnb.engine.compiler.type_resolution import AbstractTypeResolver
 from gqlnb.engine.graphql_compat import (
     IS_GRAPHQL_33,
+    SERIALIZER_NAME,
     SERIALIZERS,
+    AnyGraphQLType,
+    Value,
     get_serializer,
     is_serialized_by_name,
 )
@@ -41,13 +45,17 @@ if TYPE_CHECKING:
     from gqlnb.engine.compiler.executor import CompiledFunction
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
 
-__all__ = ["SourceWriter"]
+__all__ = ["SourceTooLongError", "SourceWriter", "write_literal"]
 
 # Beyond these sizes an object gets a function of its own, since Python compiles and runs long
 # functions with many locals more slowly.
 MAX_INLINE_DEPTH = 3  # levels of objects in one function
 MAX_INLINE_FIELDS = 40  # fields of an object that is written into the function of its parent
 MAX_INLINE_TYPE_TESTS = 6  # possible types with a predicate that are tested in the function itself
+# Characters of source of one plan, some 4,000 fields. The rest is executed like graphql-core: it
+# would take seconds to compile, and many megabytes.
+MAX_PLAN_SOURCE = 1_000_000
+MAX_LITERAL = 200  # characters of a string that is written into the source
 CLOCK_CHECK = "if b.clock() > b.deadline: b.renew_credit()"
 SMALL_INT = (1 << 30) - 1  # integers up to it are one digit in CPython, which compares them fast
 LARGEST_FLOAT = "1.7976931348623157e308"  # values outside of its signs are not finite
@@ -60,6 +68,18 @@ LEAF_TESTS = {
     GraphQLFloat: f"type({{0}}) is not float or not -{LARGEST_FLOAT} <= {{0}} <= {LARGEST_FLOAT}",
     GraphQLBoolean: "{0} is not True and {0} is not False",
 }
+
+
+class SourceTooLongError(Exception):
+    """The source of a plan has reached its bound."""
+
+
+def write_literal(text: str) -> str:
+    """Return the source of a string literal."""
+    # All text of a document or a schema passes through it, or is bound to a name as a constant: a
+    # document that no parser made may have code as a name.
+    # Not repr: a subclass of str may have its own.
+    return str.__repr__(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +149,8 @@ class SourceWriter:
         The plan it is part of.
     get_rows_function
         Returns the function that completes the lists of a field.
-    dicts
-        Whether to write for parents that are dicts, rather than for other objects.
+    source_kind
+        The kind of the source objects to write for: DICT, OBJECT or MAPPING.
 
     Attributes
     ----------
@@ -146,11 +166,11 @@ class SourceWriter:
         self,
         plan: OperationPlan,
         get_rows_function: Callable[[FieldPlan, Any], CompiledFunction],
-        *,
-        dicts: bool,
+        source_kind: int,
     ) -> None:
         self.plan = plan
-        self.dicts = dicts
+        self.source_kind = source_kind
+        self.dicts = source_kind == DICT
         self.lines: list[str] = []
         self.constants: dict[str, object] = {}
         # Lists of awaitables: None at the top of the function, and again after each use, so that a
@@ -158,6 +178,7 @@ class SourceWriter:
         self.waiting_names: list[str] = []
         self.class_names: list[str] = []
         self._get_rows_function = get_rows_function
+        self._characters_left = MAX_PLAN_SOURCE - plan.source_size
         self._depth = 1
         self._names: dict[int, str] = {}
         self._name_numbers = count(1)
@@ -181,10 +202,13 @@ class SourceWriter:
 
     def add_line(self, line: str) -> None:
         """Write a line at the current depth."""
+        self._characters_left -= len(line)
+        if self._characters_left < 0:
+            raise SourceTooLongError
         self.lines.append(f"{' ' * self._depth}{line}")
 
     @contextmanager
-    def open_block(self, head: str, when: bool = True) -> Iterator[None]:
+    def open_block(self, head: str, *, when: bool = True) -> Iterator[None]:
         """Indent lines below `head`; if not `when`, write them without head and indentation."""
         if when:
             self.add_line(head)
@@ -205,6 +229,15 @@ class SourceWriter:
                 self.write_queued_leaf(waiting, single)
         self.add_line(f"return d if {waiting} is None else x.join(d, {waiting})")
 
+    def write_single_field(self, field: FieldPlan) -> None:
+        """Write a function that returns the value of one field, or a coroutine of it."""
+        self.write_prologue()
+        if self.plan.metered:
+            self.add_line("b.left -= 1")
+            self.add_line("if b.left < 0: b.renew_credit()")
+        _, value = self.write_field(field, "s", "p", None, 0, single=None)
+        self.add_line(f"return {value}")
+
     def write_completer(self, field: FieldPlan) -> None:
         """Write a function that completes a value; its caller handles its errors."""
         self.write_prologue()
@@ -213,13 +246,13 @@ class SourceWriter:
         self.write_completion(ValueSlot(field, field.type, "s", "p", slow, None, None), 0)
         self.add_line("return s")
 
-    def write_rows(self, field: FieldPlan, kind: Any) -> None:
-        """Write a function that completes a list or tuple."""
+    def write_rows(self, field: FieldPlan, kind: AnyGraphQLType, *, iterator: bool = False) -> None:
+        """Write a function that completes a list or tuple; or the first item and an iterator."""
         item, path = kind.of_type, "(p, len(out), None)"
         above = "p" if kind is get_nullable_type(field.type) else "above(p)"
         name, item_name = self.bind_constant("f", field), self.bind_constant("k", item)
         slow = f"x.complete_unusual_item(v, {name}, {item_name}, {path})"
-        slot = ValueSlot(field, item, "v", path, slow, "len(out)", "w", True, above)
+        slot = ValueSlot(field, item, "v", path, slow, "len(out)", "w", item=True, above=above)
         leaves = is_leaf_type(get_nullable_type(item))
         self.write_prologue()
         self.add_line("out = []")
@@ -227,38 +260,43 @@ class SourceWriter:
         self.add_line("w = None")
         if not leaves and not self.dicts:
             self.add_line("c = type(s[0])")
-            self.add_line(f"if (kinds.get(c) or kind_of(c)) != {OBJECT}: c = None")
-        rows = self.write_row_count(field, item)
+            self.add_line(f"if kinds[c] != {self.source_kind}: c = None")
+        if iterator:
+            self.add_line("s = chain((s[0],), s[1])")
+        rows = "s" if iterator else self.write_row_count(field, item)
         with self.open_block("try:", when=IS_GRAPHQL_33), self.open_block(f"for v in {rows}:"):
             self._first_row_line = len(self.lines)
-            with self.open_block("try:", when=not leaves):
+            guarded = self.can_raise(item)
+            with self.open_block("try:", when=guarded):
                 self.write_completion(slot, 0)
-            if not leaves:
+            if guarded:
                 with self.open_block("except Exception as e:"):
                     self.add_line(f"v = x.fail(e, {name}, {path}, {item_name})")
                     self.write_reset(0)
             self.add_line("add(v)")
             # A loop that calls functions looks at the clock once a row, not once a call.
-            if self._calls_function:
+            if self._calls_function or (iterator and self.plan.metered):
                 self.lines.insert(self._first_row_line, f"{' ' * self._depth}{CLOCK_CHECK}")
             self._first_row_line = None
         if IS_GRAPHQL_33:
             with self.open_block("except Exception:"):
-                self.add_line("x.settle(w, s[len(out) + 1:])")
+                self.add_line(f"x.settle(w, {'s' if iterator else 's[len(out) + 1:]'})")
                 self.add_line("raise")
         self.add_line("return out if w is None else x.join(out, w)")
 
     # -- counting fields, in a plan with a budget
 
     def write_prologue(self) -> None:
-        """Write the first line of a function that counts fields."""
+        """Write the first lines of a function: the budget and the variables it reads."""
         if self.plan.metered:
             self.add_line("b = x.budget")
+        if self.plan.conditions is not None:
+            self.add_line("g = x.coerced_variables")
 
     def write_count(self, selection: SelectionPlan) -> None:
         """Write the count of an object's fields."""
         if self.plan.metered and not self._fields_per_row:
-            self.add_line(f"b.left -= {len(selection.fields)}")
+            self.add_line(f"b.left -= {len(selection.fields) - len(selection.conditions)}")
             self.add_line("if b.left < 0: b.renew_credit()")
 
     def write_clock_check(self) -> None:
@@ -269,7 +307,7 @@ class SourceWriter:
             self.add_line(CLOCK_CHECK)
         self._calls_function = True
 
-    def write_row_count(self, field: FieldPlan, item: Any) -> str:
+    def write_row_count(self, field: FieldPlan, item: AnyGraphQLType) -> str:
         """Write the count of a list's fields; return the source of the rows to iterate over."""
         per_row = self.compute_field_count(item, field, 0) if self.plan.metered else None
         self._fields_per_row = per_row or 0
@@ -279,7 +317,7 @@ class SourceWriter:
         self.add_line(f"r = s if b.left >= 0 else b.count_rows(s, {per_row}, {self.dicts})")
         return "r"
 
-    def compute_field_count(self, kind: Any, field: FieldPlan, level: int) -> int | None:
+    def compute_field_count(self, kind: AnyGraphQLType, field: FieldPlan, level: int) -> int | None:
         """Return the number of fields in a value of a field; None if that is not known yet."""
         inner = get_nullable_type(kind)
         if is_leaf_type(inner):
@@ -288,6 +326,8 @@ class SourceWriter:
             return None
         selection = self.find_inlined_selection(inner, field, level)
         if selection is None:
+            return None
+        if selection.conditions:
             return None
         total = len(selection.fields)
         for below in selection.fields:
@@ -299,7 +339,7 @@ class SourceWriter:
         return total
 
     def find_inlined_selection(
-        self, kind: Any, field: FieldPlan, level: int
+        self, kind: AnyGraphQLType, field: FieldPlan, level: int
     ) -> SelectionPlan | None:
         """Return the selection of an object that is written into the function of its parent."""
         selection = None if kind.is_type_of is not None else self.find_selection_below(kind, field)
@@ -328,14 +368,18 @@ class SourceWriter:
         self.waiting_names.append(waiting)
         single = self.find_single_leaf(selection)
         settled = IS_GRAPHQL_33 and any(
-            is_non_null_type(field.type) and field.head[0] != "__typename"
+            is_non_null_type(field.type) and field.field_name != "__typename"
             for field in selection.fields
         )
+        members: list[tuple[str, str, str]] = []
         with self.open_block("try:", when=settled):
-            members = [
-                self.write_field(field, s, p, waiting, level, single=single)
-                for field in selection.fields
-            ]
+            for field in selection.fields:
+                condition = self.build_condition(selection, field)
+                with self.open_block(f"if {condition}:", when=bool(condition)):
+                    if condition:  # a field of __typename writes no line
+                        self.add_line("b.left -= 1" if self.plan.metered else "pass")
+                    key, value = self.write_field(field, s, p, waiting, level, single=single)
+                members.append((condition, key, value))
         if settled:
             with self.open_block("except Exception:"):
                 if single is not None:
@@ -343,7 +387,34 @@ class SourceWriter:
                     self.add_line(f"if {name} is not None: x.settle([(None, {name})])")
                 self.add_line(f"if {waiting} is not None: x.settle({waiting})")
                 self.add_line("raise")
-        return "{" + ", ".join(members) + "}", waiting, single
+        return self.write_members(members), waiting, single
+
+    def build_condition(self, selection: SelectionPlan, field: FieldPlan) -> str:
+        """Return the source of the condition of a field; empty without one."""
+        tests = []
+        for name, value in selection.conditions.get(field.name, ()):
+            test = f"g[{self.write_text(name)}]"
+            tests.append(test if value else f"not {test}")
+        return " and ".join(tests)
+
+    def write_members(self, members: list[tuple[str, str, str]]) -> str:
+        """Write the dict of a selection, unless it is an expression; return its source.
+
+        Parameters
+        ----------
+        members
+            Of each field: the source of its condition, or an empty one, of its key and its value.
+        """
+        first = list(takewhile(lambda member: not member[0], members))
+        literal = "{" + ", ".join(f"{key}: {value}" for _, key, value in first) + "}"
+        if len(first) == len(members):
+            return literal
+        name = self.new_name("m")
+        self.add_line(f"{name} = {literal}")
+        for condition, key, value in members[len(first) :]:
+            with self.open_block(f"if {condition}:", when=bool(condition)):
+                self.add_line(f"{name}[{key}] = {value}")
+        return name
 
     def find_single_leaf(self, selection: SelectionPlan) -> SingleLeaf | None:
         """Return the only field that is an ``async`` function, if it is a leaf."""
@@ -361,33 +432,34 @@ class SourceWriter:
         field = single.field
         self.add_line(f"if {waiting} is None: {waiting} = []")
         leaf = f"x.await_leaf({single.name}, {self.bind_constant('f', field)}, {single.path})"
-        self.add_line(f"{waiting}.append(({field.name!r}, {leaf}))")
+        self.add_line(f"{waiting}.append(({self.write_text(field.name)}, {leaf}))")
 
     def write_field(
         self,
         field: FieldPlan,
         s: str,
         p: str,
-        waiting: str,
+        waiting: str | None,
         level: int,
         *,
         single: SingleLeaf | None,
-    ) -> str:
-        """Write one field; return the source of its name and value."""
+    ) -> tuple[str, str]:
+        """Write one field; return the source of its name and that of its value."""
+        key, parent = self.write_text(field.name), self.write_text(field.parent.name)
         if field.nodes[0].name.value == "__typename":
-            return f"{field.name!r}: {field.parent.name!r}"
+            return key, parent
         clock = self.new_name("t")
         timer = self.bind_constant("c", perf_counter) if self.plan.timed else ""
         if timer:
             self.add_line(f"{clock} = {timer}()")
         v = self.new_name("v")
-        name, path = self.bind_constant("f", field), f"({p}, {field.name!r}, {field.parent.name!r})"
+        name, path = self.bind_constant("f", field), f"({p}, {key}, {parent})"
         if not field.default and field.native is None:  # its info object needs the path anyway
             self.add_line(f"{v}p = {path}")
             path = f"{v}p"
         method = "complete_unusual" if field.default else "complete_field"
         slow = f"x.{method}({v}, {name}, {path})"
-        slot = ValueSlot(field, field.type, v, path, slow, repr(field.name), waiting)
+        slot = ValueSlot(field, field.type, v, path, slow, key, waiting)
         if field.default and not field.direct:
             # Arguments are coerced before the look-up, and coercion or the call may fail.
             self.add_line(f"{v} = x.execute_planned_field({name}, {s}, {path})")
@@ -396,7 +468,7 @@ class SourceWriter:
             self.write_field_value(slot, s, level, single)
         if timer:
             self.add_line(f"x.tally({name}, {timer}() - {clock})")
-        return f"{field.name!r}: {v}"
+        return key, v
 
     def write_field_value(
         self, slot: ValueSlot, s: str, level: int, single: SingleLeaf | None
@@ -406,7 +478,7 @@ class SourceWriter:
         if field.default:
             self.write_lookup(slot, s)
         # x.complete_unusual handles its own errors, and tests of leaves raise none.
-        guarded = not field.default or not is_leaf_type(get_nullable_type(field.type))
+        guarded = not field.default or self.can_raise(field.type)
         before = len(self.waiting_names)
         with self.open_block("try:", when=guarded):
             if not field.default:
@@ -426,12 +498,16 @@ class SourceWriter:
         """Write the look-up of a field in its parent."""
         name = slot.field.nodes[0].name.value
         if self.dicts:
-            self.add_line(f"try: {slot.v} = {s}[{name!r}]")
+            self.add_line(f"try: {slot.v} = {s}[{self.write_text(name)}]")
             self.add_line(f"except KeyError: {slot.v} = None")
             return
-        read = f"getattr({s}, {name!r}, None)" if iskeyword(name) else f"{s}.{name}"
-        self.add_line(f"try: {slot.v} = {read}")
-        self.add_line(f"except AttributeError: {slot.v} = None")
+        if self.source_kind == MAPPING:
+            self.add_line(f"try: {slot.v} = {s}.get({self.write_text(name)})")
+        else:
+            plain = is_identifier(name)
+            read = f"{s}.{name}" if plain else f"getattr({s}, {self.write_text(name)})"
+            self.add_line(f"try: {slot.v} = {read}")
+            self.add_line(f"except AttributeError: {slot.v} = None")
         fail = f"x.fail(e, {self.bind_constant('f', slot.field)}, {slot.path})"
         self.add_line(f"except Exception as e: {slot.v} = {fail}")
 
@@ -441,7 +517,10 @@ class SourceWriter:
         if field.constants is None:
             arguments = f"x.coerce_arguments({self.bind_constant('f', field)})"
         else:  # a new dict for each call, which the resolver may change
-            members = [f"{name!r}: {self.build_literal(v)}" for name, v in field.constants.items()]
+            members = [
+                f"{self.write_text(name)}: {self.write_value(value)}"
+                for name, value in field.constants.items()
+            ]
             arguments = "{" + ", ".join(members) + "}"
         self.write_clock_check()
         if field.native is not None:
@@ -454,10 +533,18 @@ class SourceWriter:
         more = "" if arguments == "{}" else f", **{arguments}"
         self.add_line(f"{slot.v} = {self.bind_constant('r', field.resolve)}({s}, {info}{more})")
 
-    def build_literal(self, value: object) -> str:
+    def write_text(self, text: object) -> str:
+        """Return the source of a name of the document or the schema."""
+        if type(text) is str and len(text) <= MAX_LITERAL:
+            return write_literal(text)
+        return self.bind_constant("a", text)
+
+    def write_value(self, value: object) -> str:
         """Return the source of a constant argument."""
-        # The repr of an infinite float is not source.
-        return self.bind_constant("a", value) if type(value) is float else repr(value)
+        # The repr of an infinite float is not source, and that of a long integer an error.
+        if value is None or type(value) is bool or (type(value) is int and abs(value) <= SMALL_INT):
+            return repr(value)
+        return self.write_text(value)
 
     # -- values
 
@@ -477,7 +564,15 @@ class SourceWriter:
             self.watch_member(inner, "is_type_of")
             self.write_object(inner, slot, level)
 
-    def write_leaf(self, kind: Any, slot: ValueSlot) -> None:
+    def can_raise(self, kind: AnyGraphQLType) -> bool:
+        """Return whether completing a value may raise: tests of leaves do not."""
+        inner = get_nullable_type(kind)
+        if not is_leaf_type(inner):
+            return True
+        custom = not isinstance(inner, GraphQLEnumType) and self.find_leaf_test(inner) is None
+        return custom and has_own_serializer(inner)
+
+    def write_leaf(self, kind: AnyGraphQLType, slot: ValueSlot) -> None:
         """Write the test that a leaf is of its usual type, and the call for any other type."""
         if isinstance(kind, GraphQLEnumType):
             self.write_enum(kind, slot)
@@ -485,6 +580,9 @@ class SourceWriter:
         test = self.find_leaf_test(kind)
         if test is None:
             self.write_clock_check()
+            if has_own_serializer(kind):
+                self.write_serialization(kind, slot)
+                return
         with self.open_block(f"if {test.format(slot.v)}:" if test else "", when=test is not None):
             head = f"if {slot.v} is not None:" if slot.nullable else ""
             if kind is GraphQLID and test:
@@ -496,7 +594,21 @@ class SourceWriter:
             with self.open_block(head, when=bool(head)):
                 self.write_uncompiled(slot)
 
-    def find_leaf_test(self, kind: Any) -> str | None:
+    def write_serialization(self, kind: AnyGraphQLType, slot: ValueSlot) -> None:
+        """Write the call of a custom serializer, and the handling of other values than JSON."""
+        self.watch_member(kind, SERIALIZER_NAME)
+        function = self.bind_constant("z", vars(kind)[SERIALIZER_NAME])
+        given, bound = self.new_name("i"), self.bind_constant("k", kind)
+        with self.open_other_block(slot, first=True):
+            self.add_line(f"{given} = {slot.v}")
+            self.add_line(f"{slot.v} = {function}({given})")
+            with self.open_block(f"if type({slot.v}) not in JSON:"):
+                position = self.build_error_position(slot)
+                self.add_line(
+                    f"{slot.v} = x.check_serialized({slot.v}, {given}, {bound}, {position})"
+                )
+
+    def find_leaf_test(self, kind: AnyGraphQLType) -> str | None:
         """Return the test that a value is not of a leaf's usual type; None without such a type."""
         serializer = get_serializer(kind)
         if kind in SERIALIZERS:
@@ -515,7 +627,7 @@ class SourceWriter:
             with self.open_block(head, when=bool(head)):
                 self.write_uncompiled(slot)
 
-    def write_list(self, kind: Any, slot: ValueSlot) -> None:
+    def write_list(self, kind: AnyGraphQLType, slot: ValueSlot) -> None:
         """Write the call of the function that completes a list or a tuple."""
         function = self.bind_constant("l", self._get_rows_function(slot.field, kind))
         with self.open_block(f"if type({slot.v}) is list or type({slot.v}) is tuple:"):
@@ -532,30 +644,41 @@ class SourceWriter:
         function = self.bind_constant("u", resolver)
         if resolver.types_with_test or not resolver.default:
             self.write_clock_check()
-        if self.dicts:
-            with self.open_block(f"if type({slot.v}) is dict:"):
-                self.write_dict_type_choice(slot, resolver, function)
-                self.write_wait(slot, guarded=True)
-        self.write_other_object(slot, function, first=not self.dicts)
+        # Not the class of the last value: each object type has its own class most often.
+        expected = f"kinds[type({slot.v})] == {self.source_kind}"
+        with self.open_block(f"if {f'type({slot.v}) is dict' if self.dicts else expected}:"):
+            self.write_type_choice(slot, resolver, str(self.source_kind))
+            self.write_wait(slot, guarded=True)
+        with self.open_other_block(slot, first=False):
+            if resolver.default:
+                self.add_line(f"{slot.v} = {function}({slot.v}, {slot.path}, x)")
+            else:
+                self.write_type_choice(slot, resolver, "k")
 
-    def write_dict_type_choice(
-        self, slot: ValueSlot, resolver: AbstractTypeResolver, function: str
-    ) -> None:
-        """Write the resolution of a dict's type if that takes one call."""
+    def write_type_choice(self, slot: ValueSlot, resolver: AbstractTypeResolver, kind: str) -> None:
+        """Write the resolution of a value's object type; `kind` is the source of its kind."""
+        function = self.bind_constant("u", resolver)
         v, name, enter = slot.v, self.new_name("n"), self.new_name("e")
         info = f"new(Info, ({self.bind_constant('f', slot.field)}, {slot.above or slot.path}, x))"
-        if resolver.default:
+        if resolver.default and self.source_kind == OBJECT:
+            attributes = self.bind_constant("q", resolver.typename_attributes)
+            with self.open_block(f"for q in {attributes}[type({v})]:"):
+                self.add_line(f"if {name} := getattr({v}, q, None): break")
+            self.add_line(f"else: {name} = None")
+            found = name
+        elif resolver.default:
             found = f"{v}.get('__typename')"
         elif resolver.native is not None:
             found = f"{self.bind_constant('g', resolver.native)}({v}, x.context_value)"
         else:
             resolve = self.bind_constant("r", resolver.resolve)
             found = f"{resolve}({v}, {info}, {self.bind_constant('k', resolver.kind)})"
-        self.add_line(f"{name} = {found}")
-        functions = self.bind_constant("m", resolver.dict_functions)
+        if found != name:
+            self.add_line(f"{name} = {found}")
+        functions = self.bind_constant("m", resolver.functions)
         self.add_line(f"{enter} = {functions}.get({name}) if type({name}) is str else None")
         with self.open_block(f"if {enter} is not None:"):
-            self.add_line(f"{v} = {enter}({v}, {slot.path}, x)")
+            self.add_line(f"{v} = {enter}[{kind}]({v}, {slot.path}, x)")
         if resolver.default and 0 < len(resolver.types_with_test) <= MAX_INLINE_TYPE_TESTS:
             with self.open_block(f"elif {name} is None:"):
                 self.write_type_tests(slot, resolver, info)
@@ -573,8 +696,10 @@ class SourceWriter:
             self.add_line(f"{answer} = {test}({v}, {info_name})")
             with self.open_block(f"if {answer} is True:"):
                 below = self.find_selection_below(kind, slot.field)
-                enter = resolver if below is None else below.get_function()
-                self.add_line(f"{v} = {self.bind_constant('t', enter)}({v}, {slot.path}, x)")
+                enter = function
+                if below is not None:
+                    enter = f"{self.bind_constant('t', below.functions)}[{self.source_kind}]"
+                self.add_line(f"{v} = {enter}({v}, {slot.path}, x)")
             retry = f"{function}.retry_type_tests({answer}, {v}, {slot.path}, x)"
             self.add_line(f"elif {answer} is not False: {v} = {retry}")
             self.add_line("else:")
@@ -582,7 +707,7 @@ class SourceWriter:
         self.add_line(f"{v} = {function}.resolve_first(None, {v}, {slot.path}, x)")
         self._depth = depth
 
-    def write_object(self, kind: Any, slot: ValueSlot, level: int) -> None:
+    def write_object(self, kind: AnyGraphQLType, slot: ValueSlot, level: int) -> None:
         """Write the completion of an object: inline if it has the expected type, else a call."""
         selection = self.find_selection_below(kind, slot.field)
         if selection is None or kind.is_type_of is not None:
@@ -590,9 +715,11 @@ class SourceWriter:
             with self.open_block(f"if {slot.v} is not None:", when=slot.nullable):
                 self.write_uncompiled(slot)
             return
-        function = self.bind_constant("t", selection.get_function())
+        functions = self.bind_constant("t", selection.functions)
+        call = f"{slot.v} = {functions}[k]({slot.v}, {slot.path}, x)"
         if self.find_inlined_selection(kind, slot.field, level) is None:
-            self.write_other_object(slot, function)
+            with self.open_other_block(slot, first=True):
+                self.add_line(call)
             return
         with self.open_block(f"if {self.build_object_test(slot)}:"):
             self.write_count(selection)
@@ -618,14 +745,16 @@ class SourceWriter:
             # The list was counted as if each row were an object: refund one that is not.
             if counted and (fields := self.compute_field_count(kind, slot.field, level)):
                 self.add_line(f"b.left += {fields}")
-            self.write_other_object(slot, function, first=counted)
+            with self.open_other_block(slot, first=counted):
+                self.add_line(call)
 
     def write_single_leaf(self, slot: ValueSlot, waiting: str, single: SingleLeaf) -> None:
         """Write the awaiting of an object's only leaf: in one coroutine, without other fields."""
         field, name = single.field, single.name
         with self.open_block(f"if {name} is not None:"):
             with self.open_block(f"if {waiting} is None:"):
-                leaf = f"{field.name!r}, {name}, {self.bind_constant('f', field)}, {single.path}"
+                bound = self.bind_constant("f", field)
+                leaf = f"{self.write_text(field.name)}, {name}, {bound}, {single.path}"
                 position = f", {self.build_error_position(slot)}" if slot.nullable else ""
                 self.add_line(f"{slot.v} = x.await_single_leaf({slot.v}, {leaf}{position})")
                 self.write_wait(slot, sure=True)
@@ -642,18 +771,23 @@ class SourceWriter:
             return f"type({v}) is c"
         last = self.new_name("c")  # the class of the last object, most often of the next one too
         self.class_names.append(last)
-        usual = f"(kinds.get(type({v})) or kind_of(type({v}))) == {OBJECT}"
-        return f"type({v}) is {last} or {usual} and ({last} := type({v}))"
+        expected = f"kinds[type({v})] == {self.source_kind}"
+        return f"type({v}) is {last} or {expected} and ({last} := type({v}))"
 
-    def write_other_object(self, slot: ValueSlot, function: str, first: bool = True) -> None:
-        """Write the call of a function on a dict or object, and the handling of other values."""
-        v = slot.v
-        word = "if" if first else "elif"
+    @contextmanager
+    def open_other_block(self, slot: ValueSlot, *, first: bool) -> Iterator[None]:
+        """Write the handling of values beside those of the expected kind.
+
+        Lines within the block are for dicts, mappings and objects, whose kind is `k`.
+        """
+        v, word = slot.v, "if" if first else "elif"
         if slot.nullable:
             self.add_line(f"{word} {v} is None: pass")
             word = "elif"
-        with self.open_block(f"{word} (kinds.get(type({v})) or kind_of(type({v}))) != {UNUSUAL}:"):
-            self.add_line(f"{v} = {function}({v}, {slot.path}, x)")
+        # What has a __getattr__ may be awaitable by it.
+        usual = f"(k < {FIRST_COMPUTED} or not hasattr({v}, '__await__'))"
+        with self.open_block(f"{word} (k := kinds[type({v})]) and {usual}:"):
+            yield
             self.write_wait(slot, guarded=True)
         with self.open_block("else:"):
             self.write_uncompiled(slot)
@@ -694,7 +828,7 @@ class SourceWriter:
 
     # -- the plan
 
-    def find_selection_below(self, kind: Any, field: FieldPlan) -> SelectionPlan | None:
+    def find_selection_below(self, kind: AnyGraphQLType, field: FieldPlan) -> SelectionPlan | None:
         """Return the selection below a field; None if collecting it fails, as in each run."""
         try:
             return self.plan.get_selection_below(self.plan.sample, kind, field.group)
@@ -703,7 +837,16 @@ class SourceWriter:
 
     def watch_member(self, owner: GraphQLOutputType, name: str) -> None:
         """Note an attribute that this function takes as constant, to detect a change."""
-        self.plan.assumed_members.append((owner, name, getattr(owner, name)))
+        member = (owner, name, getattr(owner, name))
+        if member not in self.plan.assumed_members:
+            self.plan.assumed_members.append(member)
+
+
+def is_identifier(name: object) -> bool:
+    """Return whether a name can be written after a dot: Python normalizes other than ASCII."""
+    if type(name) is not str or len(name) > MAX_LITERAL:
+        return False
+    return name.isascii() and name.isidentifier() and not iskeyword(name)
 
 
 def is_safe_lookup_key(value: object) -> bool:
@@ -711,7 +854,13 @@ def is_safe_lookup_key(value: object) -> bool:
     return type(value) in (str, int) or (isinstance(value, Enum) and not callable(value))
 
 
-def is_info_unused(resolve: Any) -> bool:
+def has_own_serializer(kind: object) -> bool:
+    """Return whether a scalar has a serializer of its own, which can be called and watched."""
+    # A method of a subclass is another object at each access.
+    return isinstance(kind, GraphQLScalarType) and SERIALIZER_NAME in vars(kind)
+
+
+def is_info_unused(resolve: Value) -> bool:
     """Return whether a resolver is graphql-core's own for introspection and ignores its info."""
     code = getattr(resolve, "__code__", None)
     own = getattr(resolve, "__module__", None) == "graphql.type.introspection"

@@ -119,7 +119,7 @@ class ArrowColumn:
             return values.is_null() if wanted else values.is_valid()
         if wanted is None:
             return values.is_null()
-        return pc.fill_null(self._match_valid(values, operator, wanted), False)
+        return pc.fill_null(self._match_valid(values, operator, wanted), fill_value=False)
 
     def _match_valid(self, values: ArrowArray, operator: str, wanted: Value) -> ArrowArray:
         if operator in TEXT_FUNCTIONS and self.names:  # tested once a category, not once a row
@@ -134,7 +134,7 @@ class ArrowColumn:
             exact = self._find_exact(wanted)
             if exact is None and operator != "eq":
                 name = sanitize_text(wanted, 80)
-                msg = f"{name!r} is not a category, so none is before or behind it."
+                msg = f"{name!r} is not a category and cannot be compared with lt, lte, gt or gte."
                 raise GraphQLError(msg)
             return COMPARISON_FUNCTIONS[operator](values, pa.scalar(exact, values.type))
         # Fractions, since a float would round nanoseconds and decimals.
@@ -159,7 +159,7 @@ class ArrowColumn:
             not low <= floor <= high
         ):  # beyond every value: the comparison holds for all, or for none
             holds = (operator in {"lt", "lte"}) == (floor > high)
-            return values.is_valid() if holds else pa.repeat(pa.scalar(False), len(values))
+            return values.is_valid() if holds else pa.repeat(pa.scalar(value=False), len(values))
         if floor != wanted:
             operator = {"lt": "lte", "gte": "gt"}.get(operator, operator)
         return COMPARISON_FUNCTIONS[operator](
@@ -176,7 +176,7 @@ def find_bounds(kind: pa.DataType) -> tuple[int, int]:
     return -(1 << kind.bit_width - 1), (1 << kind.bit_width - 1) - 1
 
 
-def scale_steps(steps: int, kind: pa.DataType) -> Any:
+def scale_steps(steps: int, kind: pa.DataType) -> int | Decimal:
     """Return a number of steps in the form that an Arrow type takes."""
     # Through text: arithmetic would round to the digits of the current decimal context.
     return Decimal(f"{steps}E{-kind.scale}") if pa.types.is_decimal(kind) else steps
@@ -277,11 +277,9 @@ def build_category_column(array: ArrowArray) -> ArrowColumn:
 
 
 def build_timestamp_column(array: ArrowArray) -> ArrowColumn:
-    """Return a column of moments, those without a time zone as LocalDateTime.
-
-    The DateTime of graphql-scalars and of scalars.graphql.org has an offset, and an empty column
-    would not show a client that it has none.
-    """
+    """Return a column of moments, those without a time zone as LocalDateTime."""
+    # The DateTime of graphql-scalars and of scalars.graphql.org has an offset, and an empty column
+    # would not show a client that it has none.
     unit, ticks = array.type.unit, array.cast(pa.int64())
     if array.type.tz is None:
         return build_tick_column("LocalDateTime", ticks, unit, format_local_moments)
@@ -326,7 +324,7 @@ def build_extension_column(array: ArrowArray) -> ArrowColumn:
     raise UnsupportedColumnError(msg)
 
 
-def encode_json_texts(values: list[Value]) -> Any:
+def encode_json_texts(values: list[Value]) -> ArrowArray:
     """Return values as an Arrow array of JSON texts, null for None.
 
     Raises

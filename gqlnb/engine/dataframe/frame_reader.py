@@ -27,7 +27,7 @@ from gqlnb.errors import SchemaError, sanitize_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FrameField", "read_frame"]
+__all__ = ["read_frame"]
 
 CONVERSION_ERRORS = (
     pa.ArrowException,
@@ -122,7 +122,7 @@ def to_arrow_table(frame: object, name: str) -> pa.Table:
     if any(hasattr(frame, f"__arrow_c_{word}__") for word in ("stream", "array")):
         try:
             return pa.table(frame)
-        except Exception as error:  # of any library
+        except Exception as error:  # noqa: BLE001 - of any library
             reason = f" ({sanitize_text(error, 120)})"
     how = ""
     if not isinstance(frame, (str, bytes, type)):
@@ -152,7 +152,9 @@ def take_snapshot(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     raise SchemaError(msg)
 
 
-def build_field(values: Any, label: object, name: str, *, index: bool = False) -> FrameField:
+def build_field(
+    values: pd.Series[Any] | ArrowArray, label: object, name: str, *, index: bool = False
+) -> FrameField:
     """Return the field of a pandas Series or an Arrow column."""
     try:
         array, hint = (

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gqlnb.engine.dataframe.arrow_column import ArrowArray, ArrowColumn, build_column
+from gqlnb.engine.dataframe.arrow_column import ArrowArray, ArrowColumn, Value, build_column
 from gqlnb.engine.dataframe.frame_table import (
     FrameTable,
     ToManyLink,
@@ -21,6 +21,9 @@ from gqlnb.engine.dataframe.frame_table import (
 from gqlnb.engine.dataframe.graphql_names import build_type_name, check_name
 from gqlnb.engine.dataframe.scalar_parsers import BIGINT_DIGITS, SCALAR_DESCRIPTIONS, SCALAR_PARSERS
 from gqlnb.errors import SchemaError, sanitize_text, suggest
+
+if TYPE_CHECKING:
+    from graphql import GraphQLResolveInfo
 
 __all__ = ["FrameSchema"]
 
@@ -345,7 +348,7 @@ class FrameSchema:
             table.set_row_type(types[table.type])
 
 
-def check_options(page_sizes: Any, **mappings: object) -> None:
+def check_options(page_sizes: Value, **mappings: object) -> None:
     """Check the types of options."""
     for name, given in mappings.items():
         if given is not None and not isinstance(given, Mapping):
@@ -367,7 +370,7 @@ def build_connection_resolver(
 ) -> Callable[..., object]:
     """Return the resolver of a connection: of all rows of a table, or of linked rows."""
 
-    def resolve(source: Any, info: Any, /, **args: object) -> object:
+    def resolve(source: Value, info: GraphQLResolveInfo[Any], /, **args: object) -> object:
         rows = None if link is None else link.find_rows(source[info.field_name])
         asked = collect_fields_below(info.field_nodes, info.fragments)
         return table.build_connection(args, asked, info.fragments, rows)
@@ -377,7 +380,7 @@ def build_connection_resolver(
 
 def build_lookup_resolver(table: FrameTable, key: str) -> Callable[..., object]:
 
-    def resolve(_source: object, info: Any, /, **args: object) -> object:
+    def resolve(_source: object, info: GraphQLResolveInfo[Any], /, **args: object) -> object:
         rows = table.filter_rows({key: {"eq": args[key]}})
         return next(iter(table.build_nodes(rows, info.field_nodes, info.fragments)), None)
 
@@ -427,10 +430,9 @@ def align_columns(
 
 
 def to_integer_column(column: ArrowColumn, place: str) -> ArrowColumn:
-    """Return a column of numbers as a column of integers.
-
-    pandas converts integers to floats if one is missing, as in a key without a target in some rows.
-    """
+    """Return a column of numbers as a column of integers."""
+    # pandas converts integers to floats if one is missing, as in a key without a target in some
+    # rows.
     if column.type in INTEGER_TYPES:
         return column
     ends = pc.min_max(column.values).as_py()

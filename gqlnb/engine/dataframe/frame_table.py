@@ -16,13 +16,7 @@ from gqlnb.engine.dataframe.arrow_column import ArrowArray, Value
 from gqlnb.engine.dataframe.frame_reader import read_frame
 from gqlnb.errors import sanitize_text
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from graphql import FieldNode
-
-
-__all__ = ["FrameTable", "TableLink", "ToManyLink", "ToOneLink", "collect_fields_below"]
+__all__ = ["FrameTable", "ToManyLink", "ToOneLink", "collect_fields_below"]
 
 
 class ToOneLink:
@@ -86,7 +80,7 @@ class ToManyLink:
 
 
 if TYPE_CHECKING:
-    from graphql import FragmentDefinitionNode
+    from graphql import FragmentDefinitionNode, GraphQLObjectType
 
     RequestedFields = Mapping[str, Sequence[FieldNode]]  # fields of a selection, by name
     Fragments = Mapping[str, FragmentDefinitionNode]
@@ -149,7 +143,7 @@ class FrameTable:
         """The root field that looks up one row."""
         return self.type[:1].lower() + self.type[1:]
 
-    def set_row_type(self, kind: Any) -> None:
+    def set_row_type(self, kind: GraphQLObjectType) -> None:
         """Store the type of its rows and the initial resolvers of its fields."""
         self._row_type = kind
         self._resolvers = {name: field.resolve for name, field in kind.fields.items()}
@@ -204,7 +198,7 @@ class FrameTable:
         join: Callable[[ArrowArray, ArrowArray], ArrowArray],
         masks: Iterator[ArrowArray],
         rows: Rows | None,
-    ) -> Any:
+    ) -> ArrowArray:
         """Return masks joined into one; without masks ``and`` selects all rows, ``or`` none."""
         first = next(masks, None)
         if first is None:
@@ -400,11 +394,9 @@ def select_between(keys: Rows, start: int, stop: int, *, is_sorted: bool) -> Row
 def collect_fields_below(
     nodes: Iterable[FieldNode], fragments: Fragments
 ) -> dict[str, list[FieldNode]]:
-    """Return the fields selected below some fields, by name, including those of fragments.
-
-    All types below a frame are object types, so that the types of fragments do not matter. Skipped
-    fields are included; they cost a look-up whose value is not used.
-    """
+    """Return the fields selected below some fields, by name, including those of fragments."""
+    # All types below a frame are object types, so that the types of fragments do not matter.
+    # Skipped fields are included; they cost a look-up whose value is not used.
     found: dict[str, list[FieldNode]] = {}
     spread: set[str] = set()
     waiting = [node.selection_set for node in nodes]

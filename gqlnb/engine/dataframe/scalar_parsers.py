@@ -46,15 +46,15 @@ TIME = re.compile(r"(\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?")
 
 SCALAR_DESCRIPTIONS = {
     "BigInt": f"A whole number of up to {BIGINT_DIGITS} digits, beyond the 32 bits of Int.",
-    "Date": "A day as ISO 8601 has it: 2024-02-29.",
-    "DateTime": "A moment as ISO 8601 has it, in UTC: 2024-02-29T12:30:00Z. "
-    "In a filter any offset may stand; without one UTC is meant.",
+    "Date": "A date in ISO 8601 format: 2024-02-29.",
+    "DateTime": "A date and time in ISO 8601 format, in UTC: 2024-02-29T12:30:00Z. "
+    "Filters accept any UTC offset; the default is UTC.",
     "Decimal": "An exact decimal number, as text: 12.50.",
-    "Duration": "A length of time as ISO 8601 has it, in seconds: PT90S. "
-    "In a filter also weeks, days, hours and minutes: P1DT2H.",
+    "Duration": "A length of time in ISO 8601 format, in seconds: PT90S. "
+    "Filters also accept weeks, days, hours and minutes: P1DT2H.",
     "JSON": "Any JSON value.",
     "LocalDateTime": "A date and time without a time zone: 2024-02-29T12:30:00.",
-    "Time": "A time of day as ISO 8601 has it: 12:30:00.",
+    "Time": "A time of day in ISO 8601 format: 12:30:00.",
     "UUID": "A UUID as text.",
 }
 
@@ -91,7 +91,7 @@ def read_time(text: str) -> int:
     return seconds * NANOSECONDS_PER_SECOND + parse_fraction(match[2])
 
 
-def read_decimal(value: Any) -> Decimal:
+def read_decimal(value: object) -> Decimal:
     """Return an exact decimal number; of a float the number that it prints as."""
     found = Decimal(str(value))
     if isinstance(value, bool) or not found.is_finite() or abs(found.adjusted()) > 1000:
@@ -99,7 +99,7 @@ def read_decimal(value: Any) -> Decimal:
     return found
 
 
-def read_big_integer(value: Any) -> int:
+def read_big_integer(value: object) -> int:
     found = read_decimal(value)
     if found != found.to_integral_value() or found.adjusted() >= BIGINT_DIGITS:
         raise ValueError
@@ -112,7 +112,7 @@ def build_parser(name: str, read: Callable[[Any], Any], form: str) -> Callable[[
     The error never contains the value, which may be that of a variable.
     """
 
-    def parse(value: Any) -> Any:
+    def parse(value: object) -> object:
         try:
             return read(value)
         except (ArithmeticError, AttributeError, TypeError, ValueError):

@@ -17,7 +17,9 @@ EARLY_WORDS = frozenset(
     {"created", "registered", "joined", "founded", "started", "inserted", "signed"}
 )
 TIME_WORDS = frozenset({"at", "datetime", "timestamp"})
+# Years before other timestamps, so that nothing is updated before it was created.
 EARLY_OFFSET = timedelta(days=4 * 365)
+# Types that are people, in the schemas of shops, clinics, schools and code hosts.
 PERSON_TYPES = frozenset(
     {"user", "person", "author", "owner", "member", "customer", "employee", "account", "actor"}
     | {"contact", "patient", "student", "teacher", "viewer", "profile", "artist", "client"}
@@ -194,7 +196,8 @@ def guess_field(scalar: str, field: str, owner: str, given: ValueMaker | None = 
     """
     parts = split_words(field)
     if scalar in GUESSES_BY_SCALAR:
-        return _guess_builtin(scalar, parts, bool(PERSON_TYPES.intersection(split_words(owner))))
+        human = bool(PERSON_TYPES.intersection(split_words(owner)))
+        return _guess_builtin(scalar, parts, human=human)
     if given is None:
         return ValueGuess(lambda n: f"{scalar}-{n % 10_000}")
     if EARLY_WORDS.intersection(parts) and given in EARLIER_GUESSES:
@@ -203,11 +206,12 @@ def guess_field(scalar: str, field: str, owner: str, given: ValueMaker | None = 
 
 
 @lru_cache(maxsize=4096)
-def _guess_builtin(scalar: str, parts: tuple[str, ...], human: bool) -> ValueGuess:
+def _guess_builtin(scalar: str, parts: tuple[str, ...], *, human: bool) -> ValueGuess:
     table, usual = GUESSES_BY_SCALAR[scalar]
     if scalar in {"String", "ID"}:
+        # `name` alone says little: a person has a first and a last name, anything else two words.
         if parts == ("name",) and human:
-            return ValueGuess(make_person, True)
+            return ValueGuess(make_person, shared=True)
         if TIME_WORDS.intersection(parts[-1:]):
             timestamp = formats.make_timestamp
             early = EARLY_WORDS.intersection(parts)

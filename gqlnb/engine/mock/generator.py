@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphql import GraphQLNonNull, GraphQLObjectType, get_nullable_type
 from graphql.type import (
@@ -16,6 +16,7 @@ from graphql.type import (
 )
 
 from gqlnb.document.known_scalars import recognize_scalar
+from gqlnb.engine.graphql_compat import AnyGraphQLType, Value
 from gqlnb.engine.mock.field_guesses import ValueGuess, guess_field
 from gqlnb.engine.mock.mock_objects import (
     LIMIT_ARGUMENTS,
@@ -99,7 +100,7 @@ class MockGenerator:
             found = self._kinds.setdefault(type_.name, new)
         return found
 
-    def list_possible_types(self, type_: Any) -> list[MockType]:
+    def list_possible_types(self, type_: AnyGraphQLType) -> list[MockType]:
         """Return the possible object types of a composite type."""
         if not is_abstract_type(type_):
             return [self.get_type(type_)]
@@ -121,7 +122,7 @@ class MockGenerator:
         if of_page is None:
             return usual
 
-        def make_value(item: MockObject, args: dict[str, object]) -> Any:
+        def make_value(item: MockObject, args: dict[str, object]) -> Value:
             return usual(item, args) if item.page is None else of_page(item.page, item)
 
         return make_value
@@ -135,7 +136,7 @@ class MockGenerator:
         never_null = role or isinstance(type_, GraphQLNonNull) or find_node_type(type_) is not None
         limit = 0 if never_null else int(self.options.nulls * NULL_SHARES)
 
-        def make_value(item: MockObject, args: dict[str, object]) -> Any:
+        def make_value(item: MockObject, args: dict[str, object]) -> Value:
             # The object, the field and the arguments decide, so that neither the order of
             # execution nor the other fields of a query change a value.
             value = mix_bits(item.key ^ salt)
@@ -153,7 +154,7 @@ class MockGenerator:
         )
 
     def _build_maker(
-        self, kind: MockType, name: str, definition: GraphQLField, type_: Any
+        self, kind: MockType, name: str, definition: GraphQLField, type_: AnyGraphQLType
     ) -> FieldMaker:
         if is_list_type(type_):
             return self._build_list_maker(kind, name, definition, type_)
@@ -167,14 +168,16 @@ class MockGenerator:
 
     # -- leaves
 
-    def _build_leaf_maker(self, kind: MockType, name: str, type_: Any) -> FieldMaker:
+    def _build_leaf_maker(self, kind: MockType, name: str, type_: AnyGraphQLType) -> FieldMaker:
         found = self._guess_values(kind, name, type_)
         make, shared = found.make, self._shared
         if found.shared:
             return lambda item, _value, _args: make(mix_bits(item.key ^ shared))
         return lambda _item, value, _args: make(value)
 
-    def _build_reference_maker(self, kind: MockType, name: str, type_: Any) -> FieldMaker | None:
+    def _build_reference_maker(
+        self, kind: MockType, name: str, type_: AnyGraphQLType
+    ) -> FieldMaker | None:
         """Return the maker of ``userId``: the id of the ``user`` beside it, else of any User."""
         beside = kind.type.fields.get(name[:-2]) if name.endswith("Id") else None
         named = self.schema.type_map.get(name[:1].upper() + name[1:-2])
@@ -189,7 +192,7 @@ class MockGenerator:
         salt = hash_parts(self.seed, kind.name, name[:-2])
         return lambda item, _value, _args: target.format_any_id(mix_bits(item.key ^ salt))
 
-    def _guess_values(self, kind: MockType, name: str, type_: Any) -> ValueGuess:
+    def _guess_values(self, kind: MockType, name: str, type_: AnyGraphQLType) -> ValueGuess:
         if is_enum_type(type_):
             values = [member.value for member in type_.values.values()]
             return ValueGuess(lambda value: values[value % len(values)])
@@ -203,10 +206,10 @@ class MockGenerator:
 
     # -- objects
 
-    def _build_object_maker(self, kind: MockType, name: str, type_: Any) -> FieldMaker:
+    def _build_object_maker(self, kind: MockType, name: str, type_: AnyGraphQLType) -> FieldMaker:
         kinds, at_root = self.list_possible_types(type_), self._roots.get(kind.name) == "query"
 
-        def make_object(item: MockObject, value: int, args: dict[str, object]) -> Any:
+        def make_object(item: MockObject, value: int, args: dict[str, object]) -> Value:
             if not kinds:
                 return None
             if item.mutation_input is not None:
@@ -222,7 +225,7 @@ class MockGenerator:
 
         return make_object
 
-    def _build_page_maker(self, name: str, type_: Any, nodes: Any) -> FieldMaker:
+    def _build_page_maker(self, name: str, type_: AnyGraphQLType, nodes: Value) -> FieldMaker:
         kind, element = self.get_type(type_), self._build_item_maker(None, name, nodes)
         kinds = self._list_item_types(nodes)
         low, high = self.options.sizes if element else (0, 0)
@@ -241,7 +244,7 @@ class MockGenerator:
     # -- lists
 
     def _build_list_maker(
-        self, kind: MockType, name: str, definition: GraphQLField, type_: Any
+        self, kind: MockType, name: str, definition: GraphQLField, type_: AnyGraphQLType
     ) -> FieldMaker:
         element = self._build_item_maker(kind, name, get_nullable_type(type_.of_type))
         kinds = self._list_item_types(get_nullable_type(type_.of_type))
@@ -267,12 +270,12 @@ class MockGenerator:
 
         return make_list
 
-    def _list_item_types(self, type_: Any) -> Sequence[MockType]:
+    def _list_item_types(self, type_: AnyGraphQLType) -> Sequence[MockType]:
         """Return the possible object types of a list's items; none for leaves and lists."""
         return () if is_list_type(type_) or is_leaf_type(type_) else self.list_possible_types(type_)
 
     def _build_item_maker(
-        self, kind: MockType | None, name: str, type_: Any
+        self, kind: MockType | None, name: str, type_: AnyGraphQLType
     ) -> Callable[[int, int], object] | None:
         """Return the maker of the item at a place of a list; None if no item is possible."""
         if is_list_type(type_):

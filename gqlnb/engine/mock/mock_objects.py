@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphql import GraphQLError, GraphQLObjectType, get_named_type, get_nullable_type, is_leaf_type
 from graphql.type import is_enum_type, is_input_object_type, is_list_type, is_object_type
 
+from gqlnb.engine.graphql_compat import AnyGraphQLType, Value
 from gqlnb.engine.mock.value_formats import GOLDEN_STEP, find_format, hash_parts, mix_bits
 from gqlnb.errors import sanitize_text
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "ID_FIELDS",
     "LIMIT_ARGUMENTS",
     "OFFSET_ARGUMENTS",
     "ORDERING_ARGUMENTS",
@@ -27,7 +27,6 @@ __all__ = [
     "MockObject",
     "MockPage",
     "MockType",
-    "MutationInput",
     "build_part_maker",
     "collect_inputs",
     "echo_input",
@@ -78,7 +77,7 @@ class MockObject:
         self.mutation_input = mutation_input
         self.page: MockPage | None = None
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Value:
         if self.known_values is not None and name in self.known_values:
             return self.known_values[name]
         if name not in self.kind.type.fields:
@@ -141,7 +140,7 @@ class MockType:
     def _has_text_id(self) -> bool:
         return self.scalar in {"ID", "String"}
 
-    def format_id(self, count: int) -> Any:
+    def format_id(self, count: int) -> Value:
         """Return the id of the object with a given number."""
         if self.scalar == "Int" or self.scalar.lower() in INTEGER_SCALARS:
             return count
@@ -150,7 +149,7 @@ class MockType:
             return f"{self.name}:{count}"
         return make(mix_bits(count * GOLDEN_STEP ^ self.salt))
 
-    def format_any_id(self, value: int) -> Any:
+    def format_any_id(self, value: int) -> Value:
         """Return the id for a number of any size."""
         return self.format_id(1 + value % MAX_OBJECT_NUMBER)
 
@@ -192,7 +191,7 @@ class MockType:
     def _hash_identity(self, identity: object) -> int:
         return hash_parts(self.salt, identity)
 
-    def _convert_id(self, given: Any) -> Any:
+    def _convert_id(self, given: Value) -> Value:
         """Return an id as a value of the identity field's type."""
         if self.scalar == "Int" and not isinstance(given, int):
             try:
@@ -201,7 +200,7 @@ class MockType:
                 return self.format_any_id(hash_parts(given))
         return str(given) if self._has_text_id else given
 
-    def _read_carried_fields(self, identity: Any) -> dict[str, object]:
+    def _read_carried_fields(self, identity: Value) -> dict[str, object]:
         """Return the values of fields that an id contains."""
         start = f"{self.name}:{{"
         if not self._has_text_id or not identity.startswith(start):
@@ -248,7 +247,7 @@ COUNT_FIELDS = frozenset({"totalCount", "total_count", "total", "count"})
 CURSOR_PREFIX = "cursor:"  # of cursors that are text; those of type Int are plain numbers
 
 
-def find_node_type(kind: Any) -> Any:
+def find_node_type(kind: AnyGraphQLType) -> Value:
     """Return the connection's item type, or None if it is not a connection.
 
     A connection is an object type with ``edges`` of type list, whose items have a ``node``, or with
@@ -489,7 +488,7 @@ def collect_inputs(definition: GraphQLField, args: Mapping[str, object]) -> Muta
     return inputs
 
 
-def collect_members(value: object, type_: Any) -> dict[str, tuple[Any, Any]]:
+def collect_members(value: object, type_: AnyGraphQLType) -> dict[str, tuple[Any, Any]]:
     """Return the members of an input object; empty for another value."""
     kind: Any = get_nullable_type(type_)
     if not is_input_object_type(kind) or not isinstance(value, Mapping):
@@ -542,7 +541,7 @@ def echo_input(
     return found
 
 
-def _can_echo(kind: MockType, name: str, value: object, type_: Any) -> bool:
+def _can_echo(kind: MockType, name: str, value: object, type_: AnyGraphQLType) -> bool:
     """Return whether an input value can be the value of a field."""
     # The types may differ in nullability, since an input is often optional.
     field = kind.type.fields.get(name)

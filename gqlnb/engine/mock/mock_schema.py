@@ -17,6 +17,7 @@ from graphql import (
 )
 from graphql.type import is_abstract_type, is_object_type, is_scalar_type, is_specified_scalar_type
 
+from gqlnb.engine.graphql_compat import Value
 from gqlnb.engine.mock.generator import EVENT_COUNT, MockGenerator, MockOptions
 from gqlnb.engine.mock.mock_objects import MockObject
 from gqlnb.engine.mock.value_formats import find_format, hash_parts
@@ -34,6 +35,7 @@ from gqlnb.engine.schema_builder import (
     describe_mistakes,
     load_introspection,
     load_sdl,
+    parse_sdl,
 )
 from gqlnb.errors import SchemaError, sanitize_text
 from gqlnb.redact import strip_traceback
@@ -113,22 +115,21 @@ def load_schema(source: object) -> LoadedSchema:
 
 def load_published_sdl(sdl: str) -> LoadedSchema:
     """Return the schema of SDL, which may contain mistakes that do not prevent building it."""
+    parsed = parse_sdl(sdl)  # once: parsing takes half of the time
     try:
-        return LoadedSchema(build_sdl_schema(sdl))
+        return LoadedSchema(build_sdl_schema(sdl, parsed))
     except SchemaError as error:
         strict = strip_traceback(error)
     # The errors of the strict attempt are complete, those of the tolerant one are not.
     with suppress(SchemaError):
-        schema, notes = load_sdl(sdl, SDL_SOURCE)
+        schema, notes = load_sdl(sdl, SDL_SOURCE, parsed)
         return LoadedSchema(schema, notes or tuple(describe_mistakes(strict.problems, SDL_SOURCE)))
     raise strict
 
 
 def copy_schema(schema: GraphQLSchema) -> LoadedSchema:
-    """Return a copy of a schema, without its resolvers and its scalars' functions.
-
-    It is not validated: a client accepts more than the specification does.
-    """
+    """Return a copy of a schema, without its resolvers and its scalars' functions."""
+    # The copy is not validated: a client accepts more than the specification does.
     try:
         sdl = print_schema(schema)
         return LoadedSchema(build_schema(sdl, assume_valid=True, assume_valid_sdl=True))
@@ -188,7 +189,7 @@ def build_resolver(
     """Return the resolver of a field."""
     recipe: Any = None  # built late: a large schema has thousands of fields, a query uses few
 
-    def generate(root: object, args: dict[str, object], _context: object) -> Any:
+    def generate(root: object, args: dict[str, object], _context: object) -> Value:
         nonlocal recipe
         if recipe is None:
             recipe = kind.get_recipe(name)
@@ -205,7 +206,9 @@ def build_resolver(
     return generate
 
 
-def resolve_partial_object(kind: MockType, name: str, root: object, args: dict[str, object]) -> Any:
+def resolve_partial_object(
+    kind: MockType, name: str, root: object, args: dict[str, object]
+) -> Value:
     """Return a field of a user's object: its own value, else a generated one."""
     found = read_own_value(root, name)
     if found is not MISSING:
@@ -223,7 +226,7 @@ def resolve_partial_object(kind: MockType, name: str, root: object, args: dict[s
     return kind.get_recipe(name)(item, args)
 
 
-def read_own_value(root: object, name: str) -> Any:
+def read_own_value(root: object, name: str) -> Value:
     """Return a key of a mapping or an attribute that is not a method; else MISSING."""
     if isinstance(root, Mapping):
         return root.get(name, MISSING)

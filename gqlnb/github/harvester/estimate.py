@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, isqrt
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from gqlnb.github.harvester.requests import PAGES_PER_REQUEST, PortableClient, fetch_pages
+from gqlnb.document.document import Document
+from gqlnb.github.harvester.requests import (
+    PAGES_PER_REQUEST,
+    PortableClient,
+    build_query,
+    fetch_pages,
+)
 from gqlnb.github.harvester.search_windows import SearchRequest
-from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
+from gqlnb.github.query_cost import MAX_NODES, compute_cost
+from gqlnb.github.search_syntax import MAX_PAGE_SIZE
 
 if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.github.harvester.query_range import Scope
     from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = ["Estimate", "count_matches", "estimate_harvest", "estimate_pages", "narrow_scope"]
+__all__ = ["Estimate", "estimate_harvest", "narrow_scope"]
 
+RECOUNTS = 2  # beyond the overhead: a harvest of few pages is counted again up to three times
 CLOSE_ENOUGH = 1.05  # times the rows wanted: fetching a page more costs less than another count
 _MAX_STARS = 2**31 - 1  # the range of GraphQL's Int
+
+# GitHub's limits for an account. A page of 100 results takes its search about a second; its
+# secondary limit is a minute of processing time in a minute.
+POINTS_PER_HOUR = 5000
+SECONDS_PER_PAGE = 1.0
 
 # Pages above the lower bound, by lowest star count: somewhat more than tests/benchmarks/harvest.py
 # counts on a synthetic population of 3.27 million repositories in the distribution of 2023; it
 # fails for a harvest that takes more. The cost comes from repositories with equal stars, of which
 # there are more the fewer stars they have.
-PAGE_OVERHEAD = ((1000, 0.02), (100, 0.03), (50, 0.04), (20, 0.06), (0, 0.09))
+# Each page but a search's first one repeats a result of the page before: one percent.
+PAGE_OVERHEAD = ((1000, 0.02), (100, 0.04), (50, 0.05), (20, 0.07), (0, 0.1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,15 @@ class Estimate:
         Pages: the fewest that can hold them, and the most expected for such a population.
     budget
         The endpoint's remaining budget.
+    accounts
+        Number of accounts that send requests.
+    fields
+        The own fields; None without.
+    page_points
+        Points of a page, with the own fields.
+    node_batch
+        Repositories per request whose own fields are fetched by id, since a page of 100 with them
+        would exceed GitHub's limit of nodes; 0 if they come with the pages.
 
     Examples
     --------
@@ -59,11 +82,33 @@ class Estimate:
     least: int
     most: int
     budget: Budget
+    accounts: int = 1
+    fields: str | None = None
+    page_points: int = 1
+    node_batch: int = 0
+
+    @property
+    def points(self) -> int:
+        """Most points of GitHub's budget."""
+        if not self.node_batch:
+            return self.most * self.page_points
+        return self.most + self._batches * self.page_points
+
+    @property
+    def hours(self) -> float:
+        """Most hours at GitHub's limits: points in an hour, and seconds of work in a minute."""
+        by_points = self.points / POINTS_PER_HOUR
+        by_time = (self.most + self._batches) * SECONDS_PER_PAGE / 3600
+        return max(by_points, by_time) / self.accounts
 
     @property
     def requests(self) -> tuple[int, int]:
         """Fewest and most requests: up to ten pages come in one if the endpoint is fast."""
-        return ceil(self.least / PAGES_PER_REQUEST), self.most
+        return ceil(self.least / PAGES_PER_REQUEST) + self._batches, self.most + self._batches
+
+    @property
+    def _batches(self) -> int:
+        return ceil(self.repositories / self.node_batch) if self.node_batch else 0
 
     def __repr__(self) -> str:
         least, most = self.requests
@@ -72,9 +117,30 @@ class Estimate:
             f"  {self.least:,} to {self.most:,} pages of {MAX_PAGE_SIZE}",
             f"  {least:,} to {most:,} requests: up to ten pages come in one",
         ]
+        if self.node_batch:
+            lines.append(
+                f"  fields= by id, {self.node_batch} repositories in a request: a page of "
+                f"{MAX_PAGE_SIZE} with them exceeds {MAX_NODES:,} nodes"
+            )
+        elif self.fields is not None:
+            points = "1 point" if self.page_points == 1 else f"{self.page_points} points"
+            lines.append(f"  {points} per page with fields=")
+        accounts = "" if self.accounts == 1 else f" with {self.accounts} accounts"
+        lines.append(
+            f"  {self.points:,} points at most, {format_hours(self.hours)} at GitHub's limits"
+            f"{accounts}"
+        )
         if self.budget:
             lines.append(f"  budget: {self.budget}")
         return "\n".join(lines)
+
+
+def format_hours(hours: float) -> str:
+    """Return a duration in hours, or in minutes if it is short."""
+    if hours >= 2:
+        return f"{hours:,.1f} hours"
+    minutes = max(1, round(hours * 60))
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
 
 
 def estimate_pages(total: int, low: int, width: int = 1) -> tuple[int, int]:
@@ -88,14 +154,41 @@ def estimate_pages(total: int, low: int, width: int = 1) -> tuple[int, int]:
         Their lowest star count.
     width
         Number of time slices; each ends with a page that is not full.
+
+    Returns
+    -------
+    (int, int)
+        Fewest and most pages of 100 repositories, at least one.
     """
     least = max(1, ceil(total / MAX_PAGE_SIZE))
     overhead = next(share for stars, share in PAGE_OVERHEAD if low >= stars)
-    return least, least if total <= MAX_SEARCH_RESULTS else ceil(least * (1 + overhead)) + width
+    if total <= MAX_PAGE_SIZE:
+        return least, least
+    return least, ceil(least * (1 + overhead)) + RECOUNTS + width
 
 
-def estimate_harvest(client: Client, scope: Scope, width: int = 1) -> Estimate:
+def estimate_harvest(
+    client: Client, scope: Scope, width: int = 1, accounts: int = 1, fields: str = ""
+) -> Estimate:
     """Count the matching repositories, and estimate the cost of their harvest.
+
+    Parameters
+    ----------
+    client
+        The client that requests the count.
+    scope
+        The repositories to harvest.
+    width
+        Number of time slices, as for :func:`estimate_pages`.
+    accounts
+        Number of accounts that will send requests.
+    fields
+        Own fields; empty for none.
+
+    Returns
+    -------
+    Estimate
+        The count, the pages, and the budget that the endpoint has left.
 
     Raises
     ------
@@ -105,11 +198,31 @@ def estimate_harvest(client: Client, scope: Scope, width: int = 1) -> Estimate:
     total = count_matches(client, scope)
     least, most = estimate_pages(total, scope.low, width)
     query = scope.format_expression(order="")
-    return Estimate(query, client.source, total, least, most, client.budget)
+    made = Estimate(query, client.source, total, least, most, client.budget, accounts)
+    if not fields:
+        return made
+    page = compute_cost(Document.parse(build_query(1, fields)), {"n0": MAX_PAGE_SIZE})
+    if page.nodes <= MAX_NODES:
+        return replace(made, fields=fields, page_points=page.points)
+    batch = max(1, MAX_PAGE_SIZE * MAX_NODES // page.nodes)
+    points = max(1, page.points * batch // MAX_PAGE_SIZE)
+    return replace(made, fields=fields, page_points=points, node_batch=batch)
 
 
 def count_matches(client: Client, scope: Scope) -> int:
     """Return the number of matching repositories, in one request.
+
+    Parameters
+    ----------
+    client
+        The client.
+    scope
+        The repositories to count.
+
+    Returns
+    -------
+    int
+        The number that the endpoint reports, which may exceed the 1,000 results of a search.
 
     Raises
     ------

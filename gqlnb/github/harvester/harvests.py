@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -13,35 +15,45 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, Unpack
 import msgspec
 
 from gqlnb.client.progress import Progress
+from gqlnb.client.range_harvest.harvest_log import LogHeader
+from gqlnb.client.range_harvest.harvest_result import describe_stop, list_warnings
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
-from gqlnb.github.builtin_connections import DEMO, open_client
+from gqlnb.github.builtin_connections import DEMO, open_client, register_connections
 from gqlnb.github.harvester.estimate import Estimate, estimate_harvest, narrow_scope
-from gqlnb.github.harvester.parquet_parts import build_repository_frame
+from gqlnb.github.harvester.identities import Identity, group_clients
+from gqlnb.github.harvester.node_harvest import harvest_nodes
+from gqlnb.github.harvester.own_fields import parse_fields
+from gqlnb.github.harvester.parquet_parts import build_arrow_schema, build_repository_frame
 from gqlnb.github.harvester.query_range import Scope
-from gqlnb.github.harvester.requests import PortableClient
 from gqlnb.github.harvester.runner import HarvestRunner
 from gqlnb.github.harvester.search_windows import Coverage
 from gqlnb.github.harvester.state_machine import Sweep
-from gqlnb.github.harvester.storage import ROWS_PER_PART, FolderStorage, LogHeader, MemoryStorage
+from gqlnb.github.harvester.storage import ROWS_PER_PART, FolderStorage, MemoryStorage
 from gqlnb.github.option_checks import check_whole_number
+from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
     import pyarrow as pa
 
     from gqlnb.client.client import Client
     from gqlnb.client.progress import ProgressCallback
+    from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
+    from gqlnb.github.harvester.node_harvest import NodeOptions, NodeType
     from gqlnb.http.rate_limit_rules import Budget
 
     RowsCallback = Callable[[int, int, int], object]
 
 __all__ = ["Harvest", "harvest", "harvest_frame"]
 
+REPOSITORY = "REPOSITORY"
+SLICES_PER_CLIENT = 3  # searches at once, so that none waits while another client reads the last
 DEFAULT_WIDTH = 16  # requests at once, if the executor does not say how many workers it has
+NOTES_PLACE = "coverage.notes"
 RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 
 
@@ -50,15 +62,32 @@ class HarvestOptions(TypedDict, total=False):
 
     Attributes
     ----------
+    fields
+        Further fields of each repository, as GraphQL: ``"forkCount licenseInfo { spdxId }"``; or a
+        query with ``search(type: REPOSITORY)``, of which the selection on Repository is taken.
+        They take no variables. They become columns as of :meth:`gqlnb.Result.frame`, with lists in
+        cells; a list has as many items as its ``first`` requests. A field that fails is null in
+        its row, and counted in ``coverage.field_errors``. If pages of a search are too large with
+        them, they are fetched by ``nodes(ids:)``.
     width
         Most requests at once; by default the number of the executor's workers if it says so, and
         one without an executor.
     part
         Number of rows per part; a part may have up to a thousand more.
+    clients
+        Several clients, instead of `client`. Those of one account share its budget; each account
+        has one request in flight, and takes over the work of one that is limited or refused.
+    tokens
+        Tokens such as ``"env:NAME"``, each for a client of `client`, which is then a name or a URL.
+        GitHub's terms forbid sharing tokens to get around its limits: give those of people who
+        agreed to take part.
     """
 
+    fields: str | None
     width: int
     part: int
+    clients: Sequence[Any]
+    tokens: Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +107,12 @@ class Harvest:
     folder
         Folder of the Parquet parts; None if the rows are in memory.
     notes
-        Events during the harvest, as sentences.
+        Notes of the endpoint, such as fields without data, and events during the harvest, as
+        sentences.
+    identities
+        The accounts that sent requests, with their number and the remaining budget.
+    fields
+        The own fields, as GraphQL; None without.
 
     Examples
     --------
@@ -93,30 +127,44 @@ class Harvest:
     requests: int
     folder: Path | None
     notes: tuple[str, ...]
+    identities: tuple[Identity, ...]
+    fields: str | None
     _storage: MemoryStorage = field(repr=False)
 
     @property
     def complete(self) -> bool:
-        """Whether all repositories came, as far as counts and results can prove it."""
+        """Whether counts and results prove that all repositories were received."""
         return self.coverage.complete
 
     def __len__(self) -> int:
         return self._storage.rows
 
     def arrow(self) -> pa.Table:
-        """Return all rows as an Arrow table, in the order in which they came."""
+        """Return all rows as an Arrow table, in the order in which they were received."""
         return self._storage.load_table()
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self, *, explode: str | None = None) -> pd.DataFrame:
         """Return all rows as a DataFrame, most stars first; it must fit into memory.
+
+        Parameters
+        ----------
+        explode
+            The name of a list among the own fields (``"repositoryTopics"``): each of its items
+            becomes a row, beside the columns of its repository, as of :meth:`gqlnb.Result.frame`.
 
         Returns
         -------
         DataFrame
             Columns ``name``, ``owner`` (string), ``stargazers`` (Int64), ``created_at`` (in UTC)
-            and ``id`` (string). ``attrs`` as of :func:`gqlnb.stars`.
+            and ``id`` (string); then the own fields, with the names and dtypes that they have in
+            :meth:`gqlnb.Result.frame`. ``attrs`` as of :func:`gqlnb.stars`.
+
+        Raises
+        ------
+        FrameError
+            If the rows have no list `explode`.
         """
-        frame = build_repository_frame(self.arrow())
+        frame = build_repository_frame(self.arrow(), self._storage.own_columns, explode)
         frame.attrs |= {
             "total_count": self.coverage.expected,
             "source": self.source,
@@ -127,6 +175,9 @@ class Harvest:
         return frame
 
     def _list_warnings(self) -> list[str]:
+        return [*self._list_problems(), *summarize_notes(self.coverage.notes, NOTES_PLACE)]
+
+    def _list_problems(self) -> list[str]:
         gaps = self.coverage.gaps
         found = [
             f"{gap.text!r} is not complete: expected {gap.expected:,}, got {gap.got:,}: {gap.why}"
@@ -134,6 +185,10 @@ class Harvest:
         ]
         if len(gaps) > 3:
             found.append(f"{len(gaps) - 3:,} more ranges are not complete; see coverage.gaps.")
+        errors = sorted(self.coverage.field_errors.items(), key=lambda it: -it[1])
+        found += [f"Null in {count:,} rows: {reason}" for reason, count in errors[:3]]
+        if len(errors) > 3:
+            found.append(f"{len(errors) - 3:,} more reasons for nulls; see coverage.field_errors.")
         return found
 
     def __repr__(self) -> str:
@@ -142,14 +197,19 @@ class Harvest:
         lines = [
             f"{len(self):,} repositories of {self.query!r}, {state}",
             f"  expected {report.expected or 0:,} at the beginning, got {report.got:,}; "
-            f"{report.duplicates + report.moved:,} came twice",
+            f"{report.duplicates + report.moved:,} were returned twice",
             f"  {report.requests:,} pages for at least {report.bound:,} "
             f"({report.requests / max(1, report.bound):.2f}), in {self.requests:,} requests; "
             f"{report.windows:,} searches, {report.splits:,} splits, "
-            f"{report.repairs:,} asked again",
+            f"{report.repairs:,} repeated",
             f"  from {self.source}",
         ]
-        lines += [f"  {warning}" for warning in self._list_warnings()]
+        if self.coverage.stopped:
+            lines.append(f"  {describe_stop(self.folder)}")
+        if len(self.identities) > 1:
+            lines += [f"  {identity}" for identity in self.identities]
+        notes = format_notes(self.coverage.notes, NOTES_PLACE)
+        lines += [f"  {line}" for line in (*self._list_problems(), *notes)]
         if self.folder is not None:
             lines.append(f"  in {self.folder}")
         return "\n".join(lines)
@@ -194,6 +254,34 @@ def harvest(
 ) -> Estimate: ...
 
 
+@overload
+def harvest(
+    query: str,
+    *,
+    type: NodeType,
+    client: Any = DEMO,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool | str | ProgressCallback = "auto",
+    dry_run: Literal[False] = False,
+    resume: bool = True,
+    **options: Unpack[NodeOptions],
+) -> RangeHarvest: ...
+
+
+@overload
+def harvest(
+    query: str,
+    *,
+    type: NodeType,
+    client: Any = DEMO,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool | str | ProgressCallback = "auto",
+    dry_run: Literal[True],
+    resume: bool = True,
+    **options: Unpack[NodeOptions],
+) -> RangeEstimate: ...
+
+
 def harvest(
     query: SupportsIndex | str,
     *,
@@ -203,8 +291,8 @@ def harvest(
     progress: bool | str | ProgressCallback = "auto",
     dry_run: bool = False,
     resume: bool = True,
-    **options: Unpack[HarvestOptions],
-) -> Harvest | Estimate:
+    **options: Any,
+) -> Harvest | Estimate | RangeHarvest | RangeEstimate:
     """Fetch every repository above a number of stars, past the 1,000 results of a search.
 
     Parameters
@@ -223,27 +311,40 @@ def harvest(
         so its secrets must be given by source, such as ``token="env:NAME"``. An endpoint that
         accepts only one request at a time, such as GitHub, gets one at a time anyway.
     progress
-        As for :meth:`gqlnb.Client.pages`.
+        As for :meth:`gqlnb.Client.pages`. If a function returns False, the harvest stops: the
+        result has the rows so far, is not complete, and the same call with `out` goes on later.
     dry_run
         Whether to request only the count, and return an estimate of the cost.
     resume
         Whether to continue the same harvest in `out`, or return it if it is finished; False
         removes it first.
     **options
-        ``width``, the most requests at once, with or without an executor; ``part``, the number of
-        rows per part.
+        ``fields``, further fields of each repository, such as ``"forkCount licenseInfo { spdxId
+        }"``, as columns; ``width``, the most requests at once, with or without an executor;
+        ``part``, the number of rows per part; ``clients`` or ``tokens``, to send requests of
+        several accounts.
+
+        ``type``: ``"ISSUE"``, ``"PULL_REQUEST"``, ``"DISCUSSION"``, ``"USER"`` or
+        ``"ORGANIZATION"`` instead of repositories. These are searched in ranges of their time of
+        creation, or of their last change with ``slice="updated"``, as by
+        :meth:`gqlnb.Client.harvest`. They take ``fields``, ``page_size``, ``part``, ``clients`` or
+        ``tokens``, and ``refresh=True``, which updates a finished harvest in `out`: by ``created``
+        with new ones, by ``updated`` with changed ones too. Deleted ones are found by the counts.
 
     Returns
     -------
     Harvest
-        With ``coverage``, ``frame()`` and ``complete``; an :class:`Estimate` for a dry run.
+        With ``coverage``, ``frame()`` and ``complete``; an :class:`Estimate` for a dry run. A
+        RangeHarvest or RangeEstimate for another `type`.
 
     Raises
     ------
     QueryError
-        If the query cannot be parsed, or the endpoint is not GitHub-shaped.
+        If the query cannot be parsed, `fields` are not valid in the endpoint's schema, or the
+        endpoint is not GitHub-shaped.
     OptionError
-        If `out` contains other data, `executor` is not an executor, or an option is invalid.
+        If `out` contains other data, or the harvest with other `fields`, `executor` is not an
+        executor, or an option is invalid.
     TargetError
         If the client cannot be created in the executor's processes.
     GqlnbError
@@ -253,34 +354,50 @@ def harvest(
     Warns
     -----
     UserWarning
-        If a range could not be completed.
+        If a range could not be completed, fields of some rows failed, or the endpoint's answers
+        have notes, such as fields without data.
 
     Examples
     --------
     >>> found = harvest(">20000")
     >>> found.complete, len(found), found.coverage.requests
-    (True, 1067, 11)
+    (True, 1067, 13)
+    >>> found = harvest(">200000", fields="primaryLanguage { name } forkCount")
+    >>> [*found.frame()][-2:]
+    ['primaryLanguage.name', 'forkCount']
     """
+    kind = options.pop("type", REPOSITORY)
+    if kind != REPOSITORY:
+        options |= {"executor": executor, "progress": progress, "dry_run": dry_run}
+        several = {name: options.pop(name, None) for name in ("clients", "tokens")}
+        _check_accounts(several)
+        with ExitStack() as stack:
+            opened = _open_clients(stack, client, **several)
+            nodes = harvest_nodes(query, opened, kind, out, options | {"resume": resume})
+        for warning in list_warnings(nodes):
+            warnings.warn(warning, stacklevel=2)
+        return nodes
     scope = Scope.parse(query)
-    for name in options:
-        if name not in ("width", "part"):
-            msg = (
-                f"There is no option {sanitize_text(name, 40)}=. A harvest takes width= and part=."
-            )
-            raise OptionError(msg)
-    checked = {name: check_whole_number(name, value, least=1) for name, value in options.items()}
-    width = _choose_width(executor, checked.get("width"))
-    with open_client(client) as opened:
+    _check_options(options)
+    width = _choose_width(executor, options.get("width"))
+    with ExitStack() as stack:
+        clients = _open_clients(stack, client, options.get("clients"), options.get("tokens"))
+        own, fields = None, options.get("fields")
+        if fields is not None:
+            own = parse_fields(fields, clients[0].schema, clients[0].source)
         if dry_run:
-            return estimate_harvest(opened, scope, width)
-        storage = MemoryStorage()
+            accounts = len(group_clients(clients)[0])
+            return estimate_harvest(clients[0], scope, width, accounts, own.text if own else "")
+        storage = MemoryStorage(own)
         if out is not None:
-            header = LogHeader(query=scope.format_expression(order=""), source=opened.source)
-            rows_per_part = checked.get("part", ROWS_PER_PART)
+            header = LogHeader(query=scope.format_expression(order=""), source=clients[0].source)
+            if own is not None:
+                header.fields, header.shape = own.text, msgspec.to_builtins(own.shape)
+            rows_per_part = options.get("part", ROWS_PER_PART)
             folder = Path(out).expanduser()
-            storage = FolderStorage(folder, header, resume=resume, part=rows_per_part)
+            storage = FolderStorage(folder, header, resume=resume, part=rows_per_part, fields=own)
         with Progress(progress, "Harvest") as bar:
-            harvested = _run_harvest(scope, opened, storage, executor, width, bar)
+            harvested = _run_harvest(scope, clients, storage, executor, width, bar)
     for warning in harvested._list_warnings():  # noqa: SLF001 - of the class above
         warnings.warn(warning, stacklevel=2)
     return harvested
@@ -333,13 +450,63 @@ def harvest_frame(
             return on_progress(min(got, wanted), wanted, matching) if on_progress else None
 
         with Progress("auto" if on_progress is None else False, "Harvest") as bar:
-            frame = _run_harvest(scope, opened, MemoryStorage(), executor, width, watch).frame()
+            frame = _run_harvest(scope, [opened], MemoryStorage(), executor, width, watch).frame()
     attrs = frame.attrs if total is None else {**frame.attrs, "total_count": total}
     if rising:
         frame = frame.iloc[::-1]
     frame = frame.head(most if most is not None else len(frame)).reset_index(drop=True)
     frame.attrs = attrs  # pandas may drop or copy them above
     return frame
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    """Raise OptionError if there is no such option, or its value is not valid."""
+    for name in options:
+        if name in {"refresh", "slice"}:
+            msg = (
+                f"{name}= is an option of harvests of another type=. GitHub has no filter for "
+                "stars that changed: harvest into another folder, and compare the two with "
+                "gqlnb.github.open(new).find_changes(gqlnb.github.open(old))."
+            )
+            raise OptionError(msg)
+        if name not in HarvestOptions.__annotations__:
+            msg = (
+                f"There is no option {sanitize_text(name, 40)}=. A harvest takes "
+                f"{', '.join(f'{each}=' for each in HarvestOptions.__annotations__)}."
+            )
+            raise OptionError(msg)
+    if "width" in options:
+        check_whole_number("width", options["width"], least=1)
+    if "part" in options:
+        check_whole_number("part", options["part"], least=1)
+    _check_accounts(options)
+
+
+def _check_accounts(options: Mapping[str, Any]) -> None:
+    """Raise OptionError if `clients` or `tokens` is not valid."""
+    for name in ("clients", "tokens"):
+        values = options.get(name)
+        if values is not None and (isinstance(values, str | bytes) or not values):
+            msg = f"{name}= takes a list with at least one item."
+            raise OptionError(msg)
+    if options.get("clients") is not None and options.get("tokens") is not None:
+        msg = "Give clients= or tokens=, not both."
+        raise OptionError(msg)
+
+
+def _open_clients(
+    stack: ExitStack, client: object, clients: Sequence[object] | None, tokens: Sequence[Any] | None
+) -> list[Client]:
+    """Return all clients of a harvest; those created here are closed with the stack."""
+    if tokens is None:
+        return [stack.enter_context(open_client(each)) for each in clients or [client]]
+    if not isinstance(client, str):
+        msg = "tokens= needs the endpoint: give client= a name or a URL, such as client='github'."
+        raise OptionError(msg)
+    from gqlnb.client.client import connect
+
+    register_connections()
+    return [stack.enter_context(connect(client, token=token)) for token in tokens]
 
 
 def _choose_width(executor: object, width: int | None) -> int:
@@ -360,7 +527,7 @@ def _choose_width(executor: object, width: int | None) -> int:
 
 def _run_harvest(
     scope: Scope,
-    client: Client,
+    clients: Sequence[Client],
     storage: MemoryStorage,
     executor: Executor | None,
     width: int,
@@ -368,33 +535,53 @@ def _run_harvest(
 ) -> Harvest:
     is_remote = type(executor).__module__.partition(".")[0] == "distributed"
     if is_remote or isinstance(executor, ProcessPoolExecutor):
-        client.make_recipe()  # raises TargetError if other processes cannot create the client
+        for client in clients:
+            client._make_recipe()  # raises TargetError if other processes cannot create the client
+    # pyarrow takes half a second to import, in which the first requests are on their way.
+    threading.Thread(target=build_arrow_schema, daemon=True).start()
     notes: list[str] = []
+    identities: list[Identity] = []
     with storage:
-        sweep = storage.restore_sweep(Sweep(scope, width=width))
+        slices = width if len(clients) == 1 else max(width, SLICES_PER_CLIENT * len(clients))
+        sweep = storage.restore_sweep(Sweep(scope, width=slices))
         if storage.ended is None:
-            runner = HarvestRunner(sweep, storage, PortableClient(client), executor, width, watch)
+            identities, refused = group_clients(clients)
+            runner = HarvestRunner(sweep, storage, identities, executor, width, watch)
+            runner.notes += refused
             try:
                 runner.run()
             except GqlnbError as error:
-                _attach_rows(error, storage, client)
+                _attach_rows(error, storage, clients[0])
                 raise
-            storage.remove_repeated_rows()
+            if runner.stopped:
+                storage.pause_harvest(sweep)
+            else:
+                storage.remove_repeated_rows()
             coverage = sweep.build_coverage().with_row_count(storage.rows)
-            storage.finish_harvest(encode_coverage(coverage))
+            coverage = msgspec.structs.replace(
+                coverage,
+                field_errors=storage.field_errors,
+                notes=tuple(storage.notes.values()),
+                stopped=runner.stopped,
+            )
+            if not runner.stopped:
+                storage.finish_harvest(encode_coverage(coverage))
             notes = runner.notes
             if runner.wasted_pages:
                 notes.append(
                     f"{runner.wasted_pages} pages travelled with others and were not needed."
                 )
-    report = {} if storage.ended is None else storage.ended.coverage
+    if storage.ended is not None:
+        coverage = msgspec.convert(storage.ended.coverage, Coverage)
     return Harvest(
         query=scope.format_expression(order=""),
-        source=client.source,
-        coverage=msgspec.convert(report, Coverage),
+        source=clients[0].source,
+        coverage=coverage,
         requests=storage.requests,
         folder=storage.folder,
-        notes=tuple(notes),
+        fields=None if storage.own_columns is None else storage.own_columns.text,
+        notes=(*coverage.notes, *notes),
+        identities=tuple(identities),
         _storage=storage,
     )
 

@@ -1,55 +1,36 @@
-"""Rows of a harvest as Arrow columns, Parquet parts and a DataFrame; finding repeated rows."""
+"""Rows of a harvest as Arrow columns, and as a DataFrame."""
 
 from __future__ import annotations
 
-import os
-import re
-from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.errors import FrameError, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import pandas as pd
     import pyarrow as pa
-    from numpy.typing import NDArray
 
+    from gqlnb.github.harvester.field_columns import FieldColumns
     from gqlnb.github.harvester.search_windows import RepositoryRow
 
 __all__ = [
-    "HASHES_AT_ONCE",
     "build_arrow_schema",
     "build_batch",
-    "build_part_path",
     "build_repository_frame",
-    "check_foreign_files",
     "concat_batches",
-    "drop_rows",
-    "find_repeated_rows",
     "read_part",
-    "replace_durably",
-    "sync_folder",
-    "write_durably",
-    "write_part",
 ]
 
-T = TypeVar("T", "pa.Table", "pa.RecordBatch")
-
-HASHES_AT_ONCE = 250_000  # hashes in memory: 2 MB, and as much for their places and their order
-_PART_STRIDE = 2**32  # more than the rows of any part
-_PART_PATTERN = re.compile(r"part-\d{5,}\.parquet")
 _SORT_KEYS = [("stargazers", "descending"), ("by owner", "ascending"), ("by name", "ascending")]
 
 
 @cache
 def build_arrow_schema() -> pa.Schema:
-    """Return the Arrow schema of all parts."""
+    """Return the Arrow schema of all parts, without own fields."""
     import pyarrow as pa
 
     return pa.schema(
@@ -63,35 +44,48 @@ def build_arrow_schema() -> pa.Schema:
     )
 
 
-def build_batch(rows: Sequence[RepositoryRow]) -> pa.RecordBatch:
-    """Return rows as Arrow columns, which take a tenth of the memory."""
+def build_batch(
+    rows: Sequence[RepositoryRow], own_fields: Iterable[pa.Field] = (), own: Iterable[pa.Array] = ()
+) -> pa.RecordBatch:
+    """Return rows as Arrow columns, which take a tenth of the memory, with those of own fields."""
     import pyarrow as pa
 
     schema = build_arrow_schema()
-    ids, stars, created, names, owners = zip(*rows, strict=True) if rows else ((),) * 5
+    ids, stars, created, names, owners, _ = zip(*rows, strict=True) if rows else ((),) * 6
     columns = (names, owners, stars, created, ids)
     arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-    return pa.record_batch(arrays, schema)
+    return pa.record_batch([*arrays, *own], pa.schema([*schema, *own_fields]))
 
 
-def concat_batches(batches: Iterable[pa.RecordBatch]) -> pa.Table:
+def concat_batches(
+    batches: Iterable[pa.RecordBatch], own_fields: Iterable[pa.Field] = ()
+) -> pa.Table:
     """Return batches as one table, which is empty without batches."""
     import pyarrow as pa
 
-    return pa.Table.from_batches(list(batches), build_arrow_schema())
+    schema = pa.schema([*build_arrow_schema(), *own_fields])
+    return pa.Table.from_batches(list(batches), schema)
 
 
-def drop_rows(rows: T, places: Sequence[int]) -> T:
-    """Return a table or batch without the rows at the given indexes."""
-    import pyarrow as pa
+def build_repository_frame(
+    rows: pa.Table, columns: FieldColumns | None = None, explode: str | None = None
+) -> pd.DataFrame:
+    """Return rows as a DataFrame, sorted by stars (descending), owner and name.
 
-    mask = np.ones(rows.num_rows, dtype=bool)
-    mask[list(places)] = False
-    return rows.filter(pa.array(mask))
+    Parameters
+    ----------
+    rows
+        The rows.
+    columns
+        The columns of own fields in them, if there are any.
+    explode
+        A list in the rows whose items become rows.
 
-
-def build_repository_frame(rows: pa.Table) -> pd.DataFrame:
-    """Return rows as a DataFrame, sorted by stars (descending), owner and name."""
+    Raises
+    ------
+    FrameError
+        If there is no such list.
+    """
     import pandas as pd
     from pyarrow.compute import sort_indices, utf8_lower
 
@@ -100,7 +94,7 @@ def build_repository_frame(rows: pa.Table) -> pd.DataFrame:
         keys = keys.append_column(f"by {name}", utf8_lower(rows[name]))
     ordered = rows.take(sort_indices(keys, _SORT_KEYS))
     frame = pd.DataFrame()
-    for name in ordered.column_names:
+    for name in build_arrow_schema().names:
         column = ordered[name]
         if name == "stargazers":
             frame[name] = pd.array(column.to_numpy(), dtype="Int64")
@@ -108,157 +102,21 @@ def build_repository_frame(rows: pa.Table) -> pd.DataFrame:
             frame[name] = column.to_pandas()
         else:
             frame[name] = pd.array(column, dtype="string")
-    return frame
-
-
-def build_part_path(folder: Path, number: int) -> Path:
-    """Return the path of a part; `number` counts from 0."""
-    return folder / f"part-{number:05}.parquet"
-
-
-def write_part(
-    folder: Path, number: int, batches: Iterable[pa.RecordBatch], about: Mapping[str, str]
-) -> None:
-    """Write or replace a part.
-
-    Parameters
-    ----------
-    folder
-        The folder of the harvest.
-    number
-        Number of the part, from 0.
-    batches
-        The rows.
-    about
-        Metadata of its schema.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; no partial file is left.
-    """
-    import pyarrow.parquet as pq
-
-    rows = concat_batches(batches).combine_chunks()
-    rows = rows.replace_schema_metadata({f"gqlnb.{name}": text for name, text in about.items()})
-    path = build_part_path(folder, number)
-    # Readers of the whole folder (pandas, Dask, Spark) ignore names that begin with an underscore.
-    unfinished = folder / f"_{path.name}.tmp"
-    try:
-        pq.write_table(rows, unfinished, compression="zstd")
-        replace_durably(unfinished, path)
-    except BaseException:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
-        raise
+    if columns is not None:
+        frame = columns.add_to_frame(frame, ordered)
+    if explode is None:
+        return frame
+    if columns is None:
+        msg = f"explode={sanitize_text(repr(explode), 80)}: the harvest has no fields= with lists."
+        raise FrameError(msg)
+    return columns.explode(frame, explode)
 
 
 def read_part(path: Path) -> pa.Table:
     """Return the rows of a part."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     # Parquet stores no timestamps in seconds, so they come back in milliseconds.
-    return pq.read_table(path).replace_schema_metadata(None).cast(build_arrow_schema())
-
-
-def replace_durably(unfinished: Path, path: Path) -> None:
-    """Rename a finished file to `path`, atomically, and so that it survives a power failure."""
-    with unfinished.open("rb") as file:
-        os.fsync(file.fileno())
-    unfinished.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Write the directory entries of a folder to the disk, after a file was renamed or cut."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def write_durably(path: Path, data: bytes) -> None:
-    """Replace a file by `data`, as :func:`replace_durably` does."""
-    unfinished = path.with_name(f"{path.name}.tmp")
-    unfinished.write_bytes(data)
-    replace_durably(unfinished, path)
-
-
-def check_foreign_files(folder: Path) -> None:
-    """Check that a folder contains no other Parquet files, which would be read as parts.
-
-    Raises
-    ------
-    OptionError
-        If it contains one.
-    """
-    names = sorted(file.name for file in folder.glob("*.parquet"))
-    foreign = [name for name in names if not _PART_PATTERN.fullmatch(name)]
-    if foreign:
-        msg = (
-            f"{sanitize_text(folder, 120)} holds {sanitize_text(foreign[0], 80)!r}, which is not a "
-            "part of a harvest and would be read as one. Name a folder of its own."
-        )
-        raise OptionError(msg)
-
-
-def find_repeated_rows(
-    parts: Callable[[], Iterable[Sequence[str]]], rows: int, at_once: int = HASHES_AT_ONCE
-) -> dict[int, list[int]]:
-    """Find the rows whose id occurs in an earlier row.
-
-    A set of all ids would take about 100 bytes per row. Instead the parts are read once per
-    `at_once` ids for the rows with equal hashes, and then once more to compare the ids of those.
-
-    Parameters
-    ----------
-    parts
-        Returns the ids of each part; it is called several times.
-    rows
-        Approximate number of ids.
-    at_once
-        Number of hashes to hold in memory.
-
-    Returns
-    -------
-    dict
-        Sorted indexes of the repeated rows, by the number of their part, from 0.
-    """
-    shares = max(1, -(-rows // at_once))
-    suspects = np.concatenate([_find_equal_hashes(parts, n, shares) for n in range(shares)])
-    if not len(suspects):
-        return {}
-    suspects.sort()
-    seen: set[str] = set()
-    found: dict[int, list[int]] = {}
-    for number, ids in enumerate(parts()):
-        first = number * _PART_STRIDE
-        begin, end = np.searchsorted(suspects, [first, first + _PART_STRIDE])
-        for index in (suspects[begin:end] - first).tolist():
-            if ids[index] in seen:
-                found.setdefault(number, []).append(index)
-            seen.add(ids[index])
-    return found
-
-
-def _find_equal_hashes(
-    parts: Callable[[], Iterable[Sequence[str]]], share: int, shares: int
-) -> NDArray[np.int64]:
-    """Return the rows with equal hashes, among the share of hashes that is `share` modulo `shares`.
-
-    Rows are numbered as number of the part times `_PART_STRIDE` plus index.
-    """
-    hashes, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for number, ids in enumerate(parts()):
-        all_hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
-        indexes = np.flatnonzero(all_hashes % shares == share)
-        hashes.append(all_hashes[indexes])
-        places.append(indexes + number * _PART_STRIDE)
-    joined = np.concatenate(hashes)
-    order = np.argsort(joined)
-    joined = joined[order]
-    equal = np.flatnonzero(joined[1:] == joined[:-1])
-    return np.unique(np.concatenate(places)[order[np.concatenate([equal, equal + 1])]])
+    rows, schema = pq.read_table(path).replace_schema_metadata(None), build_arrow_schema()
+    return rows.cast(pa.schema([*schema, *list(rows.schema)[len(schema) :]]))

@@ -115,12 +115,6 @@ class Scope(msgspec.Struct, frozen=True):
         stars = max(stars, self.low)
         return stars if self.high is None else min(stars, self.high)
 
-    def restrict_above(self, low: int) -> Scope | None:
-        """Return the part from `low` stars up; None if it is empty."""
-        if self.high is not None and low > self.high:
-            return None
-        return msgspec.structs.replace(self, low=max(self.low, low))
-
     def is_in_time_range(self, created: int | None) -> bool:
         """Return whether a creation time is in range; True for None, as it may be."""
         if created is None:

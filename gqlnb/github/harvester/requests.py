@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import msgspec
 
-from gqlnb.client.paging.page_size import OVERLOAD_STATUSES, is_size_error
+from gqlnb.client.paging.page_size import OVERLOAD_STATUSES, has_size_error, is_size_error
 from gqlnb.errors import (
     AnswerError,
+    AuthError,
     GqlnbError,
+    PartialError,
     QueryError,
     RateLimited,
     TransportError,
     sanitize_text,
 )
 from gqlnb.github.builtin_connections import register_connections
+from gqlnb.github.harvester.own_fields import ALIAS_PREFIX, ERRORS_KEY, drop_fields
 from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage
-from gqlnb.http.rate_limit_rules import DEFAULT_LIMIT_WAIT
+from gqlnb.github.search_syntax import MAX_PAGE_SIZE
+from gqlnb.http.response_parser import find_refusal
+from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
+from gqlnb.result.answer_notes import read_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gqlnb.client.client import Client
-    from gqlnb.client.recipes import ClientRecipe
+    from gqlnb.client.pickling import ClientRecipe
     from gqlnb.github.harvester.search_windows import SearchRequest
     from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.result.result import Result
@@ -37,22 +45,38 @@ __all__ = [
     "PAGES_PER_REQUEST",
     "BatchSize",
     "FetchOutcome",
+    "NodeBatch",
     "PortableClient",
     "build_query",
+    "encode_node",
+    "explain_query_error",
     "fetch_pages",
 ]
 
 PAGES_PER_REQUEST = 10  # all pages of one search
 QUICK_SECONDS = 2.0  # GitHub ends a request after ten; a page of 100 takes about one
+FIRST_NODE_BATCH = 25  # nodes by id; GitHub takes up to 100
+CALM_REQUESTS = 10  # full ones in a row before more nodes are tried again after a refusal
 # Longer waits are left to the caller, which can use the time for other requests and show a message.
 MAX_OWN_WAIT = 5.0  # seconds
+
+# Messages of graphql-js, graphql-core and GitHub about a missing field, type or argument.
+SCHEMA_MISMATCH = re.compile(
+    r"Cannot query field|Unknown (?:type|argument)|doesn't (?:exist on|accept)|isn't a defined"
+)
 
 PAGE_FRAGMENT = """
 fragment Found on SearchResultItemConnection {
   repositoryCount
   pageInfo { hasNextPage endCursor }
-  nodes { ... on Repository { id nameWithOwner stargazerCount createdAt } }
+  nodes { ... on Repository { %s } }
 }"""
+NODE_FIELDS = "id nameWithOwner stargazerCount createdAt"
+# Beside own fields they have aliases, since those may have their names.
+ALIASED_FIELDS = " ".join(f"{ALIAS_PREFIX}{name}: {name}" for name in NODE_FIELDS.split())
+NODE_IS_GONE = "The repository is gone, or cannot be seen any more"
+NO_NOTES: Mapping[str, str] = {}
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 
 
 class FetchOutcome(NamedTuple):
@@ -72,6 +96,11 @@ class FetchOutcome(NamedTuple):
         The endpoint's remaining budget.
     seconds
         Duration.
+    nodes
+        Instead of pages: the JSON of each node with its own fields, None for one that was too
+        large together with the others.
+    notes
+        Notes of the endpoint, as of :func:`gqlnb.result.answer_notes.read_notes`.
     """
 
     pages: list[SearchPage] | None
@@ -80,6 +109,8 @@ class FetchOutcome(NamedTuple):
     width: int
     budget: Budget
     seconds: float
+    nodes: list[str | None] | None = None
+    notes: Mapping[str, str] = NO_NOTES
 
 
 class PortableClient:
@@ -95,7 +126,7 @@ class PortableClient:
         self.client = client
 
     def __reduce__(self) -> tuple[Callable[[ClientRecipe], PortableClient], tuple[ClientRecipe]]:
-        return _rebuild_client, (self.client.make_recipe(),)
+        return _rebuild_client, (self.client._make_recipe(),)
 
     def __dask_tokenize__(self) -> str:
         """Return a new token each time.
@@ -116,8 +147,29 @@ def _rebuild_client(recipe: ClientRecipe) -> PortableClient:
     return PortableClient(recipe.open_client(connect))
 
 
-def fetch_pages(portable: PortableClient, asks: Sequence[SearchRequest]) -> FetchOutcome:
-    """Fetch pages in one request, in any thread or process.
+def fetch_pages(
+    portable: PortableClient,
+    asks: Sequence[SearchRequest],
+    fields: str = "",
+    ids: Sequence[str] = (),
+) -> FetchOutcome:
+    """Fetch pages, or own fields of nodes, in one request, in any thread or process.
+
+    Parameters
+    ----------
+    portable
+        The client.
+    asks
+        The pages.
+    fields
+        Own fields; empty for none.
+    ids
+        Nodes whose own fields to fetch, instead of pages.
+
+    Returns
+    -------
+    FetchOutcome
+        The answer, or the reason why there is none.
 
     Raises
     ------
@@ -125,12 +177,20 @@ def fetch_pages(portable: PortableClient, asks: Sequence[SearchRequest]) -> Fetc
         If the request failed, and neither waiting nor a smaller request would help.
     """
     client, started = portable.client, monotonic()
-    pages, wait = None, 0.0
+    pages, nodes, wait = None, None, 0.0
+    notes: dict[str, str] = {}
     error: TransportError | None = None
     try:
-        pages = _execute_searches(client, asks)
+        if ids:
+            nodes = _execute_nodes(client, fields, ids, notes)
+        else:
+            pages = _execute_searches(client, asks, fields, notes)
     except GqlnbError as failure:
+        refused = isinstance(failure, QueryError | PartialError)
+        refusal = find_refusal(failure.result) if refused else ""
         failure.result = None  # incomplete pages are of no use, and may not be picklable
+        if refusal:
+            raise AuthError(refusal) from None
         if not isinstance(failure, TransportError):
             raise
         if not isinstance(failure, RateLimited) and failure.status not in OVERLOAD_STATUSES:
@@ -138,31 +198,83 @@ def fetch_pages(portable: PortableClient, asks: Sequence[SearchRequest]) -> Fetc
         error = failure
         wait = DEFAULT_LIMIT_WAIT if failure.wait is None else failure.wait
     seconds = monotonic() - started
-    return FetchOutcome(pages, error, wait, client.concurrency, client.budget, seconds)
+    width, budget = client._concurrency, client.budget
+    return FetchOutcome(pages, error, wait, width, budget, seconds, nodes, notes)
 
 
-def _execute_searches(client: Client, asks: Sequence[SearchRequest]) -> list[SearchPage]:
+def _execute_searches(
+    client: Client, asks: Sequence[SearchRequest], fields: str, notes: dict[str, str]
+) -> list[SearchPage]:
+    """Return the pages; add the notes of the endpoint to `notes`."""
     variables: dict[str, str | int | None] = {}
     for number, ask in enumerate(asks):
         variables |= {f"q{number}": ask.text, f"n{number}": ask.first, f"a{number}": ask.after}
     several = len(asks) > 1
     try:
-        result = client.execute_in_turn(
-            build_query(len(asks)),
+        result = client._execute_in_turn(
+            build_query(len(asks), fields),
             variables,
             wait=MAX_OWN_WAIT,
-            over=lambda error: several and error.status in OVERLOAD_STATUSES,
+            give_up=lambda error: several and error.status in OVERLOAD_STATUSES,
         )
     except QueryError as error:
-        messages = [problem.message for problem in error.problems] or [str(error)]
-        reason = sanitize_text(min(messages, key=lambda message: "'search'" not in message), 200)
+        # GitHub refuses a request that is too large with or without data.
+        if _can_shrink(asks) and error.result and has_size_error(error.result.errors):
+            return [SearchPage(0, (), heavy=True)] * len(asks)
+        failure = explain_query_error(error, client.source)
     else:
-        return _parse_pages(result, len(asks))
-    msg = f"The schema of {client.source} is not GitHub-shaped: {reason}"
-    raise QueryError(msg)
+        notes.update(read_notes(result.extensions))
+        try:
+            return _parse_pages(result, asks, fields)
+        except LostNodeError:
+            # An error in a field that is never null made its whole node null: the rows come without
+            # own fields, which are then requested by id.
+            return _execute_searches(client, asks, "", notes)
+    raise failure
+
+
+def _can_shrink(asks: Sequence[SearchRequest]) -> bool:
+    """Return whether a request can be sent again in parts."""
+    return len(asks) > 1 or asks[0].first > 1
+
+
+def explain_query_error(error: QueryError, source: str) -> QueryError:
+    """Return the error to raise for a refused search.
+
+    Parameters
+    ----------
+    error
+        The error of the client.
+    source
+        The endpoint, as it is shown.
+
+    Returns
+    -------
+    QueryError
+        An error saying that the schema is another service's, if it lacks a field of the query;
+        otherwise `error` itself.
+    """
+    messages = [p.message for p in error.problems if SCHEMA_MISMATCH.search(p.message)]
+    if not messages:
+        return error
+    # A missing 'search' explains more than a missing field below it.
+    message = next((text for text in messages if "'search'" in text), messages[0])
+    return QueryError(f"The schema of {source} is not GitHub-shaped: {sanitize_text(message, 200)}")
 
 
 class _RepositoryNode(msgspec.Struct, gc=False, rename="camel"):
+    id: str
+    stargazer_count: int
+    name_with_owner: str
+    created_at: datetime | None = None
+
+
+def _name_alias(name: str) -> str:
+    first, *rest = name.split("_")
+    return ALIAS_PREFIX + first + "".join(map(str.capitalize, rest))
+
+
+class _AliasedNode(msgspec.Struct, gc=False, rename=_name_alias):
     id: str
     stargazer_count: int
     name_with_owner: str
@@ -180,20 +292,40 @@ class _SearchConnection(msgspec.Struct, rename="camel"):
     nodes: list[_RepositoryNode | None] | None = None
 
 
+class _RawConnection(msgspec.Struct, rename="camel"):
+    """A page with own fields; they become columns later, when they are on the disk."""
+
+    repository_count: int | None = 0
+    page_info: _PageInfo | None = None
+    nodes: list[msgspec.Raw] | None = None
+
+
 class _SearchAnswer(msgspec.Struct):
     data: dict[str, _SearchConnection]
 
 
+class _RawAnswer(msgspec.Struct):
+    data: dict[str, _RawConnection]
+
+
 _ANSWER_DECODER = msgspec.json.Decoder(_SearchAnswer)
+_RAW_DECODER = msgspec.json.Decoder(_RawAnswer)
+_NODE_DECODER = msgspec.json.Decoder(_AliasedNode | None)
 
 
-def _parse_pages(result: Result, count: int) -> list[SearchPage]:
-    """Return the pages of an answer; raise if one is missing for another reason than its size."""
+class LostNodeError(Exception):
+    """A node of a page is null because of an error in one of its own fields."""
+
+
+def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> list[SearchPage]:
+    """Return the pages of an answer; raise if one is missing that a smaller request cannot get."""
+    count = len(asks)
     body = None if result.errors else getattr(result.response, "body", None)
     if body:
         # Decoding the bytes straight into structs takes a third of the time of reading dicts.
         with suppress(msgspec.DecodeError, KeyError, OverflowError, ValueError):
-            data = _ANSWER_DECODER.decode(body).data
+            decoder = _RAW_DECODER if fields else _ANSWER_DECODER
+            data = decoder.decode(body).data
             return [_convert_connection(data[f"p{number}"]) for number in range(count)]
     pages = []
     for number in range(count):
@@ -201,48 +333,172 @@ def _parse_pages(result: Result, count: int) -> list[SearchPage]:
         errors = [error for error in result.errors if (error.get("path") or [name])[0] == name]
         heavy = any(map(is_size_error, errors))
         search = (result.data or {}).get(name)
-        if search is None and not heavy:
+        if search is None and not (heavy and _can_shrink(asks)):
             result.raise_for_errors()
             msg = f"The answer has no {name!r}, so the endpoint is not GitHub-shaped."
             raise AnswerError(msg)
         search = dict(search or {})
-        # An error leaves null in fields of a node, which then counts as a missing result.
-        search["nodes"] = [
-            node if node and node.get("nameWithOwner") is not None else None
-            for node in search.get("nodes") or ()
-        ]
+        nodes = search.get("nodes") or ()
+        if fields:
+            reasons, _ = _collect_node_errors(errors, [name, "nodes"])
+            search["nodes"] = [
+                msgspec.Raw(b"null" if node is None else encode_node(node, reasons.get(place, ())))
+                for place, node in enumerate(nodes)
+            ]
+            if not heavy and any(nodes[place] is None for place in reasons):
+                raise LostNodeError
+        else:
+            # An error leaves null in fields of a node, which then counts as a missing result.
+            search["nodes"] = [
+                node if node and node.get("nameWithOwner") is not None else None for node in nodes
+            ]
         try:
-            connection = msgspec.convert(search, _SearchConnection)
+            kind: Any = _RawConnection if fields else _SearchConnection
+            connection = msgspec.convert(search, kind)
+            pages.append(_convert_connection(connection, heavy=heavy))
         except msgspec.ValidationError as error:
             msg = f"{name!r} of the answer is not GitHub-shaped: {sanitize_text(error, 200)}"
             raise AnswerError(msg) from None
-        pages.append(_convert_connection(connection, heavy=heavy))
     return pages
 
 
-def _convert_connection(search: _SearchConnection, *, heavy: bool = False) -> SearchPage:
+def _convert_connection(
+    search: _SearchConnection | _RawConnection, *, heavy: bool = False
+) -> SearchPage:
     rows: list[RepositoryRow | None] = []
-    for node in search.nodes or ():
+    nodes: Sequence[Any] = search.nodes or ()
+    if isinstance(search, _RawConnection):
+        nodes = [_NODE_DECODER.decode(node) for node in nodes]
+    for node in nodes:
         if node is None:
             rows.append(None)
             continue
         owner, _, name = node.name_with_owner.partition("/")
         created = None if node.created_at is None else int(node.created_at.timestamp())
         rows.append(RepositoryRow(node.id, node.stargazer_count, created, name, owner))
+    if isinstance(search, _RawConnection):
+        pairs = zip(rows, search.nodes or (), strict=True)
+        rows = [row and row._replace(data=bytes(node).decode()) for row, node in pairs]
     info = search.page_info or _PageInfo()
     more = bool(info.has_next_page)
     return SearchPage(search.repository_count or 0, tuple(rows), more, info.end_cursor, heavy)
 
 
 @lru_cache
-def build_query(count: int) -> str:
-    """Return the query for `count` pages in one request."""
+def build_query(count: int, fields: str = "") -> str:
+    """Return the query for `count` pages in one request, with own fields of their nodes."""
     declared = ", ".join(f"$q{n}: String!, $n{n}: Int!, $a{n}: String" for n in range(count))
     searches = "\n".join(
         f"  p{n}: search(query: $q{n}, type: REPOSITORY, first: $n{n}, after: $a{n}) {{ ...Found }}"
         for n in range(count)
     )
-    return f"query Harvest({declared}) {{\n{searches}\n}}{PAGE_FRAGMENT}"
+    selection = f"{ALIASED_FIELDS} {fields}" if fields else NODE_FIELDS
+    return f"query Harvest({declared}) {{\n{searches}\n}}{PAGE_FRAGMENT % selection}"
+
+
+# -- own fields by id
+
+
+def build_nodes_query(fields: str) -> str:
+    """Return the query for own fields of nodes by their ids."""
+    return (
+        "query HarvestFields($ids: [ID!]!) {\n"
+        f"  nodes(ids: $ids) {{ ... on Repository {{ {fields} }} }}\n}}"
+    )
+
+
+def _execute_nodes(
+    client: Client, fields: str, ids: Sequence[str], notes: dict[str, str]
+) -> list[str | None]:
+    """Return the JSON of nodes with own fields; None for those that were too large together.
+
+    The notes of the endpoint are added to `notes`.
+
+    Raises
+    ------
+    TransportError
+        If a node is too large alone; it has the status of an overloaded gateway.
+    """
+    too_large: list[str | None] = [None] * len(ids)
+    try:
+        result = client._execute_in_turn(
+            build_nodes_query(fields),
+            {"ids": list(ids)},
+            wait=MAX_OWN_WAIT,
+            give_up=lambda error: error.status in OVERLOAD_STATUSES,
+        )
+    except QueryError as error:
+        if not (error.result and has_size_error(error.result.errors)):
+            raise
+        _check_single(ids, error.result.errors)
+        return too_large
+    notes.update(read_notes(result.extensions))
+    reasons, large = _collect_node_errors(result.errors, ["nodes"])
+    nodes = (result.data or {}).get("nodes")
+    if large or nodes is None:
+        _check_single(ids, result.errors)
+    if nodes is None and has_size_error(result.errors):
+        return too_large
+    if nodes is None or len(nodes) != len(ids):
+        result.raise_for_errors()
+        msg = "The answer has not the 'nodes' of the request, so the endpoint is not GitHub-shaped."
+        raise AnswerError(msg)
+    # An error in a field that is never null makes its node null: the other fields of these nodes
+    # are requested without that field.
+    failed = {error["path"][2] for error in result.errors if len(error.get("path") or ()) > 2}
+    again = [n for n, node in enumerate(nodes) if node is None and n in reasons and n not in large]
+    if failed and again and (left := drop_fields(fields, failed)) != fields:
+        others = _execute_nodes(client, left, [ids[number] for number in again], notes)
+        for number, other in zip(again, others, strict=True):
+            node = msgspec.json.decode(other or "{}")
+            large |= {number} if other is None else set()
+            reasons[number] += node.pop(ERRORS_KEY, [])
+            nodes[number] = node
+    return [
+        None if place in large else encode_node(node, reasons.get(place, ())).decode()
+        for place, node in enumerate(nodes)
+    ]
+
+
+def _check_single(ids: Sequence[str], errors: Iterable[Mapping[str, Any]]) -> None:
+    """Raise TransportError if a single node was too large."""
+    large = next(filter(is_size_error, errors), None)
+    if len(ids) == 1 and large is not None:
+        message = sanitize_text(large.get("message"), 160)
+        msg = f"The endpoint refuses fields= even for a single repository: {message}"
+        raise TransportError(msg, status=min(OVERLOAD_STATUSES))
+
+
+def _collect_node_errors(
+    errors: Sequence[Mapping[str, Any]], place: Sequence[str]
+) -> tuple[dict[int, list[str]], set[int]]:
+    """Return the reasons of errors in the nodes at a path by index, and the nodes too large."""
+    reasons: dict[int, list[str]] = {}
+    large: set[int] = set()
+    for error in errors:
+        path = list(error.get("path") or ())
+        if path[: len(place)] != list(place) or len(path) == len(place):
+            continue
+        number, *below = path[len(place) :]
+        if is_size_error(error):
+            large.add(number)
+        field = ".".join(step for step in below if isinstance(step, str))
+        message = str(error.get("message"))
+        if not field and error.get("type") == "NOT_FOUND":
+            message = NODE_IS_GONE
+        reasons.setdefault(number, []).append(f"{field}: {message}" if field else message)
+    return reasons, large
+
+
+def encode_node(node: Mapping[str, Any] | None, reasons: Sequence[str]) -> bytes:
+    """Return the JSON of a node with the reasons of the errors in its fields."""
+    if node is None:
+        node, reasons = {}, reasons or [NODE_IS_GONE]
+    if reasons:
+        # Without names and ids, so that equal reasons are counted together.
+        texts = [_QUOTED.sub("'...'", sanitize_text(reason, 160)) for reason in reasons]
+        node = {**node, ERRORS_KEY: texts}
+    return msgspec.json.encode(node)
 
 
 class BatchSize:
@@ -267,3 +523,31 @@ class BatchSize:
     def halve_pages(self) -> None:
         """Adapt to a request that was too large."""
         self.pages = max(1, self.pages // 2)
+
+
+class NodeBatch:
+    """The number of nodes per request by id: it grows while none is refused, later with care.
+
+    Attributes
+    ----------
+    size
+        The present number.
+    """
+
+    def __init__(self) -> None:
+        self.size = FIRST_NODE_BATCH
+        self._calm = 0
+        self._calm_needed = 1
+
+    def note_success(self, count: int, seconds: float) -> None:
+        """Adapt to the answer to a request for `count` nodes, which took `seconds`."""
+        self._calm += count >= self.size and seconds < QUICK_SECONDS
+        if seconds > 2 * QUICK_SECONDS:
+            self.refuse()
+        elif self._calm >= self._calm_needed:
+            self.size, self._calm = min(MAX_PAGE_SIZE, self.size * 2), 0
+
+    def refuse(self) -> None:
+        """Adapt to a request that was too large."""
+        self.size, self._calm = max(1, self.size // 2), 0
+        self._calm_needed = CALM_REQUESTS

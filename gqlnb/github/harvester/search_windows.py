@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.github.harvester.query_range import Scope
+from gqlnb.github.harvester.range_splits import merge_ranges
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "Coverage",
@@ -20,7 +26,19 @@ __all__ = [
     "SearchRequest",
     "SearchWindow",
     "SweepStep",
+    "list_exclusions",
+    "list_page_starts",
 ]
+
+MAX_EXCLUDED = 3  # `-repo:` qualifiers in one search
+_FULL_NAME_PATTERN = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+# Results that two successive pages share, so that a shift between them shows: the count does not
+# show it if one repository disappeared while another came. Chains are left at the first shift.
+PAGE_OVERLAP = 4  # in closed windows
+CHAIN_OVERLAP = 1
+# In a window with more changes they may hide each other, so it is read again in smaller parts.
+MAX_RISES = 2  # pages that count more than the page before
+MAX_SKIPS = 2  # results that came twice
 
 
 class RepositoryRow(NamedTuple):
@@ -36,6 +54,8 @@ class RepositoryRow(NamedTuple):
         Creation time in seconds since 1970; None if the endpoint does not give it.
     name, owner
         Name of the repository, login of its owner.
+    data
+        The JSON of its own fields, if the harvest has any; None while they are to be fetched.
     """
 
     id: str
@@ -43,6 +63,7 @@ class RepositoryRow(NamedTuple):
     created: int | None = None
     name: str = ""
     owner: str = ""
+    data: str | None = None
 
 
 # array_like: the log of a harvest holds thousands of these, so they are written without keys.
@@ -95,14 +116,14 @@ class SearchPage(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """A range that could not be completed.
+    """A range without a proof of completeness.
 
     Attributes
     ----------
     text
         Search expression of the range.
     expected, got
-        Number of repositories that the endpoint counted, and that came.
+        Number of repositories that the endpoint counted, and that were received.
     why
         The reason, as a sentence.
     """
@@ -123,7 +144,7 @@ class Coverage(msgspec.Struct, frozen=True):
     expected
         Number of matching repositories at the beginning; None before the first answer.
     got
-        Number of repositories that came, each counted once.
+        Number of repositories received, each counted once.
     duplicates
         Results repeated within one search, in the place of another result.
     requests
@@ -134,14 +155,22 @@ class Coverage(msgspec.Struct, frozen=True):
         Number of searches, of splits by creation time, and of searches that were repeated because
         counts and results differed.
     shifts
-        Ranges that changed while they were read, and were complete when read again.
+        Ranges that changed while they were read, and were proved complete by reading again.
     gaps
-        Ranges that could not be completed.
+        Ranges whose completeness could not be proved.
     open
         Windows that are not finished.
     moved
-        Repositories that came again from another range, because their stars had changed; each is
+        Repositories also received from another range, because their stars had changed; each is
         kept once.
+    recovered
+        Ids of repositories that a search skipped, as they moved, and another search found.
+    field_errors
+        Number of own fields that are null because of an error, by field and reason.
+    notes
+        Notes of the endpoint on its answers, such as fields without data, as sentences.
+    stopped
+        Whether `progress` stopped the harvest.
     """
 
     scope: Scope
@@ -157,16 +186,21 @@ class Coverage(msgspec.Struct, frozen=True):
     gaps: tuple[Gap, ...]
     open: int
     moved: int = 0
+    recovered: tuple[str, ...] = ()
+    field_errors: dict[str, int] = {}
+    notes: tuple[str, ...] = ()
+    stopped: bool = False
 
     @property
     def complete(self) -> bool:
         """Whether the harvest is finished and has no gap."""
-        return not self.open and not self.gaps and self.expected is not None
+        is_finished = not self.open and not self.stopped and self.expected is not None
+        return is_finished and not self.gaps
 
     def with_row_count(self, rows: int) -> Coverage:
         """Return a copy for the number of rows left after repeated ones were removed."""
         bound = -(-rows // MAX_PAGE_SIZE)
-        return msgspec.structs.replace(self, got=rows, moved=self.got - rows, bound=bound)
+        return msgspec.structs.replace(self, got=rows, moved=max(0, self.got - rows), bound=bound)
 
 
 class SweepStep(NamedTuple):
@@ -175,7 +209,7 @@ class SweepStep(NamedTuple):
     Attributes
     ----------
     rows
-        Repositories that came for the first time.
+        Repositories received for the first time.
     asks
         Requests that may be sent now.
     notes
@@ -191,6 +225,40 @@ CreationTimes = dict[str, int | None]  # by id
 RowsById = dict[str, RepositoryRow]  # in the order of a search
 
 
+class Assessment(NamedTuple):
+    """The verdict on a closed window.
+
+    Attributes
+    ----------
+    proved
+        Whether its pages prove that every repository was shown that matched all the time.
+    missing
+        Number of results that it counted and did not show.
+    ranges
+        Star ranges that contain all repositories it may have skipped; empty if they may be
+        anywhere in it.
+    """
+
+    proved: bool
+    missing: int = 0
+    ranges: tuple[Scope, ...] = ()
+
+
+class CompleteRead(msgspec.Struct, frozen=True, array_like=True):
+    """The count and the repositories of all pages of one search.
+
+    Attributes
+    ----------
+    total
+        Number of matching repositories; -1 if it changed from page to page.
+    ids
+        Repositories that came.
+    """
+
+    total: int
+    ids: tuple[str, ...]
+
+
 class SearchWindow(msgspec.Struct):
     """One search with its open requests and its answers.
 
@@ -202,29 +270,39 @@ class SearchWindow(msgspec.Struct):
         The range it covers.
     order
         Sort order.
-    check
-        Number of the check that waits for it; 0 for none.
-    repairs
-        Whether it repeats a search for a check; otherwise it extends the sweep.
+    parent
+        Number of the check or repair that waits for it; 0 for none.
+    closed
+        Whether it has to prove its own completeness; otherwise counts of several windows do.
     recent
-        Repositories that came before and may come again here.
+        Repositories received before that may be repeated here.
     tries
-        How often the search came without results although its count was above 0.
+        How often its range was searched before.
     asks
         Requests without an answer, by index of their first result.
     pages
         Answers, by index of their first result.
+    sizes
+        Page sizes of the answers, by index of their first result.
+    reads
+        Earlier searches of exactly its range, if it cannot be divided.
+    above
+        Ranges of more stars in the same second, to be searched one after another when it is
+        finished.
     """
 
     number: int
     scope: Scope
     order: str = "stars-desc"
-    check: int = 0
-    repairs: bool = False
+    parent: int = 0
+    closed: bool = False
     recent: CreationTimes = {}
     tries: int = 0
     asks: dict[int, SearchRequest] = {}
     pages: dict[int, SearchPage] = {}
+    sizes: dict[int, int] = {}
+    reads: list[CompleteRead] = []
+    above: list[Scope] = []
 
     @property
     def text(self) -> str:
@@ -237,9 +315,51 @@ class SearchWindow(msgspec.Struct):
         return self.pages[0].total
 
     @property
+    def is_capped(self) -> bool:
+        """Whether the search does not show all results.
+
+        A count of exactly 1,000 may itself be capped.
+        """
+        return self.total >= MAX_SEARCH_RESULTS
+
+    @property
+    def reach(self) -> int:
+        """Number of results that its pages have to show."""
+        covered = max(start + size for start, size in self.sizes.items())
+        is_end = covered > MAX_SEARCH_RESULTS - MAX_PAGE_SIZE
+        return covered if self.is_capped and is_end else min(self.total, MAX_SEARCH_RESULTS)
+
+    @property
     def waiting(self) -> list[SearchRequest]:
         """Requests without an answer, in their order."""
         return [self.asks[start] for start in sorted(self.asks)]
+
+    @property
+    def has_miscount(self) -> bool:
+        """Whether an answer counts fewer results than it shows."""
+        ids = {row.id for page in self.pages.values() for row in page.rows if row is not None}
+        return len(self.pages) == 1 and len(ids) > self.total
+
+    @property
+    def has_movement(self) -> bool:
+        """Whether its count changed, a result came twice, or results shifted between two pages."""
+        if len({page.total for page in self.pages.values()}) > 1:
+            return True
+        seen: set[str] = set()
+        last, covered = None, 0
+        for start, page in sorted(self.pages.items()):
+            zone = max(0, covered - start)
+            first = page.rows[0] if zone == CHAIN_OVERLAP and page.rows else None
+            if first is not None and last is not None and first.id != last.id:
+                return True
+            fresh = [row.id for row in page.rows[zone:] if row is not None]
+            known = len(seen)
+            seen.update(fresh)
+            if len(seen) < known + len(fresh):
+                return True
+            covered = start + self.sizes[start]
+            last = page.rows[-1] if len(page.rows) == self.sizes[start] else None
+        return False
 
     def build_first_request(self, size: int) -> SearchRequest:
         """Return the request for the first page."""
@@ -249,15 +369,15 @@ class SearchWindow(msgspec.Struct):
     def add_page(self, ask: SearchRequest, page: SearchPage) -> list[SearchRequest]:
         """Store a page, and return the requests it makes possible."""
         del self.asks[ask.start]
-        self.pages[ask.start] = page
+        self.pages[ask.start], self.sizes[ask.start] = page, ask.first
         following = ask.start + ask.first
         offset = detect_offset_format(page.end, following)
         after: dict[int, str] = {}
         if not ask.start and offset:  # the cursors of all pages are known, so send them at once
-            starts = range(following, min(page.total, MAX_SEARCH_RESULTS), ask.first)
+            starts = list_page_starts(ask.first, page.total, closed=self.closed)
             after = {start: offset.format_cursor(start) for start in starts}
-        elif page.more and page.end and following < MAX_SEARCH_RESULTS:
-            known = following in self.asks or following in self.pages
+        elif page.more and page.end and following <= self._last_start(ask.first):
+            known = any(start > ask.start for start in (*self.asks, *self.pages))
             after = {} if known else {following: page.end}
         new = {
             start: SearchRequest(
@@ -267,6 +387,12 @@ class SearchWindow(msgspec.Struct):
         }
         self.asks.update(new)
         return list(new.values())
+
+    def _last_start(self, first: int) -> int:
+        """Return the index of the first result of the last page that may be requested."""
+        # The rest of a page at the end of a chain's window is left to the next window.
+        is_chain = self.is_capped and not self.closed
+        return MAX_SEARCH_RESULTS - (first if is_chain else 1)
 
     def split_request(self, ask: SearchRequest) -> list[SearchRequest]:
         """Replace a request for a page that was too large by two halves.
@@ -280,9 +406,10 @@ class SearchWindow(msgspec.Struct):
         offset = detect_offset_format(ask.after, ask.start)
         if offset is None:
             return [first]
-        start = ask.start + size
+        start = ask.start + size - (size > CHAIN_OVERLAP) * CHAIN_OVERLAP
         after = offset.format_cursor(start)
-        self.asks[start] = SearchRequest(ask.window, start, ask.first - size, ask.text, after)
+        left = ask.start + ask.first - start
+        self.asks[start] = SearchRequest(ask.window, start, left, ask.text, after)
         return [first, self.asks[start]]
 
     def collect_rows(self) -> RowsById:
@@ -294,38 +421,139 @@ class SearchWindow(msgspec.Struct):
                     found.setdefault(row.id, row)
         return found
 
-    def find_missing(self) -> list[tuple[int, Scope]]:
-        """Return the pages with too few results: how many are missing, and from which range."""
-        missing = []
-        pages = [page for _, page in sorted(self.pages.items())]
-        starts = [*sorted(self.pages), MAX_SEARCH_RESULTS]
-        seen: set[str] = set()
-        for number, page in enumerate(pages):
-            new = {row.id for row in page.rows if row is not None} - seen
-            seen |= new
-            room = min(page.total, starts[number + 1]) - starts[number]
-            if len(new) < room:
-                missing.append((room - len(new), self._restrict_to_page(pages, number)))
-        return missing
+    def summarize_pages(self) -> CompleteRead:
+        """Return the count and the repositories of its pages, for comparison."""
+        totals = {page.total for page in self.pages.values()}
+        total = self.total if len(totals) == 1 else -1
+        return CompleteRead(total, tuple(self.collect_rows()))
 
-    def has_possible_skips(self, rows: RowsById) -> bool:
-        """Return whether rows may have been skipped although every page was full.
+    def is_proved_by_repetition(self) -> bool:
+        """Return whether several searches of the same range prove it together.
 
-        If a repository leaves the search while it is read, all later ones move up by one, and one
-        of them moves from a page still to come to a page already read. The totals show that one
-        has left, but not whether it was one that had come.
+        A repository that one search showed and a later one showed again matched in between too,
+        also where a search left it out. If as many did so during one of the searches as it
+        counted, they are all that matched then.
         """
-        return len(rows) < min(MAX_SEARCH_RESULTS, max(page.total for page in self.pages.values()))
+        reads = [*self.reads, self.summarize_pages()]
+        if len({read.total for read in reads}) > 1:
+            return False
+        return any(
+            len(_unite(reads[: place + 1]) & _unite(reads[place:])) == reads[place].total
+            for place in range(1, len(reads) - 1)
+        )
 
-    def _restrict_to_page(self, pages: list[SearchPage], number: int) -> Scope:
-        """Return the star range between the pages before and after one."""
-        before = next((r.stars for p in pages[:number][::-1] for r in p.rows[::-1] if r), None)
-        after = next((r.stars for p in pages[number + 1 :] for r in p.rows if r), None)
+    def count_repeated_rows(self) -> int:
+        """Return the number of results that stand in the place of another result."""
+        covered, seen, repeated = 0, set[str](), 0
+        for start, page in sorted(self.pages.items()):
+            for place, row in enumerate(page.rows, start):
+                if row is not None:
+                    repeated += row.id in seen and place >= covered
+                    seen.add(row.id)
+            covered = start + self.sizes[start]
+        return repeated
+
+    # The proof, for a range that no repository leaves or enters unseen, as its creation time is
+    # fixed. If all pages count the same and every place shows another repository, there is no room
+    # for one that was skipped. A repository is skipped where it moves from a page still to come to
+    # one already read. If it rose by itself, it pushed another one down, which came twice; then it
+    # has about as many stars as the results at that border. If one before it disappeared, either
+    # the count fell, or the first places of the next page, which repeat the last ones of the page
+    # before, show it.
+    def assess(self) -> Assessment:
+        """Return whether the pages prove completeness, and where rows may have been skipped."""
+        pages = sorted(self.pages.items())
+        seen: dict[str, int] = {}  # number of the page, by id
+        covered = missing = 0
+        ranges: list[Scope] = []
+        is_anywhere = False
+        for number, (start, page) in enumerate(pages):
+            end = start + self.sizes[start]
+            before = pages[number - 1][1] if number else page
+            zone = covered - start
+            room = max(0, min(end, page.total, MAX_SEARCH_RESULTS) - covered)
+            behind = [row.id for row in page.rows[zone:] if row is not None]
+            again = [seen[key] for key in behind if key in seen]
+            fresh = set(behind) - seen.keys()
+            shared = [row.id for row in page.rows[:zone] if row is not None]
+            shifted = zone > 0 and seen.keys().isdisjoint(shared)
+            if len(fresh) < room:
+                missing += room - len(fresh)
+                if len(page.rows) - zone < room and number == len(pages) - 1:
+                    is_anywhere = True  # places move up where a result is left out
+                first = min(again, default=number)
+                inside = len(behind) < room or len(behind) > len({*behind})
+                ranges.append(self._restrict_to_border(pages, number, first, inside=inside))
+            elif number and (shifted or page.total < before.total):
+                ranges.append(self._restrict_to_border(pages, number, number - 1))
+            covered = max(covered, end)
+            seen |= dict.fromkeys(fresh.union(shared) - seen.keys(), number)
+        last = pages[-1][1].total
+        is_steady = all(page.total == last for _, page in pages)
+        agrees = len(seen) == last if is_steady else len(seen) >= last
+        if agrees and not ranges and not is_anywhere:
+            return Assessment(proved=True)
+        is_anywhere = is_anywhere or not self.order.startswith("stars")
+        totals = [page.total for _, page in pages]
+        falls = sum(after < before for before, after in pairwise(totals))
+        rises = sum(after > before for before, after in pairwise(totals))
+        if falls or rises > MAX_RISES or max(missing, len(ranges)) > MAX_SKIPS:
+            is_anywhere = True  # so many changes may hide each other
+        return Assessment(False, missing, () if is_anywhere else tuple(merge_ranges(ranges)))
+
+    def _restrict_to_border(
+        self, pages: list[tuple[int, SearchPage]], number: int, first: int, *, inside: bool = False
+    ) -> Scope:
+        """Return the star range around the border between page `first` and page `number`.
+
+        It is the range of page `number` too if rows may be missing `inside`.
+        """
+        shown = [[row.stars for row in page.rows if row is not None] for _, page in pages]
+        first = number - 1 if inside or first == number else first
+        above = [stars[-1] for stars in shown[: first + 1] if stars][-1:]
+        below = [stars[0] for stars in shown[number + inside :] if stars][:1]
         low, high = self.scope.low, self.scope.high
-        if self.order == "stars-desc":
-            low, high = low if after is None else after, high if before is None else before
-        elif self.order == "stars-asc":
-            low, high = low if before is None else before, high if after is None else after
+        if self.order == "stars-asc":
+            above, below = below, above
+        high = above[0] if above else high
+        low = below[0] if below else low
         if high is not None and low > high:  # stars changed between the pages
             low, high = high, low
         return msgspec.structs.replace(self.scope, low=low, high=high)
+
+
+def list_page_starts(first: int, total: int, *, closed: bool = False) -> range:
+    """Return the index of the first result of each page after the first one.
+
+    Parameters
+    ----------
+    first
+        Page size.
+    total
+        Number of matching repositories.
+    closed
+        Whether the pages are of a closed window.
+    """
+    overlap = PAGE_OVERLAP if closed else CHAIN_OVERLAP
+    overlap = overlap if first > 2 * overlap else 0
+    end = min(total, MAX_SEARCH_RESULTS) - overlap
+    if (
+        total >= MAX_SEARCH_RESULTS and not closed
+    ):  # the next window begins after the last full page
+        end = MAX_SEARCH_RESULTS - first + 1
+    return range(first - overlap, end, first - overlap)
+
+
+def _unite(reads: list[CompleteRead]) -> set[str]:
+    return {key for read in reads for key in read.ids}
+
+
+def list_exclusions(rows: Iterable[RepositoryRow], lowest: int) -> tuple[str, ...]:
+    """Return the repositories with `lowest` stars if they are few enough to exclude by name.
+
+    The next window begins with that number of stars, as there may be more of them.
+    """
+    repeated = [row for row in rows if row.stars == lowest]
+    names = [f"{row.owner}/{row.name}" for row in repeated[: MAX_EXCLUDED + 1]]
+    few = len(names) <= MAX_EXCLUDED and all(map(_FULL_NAME_PATTERN.fullmatch, names))
+    return tuple(names) if few else ()

@@ -1,25 +1,37 @@
 """The state machine of a harvest: it decides which searches to send, and proves completeness.
 
-A search shows at most 1,000 results. :class:`Sweep` therefore sorts by stars, and continues where
-a search ended with ``stars:<=N`` (the *next window*); where many repositories have equal stars it
-splits the range by creation time. A :class:`CompletenessCheck` compares the counts and the rows of
-each window with those of the windows below it, and repeats searches until they agree.
+A search shows at most 1,000 results. While the data stand still, :class:`Sweep` reads *chains*: it
+sorts by stars, and continues where a search ended with ``stars:<=N`` (the *next window*); where
+many repositories have equal stars it splits the range by creation time. A :class:`CountCheck`
+compares the count and the rows of each window with those of the windows below it.
+
+As soon as anything disagrees, a chain proves nothing any more: repositories move across the borders
+between its windows. The sweep then reads *closed windows*: slices of creation time, which never
+changes, of at most 1,000 results, each of which has to prove its own completeness
+(:meth:`SearchWindow.assess`). A closed window that does not is read again: around the places where
+a repository may have been skipped (:class:`RangeRepair`), then in halves and in other orders.
 
 It does no I/O: it is fed with pages and returns requests.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, inf
+from collections.abc import Mapping
 from typing import Any, Self
 
 import msgspec
 
+from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.errors import AnswerError
 from gqlnb.github.harvester.query_range import Scope
+from gqlnb.github.harvester.range_splits import (
+    TARGET_SLICE_SIZE,
+    count_slices,
+    join_ranges,
+    merge_ranges,
+    split_by_stars,
+    split_by_time,
+)
 from gqlnb.github.harvester.search_windows import (
     Coverage,
     CreationTimes,
@@ -30,127 +42,44 @@ from gqlnb.github.harvester.search_windows import (
     SearchRequest,
     SearchWindow,
     SweepStep,
+    list_exclusions,
 )
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
 
-__all__ = [
-    "MAX_ROUNDS",
-    "SORT_ORDERS",
-    "TARGET_SLICE_SIZE",
-    "CompletenessCheck",
-    "Sweep",
-    "count_slices",
-    "list_exclusions",
-    "split_by_stars",
-    "split_by_time",
-]
+__all__ = ["Sweep"]
 
-TARGET_SLICE_SIZE = 920  # repositories; slices of this size rarely exceed the 1,000 of a search
-SINGLE_SEARCH_LIMIT = 4000  # with fewer repositories left, each slice is one search
-SPLIT_THRESHOLD = 100_000  # repositories left times those of equal stars; a split pays from here
-SAMPLES_PER_SLICE = 10  # creation times per slice, so that slices are about equal
-MAX_EXCLUDED = 3  # `-repo:` qualifiers in one search
-_FULL_NAME_PATTERN = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
-_EARLIEST_CREATION = 1167609600  # 2007: GitHub was founded then
-_LATEST_CREATION = 2**31 - 1  # seconds since 1970 in 32 bits
-
-MAX_ROUNDS = 6
-"""Number of times a range is searched again to make counts and results agree."""
-MAX_LOCAL_ROUNDS = 3  # repetitions for pages with too few results, before that
-FIRST_SPLIT_ROUND = 3  # from this repetition on in halves: small searches are more often complete
+#: Number of times a range is searched again, each time in smaller parts or another order.
+MAX_TRIES = 12
 # The endpoint treats another order as another search, which may show results that the first left
 # out. Stars come first, since that order shows in which range results are missing.
-SORT_ORDERS = ("stars-asc", "stars-desc", "forks-desc", "updated-desc", "forks-asc", "updated-asc")
+SORT_ORDERS = ("stars-desc", "stars-asc", "updated-desc", "forks-desc", "updated-asc", "forks-asc")
+MAX_MARGIN = 50  # results to read again above the border of slices: half a page
+# At the end all are counted again: changes that hid each other in a chain have changed the count.
+# Other orders are other searches, whose counts are wrong in another way where they are wrong. In a
+# short chain few counts were compared, so more are requested.
+RECOUNT_ORDERS = ("stars-asc", "updated-desc", "forks-desc")
+SHORT_CHAIN = 4  # windows
+# Checks that agreed shortly before others did not: movement had begun, and may have hidden itself.
+CHECKS_REOPENED = 30
+CLOSED_SLICE_SIZE = 800  # repositories; fewer than in chains, as their distribution is less known
+# A slice is a small share of all, so that changes at the same time rarely hide each other in it.
+MIN_CLOSED_SLICES = 8
+MIN_SLICE_SIZE = 85  # repositories, mostly on one page
+MIN_LOCAL_TOTAL = 250  # a smaller window is read again whole
+# One second is searched again whole before its parts are: where only results were left out, this
+# many searches and the next prove it together.
+MAX_WHOLE_READS = 3
+# Where counts are wrong, repetitions bring nothing. They stop when they took so many more pages
+# than those that helped, and this share of all; what is not proved then is reported.
+FRUITLESS_PAGES = 16
+FRUITLESS_SHARE = 0.1
+MAX_MISCOUNTS = 2  # counts that are too low for their own answer; they stop then too
 
 PAGES_BEFORE_REGROWTH = 10  # pages in a row that were not too large, before larger ones are tried
-MAX_EMPTY_TRIES = 3  # repetitions of a search that shows no results although its count is above 0
 _MIN_RESULTS_OUTSIDE = 10  # results outside of the range; fewer may have changed since
 
 
-def count_slices(left: int, ties: int) -> int:
-    """Return the number of time slices in which to continue.
-
-    The next search returns again the repositories with as many stars as the last one had: half of
-    `ties` on average, fewer in a slice. On the other hand each slice ends with a page that is half
-    empty on average.
-
-    Parameters
-    ----------
-    left
-        Number of repositories left.
-    ties
-        Estimated number of repositories with equal stars.
-    """
-    if left <= MAX_SEARCH_RESULTS or left * ties <= SPLIT_THRESHOLD:
-        return 1
-    return ceil(left / TARGET_SLICE_SIZE) if left < SINGLE_SEARCH_LIMIT else 2
-
-
-def list_exclusions(rows: Iterable[RepositoryRow], lowest: int) -> tuple[str, ...]:
-    """Return the repositories with `lowest` stars if they are few enough to exclude by name.
-
-    The next window begins with that number of stars, as there may be more of them.
-    """
-    repeated = [row for row in rows if row.stars == lowest]
-    names = [f"{row.owner}/{row.name}" for row in repeated[: MAX_EXCLUDED + 1]]
-    few = len(names) <= MAX_EXCLUDED and all(map(_FULL_NAME_PATTERN.fullmatch, names))
-    return tuple(names) if few else ()
-
-
-def split_by_time(scope: Scope, created: Sequence[int], parts: int) -> list[Scope]:
-    """Split a scope into slices of creation time with about equally many repositories.
-
-    Parameters
-    ----------
-    scope
-        The scope to split.
-    created
-        Creation times of some of its repositories, as a sample.
-    parts
-        Number of slices. Fewer are returned if the sample is small, and only the scope itself if
-        it is one second.
-    """
-    sample = sorted(moment for moment in created if scope.is_in_time_range(moment))
-    parts = max(2, min(parts, len(sample) // SAMPLES_PER_SLICE))
-    cuts: set[int] = set()
-    for part in range(1, parts) if sample else ():
-        cut = sample[int(len(sample) * (part / parts))]
-        cuts.add(cut)
-        if bisect_right(sample, cut) - bisect_left(sample, cut) > len(sample) // SAMPLES_PER_SLICE:
-            cuts.add(cut - 1)  # a second with many repositories gets its own slice
-    begin = _EARLIEST_CREATION if scope.begin is None else scope.begin
-    end = _LATEST_CREATION if scope.end is None else scope.end
-    inside = sorted(cut for cut in cuts if begin <= cut < end)
-    if not inside and begin < end:
-        inside = [(begin + end) // 2]
-    starts = [scope.begin, *(cut + 1 for cut in inside)]
-    return [
-        msgspec.structs.replace(scope, begin=first, end=last)
-        for first, last in zip(starts, [*inside, scope.end], strict=True)
-    ]
-
-
-def split_by_stars(scope: Scope, stars: Sequence[int]) -> list[Scope]:
-    """Halve a star range; a single star count is returned as it is.
-
-    Parameters
-    ----------
-    scope
-        The scope to split.
-    stars
-        Star counts of some of its repositories.
-    """
-    top = scope.high if scope.high is not None else max([*stars, scope.low])
-    if scope.low >= top:
-        return [scope]
-    middle = (scope.low + top + 1) // 2
-    return [
-        msgspec.structs.replace(scope, low=middle),
-        msgspec.structs.replace(scope, high=middle - 1),
-    ]
-
-
-class CompletenessCheck(msgspec.Struct):
+class CountCheck(msgspec.Struct):
     """Comparison of the count and the rows of a window with those of the windows below it.
 
     Attributes
@@ -164,32 +93,15 @@ class CompletenessCheck(msgspec.Struct):
     total
         Count of the window.
     ids
-        Repositories of the window, and those found in its range by repeated searches.
+        Repositories of the window.
     recent
-        Repositories found above its range.
+        Repositories that came before it.
     waiting
         Number of next windows that are not finished.
     held
         Windows below those, which start when all next windows are finished.
     below, below_total
         Repositories of the next windows, and the sum of their counts.
-    lacking
-        Number of results known to be missing from its pages.
-    ranges
-        Star ranges in which results are missing, from its own pages or from repeated searches.
-    proving
-        Whether counts are compared; before that only pages with too few results are repaired.
-    doubt
-        Whether a window showed fewer results than it counted, for an unknown reason: then counts
-        may agree by chance, and the range is searched again.
-    tries
-        Number of repetitions.
-    rounds
-        Number of repetitions in the present phase.
-    out
-        Number of repeated searches that are not finished.
-    before
-        Number of ids when they began.
     """
 
     number: int
@@ -202,86 +114,60 @@ class CompletenessCheck(msgspec.Struct):
     held: list[int] = []
     below: CreationTimes = {}
     below_total: int = 0
-    lacking: int = 0
-    ranges: list[Scope] = []
-    proving: bool = False
-    doubt: bool = False
-    tries: int = 0
-    rounds: int = 0
-    out: int = 0
-    before: int = 0
-
-    @property
-    def left_by_count(self) -> int:
-        """Number of repositories in the range, by the counts."""
-        return self.total - self.below_total
-
-    @property
-    def left_by_ids(self) -> int:
-        """Number of repositories in the range, by the rows."""
-        return len(self.ids.keys() - self.below.keys())
 
     @property
     def is_consistent(self) -> bool:
-        """Whether counts and rows agree, and not by chance."""
-        return self.left_by_count == self.left_by_ids and not self.doubt
-
-    def has_shown(self, row_id: str) -> bool:
-        """Return whether a repository came from the window or from its neighbours."""
-        return row_id in self.ids or row_id in self.below or row_id in self.recent
-
-    def begin_repair(self, within: Scope) -> list[Scope]:
-        """Start a round of repeated searches, and return their ranges, which lie in `within`."""
-        self.tries += 1
-        self.rounds += 1
-        self.before = len(self.ids)
-        ranges = self.ranges
-        if self.proving:
-            ranges = [_widen_range(scope, within) for scope in ranges]
-        scopes, self.ranges = merge_ranges(ranges) or [_widen_range(self.scope, within)], []
-        if self.rounds < FIRST_SPLIT_ROUND:
-            return scopes
-        created = [moment for moment in self.ids.values() if moment is not None]
-        return [part for scope in scopes for part in split_by_time(scope, created, 2)]
-
-    @property
-    def repair_order(self) -> str:
-        """The sort order of the present round."""
-        return SORT_ORDERS[(self.tries - 1) % len(SORT_ORDERS)]
-
-    def finish_repair(self) -> bool:
-        """Return whether the repair of pages with too few results is over."""
-        self.lacking -= len(self.ids) - self.before
-        return self.lacking <= 0 or not self.ranges or self.rounds >= MAX_LOCAL_ROUNDS
-
-    def begin_proof(self) -> None:
-        """Start to compare counts and rows."""
-        self.proving, self.ranges, self.rounds = True, [], 0
+        """Whether counts and rows agree on the number of repositories in the range."""
+        return self.total - self.below_total == len(self.ids.keys() - self.below.keys())
 
 
-def _widen_range(scope: Scope, within: Scope) -> Scope:
-    """Add one star on both sides: a repository may have moved there meanwhile."""
-    high = scope.high
-    if high is not None and high != within.high:
-        high += 1
-    return msgspec.structs.replace(scope, low=max(scope.low - 1, within.low), high=high)
+class RangeRepair(msgspec.Struct):
+    """Closed windows that search again for repositories that another one may have skipped.
 
+    They search the star ranges around the places where it may have skipped repositories, or
+    everything in parts. If everything shows less than was counted, the count was wrong.
 
-def merge_ranges(ranges: list[Scope]) -> list[Scope]:
-    """Merge overlapping star ranges of the same time slice, most stars first."""
+    Attributes
+    ----------
+    number
+        Number of the window that is repaired.
+    scope
+        Its range.
+    tries
+        How often it was searched before.
+    ids
+        Its repositories, and those that the new windows found.
+    recent
+        Repositories that came before it.
+    missing
+        Number of repositories that may have been skipped around these places; 0 for the whole
+        range.
+    unseen
+        Number of repositories that were counted all the time, and not shown.
+    found
+        Number that they found in the range.
+    open
+        Number of them that are not finished.
+    failed
+        Whether one of them ended as a gap.
+    whole
+        Whether they search the whole range, and only that.
+    parent
+        Number of the repair that waits for this one; 0 for none.
+    """
 
-    def sort_key(scope: Scope) -> tuple[int, int, float]:
-        return scope.begin or 0, scope.end or 0, inf if scope.high is None else scope.high
-
-    merged: list[Scope] = []
-    for scope in sorted(ranges, key=sort_key, reverse=True):
-        last = merged[-1] if merged else None
-        *slice_, high = sort_key(scope)
-        if last is not None and [*sort_key(last)[:2]] == slice_ and high >= last.low:
-            merged[-1] = msgspec.structs.replace(last, low=min(last.low, scope.low))
-        else:
-            merged.append(scope)
-    return merged
+    number: int
+    scope: Scope
+    tries: int
+    ids: CreationTimes
+    recent: CreationTimes
+    missing: int
+    unseen: int = 0
+    found: int = 0
+    open: int = 0
+    failed: bool = False
+    whole: bool = False
+    parent: int = 0
 
 
 class SweepState(msgspec.Struct):
@@ -294,20 +180,25 @@ class SweepState(msgspec.Struct):
     width: int = 1
     number: int = 0
     windows: dict[int, SearchWindow] = {}
-    checks: dict[int, CompletenessCheck] = {}
+    checks: dict[int, CountCheck] = {}
+    proved: list[CountCheck] = []
+    repairs: dict[int, RangeRepair] = {}
+    moving: bool = False
+    recounts: list[int] | None = None
     expected: int | None = None
     got: int = 0
     duplicates: int = 0
     requests: int = 0
     begun: int = 0
     splits: int = 0
-    repairs: int = 0
+    repeated: int = 0
+    fruitless: int = 0
+    miscounts: int = 0
     shifts: int = 0
     gaps: list[Gap] = []
+    recovered: list[str] = []
 
 
-# The harvest compares ids, not star counts, with the difference of the counts. What does not
-# agree is requested again in a smaller range and another order, and reported if it never agrees.
 # The log holds answers, not conclusions: the state machine is deterministic, so replaying the log
 # restores its state.
 class Sweep:
@@ -363,6 +254,11 @@ class Sweep:
         """Number of repositories so far."""
         return self._state.got
 
+    @property
+    def is_moving(self) -> bool:
+        """Whether counts or results disagreed, so that it reads slices of creation time."""
+        return self._state.moving
+
     def list_requests(self) -> list[SearchRequest]:
         """Return all requests without an answer, the one to send first in front."""
         windows = self._state.windows
@@ -395,6 +291,8 @@ class Sweep:
             if state.size < state.most and state.calm >= PAGES_BEFORE_REGROWTH:
                 state.size, state.calm = min(state.most, state.size * 2), 0
             self._add_page(window, ask, page)
+        if not (state.windows or state.moving) and state.recounts is None:
+            self._start_recounts()
         return self._take_step()
 
     def build_coverage(self) -> Coverage:
@@ -409,11 +307,21 @@ class Sweep:
             bound=-(-state.got // MAX_PAGE_SIZE),
             windows=state.begun,
             splits=state.splits,
-            repairs=state.repairs,
+            repairs=state.repeated,
             shifts=state.shifts,
-            gaps=tuple(state.gaps),
+            gaps=tuple(state.gaps) or self._list_doubts(),
             open=len(state.windows),
+            recovered=tuple(sorted(state.recovered)),
         )
+
+    def _list_doubts(self) -> tuple[Gap, ...]:
+        """Return the whole range as a gap if counts were wrong: then they agreed by chance."""
+        state = self._state
+        if not state.miscounts or state.windows:
+            return ()
+        text, expected = state.scope.format_expression(), state.expected or 0
+        why = f"{state.miscounts} counts were wrong, so others may be right by chance."
+        return (Gap(text, expected, state.got, why),)
 
     # -- windows
 
@@ -422,7 +330,7 @@ class Sweep:
         self._rows, self._requests, self._notes = [], [], []
         return step
 
-    def _open_window(self, window: SearchWindow, held_by: CompletenessCheck | None = None) -> None:
+    def _open_window(self, window: SearchWindow, held_by: CountCheck | None = None) -> None:
         """Start the search of a window, or hold it until a check has all its next windows."""
         self._state.begun += 1
         self._state.number += 1
@@ -435,64 +343,142 @@ class Sweep:
 
     def _add_page(self, window: SearchWindow, ask: SearchRequest, page: SearchPage) -> None:
         """Store a page; after the last one of its window, continue from there."""
+        if window.number in (self._state.recounts or ()):
+            self._finish_recount(window, page)
+            return
         asks = window.add_page(ask, page)
         if self._state.expected is None:
             self._state.expected = page.total
-        if not ask.start and page.total > MAX_SEARCH_RESULTS and self._split_early(window):
+        if not window.closed and window.has_movement:
+            self._requests.extend(asks)
+            self._leave_chains()
+        elif not ask.start and self._split_early(window):
             return
-        self._requests.extend(asks)
-        if window.asks:
+        else:
+            self._requests.extend(asks)
+        if window.asks or window.number not in self._state.windows:
             return
-        del self._state.windows[window.number]
         rows = window.collect_rows()
         self._check_results_match(window, rows)
-        shown = sum(len(page.rows) - page.rows.count(None) for page in window.pages.values())
-        self._state.duplicates += shown - len(rows)
-        if window.repairs:
-            self._add_repair(window, rows, parts=0)
+        self._state.duplicates += window.count_repeated_rows()
+        if window.closed:
+            del self._state.windows[window.number]
+            self._finish_closed_window(window, rows)
+        elif len(rows) < window.reach:
+            self._leave_chains()
         else:
-            self._finish_window(window, rows)
+            del self._state.windows[window.number]
+            self._finish_chain_window(window, rows)
 
     def _split_early(self, window: SearchWindow) -> bool:
         """Split a search that cannot be completed after its first page, without the others."""
-        scope = window.scope
-        rows = window.collect_rows()
-        if not rows or not (window.repairs or scope.low == scope.high):
+        scope, rows = window.scope, window.collect_rows()
+        if not rows or not (window.closed or scope.low == scope.high):
+            return False
+        size, most = TARGET_SLICE_SIZE, MAX_SEARCH_RESULTS - 1
+        if window.closed:
+            share = (self._state.expected or 0) // MIN_CLOSED_SLICES
+            size = min(CLOSED_SLICE_SIZE, max(share, MIN_SLICE_SIZE))
+            if not window.tries:
+                most = min(most, max(share * 5 // 4, MAX_PAGE_SIZE))
+            if detect_offset_format(window.pages[0].end, window.sizes[0]) is None:
+                # Pages that cannot overlap prove nothing together, so that each is a search.
+                size, most = MIN_SLICE_SIZE, MAX_PAGE_SIZE
+        if window.total <= most:
             return False
         created = [row.created for row in rows.values() if row.created is not None]
         created += [moment for moment in window.recent.values() if moment is not None]
-        parts = split_by_time(scope, created, -(-window.total // TARGET_SLICE_SIZE))
-        if len(parts) == 1 and window.repairs:
-            parts = split_by_stars(scope, [row.stars for row in rows.values()])
+        parts = split_by_time(scope, created, -(-window.total // size))
         if len(parts) == 1:
-            return False
+            too_many = window.closed and window.is_capped
+            return too_many and self._split_second(window, rows, window.tries)
         del self._state.windows[window.number]
         self._check_results_match(window, rows)
-        if window.repairs:
-            self._add_repair(window, rows, parts=len(parts))
-            for part in parts:
-                self._open_window(SearchWindow(0, part, window.order, window.check, repairs=True))
+        if window.closed:
+            self._note_split(window, parts)
+            self._emit_rows(window, rows)
+            self._replace_closed_window(window, rows, parts, "stars-desc", window.tries)
         else:
             self._replace_window(window, rows, parts)
         return True
 
-    def _finish_window(self, window: SearchWindow, rows: RowsById) -> None:
-        """Continue from a window whose pages are complete."""
-        scope, last = window.scope, next(reversed(rows.values()), None)
-        lowest = None if last is None else last.stars
-        if lowest is None and window.total and window.tries < MAX_EMPTY_TRIES:
-            again = SearchWindow(0, scope, check=window.check, recent=window.recent)
-            again.tries = window.tries + 1
-            self._open_window(again)
-            return
-        parts: list[Scope] = []
-        if window.total > MAX_SEARCH_RESULTS and lowest is not None:
-            lowest = scope.clamp_stars(lowest)
+    def _split_second(self, window: SearchWindow, rows: RowsById, tries: int) -> bool:
+        """Search the lower half of the stars of one second first, then the upper half.
+
+        In this order, a repository that gains stars between them is in one of them at least.
+        """
+        state, scope = self._state, window.scope
+        halves = split_by_stars(scope, [row.stars for row in rows.values()])
+        if len(halves) == 1:
+            return False
+        state.windows.pop(window.number, None)
+        self._check_results_match(window, rows)
+        self._emit_rows(window, rows)
+        state.splits += 1
+        self._notes.append(f"{window.text}: continued in two ranges of stars, the lower one first.")
+        repair = state.repairs.get(window.parent)
+        if repair is not None:
+            repair.open += 1
+        upper, lower = halves
+        # The margin is for those that lose stars; the upper half has to be smaller than the whole.
+        low = max(self._widen_range(upper).low, scope.low + 1)
+        above = [msgspec.structs.replace(upper, low=low), *window.above]
+        self._open_closed_window(window, rows, lower, above, tries)
+        return True
+
+    def _open_closed_window(
+        self, window: SearchWindow, rows: RowsById, scope: Scope, above: list[Scope], tries: int = 0
+    ) -> None:
+        """Search a range of the same second as the window that has just ended."""
+        shown = window.recent | {row.id: row.created for row in rows.values()}
+        self._open_window(
+            SearchWindow(0, scope, "stars-desc", window.parent, True, shown, tries, above=above)
+        )
+
+    def _note_split(self, window: SearchWindow, parts: list[Scope]) -> None:
+        self._state.splits += 1
+        self._notes.append(
+            f"{window.text}: {window.total:,} match; continued in {len(parts)} time slices."
+        )
+
+    def _emit_rows(self, window: SearchWindow, rows: RowsById) -> list[str]:
+        """Return the new repositories of a window with the next step; return their ids."""
+        check = self._state.checks.get(window.parent)
+        known = window.recent if check is None else window.recent.keys() | check.ids.keys()
+        new = [row for key, row in rows.items() if key not in known]
+        self._rows += new
+        self._state.got += len(new)
+        if check is not None:
+            check.below.update({key: row.created for key, row in rows.items()})
+        return [row.id for row in new]
+
+    def _check_results_match(self, window: SearchWindow, rows: RowsById) -> None:
+        """Raise if most results lie outside of the range: the endpoint ignores the qualifiers."""
+        scope = window.scope
+        outside = sum(
+            not (scope.is_in_star_range(row.stars) and scope.is_in_time_range(row.created))
+            for row in rows.values()
+        )
+        if outside >= _MIN_RESULTS_OUTSIDE and outside * 2 > len(rows):
+            msg = (
+                f"{outside} of {len(rows)} results of the search {window.text!r} do not match it: "
+                "the endpoint ignores 'stars:' or 'created:', and cannot be harvested without."
+            )
+            raise AnswerError(msg)
+
+    # -- chains
+
+    def _finish_chain_window(self, window: SearchWindow, rows: RowsById) -> None:
+        """Continue below a window after all its pages were received."""
+        scope, parts = window.scope, list[Scope]()
+        low = scope.low
+        if window.is_capped:
+            lowest = scope.clamp_stars(next(reversed(rows.values())).stars)
             parts = self._plan_next_ranges(window, rows, lowest)
             if lowest == scope.high and len(parts) > 1:
                 self._replace_window(window, rows, parts)
                 return
-        low = scope.low if not parts else (lowest or 0) + 1
+            low = lowest + 1 if parts else low
         self._emit_rows(window, rows)
         self._start_check(window, rows, low, parts)
 
@@ -509,6 +495,10 @@ class Sweep:
         below = msgspec.structs.replace(scope, high=lowest, without=excluded)
         if count == 1 and lowest != scope.high:
             return [below]
+        is_below_top = scope.high is None or lowest + 1 < scope.high
+        if count > 1 and is_below_top and stars.count(lowest + 1) <= MAX_MARGIN:
+            # The last slice is read long after this window: repositories may rise meanwhile.
+            below = msgspec.structs.replace(scope, high=lowest + 1, without=())
         created = [row.created for row in rows.values() if row.created is not None]
         parts = split_by_time(below, created, count)
         return parts if len(parts) > 1 or lowest != scope.high else []
@@ -516,46 +506,14 @@ class Sweep:
     def _replace_window(self, window: SearchWindow, rows: RowsById, parts: list[Scope]) -> None:
         """Replace a window, all rows of which have equal stars, by time slices."""
         self._emit_rows(window, rows)
-        check = self._state.checks.get(window.check)
+        check = self._state.checks.get(window.parent)
         if check is not None:
             check.waiting += len(parts) - 1
         shown = window.recent | {row.id: row.created for row in rows.values()}
         self._note_split(window, parts)
         for part in parts:
             recent = _filter_by_time(part, shown)
-            self._open_window(SearchWindow(0, part, check=window.check, recent=recent))
-
-    def _note_split(self, window: SearchWindow, parts: list[Scope]) -> None:
-        self._state.splits += 1
-        self._notes.append(
-            f"{window.text}: {window.total:,} match; continued in {len(parts)} time slices."
-        )
-
-    def _emit_rows(self, window: SearchWindow, rows: RowsById) -> None:
-        """Return the new repositories of a window with the next step."""
-        check = self._state.checks.get(window.check)
-        known = window.recent if check is None else window.recent.keys() | check.ids.keys()
-        new = [row for key, row in rows.items() if key not in known]
-        self._rows += new
-        self._state.got += len(new)
-        if check is not None:
-            check.below.update({key: row.created for key, row in rows.items()})
-
-    def _check_results_match(self, window: SearchWindow, rows: RowsById) -> None:
-        """Raise if most results lie outside of the range: the endpoint ignores the qualifiers."""
-        scope = window.scope
-        outside = sum(
-            not (scope.is_in_star_range(row.stars) and scope.is_in_time_range(row.created))
-            for row in rows.values()
-        )
-        if outside >= _MIN_RESULTS_OUTSIDE and outside * 2 > len(rows):
-            msg = (
-                f"{outside} of {len(rows)} results of the search {window.text!r} do not match it: "
-                "the endpoint ignores 'stars:' or 'created:', and cannot be harvested without."
-            )
-            raise AnswerError(msg)
-
-    # -- checks
+            self._open_window(SearchWindow(0, part, parent=window.parent, recent=recent))
 
     def _start_check(
         self, window: SearchWindow, rows: RowsById, low: int, parts: list[Scope]
@@ -563,15 +521,9 @@ class Sweep:
         """Open the next windows, and start the check of the range from `low` stars up."""
         scope = msgspec.structs.replace(window.scope, low=low)
         shown: CreationTimes = {row.id: row.created for row in rows.values()}
-        check = CompletenessCheck(
-            window.number, scope, window.check, window.total, shown, window.recent
+        check = CountCheck(
+            window.number, scope, window.parent, window.total, shown, window.recent, len(parts)
         )
-        check.waiting = len(parts)
-        for count, missing in window.find_missing():
-            part = missing.restrict_above(low)
-            if part is not None:
-                check.lacking += count
-                check.ranges.append(part)
         self._state.checks[check.number] = check
         if len(parts) > 1:
             self._note_split(window, parts)
@@ -579,118 +531,269 @@ class Sweep:
         siblings = above if above is not None and above.waiting > 1 else None
         for part in parts:
             recent = _filter_by_time(part, shown)
-            self._open_window(SearchWindow(0, part, check=check.number, recent=recent), siblings)
-        if check.ranges:
-            self._start_repair(check)
-        else:
-            self._report_to_parent(check)
-
-    def _start_repair(self, check: CompletenessCheck) -> None:
-        """Repeat the searches in which rows of a check are missing."""
-        scopes = check.begin_repair(self._state.scope)
-        check.out = len(scopes)
-        for scope in scopes:
-            self._state.repairs += 1
-            repeated = SearchWindow(0, scope, check.repair_order, check.number, repairs=True)
-            self._open_window(repeated)
-        self._notes.append(
-            f"{scopes[0].format_expression()}: counts and results differ; searched again."
-        )
-
-    def _add_repair(self, window: SearchWindow, rows: RowsById, parts: int) -> None:
-        """Add the rows of a repeated search, which goes on in `parts` others."""
-        check = self._state.checks[window.check]
-        for row in rows.values():
-            if not check.has_shown(row.id):
-                self._rows.append(row)
-                self._state.got += 1
-            elif row.id not in check.recent or not check.scope.is_in_star_range(row.stars):
-                continue
-            check.ids[row.id] = row.created
-            self._share_row(check, row)
-        check.out += parts - 1
-        if not parts and window.total > MAX_SEARCH_RESULTS:
-            check.ranges.append(window.scope)
-        elif not parts:
-            missing = [scope for _, scope in window.find_missing()]
-            whole = [window.scope] if window.has_possible_skips(rows) else []
-            check.ranges.extend(missing or whole)
-        if not check.out:
-            self._finish_repair(check)
-
-    def _share_row(self, check: CompletenessCheck, row: RepositoryRow) -> None:
-        """Add a row that was found late to the neighbouring windows and checks."""
-        for window in self._state.windows.values():
-            if window.check == check.number and not window.repairs:
-                window.recent[row.id] = row.created
-        for other in self._state.checks.values():
-            if other.parent == check.number:
-                other.recent[row.id] = row.created
-            if other.number == check.parent:
-                other.below[row.id] = row.created
-
-    def _finish_repair(self, check: CompletenessCheck) -> None:
-        """Continue with a check when all its repeated searches are finished."""
-        counts_agree = check.left_by_count == check.left_by_ids
-        if not check.proving:
-            if check.finish_repair():
-                self._report_to_parent(check)
-            else:
-                self._start_repair(check)
-        elif check.is_consistent:
-            del self._state.checks[check.number]
-        elif not check.ranges:
-            # The searches were complete, so the endpoint's data changed between them.
-            self._state.shifts += not counts_agree
-            del self._state.checks[check.number]
-        elif check.rounds < MAX_ROUNDS:
-            self._start_repair(check)
-        else:
-            del self._state.checks[check.number]
-            if not counts_agree:
-                self._report_gap(check)
-
-    def _report_to_parent(self, check: CompletenessCheck) -> None:
-        """Pass the rows of a window to the check above, and start to prove its own range."""
-        above = self._state.checks.get(check.parent)
-        all_reachable = check.total <= MAX_SEARCH_RESULTS
-        short = len(check.ids) < check.total if all_reachable else check.lacking > 0
-        check.doubt = check.doubt or short
+            self._open_window(SearchWindow(0, part, parent=check.number, recent=recent), siblings)
         if above is not None:
-            above.doubt = above.doubt or check.doubt
             above.below_total += check.total
-            above.below.update(check.ids)
             above.waiting -= 1
             if not above.waiting:  # all slices have begun, so their counts are of the same time
                 for number in above.held:
-                    window = self._state.windows[number]
-                    self._requests.append(window.build_first_request(self._state.size))
+                    held = self._state.windows[number]
+                    self._requests.append(held.build_first_request(self._state.size))
                 above.held = []
-            self._prove_range(above)
-        check.begin_proof()
-        self._prove_range(check)
+        for each in (above, check):
+            if each is None or each.waiting:
+                continue
+            if not each.is_consistent:
+                self._leave_chains()
+                return
+            self._state.proved.append(self._state.checks.pop(each.number))
+            del self._state.proved[:-CHECKS_REOPENED]
 
-    def _prove_range(self, check: CompletenessCheck) -> None:
-        """Compare counts and rows as soon as all windows are finished."""
-        if check.waiting or not check.proving or check.out:
+    def _start_recounts(self) -> None:
+        """Count everything again in other orders, after chains with equal counts."""
+        state = self._state
+        state.recounts = []
+        is_one_page = state.begun == 1 and state.requests == 1
+        number = 0 if is_one_page else max(1, SHORT_CHAIN - state.begun)
+        for order in RECOUNT_ORDERS[:number]:
+            self._open_window(SearchWindow(0, state.scope, order))
+            state.recounts.append(state.number)
+
+    def _finish_recount(self, window: SearchWindow, page: SearchPage) -> None:
+        """Compare a count, and the page that came with it, with all chains."""
+        state = self._state
+        del state.windows[window.number]
+        known: CreationTimes = {}
+        for check in state.proved:
+            known |= check.recent | check.ids
+        is_known = len(known) == state.got  # else the oldest checks are forgotten
+        unknown = is_known and any(row is not None and row.id not in known for row in page.rows)
+        if page.total == state.got and not unknown:
             return
-        if check.is_consistent:
-            del self._state.checks[check.number]
-        else:
-            self._start_repair(check)
+        repair = RangeRepair(window.number, state.scope, 0, known, {}, 0, whole=True)
+        repair.unseen = page.total - state.got if is_known else 0
+        state.repairs[repair.number] = repair
+        self._leave_chains(state.scope, repair=repair)
 
-    def _report_gap(self, check: CompletenessCheck) -> None:
-        scope = check.scope
-        indivisible = scope.low == scope.high and scope.begin == scope.end is not None
-        why = (
-            f"More than {MAX_SEARCH_RESULTS:,} repositories with equal stars were created in "
-            "one second."
-            if indivisible and check.left_by_count > MAX_SEARCH_RESULTS
-            else f"Counts and results still differed after {MAX_ROUNDS} repeated searches."
+    # -- closed windows
+
+    def _leave_chains(self, *ranges_again: Scope, repair: RangeRepair | None = None) -> None:
+        """Replace the open windows and checks of chains by closed windows, as parts of a repair."""
+        state = self._state
+        state.moving = True
+        ranges = [*ranges_again]
+        known: CreationTimes = {}
+        for check in (*state.proved, *state.checks.values()):
+            ranges.append(check.scope)
+            known |= check.recent | check.ids | check.below
+        for window in [window for window in state.windows.values() if not window.closed]:
+            rows = window.collect_rows()
+            self._emit_rows(window, rows)
+            known |= window.recent | {row.id: row.created for row in rows.values()}
+            ranges.append(window.scope)
+            del state.windows[window.number]
+        state.checks, state.proved = {}, []
+        ranges = [msgspec.structs.replace(scope, without=()) for scope in ranges]
+        for scope in join_ranges(ranges):
+            part = self._widen_range(scope)
+            window = SearchWindow(0, part, closed=True, recent=_filter_by_time(part, known))
+            if repair is not None:
+                window.parent = repair.number
+                repair.open += 1
+            self._open_window(window)
+        self._notes.append("Counts and results differ; continued in slices of creation time.")
+
+    def _widen_range(self, scope: Scope) -> Scope:
+        """Add some stars on both sides: a repository may have moved there meanwhile."""
+        whole, high = self._state.scope, scope.high
+        low = max(whole.low, scope.low - 1 - scope.low // 100)
+        if high is not None:
+            high += 1 + high // 100
+            high = high if whole.high is None else min(high, whole.high)
+        return msgspec.structs.replace(scope, low=low, high=high)
+
+    def _finish_closed_window(self, window: SearchWindow, rows: RowsById) -> None:
+        """Accept a closed window, or search its range again."""
+        state = self._state
+        new = self._emit_rows(window, rows)
+        repair = state.repairs.get(window.parent)
+        if repair is not None or window.tries:
+            state.recovered += new
+        for each in self._list_repairs(window.parent):
+            # Windows around a place are wider than the range: rows beyond it belong to others.
+            is_wider = not (each.whole and each is repair)
+            is_inside = each.scope.is_in_star_range
+            inside = {key for key, row in rows.items() if not is_wider or is_inside(row.stars)}
+            each.found += len(inside - each.ids.keys())
+            each.ids |= {row.id: row.created for row in rows.values()}
+        verdict = window.assess()
+        if verdict.proved or window.is_proved_by_repetition():
+            state.shifts += window.tries > 0
+            state.fruitless = max(0, state.fruitless - len(window.pages) * (window.tries > 0))
+            self._close_window(window)
+            return
+        if window.tries:
+            state.fruitless += -len(new) if new else len(window.pages)
+        state.miscounts += window.has_miscount
+        is_hopeless = (
+            state.fruitless > FRUITLESS_PAGES + FRUITLESS_SHARE * state.requests
+            or state.miscounts >= MAX_MISCOUNTS
         )
-        gap = Gap(scope.format_expression(), check.left_by_count, check.left_by_ids, why)
+        if window.is_capped and rows:
+            self._report_gap(
+                window,
+                len(rows),
+                f"More than {MAX_SEARCH_RESULTS:,} repositories with equal stars were created in "
+                "one second.",
+            )
+        elif is_hopeless:
+            self._report_gap(window, len(rows), "Counts differ, and repetitions bring nothing new.")
+        elif window.tries >= MAX_TRIES:
+            self._report_gap(
+                window,
+                len(rows),
+                f"Counts and results still differed after {MAX_TRIES} repeated searches.",
+            )
+        elif verdict.ranges and (repair is None or repair.whole) and self._can_be_repaired(window):
+            self._repair_ranges(window, rows, verdict.missing, verdict.ranges)
+        else:
+            if repair is None:
+                window.parent = self._start_repair(window, rows, 0, whole=True).number
+            self._search_again(window, rows)
+
+    def _can_be_repaired(self, window: SearchWindow) -> bool:
+        """Return whether parts of a window may be searched again, instead of all of it.
+
+        Not in a single second: its windows are split by stars, and a wider range would return what
+        the window beside it contains.
+        """
+        scope = window.scope
+        is_second = scope.begin is not None and scope.begin == scope.end
+        return window.total >= MIN_LOCAL_TOTAL and not is_second
+
+    def _repair_ranges(
+        self, window: SearchWindow, rows: RowsById, missing: int, ranges: tuple[Scope, ...]
+    ) -> None:
+        """Search the ranges again in which a window may have skipped repositories."""
+        ids = window.recent | {row.id: row.created for row in rows.values()}
+        scopes = merge_ranges([self._widen_range(scope) for scope in ranges])
+        repair = self._start_repair(window, rows, missing)
+        repair.open = len(scopes)
+        self._state.repeated += len(scopes)
+        for scope in scopes:
+            self._open_window(
+                SearchWindow(
+                    0, scope, parent=repair.number, closed=True, recent=ids, tries=window.tries + 1
+                )
+            )
+
+    def _start_repair(
+        self, window: SearchWindow, rows: RowsById, missing: int, *, whole: bool = False
+    ) -> RangeRepair:
+        """Add the repair of a window, with one open window."""
+        shown: CreationTimes = {row.id: row.created for row in rows.values()}
+        is_steady = len({page.total for page in window.pages.values()}) == 1
+        repair = RangeRepair(
+            window.number,
+            window.scope,
+            window.tries,
+            shown,
+            window.recent,
+            missing,
+            unseen=window.total - len(shown) if is_steady else 0,
+            open=1,
+            whole=whole,
+            parent=window.parent,
+        )
+        self._state.repairs[repair.number] = repair
+        return repair
+
+    def _list_repairs(self, number: int) -> list[RangeRepair]:
+        """Return a repair and those that wait for it."""
+        found = []
+        while (repair := self._state.repairs.get(number)) is not None:
+            found.append(repair)
+            number = repair.parent
+        return found
+
+    def _search_again(self, window: SearchWindow, rows: RowsById) -> None:
+        """Search the range of a window again, in halves if it has several pages or fails often."""
+        order = SORT_ORDERS[(window.tries + 1) % len(SORT_ORDERS)]
+        parts = [window.scope]
+        is_large = window.total > MAX_PAGE_SIZE or window.tries >= len(SORT_ORDERS)
+        is_divided = is_large and bool(rows)
+        if is_divided:
+            created = [row.created for row in rows.values() if row.created is not None]
+            parts = split_by_time(window.scope, created, 2)
+            is_stuck = len(parts) == 1 and len(window.reads) >= MAX_WHOLE_READS
+            if is_stuck and self._split_second(window, rows, window.tries + 1):
+                return
+        self._state.repeated += len(parts)
+        self._replace_closed_window(window, rows, parts, order, window.tries + 1)
+        if len(parts) == 1:  # every order may leave out something else
+            again = self._state.windows[self._state.number]
+            again.reads = [*window.reads, window.summarize_pages()]
+            again.above = window.above
+
+    def _replace_closed_window(
+        self, window: SearchWindow, rows: RowsById, parts: list[Scope], order: str, tries: int
+    ) -> None:
+        """Replace a closed window by others, with the same parent."""
+        shown = window.recent | {row.id: row.created for row in rows.values()}
+        repair = self._state.repairs.get(window.parent)
+        if repair is not None:
+            repair.open += len(parts) - 1
+        for part in parts:
+            recent = _filter_by_time(part, shown)
+            self._open_window(SearchWindow(0, part, order, window.parent, True, recent, tries))
+
+    def _close_window(self, window: SearchWindow) -> None:
+        """Finish a closed window; the last one of a repair finishes the repair."""
+        if window.above:
+            self._open_closed_window(
+                window, window.collect_rows(), window.above[0], window.above[1:]
+            )
+        self._close_part(window.parent)
+
+    def _close_part(self, number: int) -> None:
+        """Finish one of the windows of a repair; the last one finishes the repair."""
+        state = self._state
+        repair = state.repairs.get(number)
+        if repair is None:
+            return
+        repair.open -= 1
+        if repair.open:
+            return
+        if repair.found < repair.missing and not (
+            repair.whole or repair.failed
+        ):  # they are elsewhere
+            repair.whole, repair.open = True, 2
+            state.repeated += 2
+            for part in split_by_time(repair.scope, [*filter(None, repair.ids.values())], 2):
+                recent = _filter_by_time(part, repair.recent | repair.ids)
+                self._open_window(
+                    SearchWindow(
+                        0,
+                        part,
+                        parent=repair.number,
+                        closed=True,
+                        recent=recent,
+                        tries=repair.tries + 2,
+                    )
+                )
+            return
+        state.miscounts += repair.found < repair.unseen and not repair.failed
+        del state.repairs[repair.number]
+        self._close_part(repair.parent)
+
+    def _report_gap(self, window: SearchWindow, got: int, why: str) -> None:
+        total = max(page.total for page in window.pages.values())
+        gap = Gap(window.scope.format_expression(), total, got, why)
         self._state.gaps.append(gap)
         self._notes.append(f"{gap.text}: {gap.got:,} of {gap.expected:,}. {why}")
+        for repair in self._list_repairs(window.parent):
+            repair.failed = True
+        self._close_window(window)
 
 
 def _filter_by_time(scope: Scope, ids: CreationTimes) -> CreationTimes:

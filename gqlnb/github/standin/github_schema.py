@@ -8,36 +8,54 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from graphql import (
     BooleanValueNode,
     DocumentNode,
-    GraphQLObjectType,
+    GraphQLSchema,
     OperationDefinitionNode,
     SelectionSetNode,
     VariableNode,
+    build_ast_schema,
+    parse,
 )
 from graphql.execution.values import get_variable_values
+from graphql.type import is_abstract_type
 
-from gqlnb.document.document import Document
+from gqlnb.document.document import UNKNOWN_NAME_HINT, Document
+from gqlnb.engine.mock.generator import MockOptions
+from gqlnb.engine.mock.mock_schema import build_mock_schema
+from gqlnb.engine.resolvers import bind_type_resolver
 from gqlnb.engine.schema import Schema
+from gqlnb.engine.schema_adapters import SchemaAdapter
 from gqlnb.errors import OptionError, Problem, QueryError
 from gqlnb.github.option_checks import check_boolean, raise_option_error
-from gqlnb.github.query_cost import MAX_NODES, collect_variable_defaults, compute_cost, iter_fields
+from gqlnb.github.query_cost import (
+    MAX_NODES,
+    QueryCost,
+    collect_variable_defaults,
+    compute_cost,
+    iter_fields,
+)
 from gqlnb.github.repositories import SNAPSHOT_DATE, Owner, load_snapshot
 from gqlnb.github.standin.rate_limits import CURRENT_METER, RequestMeter
-from gqlnb.github.standin.repository_columns import Population
+from gqlnb.github.standin.repository_search import Population
 from gqlnb.github.standin.simulation import Simulation
-from gqlnb.github.standin.standin_resolvers import StandInResolvers, require_boundary
+from gqlnb.github.standin.standin_resolvers import StandInResolvers, resolve_type_name
+from gqlnb.github.standin.substitutes import bind_fields
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-__all__ = ["StandIn", "load_snapshot_population", "schema", "service"]
+    from gqlnb.engine.execution_budget import ExecutionBudget
+
+__all__ = ["StandIn", "schema", "service"]
 
 SNAPSHOT_SOURCE = f"embedded snapshot of {SNAPSHOT_DATE}"
+_CACHED_PRICES = 256  # of one document for each of its page sizes
+_UNKNOWN_NAME = "It is not in this stand-in for a part of GitHub's schema; GitHub may have it."
 _ERROR_MEMBERS = ("type", "path", "extensions", "locations", "message")
 
 SNAPSHOT_RULES: Mapping[str, str] = MappingProxyType(
@@ -73,40 +91,76 @@ class StandIn(Schema):
         The faults of GitHub that it shows.
     """
 
-    def __init__(self, population: Population, viewer: Owner, simulation: Simulation) -> None:
-        resolvers = StandInResolvers(population, viewer, simulation)
-        super().__init__(_load_sdl(), resolvers.build_resolvers())
+    def __init__(
+        self,
+        population: Population,
+        viewer: Owner,
+        simulation: Simulation,
+        *,
+        fill: bool = False,
+        sdl: str | None = None,
+    ) -> None:
+        if sdl is None:
+            graphql = build_ast_schema(_parse_sdl(), assume_valid=True, assume_valid_sdl=True)
+            graphql.extensions = {**graphql.extensions, UNKNOWN_NAME_HINT: _UNKNOWN_NAME}
+        else:
+            graphql, self.notes = build_mock_schema(sdl, MockOptions(simulation.seed), None)
+            fill = True
+        facts = StandInResolvers(population, viewer, simulation, fill=fill).build_facts()
+        for kind in graphql.type_map.values():
+            if is_abstract_type(kind):
+                bind_type_resolver(graphql, kind.name, resolve_type_name)
+        outcomes = bind_fields(graphql, facts, fill=fill, seed=simulation.seed)
+        self._set_adapter(StandInAdapter(graphql))
         self.source = population.source
-        self.synthetic = population.synthetic
+        self.synthetic = MappingProxyType({**population.synthetic, **_group_outcomes(outcomes)})
         self.simulation = simulation
-        # These resolvers need graphql-core's ``info``, which the map of resolvers does not give.
-        for place, resolve in resolvers.build_connection_resolvers().items():
-            kind, name = place.split(".")
-            owner = cast(GraphQLObjectType, self.graphql.type_map[kind])
-            owner.fields[name].resolve = require_boundary(name, resolve)
+
+    def __repr__(self) -> str:
+        return f"StandIn({self.source!r})"
+
+
+class StandInAdapter(SchemaAdapter):
+    """Executes documents of a stand-in, priced before, and with errors in GitHub's form."""
+
+    def __init__(self, graphql: GraphQLSchema) -> None:
+        super().__init__(graphql)
+        # A crawler asks one document again and again, and pricing it takes a hundred calls.
+        self._price_operation = lru_cache(_CACHED_PRICES)(_price_operation)
 
     def execute_document(
-        self, document: Document, variables: Mapping[str, Any], **options: Any
+        self,
+        document: Document,
+        variables: Mapping[str, Any],
+        context: object = None,
+        root: object = None,
+        budget: ExecutionBudget | None = None,
     ) -> Result | Awaitable[Result]:
-        """Execute a document as a Schema does, priced before, and with errors in GitHub's form.
+        """Execute a document.
+
+        Returns
+        -------
+        Result, or an awaitable of one
+            An awaitable only if a resolver was async.
 
         Raises
         ------
         QueryError
-            If it requests more than 500,000 nodes, or costs more points than are left.
+            If it requests more than 500,000 nodes, or costs more points than are left. If it is a
+            subscription, or a variable does not match its type.
         """
         meter = CURRENT_METER.get() or RequestMeter()
         token = CURRENT_METER.set(meter)
         try:
             executed = self._charge_operation(meter, document, variables)
-            outcome = super().execute_document(executed, variables, **options)
+            outcome = super().execute_document(executed, variables, context, root, budget)
         finally:
             CURRENT_METER.reset(token)
         if isinstance(outcome, Result):
-            return _format_result(outcome, document)
+            return _format_result(outcome, document, meter.outcomes)
 
         async def format_later() -> Result:
-            return _format_result(await outcome, document)
+            return _format_result(await outcome, document, meter.outcomes)
 
         return format_later()
 
@@ -124,8 +178,9 @@ class StandIn(Schema):
             if isinstance(coerced, list):
                 return document  # errors, which the execution reports
             values = getattr(coerced, "coerced", coerced)  # an object since graphql-core 3.3
-        meter.cost = compute_cost(document, values)
-        dry_run = _make_dry_run_document(document, values)
+        # Only numbers and switches have a part in the price; a bool is an int.
+        numbers = tuple(item for item in values.items() if isinstance(item[1], int))
+        meter.cost, dry_run = self._price_operation(document, numbers)
         meter.is_free = dry_run is not None
         if dry_run is None and meter.cost.nodes > MAX_NODES:
             message = (
@@ -141,8 +196,13 @@ class StandIn(Schema):
             raise QueryError(text=document.text, problems=[problem], result=result)
         return dry_run or document
 
-    def __repr__(self) -> str:
-        return f"StandIn({self.source!r})"
+
+def _price_operation(
+    document: Document, numbers: tuple[tuple[str, object], ...]
+) -> tuple[QueryCost, Document | None]:
+    """Return the cost of an operation, and the document to execute if it is a dry run."""
+    values = dict(numbers)
+    return compute_cost(document, values), _make_dry_run_document(document, values)
 
 
 def _make_dry_run_document(document: Document, variables: Mapping[str, Any]) -> Document | None:
@@ -173,8 +233,10 @@ def _make_dry_run_document(document: Document, variables: Mapping[str, Any]) -> 
     return Document(document.text, ast, narrow, document.schema)
 
 
-def _format_result(result: Result, document: Document) -> Result:
+def _format_result(result: Result, document: Document, outcomes: Mapping[str, str]) -> Result:
     """Return a result of the original document, with its errors in GitHub's form."""
+    if outcomes:
+        result = replace(result, extensions={**result.extensions, "standIn": dict(outcomes)})
     if not result.errors and result.document is document:
         return result
     errors = []
@@ -191,6 +253,8 @@ def service(
     viewer: str = "demo",
     restricted: bool = False,
     simulation: Simulation | None = None,
+    fill: bool = False,
+    sdl: str | None = None,
 ) -> StandIn:
     """Return a stand-in for GitHub's GraphQL API.
 
@@ -209,6 +273,15 @@ def service(
     simulation
         The faults of GitHub that it shows; by default none. Faults of HTTP are shown where it is
         served: by :func:`gqlnb.github.app`, :func:`gqlnb.github.serve`, or ``gqlnb github``.
+    fill
+        Whether all that the data do not contain is made up: plausible values, always the same for
+        the same `simulation.seed`, also for repositories and accounts that are not in the data, so
+        that any program can be developed against it. Otherwise such fields are null, or empty,
+        false or a made-up value where their types do not allow null.
+    sdl
+        Another schema to serve, such as the newest public one of GitHub (``schema.graphql`` of the
+        npm package ``@octokit/graphql-schema``), with the facts where they fit; implies `fill`.
+        Mistakes in it that can be ignored are in ``notes``.
 
     Returns
     -------
@@ -219,11 +292,15 @@ def service(
     ------
     OptionError
         If `viewer` is not a login or is an organization's, or an option is of another type.
+    SchemaError
+        If `sdl` is not a schema.
 
     Notes
     -----
     The snapshot was compiled from top lists: the counts of its searches are not GitHub's. Without a
-    simulation the service keeps no state, and ``rateLimit`` always reports a full budget.
+    simulation the service keeps no state, and ``rateLimit`` always reports a full budget. The
+    fields of an answer that are not facts are named in its ``extensions.standIn``, each with its
+    outcome: null, empty, false, generated, or derived by a rule. ``synthetic`` lists them all.
 
     Examples
     --------
@@ -243,7 +320,8 @@ def service(
     if check_boolean("restricted", restricted):
         simulation = replace(simulation, restricted=True)
     population = load_snapshot_population() if population is None else population
-    return StandIn(population, _find_viewer(viewer, population), simulation)
+    fill = check_boolean("fill", fill)
+    return StandIn(population, _find_viewer(viewer, population), simulation, fill=fill, sdl=sdl)
 
 
 _OPTION_MAKERS = {"population": "github.population(n)", "simulation": "github.Simulation(...)"}
@@ -277,8 +355,8 @@ def schema() -> Schema:
     Examples
     --------
     >>> import gqlnb
-    >>> sorted(gqlnb.github.schema().graphql.query_type.fields)[:3]
-    ['node', 'nodes', 'organization']
+    >>> "search" in gqlnb.github.schema().graphql.query_type.fields
+    True
     """
     return Schema(_load_sdl())
 
@@ -294,3 +372,17 @@ def load_snapshot_population() -> Population:
 @lru_cache(1)
 def _load_sdl() -> str:
     return (files("gqlnb.github") / "schema.graphql").read_text(encoding="utf-8")
+
+
+@lru_cache(1)
+def _parse_sdl() -> DocumentNode:
+    return parse(_load_sdl(), no_location=True)
+
+
+def _group_outcomes(outcomes: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields without facts by type and outcome, a line each."""
+    groups: dict[str, list[str]] = {}
+    for place, outcome in outcomes.items():
+        kind, _, name = place.partition(".")
+        groups.setdefault(f"{kind}: {outcome}", []).append(name)
+    return {group: f"Not in the data: {', '.join(names)}." for group, names in groups.items()}

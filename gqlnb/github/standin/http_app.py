@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import get_introspection_query
 
-from gqlnb.auth import Token
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
-from gqlnb.document.limits import Limits
 from gqlnb.github.option_checks import raise_option_error
 from gqlnb.github.standin.github_errors import format_request_errors, is_stopped_by_limits
 from gqlnb.github.standin.github_schema import StandIn, service
@@ -20,10 +18,12 @@ from gqlnb.http.handler import handle_request
 from gqlnb.http.messages import Response
 from gqlnb.http.preconditions import is_page_request
 from gqlnb.http.server_rules import ENDPOINT
+from gqlnb.limits import Limits
 from gqlnb.server.app import App, parse_scope, read_body, send_response
 from gqlnb.server.background_server import Server, find_allowed_hosts, start_server
 from gqlnb.server.listener import resolve_address
 from gqlnb.server.request_log import read_clocks
+from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -33,17 +33,7 @@ if TYPE_CHECKING:
     from gqlnb.http.headers import HttpRequest
     from gqlnb.server.streams import Receive, Send
 
-__all__ = [
-    "DEFAULT_PORT",
-    "STANDIN_LIMITS",
-    "StandInApp",
-    "app",
-    "make_budget_reply",
-    "make_gateway_reply",
-    "make_secondary_limit_reply",
-    "make_timeout_reply",
-    "serve",
-]
+__all__ = ["app", "serve"]
 
 _DOCS_URL = "https://docs.github.com/graphql"
 _AUTHENTICATION_URL = f"{_DOCS_URL}/guides/forming-calls-with-graphql#authenticating-with-graphql"
@@ -101,9 +91,20 @@ QUERY_MISSING = make_json_reply(
 def make_secondary_limit_reply(chance: Random, wait: int) -> Response:
     """Return one of GitHub's answers to too many requests in a minute, or at the same time.
 
-    Mostly 403 with the seconds to wait; GitHub's documentation names 200 too, clients have seen
-    429, and in the first seconds ``retry-after`` may be missing.
+    Parameters
+    ----------
+    chance
+        Decides on the status and on ``retry-after``.
+    wait
+        Seconds to wait, for ``retry-after``.
+
+    Returns
+    -------
+    Response
+        A JSON response with status 403, 200 or 429.
     """
+    # Mostly 403 with the seconds to wait; GitHub's documentation names 200 too, clients have seen
+    # 429, and in the first seconds `retry-after` may be missing.
     headers = {} if chance.random() < 0.25 else {"retry_after": str(wait)}
     return make_json_reply(
         chance.choice([403, 403, 200, 429]),
@@ -119,8 +120,19 @@ def make_secondary_limit_reply(chance: Random, wait: int) -> Response:
 def make_budget_reply(chance: Random, meter: RequestMeter) -> Response:
     """Return one of GitHub's two answers to a used-up budget.
 
-    The second has misled clients that look for the first type only, or for ``remaining: 0``.
+    Parameters
+    ----------
+    chance
+        Decides between the two.
+    meter
+        The points of the token.
+
+    Returns
+    -------
+    Response
+        A JSON response with status 200 and one error.
     """
+    # The second has misled clients that look for the first type only, or for `remaining: 0`.
     if chance.random() < 0.5:
         message = f"API rate limit exceeded for user ID {_USER_ID}."
         return make_json_reply(200, {"errors": [{"type": "RATE_LIMITED", "message": message}]})
@@ -161,6 +173,8 @@ def make_timeout_reply(chance: Random) -> Response:
     )
 
 
+#: GitHub's ten seconds, and none of the limits that GitHub does not have.
+#: The few others keep a stranger from occupying the process.
 STANDIN_LIMITS = Limits(
     text=None,
     tokens=20_000,
@@ -173,10 +187,6 @@ STANDIN_LIMITS = Limits(
     errors=None,
     message=None,
 )
-"""GitHub's ten seconds, and none of the limits that GitHub does not have.
-
-The few others keep a stranger from occupying the process.
-"""
 
 
 # GitHub's behaviour beside GraphQL (User-Agent, rate limits, gateway errors) wraps the
@@ -391,7 +401,7 @@ def app(
         A stand-in of :func:`service`; by default one of the embedded snapshot.
     token
         The token that a request must send as ``Authorization: Bearer ...``: ``"env:NAME"``,
-        ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"`` or a Token. None asks for none.
+        ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"`` or a Token. None requires none.
     limits
         The limits of requests; by default ``STANDIN_LIMITS`` of this module. Requests over a limit
         are answered with GitHub's messages.
@@ -405,6 +415,8 @@ def app(
     ------
     OptionError
         If `standin` or `limits` is of another type.
+    AuthError
+        If `token` is not a source of a token, or the source does not have it.
 
     Examples
     --------
@@ -423,8 +435,8 @@ def check_standin(standin: StandIn | None) -> StandIn:
     return service() if standin is None else standin
 
 
+#: One more than that of :func:`gqlnb.serve`, so that both can be open.
 DEFAULT_PORT = 4001
-"""One more than that of :func:`gqlnb.serve`, so that both can be open."""
 
 
 def serve(
@@ -461,10 +473,13 @@ def serve(
     ------
     OptionError
         If `standin` or `limits` is of another type.
+    AuthError
+        If `token` is not a source of a token, or the source does not have it.
     PortInUseError
         If another program listens on the port.
     ServerError
-        If the system does not allow listening, or other machines can reach it without a token.
+        If the port is not valid or `host` unknown, the system does not allow listening, or other
+        machines can reach it without a token.
 
     Examples
     --------

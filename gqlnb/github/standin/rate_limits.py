@@ -15,17 +15,17 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.auth import ACCEPTED_SCHEMES
 from gqlnb.github.query_cost import QueryCost
 from gqlnb.github.repositories import format_timestamp
+from gqlnb.tokens import ACCEPTED_SCHEMES
 
 if TYPE_CHECKING:
     from gqlnb.github.standin.simulation import Simulation
 
-__all__ = ["CURRENT_METER", "HOURLY_LIMIT", "HOUR_SECONDS", "RequestMeter", "TokenBudgets"]
+__all__ = ["CURRENT_METER", "RequestMeter", "TokenBudgets"]
 
+#: Points of a user's token for an hour. Source: GitHub documentation, "Primary rate limit".
 HOURLY_LIMIT = 5_000
-"""Points of a user's token for an hour. Source: GitHub documentation, "Primary rate limit"."""
 HOUR_SECONDS = 3_600.0
 _NO_COST = QueryCost(0, 0)
 
@@ -53,6 +53,9 @@ class RequestMeter:
         The error with which it was refused before execution, in GitHub's form.
     is_over_budget
         Whether too few points were left for it.
+    outcomes
+        What stands for the fields in the answer that the data do not contain, by place:
+        ``{"Repository.description": "null"}``.
     """
 
     limit: int = HOURLY_LIMIT
@@ -63,6 +66,7 @@ class RequestMeter:
     is_free: bool = False
     refusal: dict[str, Any] | None = None
     is_over_budget: bool = False
+    outcomes: dict[str, str] = field(default_factory=dict)
 
     def charge_cost(self) -> bool:
         """Charge the cost; return False, without charging, if too few points are left."""

@@ -21,11 +21,10 @@ from gqlnb.github.option_checks import (
     raise_option_error,
 )
 from gqlnb.github.search_syntax import parse_expression
-from gqlnb.github.standin.repository_columns import (
+from gqlnb.github.standin.repository_columns import RepositoryRows, Rows
+from gqlnb.github.standin.repository_search import (
     Population,
     RepositoryMatches,
-    RepositoryRows,
-    Rows,
     scatter_numbers,
     select_rows,
 )
@@ -143,17 +142,52 @@ class Simulation:
         return f"Simulation({', '.join(shown)})"
 
     def make_random(self, *key: object) -> Random:
-        """Return a random generator seeded by the simulation's seed and a key."""
+        """Create a random generator seeded by the simulation's seed and a key.
+
+        Parameters
+        ----------
+        *key
+            Any values; the generator depends on their ``str()``.
+
+        Returns
+        -------
+        random.Random
+            A new generator, in the same state for the same key.
+        """
         return Random(self.draw_number(*key))  # noqa: S311 - not a secret
 
     def draw_number(self, *key: object) -> int:
-        """Return a number from 0 to 2**64 - 1 drawn from the seed and a key."""
+        """Draw a number from the seed and a key.
+
+        Parameters
+        ----------
+        *key
+            Any values; the number depends on their ``str()``.
+
+        Returns
+        -------
+        int
+            A number from 0 to 2**64 - 1, the same for the same key.
+        """
         # A hash instead of one generator: a fault does not depend on the faults before it.
         text = "\0".join(map(str, (self.seed, *key)))
         return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
 
     def is_triggered(self, share: float, *key: object) -> bool:
-        """Return whether a fault of a share happens for a key."""
+        """Return whether a fault of a share happens for a key.
+
+        Parameters
+        ----------
+        share
+            The share of keys for which it happens, 0 to 1.
+        *key
+            As for :meth:`draw_number`.
+
+        Returns
+        -------
+        bool
+            Always the same for the same key and share.
+        """
         return share > 0 and self.draw_number(*key) < share * 2**64
 
 
@@ -186,6 +220,16 @@ class DataFaults:
 
     def find_repositories(self, text: str) -> RepositoryMatches:
         """Return the repositories that a search expression finds now.
+
+        Parameters
+        ----------
+        text
+            The search expression.
+
+        Returns
+        -------
+        RepositoryMatches
+            The first 1,000 in the order of the expression, and the number of all.
 
         Raises
         ------
@@ -231,12 +275,20 @@ class DataFaults:
             The places of the page among all results, from 0.
         items
             All results.
+
+        Returns
+        -------
+        list
+            For each place the index into `items`: its own, that of an item up to 100 places before,
+            or None.
         """
         simulation = self._simulation
         shown: list[int | None] = []
         own_items = items[places.start : places.stop]
         for place, own in zip(places, own_items, strict=True):
             item: int | None = place
+            # The place decides on a repetition, the name on a loss: a repository that is left out
+            # is so with pages of any size.
             if place and simulation.is_triggered(simulation.duplicated, "again", text, place):
                 item = place - simulation.make_random("whose", text, place).randint(
                     1, min(place, _MAX_DUPLICATE_DISTANCE)
@@ -253,6 +305,7 @@ class DataFaults:
         stars = int(population.stars[row])
         if stars + gain < 0:
             return
+        # To the edge of the rows with as many stars: one star more or less keeps the order there.
         begin, end = population.find_star_range(stars, stars)
         edge = begin if gain > 0 else end - 1
         if edge != row:

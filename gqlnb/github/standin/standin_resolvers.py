@@ -1,378 +1,50 @@
-"""The stand-in's resolvers, and pages of its connections with GitHub's boundaries and cursors.
-
-A cursor of a search is ``base64("cursor:N")`` for the N-th item, counted from 1. A cursor of
-another connection holds the sort key of its item and the item's number,
-``base64("cursor:v2:" + MessagePack)``, so that paging continues behind it even if the item has
-moved or is gone.
-"""
+"""The facts of the stand-in: resolvers over the repositories, owners and languages of its data."""
 
 from __future__ import annotations
 
-import re
-from base64 import b64decode, b64encode, urlsafe_b64encode
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
-from graphql import GraphQLError
 
+from gqlnb.engine.mock.mock_objects import MockObject
 from gqlnb.errors import QueryError, sanitize_text
-from gqlnb.github.query_cost import iter_fields
-from gqlnb.github.repositories import Language, Owner, Repository
-from gqlnb.github.search_syntax import MAX_PAGE_SIZE
+from gqlnb.github.repositories import (
+    Language,
+    Owner,
+    Repository,
+    choose_creation_time,
+    choose_owner_kind,
+    find_language_color,
+    hash_to_fraction,
+    list_licenses,
+    parse_node_id,
+)
+from gqlnb.github.search_syntax import MAX_SEARCH_RESULTS
+from gqlnb.github.standin.connection_pages import (
+    ConnectionPage,
+    KeysetCursors,
+    build_page,
+    make_boundary_error,
+    make_github_error,
+)
 from gqlnb.github.standin.rate_limits import CURRENT_METER, RequestMeter
-from gqlnb.github.standin.repository_columns import RepositoryRows, make_sort_key, sort_rows
+from gqlnb.github.standin.repository_columns import RepositoryRows
+from gqlnb.github.standin.repository_search import make_sort_key, sort_rows
 from gqlnb.github.standin.simulation import DataFaults
+from gqlnb.github.standin.substitutes import UNKNOWN, note_outcome
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gqlnb.github.standin.repository_columns import Population
+    from gqlnb.github.standin.repository_search import Population
     from gqlnb.github.standin.simulation import Simulation
 
-__all__ = [
-    "ConnectionPage",
-    "CursorCodec",
-    "KeysetCursors",
-    "OffsetCursors",
-    "StandInResolvers",
-    "build_page",
-    "make_github_error",
-    "require_boundary",
-]
+__all__ = ["StandInResolvers", "resolve_type_name"]
 
-_RESOURCES_EXCEEDED = "Resource limits for this query exceeded."
-_OFFSET_PATTERN = re.compile(rb"cursor:(\d{1,9})")
-_KEYSET_PREFIX = b"cursor:v2:"
 Resolver = Callable[..., Any]  # (root, args, context); what a field may be is in the SDL
-_STANDARD_ALPHABET = str.maketrans("-_", "+/")
-
-
-def make_github_error(message: str, kind: str) -> GraphQLError:
-    """Return an error of one of GitHub's types.
-
-    An exception can hold the type only in ``extensions``; the schema's results have it beside the
-    message, where GitHub writes it.
-    """
-    return GraphQLError(message, extensions={"type": kind})
-
-
-class CursorCodec(Protocol):
-    """Encodes and decodes the cursors of a connection; places are counted from 0."""
-
-    def encode_cursor(self, place: int) -> str:
-        """Return the cursor of the item at a place."""
-
-    def encode_cursors(self, places: Sequence[int]) -> list[str]:
-        """Return the cursors of the items at some places."""
-
-    def find_after(self, text: str) -> int:
-        """Return the place behind the item of a cursor.
-
-        Raises
-        ------
-        GraphQLError
-            If the cursor is not valid.
-        """
-
-    def find_before(self, text: str) -> int:
-        """Return the place of a cursor, also if its item is gone.
-
-        Raises
-        ------
-        GraphQLError
-            If the cursor is not valid.
-        """
-
-
-class OffsetCursors:
-    """Cursors of a search: the place itself, counted from 1."""
-
-    def encode_cursor(self, place: int) -> str:
-        """Return the cursor of the item at a place."""
-        return self.encode_cursors([place])[0]
-
-    def encode_cursors(self, places: Sequence[int]) -> list[str]:
-        """Return the cursors of the items at some places."""
-        return [b64encode(b"cursor:%d" % (place + 1)).decode() for place in places]
-
-    def find_after(self, text: str) -> int:
-        """Return the place behind the item of a cursor."""
-        try:
-            match = _OFFSET_PATTERN.fullmatch(b64decode(text, validate=True))
-        except ValueError:  # binascii.Error is one
-            match = None
-        if match is None:
-            raise _make_cursor_error(text)
-        return int(match[1])
-
-    def find_before(self, text: str) -> int:
-        """Return the place of the item of a cursor."""
-        return self.find_after(text) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class KeysetCursors:
-    """Cursors that hold the sort key of their items.
-
-    Attributes
-    ----------
-    get_key
-        Returns the unique key of the item at a place.
-    size
-        The number of items.
-    key_type
-        The type of a key, such as ``tuple[str, int]``.
-    descending
-        Whether the largest key comes first.
-    """
-
-    get_key: Callable[[int], tuple[Any, ...]]
-    size: int
-    key_type: Any
-    descending: bool = False
-
-    def encode_cursor(self, place: int) -> str:
-        """Return the cursor of the item at a place."""
-        return urlsafe_b64encode(
-            _KEYSET_PREFIX + msgspec.msgpack.encode(self.get_key(place))
-        ).decode()
-
-    def find_after(self, text: str) -> int:
-        """Return the place behind a cursor, also if its item is gone."""
-        key = self._decode_cursor(text)
-        if self.descending:
-            return self.size - bisect_left(range(self.size), key, key=self._get_ascending_key)
-        return bisect_right(range(self.size), key, key=self.get_key)
-
-    def find_before(self, text: str) -> int:
-        """Return the place of a cursor, also if its item is gone."""
-        key = self._decode_cursor(text)
-        if self.descending:
-            return self.size - bisect_right(range(self.size), key, key=self._get_ascending_key)
-        return bisect_left(range(self.size), key, key=self.get_key)
-
-    def encode_cursors(self, places: Sequence[int]) -> list[str]:
-        """Return the cursors of the items at some places."""
-        return [self.encode_cursor(place) for place in places]
-
-    def _get_ascending_key(self, place: int) -> tuple[Any, ...]:
-        return self.get_key(self.size - 1 - place)
-
-    def _decode_cursor(self, text: str) -> tuple[Any, ...]:
-        # GitHub's cursors are in the URL-safe alphabet now and then, so both are read.
-        padded = text.translate(_STANDARD_ALPHABET) + "=" * (-len(text) % 4)
-        try:
-            raw = b64decode(padded, validate=True)
-            if raw.startswith(_KEYSET_PREFIX):
-                key: tuple[Any, ...] = msgspec.msgpack.decode(
-                    raw.removeprefix(_KEYSET_PREFIX), type=self.key_type
-                )
-                return key
-        except (ValueError, msgspec.DecodeError):
-            pass
-        raise _make_cursor_error(text)
-
-
-def _make_cursor_error(text: str) -> GraphQLError:
-    message = f"`{sanitize_text(text, 80)}` does not appear to be a valid cursor."
-    return make_github_error(message, "INVALID_CURSOR_ARGUMENTS")
-
-
-_OFFSET_CURSORS = OffsetCursors()
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectionPage:
-    """A page of a connection.
-
-    Attributes
-    ----------
-    name
-        The field of the connection, for messages.
-    items
-        All items that can be reached by paging.
-    start, stop
-        The page is ``items[start:stop]``; `start` is None where neither `first` nor `last` was
-        given.
-    total
-        The number of all items, also beyond reach.
-    shown_items
-        The number of the item at each place of the page, None for a missing one; None where each
-        item is at its own place.
-    max_nodes
-        The number of nodes within the resource limits; the others are errors. None for all.
-    cursors
-        The codec of the cursors.
-    """
-
-    name: str
-    items: Sequence[Any]
-    start: int | None
-    stop: int
-    total: int
-    shown_items: Sequence[int | None] | None = None
-    max_nodes: int | None = None
-    cursors: CursorCodec = _OFFSET_CURSORS
-
-    @property
-    def nodes(self) -> tuple[Any, ...]:
-        """The items of this page.
-
-        Raises
-        ------
-        GraphQLError
-            If neither `first` nor `last` was given; counts alone need neither.
-        """
-        return self._select_items()[1]
-
-    @property
-    def edges(self) -> list[dict[str, Any]]:
-        """The items of this page, each with its cursor.
-
-        Raises
-        ------
-        GraphQLError
-            If neither `first` nor `last` was given.
-        """
-        places, nodes = self._select_items()
-        cursors = self.cursors.encode_cursors(places)
-        return [{"cursor": c, "node": node} for c, node in zip(cursors, nodes, strict=True)]
-
-    def _select_items(self) -> tuple[Sequence[int], tuple[Any, ...]]:
-        """Return the places of this page, counted from 0, and their items."""
-        if self.start is None:
-            raise _make_boundary_error(self.name)
-        places = range(self.start, self.stop)
-        if self.shown_items is None and self.max_nodes is None:
-            return places, tuple(self.items[self.start : self.stop])
-        shown: list[tuple[int, Any]] = []
-        for number, place in enumerate(places):
-            item = place if self.shown_items is None else self.shown_items[number]
-            if self.max_nodes is not None and number >= self.max_nodes:
-                error = make_github_error(_RESOURCES_EXCEEDED, "RESOURCE_LIMITS_EXCEEDED")
-                shown.append((place, error))
-            elif item is not None:
-                shown.append((place, self.items[item]))
-        return [place for place, _ in shown], tuple(item for _, item in shown)
-
-    @property
-    def page_info(self) -> dict[str, Any]:
-        """The fields of ``PageInfo``."""
-        start, stop = self.start or 0, self.stop
-        is_bounded, is_filled = self.start is not None, stop > start
-        return {
-            "startCursor": self.cursors.encode_cursor(start) if is_filled else None,
-            "endCursor": self.cursors.encode_cursor(stop - 1) if is_filled else None,
-            "hasNextPage": is_bounded and stop < len(self.items),
-            "hasPreviousPage": is_bounded and start > 0,
-        }
-
-
-def build_page(
-    name: str,
-    items: Sequence[Any],
-    args: Mapping[str, Any],
-    *,
-    total: int | None = None,
-    cursors: CursorCodec = _OFFSET_CURSORS,
-) -> ConnectionPage:
-    """Return the page of `items` that the arguments ask for.
-
-    Parameters
-    ----------
-    name
-        The field of the connection, for messages.
-    items
-        All items that can be reached by paging.
-    args
-        ``first`` or ``last``, not both, 0 to 100; ``after`` and ``before``, cursors, both
-        excluded.
-    total
-        The number of all items; by default that of `items`.
-    cursors
-        The codec of the cursors; by default that of a search.
-
-    Returns
-    -------
-    ConnectionPage
-        The page, without the faults of a simulation.
-
-    Raises
-    ------
-    GraphQLError
-        If a boundary is out of range, both are given, or a cursor is not valid.
-    """
-    first, last = _parse_page_size(name, "first", args), _parse_page_size(name, "last", args)
-    if first is not None and last is not None:
-        message = f"Passing both `first` and `last` to the `{name}` connection is not supported."
-        raise make_github_error(message, "UNPROCESSABLE")
-    after, before = args.get("after"), args.get("before")
-    start = 0 if after is None else min(cursors.find_after(after), len(items))
-    stop = len(items) if before is None else min(cursors.find_before(before), len(items))
-    stop = max(start, stop)
-    count = len(items) if total is None else total
-    if first is not None:
-        return ConnectionPage(name, items, start, min(stop, start + first), count, cursors=cursors)
-    if last is not None:
-        return ConnectionPage(name, items, max(start, stop - last), stop, count, cursors=cursors)
-    return ConnectionPage(name, items, None, 0, count)
-
-
-def require_boundary(name: str, resolve: Resolver) -> Callable[..., Any]:
-    """Return a resolver that refuses to list the items of a connection without a boundary.
-
-    Parameters
-    ----------
-    name
-        The field of the connection, for messages.
-    resolve
-        Called as ``resolve(root, args, context)`` where `first` or `last` is given, or only counts
-        are selected.
-
-    Returns
-    -------
-    function
-        A resolver in graphql-core's convention, with ``info``. GitHub makes the connection null and
-        not its items, so the refusal has to see the selection of the connection.
-    """
-
-    def resolve_bounded(root: Any, info: Any, /, **args: Any) -> Any:
-        if args.get("first") is None and args.get("last") is None:
-            sets = [field.selection_set for field in info.field_nodes if field.selection_set]
-            values = info.variable_values  # graphql-core 3.3 wraps them with their sources
-            fields = iter_fields(sets, info.fragments, getattr(values, "coerced", values))
-            if any(field.name.value in {"edges", "nodes"} for field in fields):
-                raise _make_boundary_error(name)
-        return resolve(root, args, info.context)
-
-    return resolve_bounded
-
-
-def _make_boundary_error(name: str) -> GraphQLError:
-    message = (
-        f"You must provide a `first` or `last` value to properly paginate the `{name}` connection."
-    )
-    return make_github_error(message, "MISSING_PAGINATION_BOUNDARIES")
-
-
-def _parse_page_size(name: str, word: str, args: Mapping[str, Any]) -> int | None:
-    size: int | None = args.get(word)
-    if size is not None and size > MAX_PAGE_SIZE:
-        message = (
-            f"Requesting {size} records on the `{name}` connection exceeds the `{word}` limit "
-            f"of {MAX_PAGE_SIZE} records."
-        )
-        raise make_github_error(message, "EXCESSIVE_PAGINATION")
-    if size is not None and size < 0:
-        message = f"`{word}` on the `{name}` connection is less than zero."
-        raise make_github_error(message, "UNPROCESSABLE")
-    return size
-
 
 _GITHUB_URL = "https://github.com"
 _CACHED_SEARCHES = 64  # paging through ten pages searches once
@@ -400,29 +72,43 @@ class StandInResolvers:
         The account of the token in use.
     simulation
         The faults to show.
+    fill
+        Whether repositories and accounts that are not in the population are made up.
     """
 
-    def __init__(self, population: Population, viewer: Owner, simulation: Simulation) -> None:
+    def __init__(
+        self, population: Population, viewer: Owner, simulation: Simulation, *, fill: bool = False
+    ) -> None:
+        self._fill = fill
         self._faults = DataFaults(population, simulation, viewer.login)
         self._viewer = viewer
         self._simulation = simulation
         # Drift changes the answer of every search, so it cannot be cached.
         find = self._faults.find_repositories
         self._find_cached = find if simulation.drift else lru_cache(_CACHED_SEARCHES)(find)
+        self._find_accounts_cached = lru_cache(_CACHED_SEARCHES)(
+            partial(find_accounts, self._population)
+        )
 
     @property
     def _population(self) -> Population:
         return self._faults.population
 
-    def build_resolvers(self) -> dict[str, dict[str, Resolver]]:
-        """Return the resolvers by type and field."""
-        owner = {
+    def build_facts(self) -> dict[str, dict[str, Resolver | None]]:
+        """Return the resolvers by type and field; None for fields that are attributes."""
+        account: dict[str, Resolver | None] = {
             **_NODE_FIELDS,
             **_URL_FIELDS,
-            "repository": lambda root, args, _: self._find_repository(root.login, args["name"]),
+            "avatarUrl": resolve_avatar,
+            "login": None,
+            "repositories": self.resolve_repositories,
+            "repository": self.resolve_own_repository,
         }
         return {
+            **_FACTS,
             "Query": {
+                "id": lambda *_: "Q_",
+                "relay": lambda *_: {},
                 "rateLimit": resolve_rate_limit,
                 "viewer": lambda *_: self._viewer,
                 "repository": self.resolve_repository,
@@ -431,51 +117,45 @@ class StandInResolvers:
                 "organization": lambda _root, args, _: self._resolve_account(
                     args["login"], "Organization"
                 ),
-                "node": lambda _root, args, _: (
-                    self._find_node(args["id"]) or _make_node_error(args["id"])
-                ),
+                "node": lambda _root, args, _: self._resolve_node(args["id"]),
                 "nodes": self.resolve_nodes,
+                "search": self.resolve_search,
+                "licenses": lambda *_: list(list_licenses()),
+                "license": lambda _root, args, _: next(
+                    (it for it in list_licenses() if it.key == args["key"].lower()), None
+                ),
             },
-            "Repository": {**_REPOSITORY_FIELDS, "stargazers": self.resolve_stargazers},
-            "User": {**owner, "isViewer": lambda root, *_: root == self._viewer},
-            "Organization": owner,
-            "Language": dict(_NODE_FIELDS),
-            "SearchResultItemConnection": {
-                **_CONNECTION_FIELDS,
-                "repositoryCount": lambda root, *_: root.total,
-                **{f"{kind}Count": lambda *_: 0 for kind in _OTHER_SEARCH_KINDS},
+            "Repository": {
+                **_REPOSITORY_FIELDS,
+                "stargazers": self.resolve_stargazers,
+                "viewerCanAdminister": lambda root, *_: self._is_own(root),
             },
-            "RepositoryConnection": {
-                **_CONNECTION_FIELDS,
-                "totalCount": lambda root, *_: root.total,
-            },
-            **{name: {"__resolveType": _resolve_type} for name in _ABSTRACT_TYPES},
+            "User": {**account, "isViewer": lambda root, *_: root == self._viewer},
+            "Organization": account,
         }
 
-    def build_connection_resolvers(self) -> dict[str, Resolver]:
-        """Return the resolvers of connections, by type and field."""
-        return {
-            "Query.search": self.resolve_search,
-            "User.repositories": self.resolve_repositories,
-            "Organization.repositories": self.resolve_repositories,
-        }
-
-    def resolve_search(
-        self, _root: object, args: dict[str, Any], _context: object
-    ) -> ConnectionPage:
+    def resolve_search(self, _root: object, args: dict[str, Any], _context: object) -> Any:
         """Resolve ``Query.search``: the first thousand can be reached, all are counted.
 
-        The stand-in holds repositories only, so that searches of other types find nothing.
+        Issues and discussions are not in the data.
 
         Raises
         ------
         GraphQLError
             If the search expression or the page is not valid.
         """
-        if args["type"] != "REPOSITORY":
-            return build_page("search", (), args)
         text, simulation, message = args["query"], self._simulation, None
+        kind = args["type"]
+        if kind not in {"REPOSITORY", "USER"}:
+            if self._fill:
+                return UNKNOWN
+            note_outcome(f"Query.search(type: {kind})", "empty")
+            return build_page("search", (), args)
         try:
+            if kind == "USER":
+                accounts = self._find_accounts_cached(text)
+                reach, total = accounts[:MAX_SEARCH_RESULTS], len(accounts)
+                return replace(build_page("search", reach, args, total=total), kind=kind)
             matches = self._find_cached(text)
         except QueryError as error:
             message = str(error)
@@ -520,7 +200,7 @@ class StandInResolvers:
                 f"You may not provide more than {_MAX_NODE_IDS} node ids; you provided {count}."
             )
             raise make_github_error(message, "ARGUMENT_LIMIT")
-        return [self._find_node(node_id) or _make_node_error(node_id) for node_id in args["ids"]]
+        return [self._resolve_node(node_id) for node_id in args["ids"]]
 
     def resolve_repositories(
         self, root: Owner, args: dict[str, Any], _context: object
@@ -557,18 +237,45 @@ class StandInResolvers:
         GraphQLError
             If the stand-in is restricted and the repository is not the viewer's.
         """
-        own = root.owner.login.lower() == self._viewer.login.lower()
-        if self._simulation.restricted and not own:
+        if self._simulation.restricted and not self._is_own(root):
             # The message of GitHub's REST API; that of its GraphQL API is not public.
             message = "You do not have permission to view the stargazers of this repository"
             raise make_github_error(message, "FORBIDDEN")
         if args:  # the accounts are not known, but a page that is not valid is an error anyway
-            build_page("stargazers", (), args)
+            page = build_page("stargazers", (), args)
+            return {"totalCount": root.stars, "isBounded": page.start is not None}
         return {"totalCount": root.stars}
+
+    # The resolvers of its lists refuse a page without a size.
+    resolve_stargazers.checks_boundary = True  # type: ignore[attr-defined]
+
+    def resolve_own_repository(
+        self, root: Owner, args: dict[str, Any], _context: object
+    ) -> Repository | None:
+        """Resolve a repository of an account by its name."""
+        return self._find_repository(root.login, args["name"])
+
+    def _is_own(self, repository: Repository) -> bool:
+        return repository.owner.login.lower() == self._viewer.login.lower()
+
+    def _resolve_node(self, node_id: str) -> Any:
+        if node_id == self._viewer.node_id:
+            return self._viewer
+        found = self._population.find_node(node_id)
+        if found is None and self._fill:
+            letter, text = parse_node_id(node_id) or ("", "")
+            login, _, name = text.partition("/")
+            if letter == "R" and name:
+                found = _make_up_repository(login, name)
+            elif letter in {"U", "O"}:
+                found = Owner(login, "User" if letter == "U" else "Organization")
+        return found or _make_node_error(node_id)
 
     def _find_repository(self, owner: str, name: str) -> Repository | None:
         row = self._population.find_row(f"{owner}/{name}")
-        return None if row is None else self._population[row]
+        if row is not None:
+            return self._population[row]
+        return _make_up_repository(owner, name) if self._fill else None
 
     def _find_owner(self, login: str) -> Owner | None:
         if login.lower() == self._viewer.login.lower():
@@ -577,16 +284,13 @@ class StandInResolvers:
 
     def _resolve_account(self, login: str, kind: str) -> Owner:
         found = self._find_owner(login)
+        if found is None and self._fill:
+            found = Owner(login, kind)
         if found is None or found.kind != kind:
             article = "an" if kind == "Organization" else "a"
             message = f"Could not resolve to {article} {kind} with the login of '{login}'."
             raise make_github_error(message, "NOT_FOUND")
         return found
-
-    def _find_node(self, node_id: str) -> Repository | Owner | Language | None:
-        return (
-            self._viewer if node_id == self._viewer.node_id else self._population.find_node(node_id)
-        )
 
 
 def _build_ordered_page(
@@ -604,6 +308,13 @@ def _build_ordered_page(
     return build_page("repositories", RepositoryRows(population, rows), args, cursors=keys)
 
 
+def resolve_type_name(value: object, _context: object) -> str:
+    """Return the object type of a fact or of a generated value."""
+    if type(value) is MockObject:
+        return value.kind.name
+    return value.kind if isinstance(value, Owner) else type(value).__name__
+
+
 def resolve_rate_limit(_root: object, _args: dict[str, Any], _context: object) -> dict[str, Any]:
     """Resolve ``Query.rateLimit``."""
     return (CURRENT_METER.get() or RequestMeter()).build_fields()
@@ -614,34 +325,151 @@ def _make_node_error(node_id: str) -> Exception:
     return make_github_error(message, "NOT_FOUND")
 
 
-def _resolve_type(value: Repository | Owner | Language, _context: object) -> str:
-    return value.kind if isinstance(value, Owner) else type(value).__name__
+def find_accounts(population: Population, text: str) -> list[Owner]:
+    """Return the accounts that a search expression finds, by login.
+
+    Raises
+    ------
+    QueryError
+        If the expression has more than words that a login contains and the kind of account.
+    """
+    words, kinds = [], {"User", "Organization"}
+    for term in text.split():
+        name, colon, value = term.lower().partition(":")
+        if name == "type" and value in _ACCOUNT_KINDS:
+            kinds &= {_ACCOUNT_KINDS[value]}
+        elif name == "sort" or (name == "in" and "login" in value.split(",")):
+            continue  # logins are searched anyway, and always in alphabetical order
+        elif colon or term.startswith("-") or term in {"AND", "OR", "NOT"}:
+            msg = (
+                f"{sanitize_text(term, 80)} is not in this stand-in: of accounts its data contain "
+                "logins and kinds alone. GitHub itself answers it."
+            )
+            raise QueryError(msg)
+        else:
+            words.append(name.strip('"'))
+    return [
+        owner
+        for owner in population.owners
+        if owner.kind in kinds and all(word in owner.login.lower() for word in words)
+    ]
 
 
-_ABSTRACT_TYPES = ("Node", "RepositoryOwner", "SearchResultItem", "Starrable")
-_OTHER_SEARCH_KINDS = ("code", "discussion", "issue", "user", "wiki")
-# Fields that are not listed are read by the default resolver, as attributes of the same name.
-_NODE_FIELDS: dict[str, Resolver] = {"id": lambda root, *_: root.node_id}
-_URL_FIELDS: dict[str, Resolver] = {
+def _make_up_repository(login: str, name: str) -> Repository:
+    """Return a repository that is not in the data, always the same for a name."""
+    full_name = f"{login}/{name}"
+    # From 1 to 10,000 on a logarithmic scale, as the stars of real repositories are spread.
+    stars = int(10 ** (4 * hash_to_fraction(f"stars of {full_name}")))
+    # A fixed day, not today: a notebook must show the same answer tomorrow.
+    pushed_at = "2026-08-01T00:00:00Z"
+    return Repository(
+        name,
+        Owner(login, choose_owner_kind(login)),
+        stars,
+        stars // 8,
+        Language("Python"),
+        pushed_at,
+        choose_creation_time(full_name, "", pushed_at),
+    )
+
+
+def _note_use(place: str, outcome: str, resolve: Resolver) -> Resolver:
+    """Return a resolver that notes that its value is not quite a fact."""
+
+    def resolve_noted(root: Any, args: dict[str, Any], context: object) -> Any:
+        note_outcome(place, outcome)
+        return resolve(root, args, context)
+
+    resolve_noted.outcome = outcome  # type: ignore[attr-defined]
+    return resolve_noted
+
+
+def resolve_avatar(root: Owner, args: dict[str, Any], _context: object) -> str:
+    """Resolve the picture of an account: the address that redirects to it."""
+    size = args.get("size")
+    return f"{_GITHUB_URL}{root.path}.png" + ("" if size is None else f"?size={size}")
+
+
+def resolve_languages(root: Repository, args: dict[str, Any], _context: object) -> ConnectionPage:
+    """Resolve the languages of a repository; the data contain the primary one alone."""
+    return build_page("languages", (root.language,) if root.language else (), args)
+
+
+def resolve_stargazer_list(root: dict[str, Any], *_: object) -> list[Any]:
+    """Resolve a list of the accounts that starred something: not known.
+
+    Raises
+    ------
+    GraphQLError
+        If the connection has no page size.
+    """
+    connection = "stargazers"
+    if not root.get("isBounded"):
+        raise make_boundary_error(connection)
+    return []
+
+
+def resolve_color(root: Language, *_: object) -> Any:
+    """Resolve the color of a language on GitHub."""
+    return find_language_color(root.name)
+
+
+_ACCOUNT_KINDS = {"user": "User", "org": "Organization", "organization": "Organization"}
+_OTHER_SEARCH_KINDS = ("code", "discussion", "issue", "wiki")
+_NODE_FIELDS: dict[str, Resolver | None] = {"id": lambda root, *_: root.node_id}
+_URL_FIELDS: dict[str, Resolver | None] = {
     "resourcePath": lambda root, *_: root.path,
     "url": lambda root, *_: _GITHUB_URL + root.path,
 }
-_CONNECTION_FIELDS: dict[str, Resolver] = {
-    "pageInfo": lambda root, *_: root.page_info,
-}
-_REPOSITORY_FIELDS: dict[str, Resolver] = {
-    **_NODE_FIELDS,
-    **_URL_FIELDS,
+_NO_PAGES = dict.fromkeys(("hasNextPage", "hasPreviousPage"), False)
+_DERIVED: dict[str, Resolver] = {  # from facts, by the rules of service().synthetic
     "createdAt": lambda root, *_: root.created_at,
-    "forkCount": lambda root, *_: root.forks,
     "isArchived": lambda root, *_: root.archived,
     "isFork": lambda *_: False,
+    "updatedAt": lambda root, *_: root.pushed_at,
+}
+_REPOSITORY_FIELDS: dict[str, Resolver | None] = {
+    **_NODE_FIELDS,
+    **_URL_FIELDS,
+    **{
+        name: _note_use(f"Repository.{name}", "derived", resolve)
+        for name, resolve in _DERIVED.items()
+    },
+    "forkCount": lambda root, *_: root.forks,
     "isInOrganization": lambda root, *_: root.owner.kind == "Organization",
     "isPrivate": lambda *_: False,
+    "languages": _note_use("Repository.languages", "the primary language alone", resolve_languages),
+    "name": None,
     "nameWithOwner": lambda root, *_: root.full_name,
+    "owner": None,
     "primaryLanguage": lambda root, *_: root.language,
+    "projectsUrl": lambda root, *_: f"{_GITHUB_URL}{root.path}/projects",
     "pushedAt": lambda root, *_: root.pushed_at,
+    "sshUrl": lambda root, *_: f"git@github.com:{root.full_name}.git",
     "stargazerCount": lambda root, *_: root.stars,
-    "updatedAt": lambda root, *_: root.pushed_at,
     "visibility": lambda *_: "PUBLIC",
+}
+_FACTS: dict[str, dict[str, Resolver | None]] = {
+    "Language": {**_NODE_FIELDS, "name": None, "color": resolve_color},
+    "License": {
+        **_NODE_FIELDS,
+        "key": None,
+        "name": None,
+        "spdxId": lambda root, *_: root.spdx_id,
+    },
+    "RateLimit": dict.fromkeys(("cost", "limit", "nodeCount", "remaining", "resetAt", "used")),
+    "SearchResultItemConnection": {
+        "repositoryCount": lambda root, *_: root.total if root.kind == "REPOSITORY" else 0,
+        "userCount": lambda root, *_: root.total if root.kind == "USER" else 0,
+        **{f"{kind}Count": lambda *_: 0 for kind in _OTHER_SEARCH_KINDS},
+    },
+    "SearchResultItemEdge": {"textMatches": lambda *_: None},
+    "StargazerConnection": {
+        **{
+            part: _note_use(f"StargazerConnection.{part}", "empty", resolve_stargazer_list)
+            for part in ("edges", "nodes")
+        },
+        "pageInfo": lambda *_: _NO_PAGES,
+        "totalCount": None,
+    },
 }

@@ -10,7 +10,8 @@ import numpy as np
 
 from gqlnb.github.option_checks import check_whole_number, raise_option_error
 from gqlnb.github.repositories import GITHUB_LAUNCH, Language, parse_timestamp
-from gqlnb.github.standin.repository_columns import Owners, Population, index_by_owner
+from gqlnb.github.standin.owners import Owners, index_by_owner
+from gqlnb.github.standin.repository_search import Population
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-__all__ = ["STAR_ANCHORS", "population"]
+__all__ = ["population"]
 
+#: By year: a number of stars, and the number of repositories with as many or more.
+#: Counted or measured: 2020 (December, from the public archive of events), 2023 (August, from a
+#: complete harvest) at 5 and 50 stars, the 100th rank, the top, and 100,000 stars; of 2026 (August)
+#: the top lists and the counts at 50 and 1,000. The others are estimates, rounded.
 STAR_ANCHORS: Mapping[int, tuple[tuple[int, int], ...]] = MappingProxyType(
     {
         2020: (
@@ -36,12 +41,6 @@ STAR_ANCHORS: Mapping[int, tuple[tuple[int, int], ...]] = MappingProxyType(
         ),
     }
 )
-"""By year: a number of stars, and the number of repositories with as many or more.
-
-Counted or measured: 2020 (December, from the public archive of events), 2023 (August, from a
-complete harvest) at 5 and 50 stars, the 100th rank, the top, and 100,000 stars; of 2026 (August)
-the top lists and the counts at 50 and 1,000. The others are estimates, rounded.
-"""
 
 _SNAPSHOT_TIMES = {
     2020: "2020-12-01T00:00:00Z",

@@ -50,16 +50,7 @@ if TYPE_CHECKING:
     Members: TypeAlias = Mapping[str, GraphQLArgument | GraphQLInputField]
 
 
-__all__ = [
-    "ArgumentsState",
-    "CursorParser",
-    "DocumentState",
-    "ParserState",
-    "SourceToken",
-    "ValueState",
-    "find_definitions",
-    "tokenize",
-]
+__all__ = ["CursorParser", "DocumentState", "SourceToken", "find_definitions", "tokenize"]
 
 # Possessive quantifiers (++) keep the time linear, whatever the text.
 _TOKEN = re.compile(
@@ -118,11 +109,10 @@ def tokenize(text: str) -> list[SourceToken]:
 # A cell that is being written is not a valid document, so completion does not parse it. Tokens up
 # to the cursor open and close levels, each of which knows what may follow. Nothing is rejected; a
 # missing bracket is closed where a token cannot belong to the open level.
+# The parser accepts all tokens: one that fits nowhere is skipped, and a missing closing bracket is
+# assumed before a token that cannot be inside the bracket.
 class CursorParser:
     """Reads tokens one by one and proposes the next name.
-
-    The parser accepts all tokens: one that fits nowhere is skipped, and a missing closing bracket
-    is assumed before a token that cannot be inside the bracket.
 
     Parameters
     ----------
@@ -291,10 +281,8 @@ class ValueState(ParserState):
     def propose_for_type(
         self, expected: Expected, *, defaulted: bool = False
     ) -> Iterator[Proposal]:
-        """Yield the named values of a type, and variables, with ``$`` unless it is typed.
-
-        If there is a default value to replace null, a nullable variable fits too.
-        """
+        """Yield the named values of a type, and variables, with ``$`` unless it is typed."""
+        # If there is a default value to replace null, a nullable variable fits too.
         accepted = _get_nullable(expected) if defaulted else expected
         usable = self.parser.propose_variables(accepted)
         if self.after == "$":

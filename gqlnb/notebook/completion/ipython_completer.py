@@ -8,7 +8,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
@@ -17,11 +19,11 @@ if TYPE_CHECKING:
     from graphql import GraphQLSchema
     from IPython.core.interactiveshell import InteractiveShell
 
-    from gqlnb.notebook.completion.language_service import Completion
+    from gqlnb.notebook.completion.completion_list import Completion
     from gqlnb.notebook.completion.magic_line import LineVocabulary
     from gqlnb.notebook.completion.proposals import Proposal
 
-__all__ = ["CursorPosition", "Provider", "TabCompleter", "locate_cursor"]
+__all__ = ["TabCompleter"]
 
 MAGIC_NAME = r"(?:graphql|gql)\b"
 _CELL_MAGIC = re.compile(rf"\s*%%{MAGIC_NAME}(?P<line>[^\n]*)(?P<newline>\n?)")
@@ -37,6 +39,9 @@ class Provider(Protocol):
 
     def find_schema(self, line: str) -> GraphQLSchema | None:
         """Return the schema for the line of a magic, if it is already known."""
+
+    def get_loading_target(self, line: str) -> str:
+        """Return the target of a line if its schema is being loaded, else ""."""
 
     def get_fragments(self) -> Mapping[str, str]:
         """Return the type conditions of saved fragments by name."""
@@ -123,10 +128,11 @@ class TabCompleter:
         self.shell = shell
         self._create_provider = create_provider
         self._original_inspect: Any = None
+        self._original_complete: Any = None
 
         # A high priority and "suppress" keep Python names out of GraphQL.
         @context_matcher(identifier=MATCHER, priority=1000)  # type: ignore[untyped-decorator]
-        def matcher(context: CompletionContext) -> Any:
+        def matcher(context: CompletionContext) -> object:
             return self._answer_completion(context)
 
         self.matcher = matcher
@@ -144,6 +150,18 @@ class TabCompleter:
         # IPython has no hook for inspection: it passes on a word without the cell around it.
         self._original_inspect = kernel.do_inspect
         kernel.do_inspect = self._answer_inspection
+        # Nor for entries with more than a name and a type; JupyterLab's extension shows these.
+        self._original_complete = kernel.do_complete
+        kernel.do_complete = self._answer_kernel_completion
+        # In a thread, because these imports take longer than a key press may: graphql-core alone
+        # takes 0.1 s. The notebook's own cells run meanwhile.
+        Thread(target=self._prepare, name="gqlnb-import", daemon=True).start()
+
+    def _prepare(self) -> None:
+        """Complete an empty line and an empty operation once, for their imports."""
+        with suppress(Exception):  # a foreign schema of the notebook
+            self.complete_at(CursorPosition("", "", inside=False, offset=0, cell=True))
+            import gqlnb.notebook.completion.completion_list  # noqa: F401
 
     def uninstall(self) -> None:
         """Remove the completer."""
@@ -153,8 +171,13 @@ class TabCompleter:
         # Another extension may have replaced the method since.
         if kernel is not None and getattr(kernel, "do_inspect", None) == self._answer_inspection:
             del kernel.do_inspect
+        if (
+            kernel is not None
+            and getattr(kernel, "do_complete", None) == self._answer_kernel_completion
+        ):
+            del kernel.do_complete
 
-    def _answer_completion(self, context: CompletionContext) -> Any:
+    def _answer_completion(self, context: CompletionContext) -> object:
         """Answer Tab: in GraphQL without other matchers, elsewhere with nothing."""
         lines = context.full_text.split("\n")[: context.cursor_line]
         offset = sum(len(line) + 1 for line in lines) + context.cursor_position
@@ -166,7 +189,7 @@ class TabCompleter:
             shown = FinalCompletions(
                 SimpleCompletion(it.name, type=get_type_label(it)) for it in proposals
             )
-        except Exception:  # a foreign schema must not break the kernel
+        except Exception:  # noqa: BLE001 - a foreign schema must not break the kernel
             _log.debug("completion failed", exc_info=True)
             typed, shown = 0, FinalCompletions()  # Python names would be wrong here
         return {
@@ -176,9 +199,51 @@ class TabCompleter:
             "ordered": True,
         }
 
+    def _answer_kernel_completion(self, code: str, cursor_pos: int | None) -> object:
+        """Answer a completion request: in GraphQL with rich entries, elsewhere as the kernel."""
+        from gqlnb.notebook.completion.completion_list import write_insertion, write_label
+
+        offset = len(code) if cursor_pos is None else cursor_pos
+        place = locate_cursor(code, offset)
+        if place is None:
+            return self._original_complete(code, cursor_pos)
+        typed, items, loading = 0, [], ""
+        try:
+            typed, proposals = self.complete_at(place)
+            items = [
+                {
+                    "name": it.name,
+                    "label": write_label(it),
+                    "text": write_insertion(it, code[offset:]),
+                    "kind": it.kind,
+                    "type": get_type_label(it),
+                    "deprecated": it.deprecated,
+                }
+                for it in proposals
+            ]
+            if place.inside:
+                loading = self._provider.get_loading_target(place.line)
+        except Exception:  # noqa: BLE001 - a foreign schema must not break the kernel
+            _log.debug("completion failed", exc_info=True)
+        start = offset - typed
+        types = [
+            {"start": start, "end": offset, "text": it["name"], "type": it["type"], "signature": ""}
+            for it in items
+        ]
+        return {
+            "status": "ok",
+            "matches": [it["name"] for it in items],
+            "cursor_start": start,
+            "cursor_end": offset,
+            "metadata": {
+                "_jupyter_types_experimental": types,
+                "gqlnb": {"items": items, "loading": loading},
+            },
+        }
+
     def complete_at(self, place: CursorPosition) -> Completion:
         """Return the completions at a position."""
-        from gqlnb.notebook.completion.language_service import complete_at_cursor
+        from gqlnb.notebook.completion.completion_list import complete_at_cursor
         from gqlnb.notebook.completion.magic_line import complete_line
 
         if place.inside:
@@ -189,7 +254,7 @@ class TabCompleter:
 
     def find_documentation(self, place: CursorPosition) -> Proposal | None:
         """Return the name at a position, None if it is unknown."""
-        from gqlnb.notebook.completion.language_service import find_at_cursor
+        from gqlnb.notebook.completion.completion_list import find_at_cursor
         from gqlnb.notebook.completion.magic_line import find_option
 
         if place.inside:
@@ -198,14 +263,16 @@ class TabCompleter:
         words, start = self._provider.get_vocabulary(place.line, cell=place.cell)
         return find_option(words, place.line[start:], max(0, place.offset - start))
 
-    def _answer_inspection(self, code: str, cursor_pos: int, *args: Any, **options: Any) -> Any:
+    def _answer_inspection(
+        self, code: str, cursor_pos: int, *args: object, **options: object
+    ) -> object:
         """Answer Shift-Tab: in GraphQL from the schema, elsewhere by the kernel's own method."""
         place = locate_cursor(code, cursor_pos)
         data: dict[str, str] = {}
         try:
             found = None if place is None else self.find_documentation(place)
             data = {} if found is None else build_documentation_bundle(found)
-        except Exception:  # a foreign schema must not break the kernel
+        except Exception:  # noqa: BLE001 - a foreign schema must not break the kernel
             _log.debug("inspection failed", exc_info=True)
         # A field may share its name with a Python function: `id` in an operation is a field.
         if data or (place is not None and place.inside):
@@ -220,8 +287,12 @@ def get_type_label(found: Proposal) -> str:
 
 
 def build_documentation_bundle(found: Proposal) -> dict[str, str]:
-    from gqlnb.notebook.completion.language_service import render_markdown, write_signature
+    from gqlnb.notebook.completion.completion_list import render_markdown, write_signature
+    from gqlnb.notebook.display import clean_lines, wrap_html
 
     description = getattr(found.thing, "description", None) or ""
-    text = f"{write_signature(found)}\n\n{description}".rstrip()
-    return {"text/plain": text, "text/markdown": render_markdown(found)}
+    text = clean_lines(f"{write_signature(found)}\n\n{description}".rstrip())
+    # Within the element, MathJax leaves dollar signs alone. Without an end of the block before it,
+    # the Markdown would be taken for HTML.
+    markdown = wrap_html(f"\n\n{clean_lines(render_markdown(found))}\n\n")
+    return {"text/plain": text, "text/markdown": markdown}

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gqlnb.notebook.completion.language_service import Completion
-from gqlnb.notebook.completion.proposals import Proposal
+from gqlnb.notebook.completion.completion_list import Completion
+from gqlnb.notebook.completion.proposals import Proposal, find_similar_names
 
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser
@@ -52,8 +52,8 @@ def complete_line(words: LineVocabulary, line: str, offset: int) -> Completion:
     name, equals, value = word.partition("=")
     if word.startswith("--") and equals:
         found = _propose_values(words, _find_action(words.parser, name))
-        return Completion(len(value), _filter_by_prefix(found, value))
-    return Completion(len(word), _filter_by_prefix(_propose_after(words, given, word), word))
+        return Completion(len(value), _filter_by_word(found, value))
+    return Completion(len(word), _filter_by_word(_propose_after(words, given, word), word))
 
 
 def _split_words(text: str) -> list[str]:
@@ -106,7 +106,7 @@ def _find_next_positionals(parser: ArgumentParser, given: list[str]) -> list[Act
             taken += 1
         before = word
     found = [action for action in get_actions(parser) if not action.option_strings]
-    return [it for it in found[-1:] if it.nargs == "+"] or found[max(0, taken) :][:1]
+    return [it for it in found[-1:] if it.nargs in ("+", "*")] or found[max(0, taken) :][:1]
 
 
 def _find_action(parser: ArgumentParser, option: str) -> Action | None:
@@ -118,8 +118,11 @@ def get_actions(parser: ArgumentParser) -> Sequence[Action]:
     return parser._actions  # noqa: SLF001 - argparse has no public attribute for it
 
 
-def _filter_by_prefix(found: Iterable[Proposal], word: str) -> list[Proposal]:
-    return [proposal for proposal in found if proposal.name.startswith(word)]
+def _filter_by_word(found: Iterable[Proposal], word: str) -> list[Proposal]:
+    """Return the proposals that begin with a word; without one, those that resemble it."""
+    proposals = list(found)
+    names = [proposal for proposal in proposals if proposal.name.startswith(word)]
+    return names or find_similar_names(proposals, word)
 
 
 def find_option(words: LineVocabulary, line: str, offset: int) -> Proposal | None:

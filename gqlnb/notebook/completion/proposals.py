@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+import difflib
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -17,6 +18,7 @@ from graphql import (
     GraphQLNonNull,
     GraphQLScalarType,
     GraphQLSchema,
+    GraphQLType,
     get_named_type,
     is_composite_type,
     is_input_type,
@@ -30,6 +32,7 @@ from graphql.utilities.type_comparators import do_types_overlap
 
 __all__ = [
     "Proposal",
+    "find_similar_names",
     "format_input_value",
     "propose_directives",
     "propose_fields",
@@ -39,6 +42,8 @@ __all__ = [
     "propose_values",
 ]
 
+# Of a mistyped name: a shorter word resembles too many.
+SHORTEST_TYPO, NEAR_MATCHES, TYPO_CUTOFF = 3, 5, 0.7
 BOOLEAN = ("true", "false")
 
 
@@ -73,6 +78,15 @@ class Proposal:
     def deprecated(self) -> bool:
         """Whether the schema marks it as deprecated."""
         return getattr(self.thing, "deprecation_reason", None) is not None
+
+
+def find_similar_names(proposals: Iterable[Proposal], word: str) -> list[Proposal]:
+    """Return the proposals with names similar to a mistyped word in any case, best first."""
+    if len(word) < SHORTEST_TYPO:
+        return []
+    by_name = {proposal.name.lower(): proposal for proposal in proposals}
+    near = difflib.get_close_matches(word.lower(), by_name, NEAR_MATCHES, TYPO_CUTOFF)
+    return [by_name[name] for name in near]
 
 
 def propose_fields(
@@ -133,10 +147,10 @@ def get_type_proposals(schema: GraphQLSchema | None) -> TypeProposals:
     return _TYPE_PROPOSALS[schema]
 
 
-def build_type_proposal(kind: Any) -> Proposal:
+def build_type_proposal(kind: GraphQLType) -> Proposal:
     """Build the proposal of a type; its detail is the kind, such as ``union``."""
     word = type(kind).__name__.removeprefix("GraphQL").removesuffix("Type")
-    return Proposal(kind.name, "type", word.lower().replace("inputobject", "input"), "", kind)
+    return Proposal(str(kind), "type", word.lower().replace("inputobject", "input"), "", kind)
 
 
 def propose_members(
@@ -148,7 +162,7 @@ def propose_members(
         yield Proposal(name, kind, str(types[name].type), owner, types[name])
 
 
-def propose_values(expected: Any) -> Iterator[Proposal]:
+def propose_values(expected: GraphQLType | None) -> Iterator[Proposal]:
     """Yield the named values of an input type: enum values, true, false, null."""
     if expected is None:
         return

@@ -1,1 +1,1 @@
-"""Widgets: each one anywidget with one comm, and a plain synchronous twin."""
+"""Widgets: each one anywidget with one comm, and a static fallback without a kernel."""

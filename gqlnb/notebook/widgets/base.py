@@ -62,14 +62,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import anywidget
 import traitlets
 
+from gqlnb.client.progress import is_unattended
 from gqlnb.errors import GqlnbError, sanitize_text
 from gqlnb.notebook.display import wrap_html
+from gqlnb.notebook.widgets.live_output import build_view_bundle
 from gqlnb.redact import hide_locals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Widget", "describe_error", "forget_route", "get_notebook_names", "load_front_end"]
+__all__ = ["Widget", "describe_error", "get_notebook_names"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 MAX_ERROR_LENGTH = 2000  # characters of an error in a view
+NAMES_FOR_PEOPLE = ("close", "layout", "observe", "unobserve")  # of a widget of ipywidgets
 TWIN = 4000  # characters of the text that is stored with the widget
 
 
@@ -94,11 +97,12 @@ class Widget(anywidget.AnyWidget):
 
     _esm = _HERE / "loader.js"
     _view: ClassVar[str] = ""
+    _waits_for_view = False
 
     _front = traitlets.Unicode().tag(sync=True)
     _twin = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, **traits: Any) -> None:
+    def __init__(self, **traits: object) -> None:
         # Reentrant: a handler that holds it may call methods of the widget that take it.
         self._lock = RLock()
         self.on_msg(self._receive)
@@ -143,25 +147,47 @@ class Widget(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    def __dir__(self) -> list[str]:
+        """List our names for Tab, of ipywidgets' 50 only those that a person may need."""
+        own = [cls for cls in type(self).__mro__ if cls.__module__.startswith("gqlnb.")]
+        names = {*vars(self), *NAMES_FOR_PEOPLE, *(name for cls in own for name in vars(cls))}
+        return sorted(names - {"comm", "model_id", "open"})
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN401 - as anywidget declares them
         """Return the view, with the HTML for viewers without a kernel."""
-        bundle: tuple[dict[str, Any], dict[str, Any]] | None = super()._repr_mimebundle_(**kwargs)
-        if bundle is not None:
-            bundle[0]["text/html"] = wrap_html(self._build_html())
-            bundle[0]["text/plain"] = self._build_text()
-        return bundle
+        html = wrap_html(self._build_html())
+
+        def get_view() -> dict[str, Any]:
+            return (super(Widget, self)._repr_mimebundle_(**kwargs) or ({}, {}))[0]
+
+        return build_view_bundle(get_view, self._build_text(), html), {}
 
     def open(self) -> None:
-        """Open the comm to the front end, once."""
-        super().open()
-        forget_route(self.comm)
+        """Open the comm to the front end, once; later if there is none yet."""
+        # nbclient saves the state of every widget with an open comm, under its random identifier.
+        self._waits_for_view = self.comm is None and is_unattended()
+        if not self._waits_for_view:
+            super().open()
+            forget_route(self.comm)
 
-    def _send(self, msg: dict[str, Any], buffers: Any = None) -> None:
+    @property
+    def model_id(self) -> str:
+        """The identifier of the comm, which is opened if it waits for a view."""
+        if self._waits_for_view:
+            self._waits_for_view = False
+            super().open()
+            forget_route(self.comm)
+        identifier: str = super().model_id
+        return identifier
+
+    def _send(self, msg: dict[str, Any], buffers: object = None) -> None:
         super()._send(msg, buffers)
         forget_route(self.comm)
 
     @hide_locals
-    def _receive(self, _widget: object, message: Any, buffers: Sequence[memoryview] | None) -> None:
+    def _receive(
+        self, _widget: object, message: object, buffers: Sequence[memoryview] | None
+    ) -> None:
         if not isinstance(message, dict):
             return
 
@@ -186,17 +212,21 @@ class Widget(anywidget.AnyWidget):
             answer = work()
             if answer is not None:
                 self.send({**answer, **address})
-        except Exception as error:  # the view is the only place to report it
+        except Exception as error:  # noqa: BLE001 - the view is the only place to report it
             self.send({"kind": "failed", "text": describe_error(error), **address})
 
 
 def forget_route(comm: object) -> None:
     """Let any thread of the kernel receive the next message of the front end on a comm.
 
-    ipykernel 7.4 records the thread that sent last on a comm and routes the front end's messages to
-    it: to the main thread, behind a running cell, if a cell sent last; to no thread at all, if it
-    ended with its page. Other versions record nothing.
+    Parameters
+    ----------
+    comm
+        The comm of a widget; None does nothing.
     """
+    # ipykernel 7.4 records the thread that sent last on a comm and routes the front end's messages
+    # to it: to the main thread, behind a running cell, if a cell sent last; to no thread at all, if
+    # it ended with its page. Other versions record nothing.
     if comm is not None:
         vars(comm).pop("_reply_subshell_id", None)
 

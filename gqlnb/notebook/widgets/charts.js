@@ -1,10 +1,11 @@
 // Bars and a histogram as SVG, drawn anew when their place changes its width. Each is a figure with a
 // sentence that says what it shows and a table of the same numbers; colours are the theme's.
 
-import { draw, grouped, make } from "./common.js";
+import { OUTWARD, draw, grouped, make, pageOf } from "./common.js";
 
 const ROW = 18; // px from bar to bar
-const LETTER = 7.2; // px of a letter at 12 px, at most as a rule
+const LETTER = 7.8; // px of a letter at 12 px, at most as a rule
+const SLIM = 440; // px of a chart below which a name has a line of its own
 const TALL = 250; // px of the histogram
 const UNITS = [
   [1e12, "T"],
@@ -39,20 +40,26 @@ export const every = (count, width, room) => Math.max(1, Math.ceil((count * room
 const text = (x, y, said, attributes = {}) => draw("text", { x, y, ...attributes }, said);
 const tip = (said) => draw("title", {}, said);
 
-/** Draw one bar below the other, names on the left, numbers behind the bars. */
+/** Draw one bar below the other, names on the left or above, numbers behind the bars. */
 function drawBars(svg, bars, width) {
-  const left = Math.min(260, width * 0.4);
+  const slim = width < SLIM;
+  const left = slim ? 0 : Math.min(260, width * 0.4);
   const room = Math.max(20, width - left - 76);
   const most = Math.max(1, ...bars.map(({ stars }) => stars));
-  svg.setAttribute("height", bars.length * ROW + 4);
+  const high = slim ? 2 * ROW : ROW;
+  svg.setAttribute("height", bars.length * high + 4);
   svg.replaceChildren(
     ...bars.map(({ name, stars }, i) => {
-      const y = i * ROW + 2;
+      const top = i * high + 2;
+      const y = top + high - ROW;
       const long = Math.max(1, (stars / most) * room);
+      const label = slim
+        ? text(0, top + 14, cut(name, width))
+        : text(left - 8, y + 12, cut(name, left - 8), { "text-anchor": "end" });
       return draw(
         "g",
         {},
-        text(left - 8, y + 12, cut(name, left - 8), { "text-anchor": "end" }),
+        label,
         draw("rect", { x: left, y: y + 2, width: long, height: ROW - 5, rx: 1.5 }),
         text(left + long + 6, y + 12, grouped(stars), { class: "gqlnb-faint" }),
         tip(`${name}: ${grouped(stars)} stars`),
@@ -97,6 +104,12 @@ function drawBins(svg, bins, width) {
       class: "gqlnb-faint",
     }),
   );
+}
+
+/** Return the name of a repository as a link, if its page is known. */
+function linked(site, name) {
+  const href = pageOf(site, ...name.split("/"));
+  return href ? make("a", { href, ...OUTWARD }, name) : name;
 }
 
 /** Return a table of the same numbers, closed. */
@@ -144,12 +157,12 @@ function figure() {
 /** Make the bars of the repositories with the most stars. */
 export function barChart() {
   const { root, set, close } = figure();
-  const show = ({ bars, said }) =>
+  const show = ({ bars, said, site }) =>
     set(
       "Bar chart",
       said,
       (svg, width) => drawBars(svg, bars, width),
-      twin(["Repository", "Stars"], bars.map(({ name, stars }) => [name, grouped(stars)])),
+      twin(["Repository", "Stars"], bars.map(({ name, stars }) => [linked(site, name), grouped(stars)])),
     );
   return { root, show, close };
 }

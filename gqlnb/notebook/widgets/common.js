@@ -17,6 +17,13 @@ export const isEnter = ({ key, isComposing, shiftKey, ctrlKey, altKey, metaKey }
 /** Return a name that no other element of the page has, for labels that belong to their box. */
 export const unique = (word) => `gqlnb-${word}-${Math.random().toString(36).slice(2)}`;
 
+/** Return the address of a repository's page on a site of GitHub's; nothing if a part is missing. */
+export const pageOf = (site, owner, name) =>
+  site && owner && name ? `${site}/${encodeURIComponent(owner)}/${encodeURIComponent(name)}` : null;
+
+/** What a link needs so that it opens beside the notebook, which the other page does not get hold of. */
+export const OUTWARD = { target: "_blank", rel: "noopener noreferrer" };
+
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
@@ -53,6 +60,50 @@ export function keepKeys(root, ours = () => false) {
   root.addEventListener("focusin", () => window.addEventListener("keydown", mark, true));
   root.addEventListener("focusout", () => window.removeEventListener("keydown", mark, true));
   root.toggleAttribute(name, true);
+}
+
+// How far from the window views are ready, so that scrolling meets none that is empty.
+const NEAR = "50%";
+
+/**
+ * Free most of the memory of a view while it is far out of sight: its boxes, by taking `root` off the
+ * layout. `place`, around it, keeps the height. Scroll positions and the contents of boxes stay, as
+ * the elements do. A view with the focus stays, and so does one while `busy()`; `rest()` and `wake()`
+ * may free and restore more. Returned are update(), for when it may be busy no longer, and close().
+ */
+export function restFarAway(place, root, { busy = () => false, rest = () => {}, wake = () => {} } = {}) {
+  let near = false;
+  let resting = null; // until it is seen for the first time
+  const update = () => {
+    const rests = !near && !busy() && !root.contains(document.activeElement);
+    if (rests === resting || (rests && resting === null)) return; // what was never seen may be measured yet
+    const height = place.offsetHeight;
+    if (rests && !height) return; // hidden with the notebook or its cell
+    resting = rests;
+    if (rests) rest();
+    place.style.minHeight = rests ? `${height}px` : "";
+    root.style.display = rests ? "none" : "";
+    if (!rests) wake();
+  };
+  const watch = new IntersectionObserver(
+    (entries) => {
+      near = entries.at(-1).isIntersecting;
+      update();
+    },
+    { rootMargin: NEAR, scrollMargin: NEAR },
+  );
+  const print = () => {
+    near = true;
+    update();
+  };
+  watch.observe(place);
+  root.addEventListener("focusout", () => queueMicrotask(update));
+  window.addEventListener("beforeprint", print);
+  const close = () => {
+    watch.disconnect();
+    window.removeEventListener("beforeprint", print);
+  };
+  return { update, close };
 }
 
 /** Return a function that does `work` once it was not called again for `wait` ms: for what is typed. */

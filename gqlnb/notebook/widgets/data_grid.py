@@ -23,24 +23,32 @@ import pyarrow.compute as pc
 
 from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.notebook.display import clean_lines
-from gqlnb.result.renderer import NOT_AMOUNTS, clip_items, describe_value, format_cell
+from gqlnb.result.renderer import (
+    NOT_AMOUNTS,
+    Grid,
+    build_inner_grid,
+    clip_items,
+    count_decimals,
+    describe_value,
+    format_cell,
+    format_float,
+    is_nested,
+    unwrap_array,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 Rows: TypeAlias = "NDArray[np.intp] | slice | list[int]"
 
-__all__ = ["GridColumn", "GridQuery", "GridSource", "compute_order", "read_query"]
+__all__ = ["GridSource"]
 
 CELL = 200  # characters of a cell; no column is wider
 NAME = 120  # characters of a column's name
 FULL = 20_000  # characters of the full value beside the grid
 SAMPLE = 300  # values that determine the width and the number format of a column
-DECIMALS = 6  # limit in a cell; the full number is shown beside the grid
-HUGE = 1e15  # larger floats use scientific notation
 DIGITS = 60  # limit of an integer in a cell; Python converts up to 4,300
 LINE = json.JSONEncoder(ensure_ascii=False, default=describe_value)
 
@@ -107,15 +115,15 @@ class GridColumn:
         if self.kind == "number":
             plainly = self.index or bool(NOT_AMOUNTS.search(self.label))
             floats = [value for value in self._sample if isinstance(value, float)]
-            decimals = max((_count_decimals(value) for value in floats), default=1)
-            return lambda value: _format_number(value, decimals, plainly)
+            decimals = max((count_decimals(value) for value in floats), default=1)
+            return lambda value: _format_number(value, decimals, plainly=plainly)
         if self.kind == "time" and all(_is_midnight(value) for value in self._sample):
             return lambda value: str(value)[:10]
         return format_value
 
     def describe(self) -> dict[str, object]:
         """Describe the column for the front end: name, dtype, kind, alignment, width."""
-        shown = [len(self.show(value)) for value in self._sample]
+        shown = [len(self._format_cell(value)) for value in self._sample]
         return {
             "name": self.label,
             "dtype": self.dtype,
@@ -128,12 +136,21 @@ class GridColumn:
     def format_rows(self, rows: Rows) -> list[str | None]:
         """Return the texts of rows; None for missing values."""
         values = self.values.iloc[rows].tolist()
-        return [None if is_missing(value) else self.show(value) for value in values]
+        return [None if is_missing(value) else self._format_cell(value) for value in values]
+
+    def _format_cell(self, value: object) -> str:
+        # A search still finds the values within the items, in the text of `show`.
+        return format_cell(value, CELL) if is_nested(unwrap_array(value)) else self.show(value)
 
     def format_full(self, row: int) -> str | None:
         """Return the full value of a row as text; None for a missing value."""
         value = self.values.iloc[row]
         return None if is_missing(value) else _format_whole(value)
+
+    def build_items(self, row: int) -> dict[str, object] | None:
+        """Return the first items of a nested list as a table; None for another value."""
+        value: Any = unwrap_array(self.values.iloc[row])
+        return encode_grid(build_inner_grid(value)) if is_nested(value) else None
 
     def format_for_clipboard(self, rows: Rows) -> list[str]:
         """Return the values of rows as text for the clipboard."""
@@ -193,17 +210,29 @@ class GridColumn:
             if is_time(found.type) or pa.types.is_integer(found.type):
                 return found.cast(pa.string())
         # The last resort: format every value, so that search matches the shown text.
-        texts = self.format_rows(slice(None))
+        values = self.values.tolist()
+        texts = [None if is_missing(value) else self.show(value) for value in values]
         if self.kind == "number":
             texts = [None if text is None else text.replace(",", "") for text in texts]
         return pa.array(texts, pa.large_string())
 
     def match_words(self, words: str) -> pa.Array:
         """Return an Arrow array of booleans: whether a row contains the words, in any case."""
-        return pc.fill_null(pc.match_substring(self.text, words, ignore_case=True), False)
+        found = pc.match_substring(self.text, words, ignore_case=True)
+        return pc.fill_null(found, fill_value=False)
+
+
+def encode_grid(grid: Grid) -> dict[str, object]:
+    """Encode the items of a list for the front end; items that are lists have grids of theirs."""
+    inner = [
+        {"row": row, "column": column, "table": encode_grid(each)}
+        for (row, column), each in grid.unfolded.items()
+    ]
+    return {"names": grid.names, "index": grid.index, "rows": grid.rows, "inner": inner}
 
 
 def format_value(value: object) -> str:
+    value = unwrap_array(value)
     if isinstance(value, (dict, list, tuple)):
         text = LINE.encode(clip_items(value))
     elif isinstance(value, str):
@@ -258,20 +287,11 @@ def _is_midnight(value: object) -> bool:
     return str(value)[10:].strip() in {"", "00:00:00"}
 
 
-def _count_decimals(value: float) -> int:
-    """Return the number of decimals of a value, up to the limit."""
-    rounded = repr(round(value, DECIMALS))
-    return 1 if "e" in rounded else max(1, len(rounded.partition(".")[2]))
-
-
-def _format_number(value: object, decimals: int, plainly: bool) -> str:
+def _format_number(value: object, decimals: int, *, plainly: bool) -> str:
     """Format a number so that a column of numbers is aligned."""
     group = "" if plainly else ","
     if isinstance(value, float):
-        size = abs(value)
-        if size >= HUGE or 0 < size < 0.5 * 10**-decimals:  # infinity too
-            return f"{value:.6g}"
-        return f"{value:{group}.{decimals}f}"
+        return format_float(value, decimals, group)
     if isinstance(value, int):
         return _format_integer(value) if abs(value) >= 10**DIGITS else f"{value:{group}d}"
     return sanitize_text(value, CELL) if isinstance(value, Decimal) else format_cell(value, CELL)
@@ -351,7 +371,7 @@ class GridQuery:
     find: str = ""
 
 
-def read_query(message: Any, columns: int) -> GridQuery:
+def read_query(message: Any, columns: int) -> GridQuery:  # noqa: ANN401 - JSON of a view
     """Parse the query of a front end.
 
     Raises
@@ -437,7 +457,7 @@ def _build_mask(column: GridColumn, text: str) -> NDArray[np.bool_]:
 def _filter_text(column: GridColumn, text: str) -> NDArray[np.bool_]:
     if text[:1] == "=" or text[:2] == "!=":
         same = pc.equal(column.text, pa.scalar(text.partition("=")[2].strip(), column.text.type))
-        found = _to_numpy(pc.fill_null(same, False))
+        found = _to_numpy(pc.fill_null(same, fill_value=False))
         return ~found if text[0] == "!" else found
     if text[0] == "!" and len(text) > 1:
         return ~_to_numpy(column.match_words(text[1:].strip()))
@@ -489,7 +509,7 @@ def _compare(column: GridColumn, name: str, number: float) -> NDArray[np.bool_]:
             (not is_missing(v) and compare(v, number) for v in values), bool, len(values)
         )
     found: NDArray[np.bool_] = (
-        compare(column.values, number).astype("boolean").fillna(False).to_numpy(bool)
+        compare(column.values, number).astype("boolean").fillna(value=False).to_numpy(bool)
     )
     # In NumPy, a missing value differs from every number.
     return found & ~column.values.isna().to_numpy() if name == "!=" else found
@@ -518,7 +538,9 @@ def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
         return _filter_text(column, text)  # a time of day
     else:
         raise QueryError(_describe_bad_date(text, column))
-    masks = [_to_numpy(pc.fill_null(test(moments, bound), False)) for test, bound in tests]
+    masks = [
+        _to_numpy(pc.fill_null(test(moments, bound), fill_value=False)) for test, bound in tests
+    ]
     return masks[0] | masks[1] if text.startswith("!=") else combine_masks(masks)
 
 
@@ -599,7 +621,7 @@ class GridSource:
             }:
                 return self.get_window(query, slice(start, end), slice(a, b))
             case {"ask": "cell", "row": int(row), "column": int(at)}:
-                return {"text": self.get_cell(query, row, at)}
+                return self.get_cell(query, row, at)
             case {"ask": "copy", "rows": [int(a), int(b)], "columns": [int(c), int(d)]}:
                 return {"text": self.copy_cells(query, slice(a, b), slice(c, d))}
         msg = "The grid sent an unknown message. Run the cell again."
@@ -615,12 +637,16 @@ class GridSource:
         cells = [column.format_rows(at) for column in self.columns[first:last]]
         return {"rows": count, "start": start, "from": first, "cells": cells}
 
-    def get_cell(self, query: GridQuery, row: int, at: int) -> str | None:
-        """Return the full text of a cell; None if it is missing or out of range."""
+    def get_cell(self, query: GridQuery, row: int, at: int) -> dict[str, object]:
+        """Return the full text of a cell, and the items of a nested list as a table.
+
+        Both are None if the cell is missing or out of range.
+        """
         order = self.get_order(query)
         if not 0 <= row < (len(self) if order is None else len(order)):
-            return None
-        return self.columns[at].format_full(row if order is None else int(order[row]))
+            return {"text": None, "items": None}
+        column, place = self.columns[at], row if order is None else int(order[row])
+        return {"text": column.format_full(place), "items": column.build_items(place)}
 
     def copy_cells(self, query: GridQuery, rows: slice, columns: slice) -> str:
         """Return cells as tab-separated values, with a header if all rows are selected.
@@ -636,8 +662,8 @@ class GridSource:
         copied = self.columns[slice(*clamp_range(columns, len(self.columns), len(self.columns)))]
         if (end - start) * len(copied) > COPIED:
             msg = (
-                f"{(end - start) * len(copied):,} cells are too many to copy; {COPIED:,} is the "
-                "most. Write them to a file instead: frame.to_csv('rows.csv')."
+                f"{(end - start) * len(copied):,} cells are too many to copy (at most "
+                f"{COPIED:,}). Write them to a file instead: frame.to_csv('rows.csv')."
             )
             raise QueryError(msg)
         at = np.arange(start, end) if order is None else order[start:end]

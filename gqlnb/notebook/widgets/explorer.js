@@ -1,6 +1,6 @@
 // GraphiQL in a notebook. What it asks goes over the comm to the kernel and out through a client
 // there, so that no token is ever here, and no endpoint has to let this page ask it.
-import { connect, copy, debounced, keepKeys, make } from "./common.js";
+import { connect, copy, debounced, keepKeys, make, restFarAway } from "./common.js";
 
 const PATIENCE = 15000; // ms for the bundle, which may come over a slow line
 const DEFAULT = "# Ctrl-Space completes, Ctrl-Enter runs.\n{\n  __typename\n}\n";
@@ -57,7 +57,7 @@ function graphiql(model, checksum) {
   return page.get(checksum);
 }
 
-/** Tell the theme of the notebook, and whenever it changes. */
+/** Follow the theme of the notebook: now(), and `tell(theme)` whenever it changes. */
 function themed(tell) {
   const theme = () => {
     const { jpThemeLight } = document.body.dataset;
@@ -66,7 +66,7 @@ function themed(tell) {
   };
   const watch = new MutationObserver(() => tell(theme()));
   watch.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
-  return { theme: theme(), close: () => watch.disconnect() };
+  return { now: theme, close: () => watch.disconnect() };
 }
 
 /** Tell the keys that are GraphiQL's: Ctrl-Enter would run the cell. Saving is the notebook's. */
@@ -93,7 +93,12 @@ function render({ model, el }) {
   const running = new Map();
   let count = 0;
   let introspected = false;
+  let target = null; // what the kernel says of it
+  let near = false;
+  let loading = false;
   let shown = null;
+  let left = null; // of the editors that were given up
+  let newest = null; // answer of the notebook that is not shown yet
   let gone = false;
   const own = Math.random().toString(36).slice(2);
   const say = (text) => (said.textContent = text);
@@ -104,7 +109,10 @@ function render({ model, el }) {
     running.set(id, told);
     kernel.send({ ...request, again: introspected, kind: "run", run: id });
     introspected ||= request.introspection;
-    return () => running.delete(id) && kernel.send({ kind: "stop", run: id });
+    return () => {
+      if (running.delete(id)) kernel.send({ kind: "stop", run: id });
+      sight.update();
+    };
   };
   const answer = ({ run: id, done }, buffers) => {
     const told = running.get(id);
@@ -113,6 +121,7 @@ function render({ model, el }) {
     if (!done) return;
     running.delete(id);
     told.complete();
+    sight.update();
   };
   const cell = () => kernel.ask({ kind: "cell", ...shown.text() });
   const onCopy = async () => {
@@ -131,39 +140,65 @@ function render({ model, el }) {
   ];
   const edited = debounced((text) => kernel.send({ kind: "edited", ...text }), 300);
 
-  const state = async (message) => {
-    source.textContent = `Asks ${message.source}.`;
-    if (shown || gone) return;
+  const show = ([bytes]) => {
+    newest = { text: new TextDecoder().decode(bytes) };
+    shown?.set({ answer: newest });
+  };
+  const state = (message, buffers) => {
+    source.textContent = `Target: ${message.source}`;
+    if (target) return;
     if (!message.checksum) return say(message.missing);
+    target = message;
+    if (buffers?.length) show(buffers);
     root.style.setProperty("--height", `${message.height}px`);
-    shown = { set() {}, text: () => message, unmount() {} }; // until it is there
+    place.setAttribute("aria-label", `GraphiQL, target: ${message.source}`);
+    open();
+  };
+  const open = async () => {
+    if (!near || !target || shown || loading || gone) return;
+    loading = true;
     try {
-      const { mount } = await graphiql(model, message.checksum);
+      const { mount } = await graphiql(model, target.checksum);
       if (gone) return;
       place.hidden = false;
-      place.setAttribute("aria-label", `GraphiQL, asking ${message.source}`);
-      const { query, variables } = message;
-      const options = { run, buttons, onEdit: edited, theme: lights.theme };
-      shown = mount(place, { ...options, query: query || DEFAULT, variables });
+      const { query, variables, headers } = target;
+      const begin = left ?? { query: query || DEFAULT, variables };
+      shown = mount(place, { run, buttons, onEdit: edited, theme: lights.now(), headers, ...begin, answer: newest });
       say("");
     } catch (error) {
-      shown = null;
       say(error.message);
+    } finally {
+      loading = false;
     }
   };
+  // An editor needs about 7 MB. What stands in it is kept, and its place.
+  const sight = restFarAway(el, root, {
+    busy: () => loading || running.size > 0,
+    rest() {
+      near = false;
+      if (!shown) return;
+      left = shown.leave();
+      newest = left.answer;
+      shown = null;
+    },
+    wake() {
+      near = true;
+      if (model.get("_bundle") && !target) graphiql(model, model.get("_bundle")).catch(() => {}); // told when mounted
+      open();
+    },
+  });
   const failed = (text) => say(text);
-  const kernel = connect(model, head, { state, answer, failed });
+  const kernel = connect(model, head, { state, answer, failed, ran: (_, buffers) => show(buffers) });
   el.append(root);
   keepKeys(place, isOurs);
   say("Loading GraphiQL …");
-  const known = model.get("_bundle");
-  if (known) graphiql(model, known).catch(() => {}); // on its way before hello; told when mounted
   kernel.hello();
   return () => {
     gone = true;
     edited.cancel();
     for (const id of running.keys()) kernel.send({ kind: "stop", run: id });
     lights.close();
+    sight.close();
     kernel.close();
     shown?.unmount();
   };

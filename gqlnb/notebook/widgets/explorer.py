@@ -8,6 +8,7 @@ widget state, but not messages.
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass
 from html import escape
@@ -16,14 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
+from gqlnb import background
 from gqlnb.client.client import Client, connect
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
+from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import GqlnbError, OptionError, TextError, sanitize_text
 from gqlnb.http.response_encoder import replace_unserializable
+from gqlnb.notebook.display import collect_members
 from gqlnb.notebook.magic_options import NAME, refuse_secrets
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
 from gqlnb.result.renderer import render_bundle
 from gqlnb.server.page import BUNDLE_FILES, MISSING_BUNDLE, load_bundle, read_checksum
+from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,21 +41,12 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
 
 
-__all__ = [
-    "Explorer",
-    "encode_error",
-    "encode_introspection",
-    "encode_result",
-    "parse_variables",
-    "write_cell",
-]
+__all__ = ["Explorer"]
 
 HEIGHTS = range(320, 4001)  # pixels; the editors overlap in a smaller view
 EVENT_INTERVAL = 0.05  # seconds; JupyterLab refuses more than 1,000 messages per second
 MAX_ANSWER_BYTES = 4_000_000  # an editor in the browser shows larger answers with a delay
-UNNAMED_TARGET = (
-    "# Name what this is about behind %%graphql: the schema or client, by its name in the notebook."
-)
+UNNAMED_TARGET = "# Write the name of a schema or client of the notebook behind %%graphql."
 
 
 @dataclass(slots=True, eq=False)
@@ -61,8 +57,8 @@ class ExplorerOperation:
     ----------
     ident
         Its identifier, chosen by the view.
-    stream
-        The subscription, if it is one.
+    cancel
+        Ends the request or the subscription.
     stopped
         Whether the view has stopped it.
     waiting
@@ -72,7 +68,7 @@ class ExplorerOperation:
     """
 
     ident: str
-    stream: Stream | None = None
+    cancel: Callable[[], object] = bool
     stopped: bool = False
     waiting: bytes | None = None
     sent: float = 0.0
@@ -122,7 +118,7 @@ class Explorer(Widget):
 
     def __init__(
         self,
-        target: Any = None,
+        target: object = None,
         *,
         query: str = "",
         variables: Mapping[str, Any] | None = None,
@@ -138,6 +134,7 @@ class Explorer(Widget):
         self._query, self._variables = query, format_variables(variables)
         self._result: Result | None = None
         self._error: str | None = None
+        self._failure: bytes | None = None  # of the last run(), as an answer
         self._introspection: tuple[Any, bytes] | None = None  # a schema and its introspection
         # A lock of its own: sending may block, and state must stay readable meanwhile.
         self._answer_lock = Lock()
@@ -209,8 +206,14 @@ class Explorer(Widget):
         """
         with self._lock:
             query, variables = self._query, self._variables
-        result = self.client.execute(query, parse_variables(variables), operation=operation)
+        try:
+            result = self.client.execute(query, parse_variables(variables), operation=operation)
+        except Exception as error:
+            self._error, self._failure = describe_error(error), encode_error(error)
+            self.send({"kind": "ran"}, [self._failure])
+            raise
         self._store_result(result)
+        self.send({"kind": "ran"}, [encode_result(result)])
         return result
 
     def close(self) -> None:
@@ -228,9 +231,7 @@ class Explorer(Widget):
             text = escape(self._query.strip())
             parts.append(f'<pre style="white-space:pre-wrap"><code>{text}</code></pre>')
         if self._result is not None:
-            shown = render_bundle(self._result)
-            data = shown[0] if isinstance(shown, tuple) else shown
-            parts.append(data["text/html"])
+            parts.append(render_bundle(self._result)[0]["text/html"])
         return "".join(parts)
 
     def _handle_view_message(
@@ -238,7 +239,7 @@ class Explorer(Widget):
     ) -> Message | None:
         match message:
             case {"kind": "hello"}:
-                return self._build_state()
+                self.send(self._build_state(), self._encode_last_answer())
             case {"kind": "bundle"}:
                 self._run_in_thread(self._send_bundle)
             case {"kind": "run", "run": str() as ident}:
@@ -255,7 +256,7 @@ class Explorer(Widget):
 
     def _build_state(self) -> Message:
         client = self.client
-        is_local = client.name is None and client.local_schema is not None
+        is_local = client.name is None and client._local_schema is not None
         source = "a schema of this notebook" if is_local else client.name or client.source
         with self._lock:
             return {
@@ -266,7 +267,13 @@ class Explorer(Widget):
                 "query": self._query,
                 "variables": self._variables,
                 "height": self._height,
+                "headers": describe_headers(client),
             }
+
+    def _encode_last_answer(self) -> list[bytes]:
+        if self._failure is not None:
+            return [self._failure]
+        return [] if self._result is None else [encode_result(self._result)]
 
     def _send_bundle(self) -> None:
         found = load_bundle()
@@ -292,7 +299,7 @@ class Explorer(Widget):
         """Run an operation; an exception becomes its last answer."""
         try:
             work(running, message)
-        except Exception as error:  # the view waits for an answer in any case
+        except Exception as error:  # noqa: BLE001 - the view waits for an answer
             if not (running.stopped or message.get("introspection")):
                 self._error = describe_error(error)
             self._send_answer(running, encode_error(error), done=True)
@@ -306,18 +313,28 @@ class Explorer(Widget):
         name = message.get("operationName")
         document = self.client.parse_document(text, name)
         # Without @defer and @stream a single response is enough.
-        in_parts = document.incremental_directives and self.client.local_schema is None
+        local = self.client._local_schema
+        in_parts = document.incremental_directives and (
+            local is None or get_adapter(local).delivers_parts
+        )
         if in_parts or document.kind == "subscription":
             self._follow(running, self.client.subscribe(text, variables, operation=name))
             return
-        result = self.client.execute(text, variables, operation=name)
+        if local is not None:
+            result = self.client.execute(text, variables, operation=name)
+        else:
+            request = background.start(self.client.aexecute(text, variables, operation=name))
+            running.cancel = request.cancel
+            if running.stopped:  # before there was a request
+                request.cancel()
+            result = request.result()
         if not running.stopped:
             self._store_result(result)
         self._send_answer(running, encode_result(result), done=True)
 
     def _follow(self, running: ExplorerOperation, events: Stream) -> None:
         with events as stream:
-            running.stream = stream
+            running.cancel = stream.close
             if running.stopped:  # before the stream was stored
                 return
             for result in stream:
@@ -340,12 +357,11 @@ class Explorer(Widget):
             running = self._operations.pop(ident, None)
         if running is not None:
             running.stopped = True
-            if running.stream is not None:
-                running.stream.close()
+            running.cancel()
 
     def _store_result(self, result: Result) -> None:
         with self._lock:
-            self._result, self._error = result, None
+            self._result, self._error, self._failure = result, None, None
 
     def _send_answer(
         self, running: ExplorerOperation, answer: bytes | None, *, done: bool = False
@@ -395,6 +411,19 @@ class Explorer(Widget):
         return source if source.startswith(("http://", "https://")) else None
 
 
+def describe_headers(client: Client) -> str:
+    """Write the headers of a client as JSON: names and where the values come from, no values."""
+    credentials = client._endpoint.credentials  # noqa: SLF001 - no value of them is shown
+    values = {**credentials.headers}
+    if credentials.token is not None:
+        values = {"Authorization": credentials.token, **values}
+    shown = {
+        name: (value.where if isinstance(value, Token) else None) or "set in the notebook"
+        for name, value in values.items()
+    }
+    return json.dumps(shown, indent=2)
+
+
 def load_magic() -> bool:
     """Load the extension that a ``%%graphql`` cell needs; return False if it was loaded."""
     from IPython.core.getipython import get_ipython
@@ -407,8 +436,6 @@ def load_magic() -> bool:
 
 
 def format_variables(variables: Mapping[str, Any] | None) -> str:
-    import json
-
     try:
         return "" if not variables else json.dumps(dict(variables), indent=2, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -418,13 +445,7 @@ def format_variables(variables: Mapping[str, Any] | None) -> str:
 
 
 def parse_variables(text: str) -> dict[str, Any]:
-    """Parse the variables of the editor: a JSON object or no text.
-
-    Raises
-    ------
-    GqlnbError
-        If the text is anything else.
-    """
+    """Parse the variables of the editor: a JSON object or no text."""
     if not text.strip():
         return {}
     fault = "they are not an object"
@@ -443,13 +464,8 @@ def parse_variables(text: str) -> dict[str, Any]:
 
 def encode_result(result: Result) -> bytes:
     """Encode a result as a response; values that JSON cannot represent become errors."""
-    members: dict[str, Any] = {"data": result.data}
-    if result.errors:
-        members = {"errors": list(result.errors), **members}
-    if result.extensions:
-        members["extensions"] = dict(result.extensions)
     try:
-        return limit_size(dump_json(members))
+        return limit_size(dump_json(collect_members(result)))
     except (JSONError, TypeError, ValueError):
         faults: list[dict[str, Any]] = []
         data = replace_unserializable(result.data, (), faults)
@@ -501,22 +517,7 @@ def encode_introspection(schema: GraphQLSchema) -> bytes:
 
 
 def write_cell(query: str, variables: Mapping[str, Any], target: str | None) -> str:
-    """Write a ``%%graphql`` cell.
-
-    Parameters
-    ----------
-    query
-        The text of the document.
-    variables
-        JSON values by name.
-    target
-        The word that names the target, or None.
-
-    Raises
-    ------
-    OptionError
-        If a variable looks like a token, which the notebook would save.
-    """
+    """Write a ``%%graphql`` cell; refuse variables that look like a token."""
     # --param ends at white space outside strings and brackets, which a repr never has.
     given = [f"-p {name}={value!r}" for name, value in variables.items() if NAME.fullmatch(name)]
     line = " ".join(["%%graphql", *([target] if target else []), *given])

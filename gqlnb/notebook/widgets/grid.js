@@ -1,7 +1,7 @@
 // A grid of any number of rows. It holds what is seen and a little around it; sorting, filtering
 // and copying are the kernel's. Data become text nodes.
 //
-//   const grid = makeGrid((question) => kernel.ask({ kind: "grid", ...question }), "Repositories");
+//   const grid = makeGrid((question) => kernel.ask({ kind: "grid", ...question }), "Repositories", link);
 //   root.append(grid.root);  grid.refresh();  ...  grid.close();
 //
 // The focus stays on the grid; the cell it means is told by aria-activedescendant, so it does not
@@ -9,7 +9,7 @@
 
 import { copy, debounced, grouped, make, unique } from "./common.js";
 import * as math from "./gridmath.js";
-import { MISSING, boxOf, cellOf, gridParts, nameOf } from "./gridparts.js";
+import { MISSING, boxOf, cellOf, gridParts, nameOf, tableOf, unfolding } from "./gridparts.js";
 
 const { ROW } = math;
 const KEPT = 40; // blocks that are remembered
@@ -23,14 +23,16 @@ export const gridKeys = ({ key, target }) =>
   /^[ac]$/i.test(key) && target?.getAttribute?.("role") === "grid";
 
 class Grid {
-  constructor(ask, label) {
+  constructor(ask, label, link = () => null) {
     this.ask = ask;
+    this.link = link;
     this.id = unique("grid");
     this.query = { sort: [], filters: {}, find: "" };
     this.sort = []; // what was asked for last; the query has it once it is answered
     this.columns = [];
     this.rows = this.total = 0;
     this.widths = [];
+    this.resized = false; // whether the person chose a width
     this.lefts = [0];
     this.frozen = 0; // columns of the index, which do not scroll away
     this.blocks = new Map();
@@ -42,6 +44,7 @@ class Grid {
     this.active = { row: 0, column: 0 };
     this.anchor = this.active;
     this.filtering = false;
+    this.measured = true;
     Object.assign(this, gridParts(label));
     this.listen();
   }
@@ -49,9 +52,13 @@ class Grid {
   listen() {
     const soon = debounced(() => this.apply(), TYPING);
     this.rested = debounced(() => this.showWhole(), RESTING);
-    // What was out of the page comes back scrolled to its top.
+    // What was out of the page comes back without rows, scrolled to its top.
     this.sizes = new ResizeObserver(() => {
-      if (this.scroller.clientHeight) this.goTo(this.top);
+      const wide = this.scroller.clientWidth;
+      if (!wide) return this.forget();
+      if (wide !== this.wide) this.layOut();
+      if (!this.measured) requestAnimationFrame(() => this.settle()); // not here: it changes the size
+      this.goTo(this.top);
       this.paint();
     });
     this.sizes.observe(this.scroller);
@@ -91,13 +98,11 @@ class Grid {
   }
 
   setColumns(columns) {
-    const widths = columns.map(math.widthOf);
     const same = math.sameColumns(columns, this.columns);
     this.columns = columns;
     this.frozen = columns.filter(({ index }) => index).length;
-    // A frame that grows keeps what the person did; its columns get wider, never narrower.
-    this.widths = same ? widths.map((width, at) => Math.max(width, this.widths[at])) : widths;
     if (!same) {
+      this.resized = false;
       this.sort = [];
       this.query = { ...this.query, sort: [], filters: {} };
       this.sieves.replaceChildren();
@@ -106,7 +111,10 @@ class Grid {
     this.layOut();
   }
 
+  /** Give the columns their widths, those that the room asks for unless the person chose one. */
   layOut() {
+    this.wide = this.scroller.clientWidth;
+    if (!this.resized) this.widths = math.fitted(this.columns, this.wide);
     this.lefts = math.leftsOf(this.widths);
     this.space.style.width = this.sheet.style.width = `${this.lefts.at(-1)}px`;
     this.scroller.setAttribute("aria-colcount", this.columns.length);
@@ -156,6 +164,7 @@ class Grid {
     this.paintHead(this.columnsSeen()); // its height counts below
     this.count.textContent = rows === total ? all : `${grouped(rows)} of ${all}`;
     this.scroller.setAttribute("aria-rowcount", rows + this.headRows());
+    this.measured = this.scroller.clientWidth > 0; // else rows came while the view was hidden
     const high = Math.max(1, Math.min(HIGH, total)) * ROW;
     this.body.style.height = `${high}px`;
     this.space.style.height = `${math.spaceOf(rows) + this.head.offsetHeight}px`;
@@ -265,8 +274,9 @@ class Grid {
   }
 
   cell(row, column) {
-    const element = cellOf(this.columns[column], this.value(row, column));
-    return this.placed(element, row, column);
+    const named = (name) => this.value(row, this.columns.findIndex((other) => other.name === name));
+    const href = this.link(this.columns[column].name, named);
+    return this.placed(cellOf(this.columns[column], this.value(row, column), href), row, column);
   }
 
   /** Give an element the place of a cell: row -1 is that of the names. */
@@ -405,6 +415,10 @@ class Grid {
       return event.preventDefault();
     }
     if (event.altKey) return;
+    if (this.active.row >= 0 && event.key === "Enter") {
+      this.sheet.querySelector(".gqlnb-active a")?.click();
+      return event.preventDefault();
+    }
     if (this.active.row < 0 && (event.key === "Enter" || event.key === " ")) {
       this.sortBy(this.active.column, event.shiftKey);
       return event.preventDefault();
@@ -472,6 +486,7 @@ class Grid {
 
   resize(event, column) {
     const wide = this.widths[column] - event.clientX;
+    this.resized = true;
     this.follow((moved) => {
       this.widths[column] = Math.max(40, wide + moved.clientX);
       for (const place of this.sieves.children)
@@ -502,15 +517,20 @@ class Grid {
     const { row, column } = this.active;
     if (row < 0 || row >= this.rows || !this.columns[column]) return this.whole.replaceChildren();
     let text = this.value(row, column);
+    let items = null;
     try {
-      ({ text } = await this.ask({ ask: "cell", query: this.query, row, column }));
+      ({ text, items } = await this.ask({ ask: "cell", query: this.query, row, column }));
     } catch {
       // What is shown is all there is to see.
     }
     const past = this.active.row !== row || this.active.column !== column;
     if (past || this.copied) return;
+    const name = this.columns[column].name || "#";
     const said = make("span", { class: text === null ? "gqlnb-text gqlnb-missing" : "gqlnb-text" }, text ?? MISSING);
-    this.whole.replaceChildren(make("span", { class: "gqlnb-of" }, this.columns[column].name || "#"), said);
+    const old = this.whole.querySelector(".gqlnb-text");
+    if (old?.isEqualNode(said) && this.whole.firstChild.textContent === name) return; // it may be unfolded
+    const shown = items ? [tableOf(items), unfolding("JSON", said)] : [said];
+    this.whole.replaceChildren(make("span", { class: "gqlnb-of" }, name), ...shown);
     this.whole.scrollTop = 0;
     if (this.whole.scrollHeight > this.whole.clientHeight + 1) this.whole.tabIndex = 0;
     else this.whole.removeAttribute("tabindex");
@@ -537,9 +557,10 @@ class Grid {
 
 /**
  * Return a grid: `root` to be put into a page, `refresh()` to show what the kernel has, `close()`.
- * `ask(question)` is a promise of the kernel's answer, `label` what a screen reader calls it.
+ * `ask(question)` is a promise of the kernel's answer, `label` what a screen reader calls it, and
+ * `link(name, value)` the address for a cell of a named column, `value(name)` being texts of its row.
  */
-export function makeGrid(ask, label) {
-  const grid = new Grid(ask, label);
+export function makeGrid(ask, label, link) {
+  const grid = new Grid(ask, label, link);
   return { root: grid.root, refresh: () => grid.refresh(), close: () => grid.close() };
 }

@@ -4,8 +4,10 @@ export const ROW = 26; // px
 export const BLOCK = 200; // rows of one request
 export const WIDE = 24; // columns of one request
 const TALLEST = 8_000_000; // px; browsers cap an element somewhere between 17 and 33 millions
-const NARROW = 64; // px of a column
-const BROAD = 340;
+const NARROW = 44; // px of a column
+const BROAD = 340; // px at which a column no longer makes others scroll out of sight
+const READABLE = 110; // px of a text that is cut
+const STRETCH = 1.5; // times its content that a column grows to: further apart, a row is hard to follow
 const LETTER = 7.4; // px of a character, about
 const DIGIT = 8.3; // and of one in a number
 
@@ -51,10 +53,47 @@ export function columnsSeen(lefts, from, to) {
   return [first, end];
 }
 
-/** Return the width of a column, from the characters of its name, its dtype and its values. */
-export function widthOf({ name, dtype, chars, right }) {
-  const wide = Math.max(chars * (right ? DIGIT : LETTER), (name.length + 2.5) * LETTER, dtype.length * 6.4);
-  return Math.round(Math.min(BROAD, Math.max(NARROW, wide + 26)));
+/** Tell the index that only counts the rows; its dtype says nothing. */
+export const isPlain = ({ name, index }) => Boolean(index && !name);
+
+/** Return the width that shows all of a column: its name, its dtype and its values. */
+export function widthOf(column) {
+  const { name, dtype, chars, kind } = column;
+  const head = isPlain(column) ? 0 : Math.max((name.length + 2.5) * LETTER, dtype.length * 6.4);
+  return Math.round(Math.max(NARROW, 26 + Math.max(chars * (kind === "text" ? LETTER : DIGIT), head)));
+}
+
+/** Return the least width of a column: a number or a time is not cut, only its name. */
+function leastOf(column) {
+  const least = column.kind === "text" ? READABLE : Math.round(26 + column.chars * DIGIT);
+  return Math.min(widthOf(column), Math.max(NARROW, least));
+}
+
+/** Share `room` among columns, each by what it wants and no more than that. */
+function shared(widths, wanted, room) {
+  const wants = widths.map((width, at) => Math.max(0, wanted[at] - width));
+  const all = wants.reduce((sum, want) => sum + want, 0);
+  const part = all ? Math.min(1, room / all) : 0;
+  return widths.map((width, at) => Math.floor(width + part * wants[at]));
+}
+
+/**
+ * Return the widths of columns in a view `room` px wide (0: not known). Where there is too little,
+ * texts are cut, as far as that keeps all columns in sight; where there is more, long texts get it
+ * first, and what is left goes to all columns but those of the index.
+ */
+export function fitted(columns, room) {
+  const natural = columns.map(widthOf);
+  const usual = natural.map((width) => Math.min(BROAD, width));
+  if (!room) return usual;
+  const least = columns.map(leastOf);
+  const sum = (widths) => widths.reduce((all, width) => all + width, 0);
+  const bound = Math.max(READABLE, 0.8 * room); // wider than the view, a cell is never seen whole
+  if (sum(least) > room) return usual.map((width) => Math.round(Math.min(width, bound)));
+  if (sum(usual) > room) return shared(least, usual, room - sum(least));
+  const whole = shared(usual, natural, room - sum(usual));
+  const stretched = whole.map((width, at) => (columns[at].index ? width : width * STRETCH));
+  return shared(whole, stretched, room - sum(whole));
 }
 
 /** Return where the columns begin, and where the last one ends. */

@@ -1,8 +1,10 @@
 // The elements that a grid is made of. Data become text nodes.
 
-import { make } from "./common.js";
+import { OUTWARD, make } from "./common.js";
+import { isPlain } from "./gridmath.js";
 
 export const MISSING = "<NA>"; // as pandas shows it
+const ADDRESS = /^https?:\/\/[!#-;=?-[\]_a-z~]+$/i; // as the static table takes a text for a link
 const HINTS = { number: ">10", time: ">2024" };
 
 /** Return the elements of an empty grid by name; `root` is around all of them. */
@@ -28,11 +30,13 @@ export function gridParts(label) {
   return { root, find, sieve, count, wrong, names, sieves, head, body, sheet, space, scroller, whole };
 }
 
-/** Return a cell; null is what is missing, undefined what is not here yet. */
-export function cellOf({ index }, text) {
+/** Return a cell; null is what is missing, undefined what is not here yet. Keys reach its link by Enter. */
+export function cellOf({ index }, text, href = null) {
   const role = index ? "rowheader" : "gridcell";
   const kind = text === null ? "gqlnb-missing" : "";
-  return make("div", { role, class: kind }, text === undefined ? "" : (text ?? MISSING));
+  const shown = text === undefined ? "" : (text ?? MISSING);
+  const address = href || (ADDRESS.test(shown) && shown);
+  return make("div", { role, class: kind }, address ? make("a", { href: address, tabindex: -1, ...OUTWARD }, shown) : shown);
 }
 
 /** Return what stands above a column; `way` says how it is sorted, null for not at all. */
@@ -47,7 +51,7 @@ export function nameOf({ name, dtype, index }, way) {
     "div",
     { role: "columnheader", "aria-sort": sorted, title: `${name || "index"}: ${dtype}` },
     title,
-    make("span", { class: "gqlnb-dtype" }, dtype),
+    make("span", { class: "gqlnb-dtype" }, isPlain({ name, index }) ? "" : dtype),
     make("span", { class: "gqlnb-grip", "aria-hidden": "true" }),
   );
 }
@@ -63,4 +67,25 @@ export function boxOf({ name, kind }, column) {
     "data-column": column,
   });
   return make("div", { role: "gridcell" }, box);
+}
+
+/** Return a part of the page that unfolds below a few words. */
+export const unfolding = (words, part) => make("details", {}, make("summary", {}, words), part);
+
+/** Return the items of a list as a table; items that are lists themselves unfold. */
+export function tableOf({ names, index, rows, inner }) {
+  const cell = (text, row, column) => {
+    const more = inner.find((each) => each.row === row && each.column === column);
+    if (more) return make("td", {}, unfolding(text, tableOf(more.table)));
+    return make("td", text === MISSING ? { class: "gqlnb-missing" } : {}, text);
+  };
+  const line = (cells, row) =>
+    make("tr", {}, make("th", { scope: "row" }, index[row]), ...cells.map((text, column) => cell(text, row, column)));
+  const head = names.map((name) => make("th", { scope: "col" }, name));
+  return make(
+    "table",
+    { class: "gqlnb-items" },
+    make("thead", {}, make("tr", {}, make("td"), ...head)),
+    make("tbody", {}, ...rows.map(line)),
+  );
 }

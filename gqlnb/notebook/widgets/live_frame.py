@@ -167,7 +167,7 @@ class LiveFrame:
             phase = STOPPED
         except GqlnbError as error:
             phase, self._failure, self._error_text = FAILED, strip_traceback(error), str(error)
-        except Exception as error:  # any exception of the source; raise_for_error() raises it
+        except Exception as error:  # noqa: BLE001 - raise_for_error() raises it
             phase, self._failure, self._error_text = FAILED, error, describe_exception(error)
         with self._lock:
             self._phase, self._task = phase, None
@@ -344,7 +344,7 @@ class LiveFrame:
             WAITING: "Waiting for the first event",
             LIVE: f"Live, {count} so far",
             ENDED: f"Ended after {count}",
-            FULL: f"Ended after {count}, as many events as asked for",
+            FULL: f"Ended after {count}, the requested number of events",
             STOPPED: f"Stopped after {count}",
             FAILED: f"Failed after {count}",
         }[self._phase]
@@ -354,7 +354,7 @@ class LiveFrame:
             status += f"; the last {self._max_rows:,} are kept, {dropped:,} {were} dropped"
         if again := self._reconnects:
             times = "once" if again == 1 else f"{again:,} times"
-            status += f"; the connection broke and was made again {times}, events may be missing"
+            status += f"; the connection was lost and re-established {times}; events may be missing"
         return f"{status}."
 
     def _describe_faults(self) -> list[str]:
@@ -362,7 +362,7 @@ class LiveFrame:
         with self._lock:
             faulty, lines = self._events_with_errors, list(self._last_errors)
         if faulty:
-            lines.insert(0, f"{format_count(faulty, 'event')} came with errors; the last of them:")
+            lines.insert(0, f"{format_count(faulty, 'event')} had errors; the last of them:")
         if self.error is not None:
             lines += [sanitize_text(line, MAX_ERROR_LENGTH) for line in self.error.splitlines()]
         return lines
@@ -415,7 +415,7 @@ class LiveFrame:
         self._output.show(keep=keep, hint=hint)
 
 
-def check_source(source: Any) -> Any:
+def check_source(source: object) -> object:
     """Return an iterator over Results."""
     if not isinstance(source, (Result, str, bytes, Mapping)):
         if isinstance(source, AsyncIterable):
@@ -445,11 +445,11 @@ def to_result(event: object) -> Result:
         return event
     if isinstance(event, dict):
         return Result(event)
-    msg = f"LiveFrame takes Results or dicts of data; one of type {type(event).__name__} came."
+    msg = f"The source of a LiveFrame yields Results or dicts of data, not {type(event).__name__}."
     raise OptionError(msg)
 
 
-async def iterate_in_thread(source: Any) -> AsyncGenerator[Any, None]:
+async def iterate_in_thread(source: object) -> AsyncGenerator[Any, None]:
     """Yield from a plain iterator, each step in a thread because it may block."""
     try:
         while (event := await background.run_in_thread(partial(next, source, END))) is not END:
@@ -460,7 +460,7 @@ async def iterate_in_thread(source: Any) -> AsyncGenerator[Any, None]:
                 source.close()
 
 
-async def close_iterator(steps: Any) -> None:
+async def close_iterator(steps: object) -> None:
     """Close an iterator, so that its ``finally`` blocks run."""
     close = getattr(steps, "aclose", None)
     if close is not None:

@@ -1,4 +1,4 @@
-"""Outputs of a notebook that are updated in place, without a comm."""
+"""Outputs of a notebook: updated in place without a comm, and views that are not saved."""
 
 from __future__ import annotations
 
@@ -6,16 +6,28 @@ from functools import partial
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.client.progress import is_unattended
 from gqlnb.result.renderer import HTML_CLASSES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from IPython.display import DisplayHandle
 
-__all__ = ["MimeBundle", "OutputUpdater", "SavedOutput", "is_in_kernel"]
+__all__ = [
+    "EMPTY_BUNDLE",
+    "MimeBundle",
+    "OutputUpdater",
+    "SavedOutput",
+    "build_view_bundle",
+    "is_in_kernel",
+]
 
 MimeBundle = dict[str, str]
+# Our extension of JupyterLab and Notebook shows these outputs: live, and as HTML when reopened.
+# It takes the view out of the notebook as soon as it has arrived.
+MARK_TYPE = "application/vnd.gqlnb.widget+json"
+MARK = {"version": 1}
 EMPTY_BUNDLE = {"text/plain": "", "text/html": ""}
 UPDATE_INTERVAL = 0.1  # seconds; ten updates per second look smooth
 CHECK_INTERVAL = 1.0  # seconds, if no event announces a change
@@ -95,6 +107,23 @@ def is_in_kernel() -> bool:
     from IPython.core.getipython import get_ipython
 
     return getattr(get_ipython(), "kernel", None) is not None
+
+
+def build_view_bundle(
+    get_view: Callable[[], Mapping[str, Any]], text: str, html: str
+) -> dict[str, Any]:
+    """Build the output of a widget.
+
+    Parameters
+    ----------
+    get_view
+        Returns the view's own bundle; not called if nobody would see the view, because the
+        identifier of its model would be saved, another one in each run.
+    text, html
+        The output for viewers without a kernel.
+    """
+    view = {} if is_unattended() else get_view()
+    return {**view, MARK_TYPE: MARK, "text/html": html, "text/plain": text}
 
 
 class SavedOutput:

@@ -1,6 +1,6 @@
 // The view of gqlnb.ResultView: a tab for each frame and for the data, made when it is first seen.
 
-import { connect, keepKeys, make, tabAt, unique } from "./common.js";
+import { connect, keepKeys, make, restFarAway, tabAt, unique } from "./common.js";
 import { gridKeys, makeGrid } from "./grid.js";
 import { makeTree } from "./tree.js";
 
@@ -61,8 +61,10 @@ function render({ model, el }) {
   });
   el.append(root);
   keepKeys(root, gridKeys);
+  const sight = restFarAway(el, root);
   kernel.hello();
   return () => {
+    sight.close();
     kernel.close();
     for (const part of made) part.close();
   };

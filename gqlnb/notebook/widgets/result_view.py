@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.notebook.display import format_count
-from gqlnb.notebook.widgets.base import TWIN, Widget
+from gqlnb.notebook.widgets.base import TWIN, Widget, get_notebook_names
 from gqlnb.notebook.widgets.data_grid import GridSource
 from gqlnb.notebook.widgets.tree import TreeSource
 from gqlnb.result.renderer import (
-    ROWS_SHOWN,
     build_caption,
     build_grid,
+    count_shown,
     format_errors,
     render_bundle,
     render_frame,
@@ -69,12 +69,13 @@ class ResultView(Widget):
 
     _view = "result_view.js"
 
-    def __init__(self, result: Any) -> None:
+    def __init__(self, result: object) -> None:
         self.result = result if isinstance(result, Result) else None
         self._frames = list_frames(result)
         # Built on first use: most tabs are never opened.
         self._sources: dict[int, GridSource] = {}
-        self._tree = None if self.result is None else TreeSource(lambda: result.data)
+        shown = self.result
+        self._tree = None if shown is None else TreeSource(lambda: shown.data)
         super().__init__(_twin=self._build_text()[:TWIN])
 
     @property
@@ -103,8 +104,7 @@ class ResultView(Widget):
 
     def _build_html(self) -> str:
         if self.result is not None:
-            bundle = render_bundle(self.result)
-            html: str = (bundle[0] if isinstance(bundle, tuple) else bundle)["text/html"]
+            html: str = render_bundle(self.result)[0]["text/html"]
             return html
         frame, rows = self._get_first_rows()
         return render_frame(frame, build_caption(frame, rows))
@@ -113,8 +113,8 @@ class ResultView(Widget):
         """Return the first rows of the frame, and the number of all rows."""
         frame = self._frames[0][1]()
         if isinstance(frame, pd.DataFrame):
-            return frame.head(ROWS_SHOWN), len(frame)
-        return to_pandas(frame.slice(0, ROWS_SHOWN)), frame.num_rows
+            return frame.head(count_shown(len(frame))), len(frame)
+        return to_pandas(frame.slice(0, count_shown(frame.num_rows))), frame.num_rows
 
     def _handle_view_message(
         self, message: Message, _buffers: Sequence[memoryview], /
@@ -147,7 +147,34 @@ class ResultView(Widget):
         return [*tabs[:first], {"kind": "tree", "tab": -1, "label": "JSON"}, *tabs[first:]]
 
 
-def list_frames(shown: Any) -> list[tuple[str, Callable[[], Frame]]]:
+def open_grid(count: int, text: str) -> ResultView:
+    """Show a result that was displayed before; JupyterLab calls it for a button of the output.
+
+    Parameters
+    ----------
+    count
+        The number of the output.
+    text
+        Its text. After a restart of the kernel another value can have the number.
+
+    Returns
+    -------
+    ResultView
+        The view.
+
+    Raises
+    ------
+    OptionError
+        If the kernel does not have the result.
+    """
+    shown = get_notebook_names().get("Out", {}).get(count)
+    if not isinstance(shown, Result) or render_text(shown) != text:
+        msg = "The kernel does not have this result any more. Run the cell again."
+        raise OptionError(msg)
+    return ResultView(shown)
+
+
+def list_frames(shown: object) -> list[tuple[str, Callable[[], Frame]]]:
     """Return the frames of a value: the name of each, and a function that builds it."""
     if not isinstance(shown, Result):
         frame = to_frame(shown)
@@ -169,7 +196,7 @@ def to_pandas(frame: Frame) -> pd.DataFrame:
     return converted
 
 
-def to_frame(shown: Any) -> Frame:
+def to_frame(shown: object) -> Frame:
     """Convert a value other than a result to a frame."""
     if isinstance(shown, (pd.DataFrame, pa.Table)):
         return shown
@@ -178,7 +205,7 @@ def to_frame(shown: Any) -> Frame:
     if hasattr(shown, "__arrow_c_stream__"):
         return pa.table(shown)
     msg = (
-        f"ResultView shows a Result, a DataFrame or an Arrow table, and this is of type "
-        f"{type(shown).__name__}. Of rows make one: pandas.DataFrame(rows)."
+        f"ResultView cannot show a {type(shown).__name__}. Give a Result, a DataFrame or an Arrow "
+        "table; for a list of rows: pandas.DataFrame(rows)."
     )
     raise OptionError(msg)

@@ -1,7 +1,7 @@
 // The view of gqlnb.SchemaView: a search box, a trail, and one page of a schema. What the kernel
 // sends is text and becomes text nodes; descriptions show a small part of Markdown, made of
 // elements, never of HTML.
-import { connect, grouped, isEnter, keepKeys, make, unique } from "./common.js";
+import { connect, grouped, isEnter, keepKeys, make, restFarAway, unique } from "./common.js";
 
 const SPANS =
   /(`+)([^`]+?)\1|\*\*([^*\n]+)\*\*|\[([^\]\n]{1,300})\]\((https?:\/\/[^\s()<>"]{1,1000})\)|(?<![\w*])\*([^\s*][^*\n]*)\*(?![\w*])/g;
@@ -415,8 +415,12 @@ function render({ model, el }) {
       view.box.focus();
     }
   });
+  const sight = restFarAway(el, view.root);
   kernel.hello();
-  return kernel.close;
+  return () => {
+    sight.close();
+    kernel.close();
+  };
 }
 
 export default { render };

@@ -72,16 +72,15 @@ class SchemaView(Widget):
     --------
     >>> view = SchemaView("demo", "Starrable")
     >>> view
-    SchemaView(27 types, 'Starrable')
-    >>> view.search("stargazer count", limit=1)
-    place                     type  description
-    Starrable.stargazerCount  Int!  How many people have starred it.
-    and 2 more: limit=3
+    SchemaView(185 types, 'Starrable')
+    >>> view.search("search userCount")
+    place                                 type  description
+    SearchResultItemConnection.userCount  Int!  The number of accounts that match.
     """
 
     _view = "schema_view.js"
 
-    def __init__(self, schema: Any = None, place: str | None = None) -> None:
+    def __init__(self, schema: object = None, place: str | None = None) -> None:
         self.schema = resolve_schema(schema)
         self._place = place or ""
         self._docs = SchemaDocs(self.schema)
@@ -199,7 +198,7 @@ class SchemaView(Widget):
         return f"{type(self).__name__}({types:,} types{place})"
 
 
-def resolve_schema(target: Any) -> GraphQLSchema:
+def resolve_schema(target: object) -> GraphQLSchema:
     """Return the schema of anything that a client accepts, of SDL or of introspection."""
     if isinstance(target, GraphQLSchema):
         return target

@@ -6,14 +6,17 @@ import json
 import operator
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from threading import Event
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
 
 from gqlnb.errors import GqlnbError, QueryError, sanitize_text
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
+from gqlnb.github.star_query import parse_star_query
 from gqlnb.github.star_results import find_sent_query
 from gqlnb.notebook.display import format_count
+from gqlnb.result.renderer import count_shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,12 +28,16 @@ if TYPE_CHECKING:
 __all__ = [
     "IDLE",
     "StarRun",
+    "find_pages",
+    "find_site",
     "format_client",
     "read_limit",
     "write_caption",
     "write_python",
     "write_query_text",
 ]
+
+GITHUB = "https://github.com"
 
 
 def write_query_text(frame: pd.DataFrame, limit: int | None) -> str:
@@ -43,7 +50,10 @@ def write_query_text(frame: pd.DataFrame, limit: int | None) -> str:
     limit
         The requested number of rows; None for all.
     """
-    query = json.dumps(frame.attrs["query"], ensure_ascii=False)
+    expression = frame.attrs["query"]
+    if not parse_star_query(expression).order:
+        expression += f" sort:{frame.attrs['order']}"
+    query = json.dumps(expression, ensure_ascii=False)
     first = MAX_PAGE_SIZE if limit is None else min(MAX_PAGE_SIZE, limit)
     # Only the first occurrence, which is the declaration of the variable.
     text = find_sent_query(frame).replace("$query: String!", f"$query: String! = {query}", 1)
@@ -57,7 +67,7 @@ def write_query_text(frame: pd.DataFrame, limit: int | None) -> str:
 
 
 def write_python(
-    query: str, limit: int | None, client: Any, names: Mapping[str, object] | None = None
+    query: str, limit: int | None, client: object, names: Mapping[str, object] | None = None
 ) -> str:
     """Return a line of Python that repeats a search.
 
@@ -76,7 +86,7 @@ def write_python(
     return f"import gqlnb; gqlnb.stars({query!r}, limit={limit!r}, client={word})"
 
 
-def format_client(client: Any) -> str:
+def format_client(client: object) -> str:
     """Return the repr of a client; of an address without user, password, query and fragment."""
     if not isinstance(client, str) or ("/" not in client and "@" not in client):
         return repr(client)  # the name of a connection, or an object whose repr hides secrets
@@ -90,6 +100,47 @@ def format_client(client: Any) -> str:
     host = f"[{host}]" if ":" in host else host
     scheme = f"{parts.scheme}://" if parts.netloc else ""
     return repr(sanitize_text(f"{scheme}{host}{port}{parts.path}", 200))
+
+
+def find_site(source: str | None) -> str:
+    """Return the address of the website that shows the repositories of a source.
+
+    Parameters
+    ----------
+    source
+        The source of an answer: the embedded snapshot, or the address of an endpoint.
+
+    Returns
+    -------
+    str
+        Such as ``"https://github.com"``, without a slash at the end; "" if it is not known.
+    """
+    if source is not None and is_snapshot(source):
+        return GITHUB
+    parts = urlsplit(source or "")
+    if parts.scheme != "https":
+        return ""
+    # Source: GitHub documentation, "Forming calls with GraphQL": api.github.com, api.NAME.ghe.com
+    # for Enterprise Cloud with data residency, and HOST/api/graphql for Enterprise Server.
+    if parts.netloc == "api.github.com" or re.fullmatch(r"api\.[\w-]+\.ghe\.com", parts.netloc):
+        return f"https://{parts.netloc.removeprefix('api.')}"
+    return f"https://{parts.netloc}" if parts.path == "/api/graphql" else ""
+
+
+def find_pages(frame: pd.DataFrame) -> dict[tuple[int, int], str]:
+    """Return the pages of the repositories that a table shows, by row and column of their names."""
+    site, at = find_site(frame.attrs["source"]), [*frame.columns].index("name")
+    if not site:
+        return {}
+    rows = zip(frame["owner"], frame["name"], strict=True)
+    return {
+        (row, at): f"{site}/{quote(owner, safe='')}/{quote(name, safe='')}"
+        for row, (owner, name) in enumerate(islice(rows, count_shown(len(frame))))
+    }
+
+
+def is_snapshot(source: str) -> bool:
+    return "embedded snapshot of" in source
 
 
 @dataclass(slots=True, eq=False)
@@ -197,8 +248,8 @@ class StarRun:
         }
 
 
+#: The state that a view shows before the first search.
 IDLE = {"phase": "idle", "text": "", "budget": "", "got": 0, "wanted": None}
-"""The state that a view shows before the first search."""
 
 
 def read_limit(value: SupportsIndex | str | None) -> int | None:
@@ -243,6 +294,6 @@ def write_caption(frame: pd.DataFrame) -> str:
         parts = [f"No repository matches {query}."]
     if source:
         # A snapshot covers some repositories at one date, so its counts differ from GitHub's.
-        but = ", not GitHub's counts" if "snapshot" in source else ""
+        but = ", not GitHub's counts" if is_snapshot(source) else ""
         parts.append(f"Source: {source}{but}.")
     return sanitize_text(" ".join([*parts, *attrs["notes"]]), 1000)

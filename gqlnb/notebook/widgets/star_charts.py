@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import asdict, dataclass
-from math import floor, log10
+from math import ceil, floor, log10, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,27 +23,20 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-__all__ = [
-    "TOP",
-    "Bin",
-    "StarBar",
-    "build_charts",
-    "build_histogram",
-    "build_histogram_grid",
-    "find_top",
-]
+__all__ = ["build_charts", "build_histogram_grid"]
 
 TOP = 20  # bars; more leave no space for their names
-NAME = 60  # characters of a name
-FEWEST, MOST = 8, 12  # ranges of the histogram: fewer are coarse, more are hard to read
-# Steps within a power of ten: 1-2-5, then the series R10, R20 and R40 of ISO 3 (preferred numbers).
+NAME = 140  # characters of owner and name on GitHub, at most
+FEWEST, LEAST = 8, 3  # ranges of the histogram, of many values and of a few
+SPARE = 4  # more ranges than the fewest; still more are hard to read
+# Steps within a power of ten: 1, 1-2-5, then series R10, R20, R40 of ISO 3 (preferred numbers).
 R10 = (1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8)
 R20 = (*R10, 1.12, 1.4, 1.8, 2.24, 2.8, 3.55, 4.5, 5.6, 7.1, 9)
 R40 = (
     *(*R20, 1.06, 1.18, 1.32, 1.5, 1.7, 1.9, 2.12, 2.36, 2.65, 3, 3.35, 3.75, 4.25, 4.75),
     *(5.3, 6, 6.7, 7.5, 8.5, 9.5),
 )
-SERIES = ((1, 2, 5), R10, R20, R40)
+SERIES = ((1,), (1, 2, 5), R10, R20, R40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +78,26 @@ def build_histogram(counts: ArrayLike) -> list[Bin]:
     if not numbers.size:
         return []
     most = int(numbers.max())
-    starts = choose_edges(int(numbers.min()), most)
+    # The square root of their number, as usual, lest most of the ranges be empty.
+    fewest = max(LEAST, min(FEWEST, ceil(sqrt(numbers.size))))
+    starts = choose_edges(int(numbers.min()), most, fewest)
     places = np.searchsorted(np.asarray(starts), numbers, side="right") - 1
     found = np.bincount(places, minlength=len(starts)).tolist()
     ends = [*(start - 1 for start in starts[1:]), max(most, starts[-1])]
     return [Bin(*row) for row in zip(starts, ends, found, strict=True)]
 
 
-def choose_edges(low: int, high: int) -> list[int]:
-    """Return the lower ends of ranges that cover `low` to `high`."""
+def choose_edges(low: int, high: int, fewest: int) -> list[int]:
+    """Return the lower ends of `fewest` or some more ranges that cover `low` to `high`."""
     if low == high:
         return [low]
     for steps in SERIES:
         found = select_steps(steps, low, high)
-        if len(found) >= FEWEST:
+        if len(found) >= fewest:
             return found
     # Below a third of a power of ten a logarithmic scale is nearly linear: steps 1, 2, 5, 10 ...
     widths = (digit * 10**power for power in range(15) for digit in (1, 2, 5))
-    step = next(width for width in widths if (high - low) // width < MOST)
+    step = next(width for width in widths if (high - low) // width < fewest + SPARE)
     return list(range(low // step * step, high + 1, step))
 
 

@@ -2,7 +2,7 @@
 // one message with all it needs, and the kernel reads what stands in the boxes.
 
 import { barChart, histogram } from "./charts.js";
-import { connect, copy, grouped, isEnter, keepKeys, make, tabAt, unique } from "./common.js";
+import { connect, copy, grouped, isEnter, keepKeys, make, pageOf, restFarAway, tabAt, unique } from "./common.js";
 import { gridKeys, makeGrid } from "./grid.js";
 
 const DECADE = 20; // steps of the slider
@@ -214,10 +214,11 @@ function render({ model, el }) {
     if (!now || now.number === found?.number) return;
     found = now;
     grid?.close();
-    grid = makeGrid((question) => kernel.ask({ kind: "grid", ...question }), "Repositories");
+    const link = (name, value) => name === "name" && pageOf(now.site, value("owner"), value("name"));
+    grid = makeGrid((question) => kernel.ask({ kind: "grid", ...question }), "Repositories", link);
     view.rows.replaceChildren(grid.root);
     view.result.hidden = false;
-    view.pictures.top.show(now.top);
+    view.pictures.top.show({ ...now.top, site: now.site });
     view.pictures.spread.show(now.spread);
     view.source.textContent = now.caption;
     view.copied.textContent = "";
@@ -242,8 +243,9 @@ function render({ model, el }) {
   const onSubmit = (event) => {
     event.preventDefault();
     typed.clear();
-    const query = joined({ stars: view.stars.value, also: view.also.value, order: view.order.value });
-    const message = { kind: "run", query, limit: view.limit.value.trim() };
+    const stars = view.stars.value;
+    const query = joined({ stars, also: view.also.value, order: view.order.value });
+    const message = { kind: "run", query, stars, limit: view.limit.value.trim() };
     showState(view, { phase: "running", text: answered ? "Searching …" : "Waiting for the kernel …" });
     if (answered) ask(message);
     else waiting = message;
@@ -275,8 +277,10 @@ function render({ model, el }) {
   model.on("change:query", setBoxes);
   model.on("change:limit", setBoxes);
   setBoxes();
+  const sight = restFarAway(el, view.root);
   kernel.hello();
   return () => {
+    sight.close();
     kernel.close();
     grid?.close();
     for (const picture of Object.values(view.pictures)) picture.close();

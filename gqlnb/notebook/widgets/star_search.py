@@ -1,9 +1,4 @@
-"""A widget to search repositories by stars, with a table and two charts.
-
-Each click sends one message with all parameters, which any thread may handle. A composite of
-ipywidgets controls would search with an old threshold: ipykernel 7 may pass the messages of two
-comms to two threads, one of them busy.
-"""
+"""A widget to search repositories by stars, with a table and two charts."""
 
 from __future__ import annotations
 
@@ -17,7 +12,7 @@ import traitlets
 
 from gqlnb.errors import QueryError, describe_exception, sanitize_text
 from gqlnb.github.builtin_connections import open_client
-from gqlnb.github.star_query import parse_star_query
+from gqlnb.github.star_query import check_threshold, parse_star_query
 from gqlnb.github.star_results import collect_stars
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
 from gqlnb.notebook.widgets.data_grid import GridSource
@@ -25,6 +20,8 @@ from gqlnb.notebook.widgets.live_output import SavedOutput
 from gqlnb.notebook.widgets.search_run import (
     IDLE,
     StarRun,
+    find_pages,
+    find_site,
     format_client,
     read_limit,
     write_caption,
@@ -32,7 +29,7 @@ from gqlnb.notebook.widgets.search_run import (
     write_query_text,
 )
 from gqlnb.notebook.widgets.star_charts import build_charts, build_histogram_grid
-from gqlnb.result.renderer import ROWS_SHOWN, render_frame
+from gqlnb.result.renderer import count_shown, render_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,9 +44,13 @@ if TYPE_CHECKING:
 __all__ = ["StarSearch"]
 
 ACKNOWLEDGED: Message = {"kind": "heard"}
+PROPOSED_QUERY = ">10000"
 STATE_INTERVAL = 0.1  # seconds; ten per second look smooth, JupyterLab refuses more than 1,000
 
 
+# Each click sends one message with all parameters, which any thread may handle. A composite of
+# ipywidgets controls would search with an old threshold: ipykernel 7 may pass the messages of two
+# comms to two threads, one of them busy.
 class StarSearch(Widget):
     """Search repositories by their number of stars.
 
@@ -61,7 +62,8 @@ class StarSearch(Widget):
     query
         The threshold in stars, ``">N"``, ``">=N"``, ``"N..M"``, ``"N"``, or a number N, which means
         ``">N"``. A text may have other terms of GitHub's search, as for :func:`gqlnb.stars`:
-        ``">1000 language:python sort:forks"``.
+        ``">1000 language:python sort:forks"``. The widget searches for it when it is first
+        displayed. None: ``">10000"`` is proposed, and a click on Search starts.
     limit
         The largest number of rows to fetch, at least 1; None for all that match.
     client
@@ -98,10 +100,10 @@ class StarSearch(Widget):
 
     def __init__(
         self,
-        query: SupportsIndex | str = ">10000",
+        query: SupportsIndex | str | None = None,
         *,
         limit: SupportsIndex | None = 100,
-        client: Any = "demo",
+        client: object = "demo",
     ) -> None:
         # Set before the comm opens: its first message may arrive in another thread.
         self._client = client
@@ -113,7 +115,9 @@ class StarSearch(Widget):
         self._callback_errors: str | None = None
         self._callbacks: list[OnResult] = []
         self._saved_output = SavedOutput()
-        super().__init__(query=str(parse_star_query(query)), limit=read_limit(limit))
+        self._search_when_shown = query is not None
+        text = str(parse_star_query(PROPOSED_QUERY if query is None else query))
+        super().__init__(query=text, limit=read_limit(limit))
 
     @traitlets.validate("query")
     def _validate_query(self, proposal: Mapping[str, Any]) -> str:
@@ -216,7 +220,7 @@ class StarSearch(Widget):
 
     def close(self) -> None:
         """Stop the running search and close all views."""
-        if self.comm is not None:  # a widget that was never opened has no search
+        if hasattr(self, "_lock"):  # else its arguments were wrong
             self.cancel()
         super().close()
 
@@ -224,10 +228,10 @@ class StarSearch(Widget):
         client = format_client(self._client)
         return f"{type(self).__name__}({self.query!r}, limit={self.limit}, client={client})"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the view, and display its HTML in an output that later results replace."""
         bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is not None and self._saved_output.show(self._build_html()):
+        if self._saved_output.show(self._build_html()):
             del bundle[0]["text/html"]
         return bundle
 
@@ -236,9 +240,10 @@ class StarSearch(Widget):
             frame = self._frame_copy
         if frame is None:
             return f"<p>{escape(repr(self))}: run this notebook to search.</p>"
-        note = f" The first {ROWS_SHOWN} are shown." if len(frame) > ROWS_SHOWN else ""
+        shown = count_shown(len(frame))
+        note = f" The first {shown} are shown." if len(frame) > shown else ""
         bins = build_histogram_grid(frame)
-        table = render_frame(frame, f"{write_caption(frame)}{note}")
+        table = render_frame(frame, f"{write_caption(frame)}{note}", find_pages(frame))
         return f"{table}{bins.to_html() if bins.rows else ''}"
 
     def _handle_view_message(
@@ -246,12 +251,13 @@ class StarSearch(Widget):
     ) -> Message | None:
         match message:
             case {"kind": "hello"}:
+                self._start_if_first()
                 self._send_status(found=True)
             case {"kind": "cancel"}:
                 self.cancel()
                 return ACKNOWLEDGED
-            case {"kind": "run", "query": str(query), "limit": str(limit)}:
-                self._start_from_view(query, limit)
+            case {"kind": "run", "query": str(query), "stars": str(stars), "limit": str(limit)}:
+                self._start_from_view(query, stars, limit)
                 return ACKNOWLEDGED
             case {"kind": "grid"}:
                 self._run_in_thread(partial(self._answer_grid, message), message)
@@ -265,9 +271,18 @@ class StarSearch(Widget):
             raise QueryError(msg)
         return source.answer(message)
 
-    def _start_from_view(self, query: str, limit: str) -> None:
-        """Search with the texts of the boxes."""
+    def _start_if_first(self) -> None:
+        """Search for the query of the call, unless a search was started before."""
+        with self._lock:
+            is_due = self._search_when_shown and self._current_run is None
+            self._search_when_shown = False
+        if is_due:
+            self.start()
+
+    def _start_from_view(self, query: str, stars: str, limit: str) -> None:
+        """Search with the texts of the boxes; `stars`, a part of `query`, is the first of them."""
         try:
+            check_threshold(stars)
             parsed, most = str(parse_star_query(query)), read_limit(limit)
         except QueryError as error:
             self._fail_run(self._begin_run(sanitize_text(query, 80), None), error)
@@ -312,7 +327,7 @@ class StarSearch(Widget):
                 frame = collect_stars(run.query, limit=run.limit, client=client, on_page=on_page)
             copied = frame.copy()
             found, source = self._describe_result(run, copied), GridSource(copied)
-        except Exception as error:  # the view and .error report it
+        except Exception as error:  # noqa: BLE001 - the view and .error report it
             self._fail_run(run, error)
             return
         with self._lock:
@@ -332,6 +347,7 @@ class StarSearch(Widget):
         return {
             "caption": write_caption(frame),
             "rows": len(frame),
+            "site": find_site(frame.attrs["source"]),
             "text": write_query_text(frame, run.limit),
             "code": write_python(run.query, run.limit, self._client, get_notebook_names()),
             **build_charts(frame),
@@ -346,7 +362,7 @@ class StarSearch(Widget):
         for function in callbacks:
             try:
                 function(run.get_frame())
-            except Exception as error:  # the user's function; the search itself succeeded
+            except Exception as error:  # noqa: BLE001 - the user's function, not the search
                 wrong.append(error)
                 self._report_callback_error(run, function, error)
         return wrong

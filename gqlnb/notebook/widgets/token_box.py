@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import traitlets
 
-from gqlnb.auth import Token
 from gqlnb.errors import AuthError, sanitize_text
 from gqlnb.notebook.widgets.base import Widget
+from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +77,7 @@ class TokenBox(Widget):
         if held is None:
             label = sanitize_text(self.label, 40)
             msg = (
-                f"Nothing was typed into the box {label!r} yet. Type the token there and press "
+                f"No token was entered in the box {label!r} yet. Type it there and press "
                 "Enter, then run this cell again."
             )
             raise AuthError(msg)

@@ -1,8 +1,4 @@
-"""JSON data for a tree view: the children of one value at a time, and search.
-
-The front end is ``tree.js``. A value is addressed by positions instead of keys, because keys of
-mappings may be of any type.
-"""
+"""JSON data for a tree view: the children of one value at a time, and search."""
 
 from __future__ import annotations
 
@@ -26,6 +22,8 @@ COPIED = 2_000_000  # characters of JSON in the clipboard; larger data belong in
 ENCODER = json.JSONEncoder(ensure_ascii=False, default=describe_value)
 
 
+# The front end is `tree.js`. A value is addressed by positions instead of keys, because keys of
+# mappings may be of any type.
 class TreeSource:
     """Answers the messages of a tree view.
 

@@ -22,17 +22,40 @@ const withoutTextFonts = {
   },
 };
 
-// The editors name that font alone; without it they would fall back to one of unequal widths.
+// Changes of single expressions in GraphiQL's packages, by the end of the file's path.
 const FONT = 'fontFamily: "\\"Fira Code\\"",';
 const OWN_FONT = "fontFamily: \"var(--jp-code-font-family, ui-monospace, 'DejaVu Sans Mono', monospace)\",";
-const withOwnFont = {
-  name: "with-own-font",
+const CHANGES = {
+  "@graphiql/react/dist/utility/create-editor.js": [
+    [FONT, OWN_FONT], // named alone, it would fall back to a font of unequal widths
+    ["fontSize: 15", "fontSize: 13"],
+    ["scrollbar: {", "scrollbar: { alwaysConsumeMouseWheel: false,"], // the page scrolls on at the end
+  ],
+  // A tab must not hold the button that closes it: these are items of a list, with two buttons.
+  "@graphiql/react/dist/components/tabs/index.js": [
+    ['"aria-selected": isActive', '"aria-current": isActive'],
+    ['role: "tab",', ""],
+    ['role: "tablist",', ""],
+  ],
+  // Landmarks of one name would repeat where several views are on a page.
+  "graphiql/dist/GraphiQL.js": [
+    ['"section", {', '"div", { role: "group",'],
+    ['role: "tabpanel",', 'role: "group",'],
+  ],
+  "@graphiql/react/dist/components/response-editor.js": [['"section", {', '"div", { role: "group",']],
+};
+const withChanges = {
+  name: "with-changes",
   setup(made) {
-    made.onLoad({ filter: /react[\\/]dist[\\/]utility[\\/]create-editor\.js$/ }, async ({ path }) => {
-      const text = await readFile(path, "utf8");
-      if (!text.includes(FONT)) throw new Error("@graphiql/react names its font in another way");
-      return { contents: text.replace(FONT, OWN_FONT).replace("fontSize: 15", "fontSize: 13") };
-    });
+    for (const [path, changes] of Object.entries(CHANGES))
+      made.onLoad({ filter: new RegExp(`node_modules[\\\\/]${path.replaceAll("/", "[\\\\/]")}$`) }, async (file) => {
+        let contents = await readFile(file.path, "utf8");
+        for (const [from, to] of changes) {
+          if (!contents.includes(from)) throw new Error(`${path} has no ${from}`);
+          contents = contents.replaceAll(from, to);
+        }
+        return { contents };
+      });
   },
 };
 
@@ -59,7 +82,7 @@ const worker = (name, path) =>
   build({ ...options, entryPoints: [{ out: name, in: path }], format: "iife" });
 
 const built = await Promise.all([
-  build({ ...options, entryPoints: ["graphiql.jsx"], format: "esm", plugins: [withoutTextFonts, withOwnFont] }),
+  build({ ...options, entryPoints: ["graphiql.jsx"], format: "esm", plugins: [withoutTextFonts, withChanges] }),
   worker("editor.worker", "monaco-editor/esm/vs/editor/editor.worker.js"),
   worker("json.worker", "monaco-editor/esm/vs/language/json/json.worker.js"),
   worker("graphql.worker", "monaco-graphql/esm/graphql.worker.js"),
@@ -115,7 +138,14 @@ for (const name of [...used].sort()) {
 const rule = `\n\n${"=".repeat(72)}\n\n`;
 const notices = ["The GraphiQL bundle beside this file contains these packages.", ...sections];
 
+// One other character makes V8 keep the whole of a script with two bytes for each: 4.6 MB more. Only
+// regular expressions have any left, which read the escapes alike.
+const inAscii = ({ path, text }) =>
+  path.endsWith(".js")
+    ? text.replace(/[^\0-\x7f]/g, (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    : text;
+
 await mkdir(out, { recursive: true });
-for (const { path, contents } of built.flatMap(({ outputFiles }) => outputFiles))
-  await writeFile(join(out, `${basename(path)}.gz`), gzipSync(contents, { level: 9 }));
+for (const file of built.flatMap(({ outputFiles }) => outputFiles))
+  await writeFile(join(out, `${basename(file.path)}.gz`), gzipSync(inAscii(file), { level: 9 }));
 await writeFile(join(out, "NOTICES.txt"), `${notices.join(rule)}\n`);

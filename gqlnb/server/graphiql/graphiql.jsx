@@ -1,7 +1,7 @@
 // GraphiQL as one function, for the page of the server and for the Explorer in a notebook. They hand
 // in what differs: how a request is sent.
 import { GraphiQL, HISTORY_PLUGIN } from "graphiql";
-import { ImagePreview, ToolbarButton, markdown, useGraphiQL } from "@graphiql/react";
+import { ImagePreview, ToolbarButton, markdown, useGraphiQL, useGraphiQLActions } from "@graphiql/react";
 import { parse } from "graphql";
 import { TabFocus } from "monaco-editor/esm/vs/editor/browser/config/tabFocus.js";
 import { MonacoGraphQLAPI } from "monaco-graphql/esm/api.js";
@@ -40,8 +40,7 @@ const SHARED = new Set(["graphiql:queries", "graphiql:favorites"]);
 const history = new Map();
 
 /** Return a storage that is forgotten with the page: what is typed may be none of others' business. */
-function memory() {
-  const kept = new Map([["graphiql:secondaryEditorFlex", "2"]]); // room for three variables
+function memory(kept = new Map([["graphiql:secondaryEditorFlex", "2"]])) { // room for three variables
   const of = (name) => (SHARED.has(name) ? history : kept);
   return {
     getItem: (name) => of(name).get(name) ?? null,
@@ -51,14 +50,32 @@ function memory() {
     get length() {
       return kept.size;
     },
+    copy: () => new Map(kept),
   };
 }
 
+// The same list at each rendering: GraphiQL closes its open plugin when it is given another one.
+const PLUGINS = [HISTORY_PLUGIN];
+
 /** Hand out the editors as they come, to read and to set what stands in them. */
-function Editors({ editors }) {
+function Editors({ editors, answer }) {
   const query = useGraphiQL((state) => state.queryEditor);
   const variables = useGraphiQL((state) => state.variableEditor);
-  useEffect(() => Object.assign(editors, { query, variables }) && undefined, [query, variables]);
+  const headers = useGraphiQL((state) => state.headerEditor);
+  const response = useGraphiQL((state) => state.responseEditor);
+  const tabs = useGraphiQL((state) => state.tabs);
+  const activeTabIndex = useGraphiQL((state) => state.activeTabIndex);
+  const { updateActiveTabValues } = useGraphiQLActions();
+  useEffect(() => {
+    Object.assign(editors, { query, variables, response, tabs, activeTabIndex });
+  }, [query, variables, response, tabs, activeTabIndex]);
+  useEffect(() => headers?.updateOptions({ readOnly: true }), [headers]); // the client has them
+  useEffect(() => {
+    if (!response || !answer) return;
+    const text = answer.shown ?? JSON.stringify(exactly(answer.text), null, 2);
+    response.setValue(text);
+    updateActiveTabValues({ response: text });
+  }, [response, answer]);
   return null;
 }
 
@@ -74,10 +91,10 @@ function exactly(text) {
 }
 
 /** Read the answer to introspection, its pictures in Markdown as the text that they are written in. */
-const schemaOf = (text) =>
-  JSON.parse(text, (_name, value) =>
-    typeof value === "string" ? value.replaceAll("![", "!\\[") : value,
-  );
+const schemaOf = (text) => {
+  if (!text.includes("![")) return JSON.parse(text); // several times faster
+  return JSON.parse(text, (_name, value) => (typeof value === "string" ? value.replaceAll("![", "!\\[") : value));
+};
 
 /** Return variables as JSON: as they are typed, or as GraphiQL reads comments and trailing commas. */
 function asJson(typed, read) {
@@ -154,14 +171,16 @@ const toolbar = (buttons) => (
  *       query, variables (JSON text, or nothing), operationName, and whether it is a subscription
  *       or GraphiQL's own introspection; `next` takes the JSON text of an answer, `error` words;
  *   theme  "light" or "dark";  query, variables  what to begin with;
+ *   headers  what the client sends, as JSON to read, in a pane of its own;
+ *   answer  {text}, the JSON of an answer to show;
  *   buttons  of the toolbar;  onEdit({query, variables})  is called after a change.
- * Returned are set(options), to change some of them, text(), what stands in the editors, and
- * unmount().
+ * Returned are set(options), to change some of them, text(), what stands in the editors, unmount(),
+ * and leave(): it unmounts, and returns options for a later mount() that goes on from there.
  */
 export function mount(element, options) {
   const editors = {};
   const prefix = `gqlnb${crypto.randomUUID()}`;
-  const storage = memory();
+  const storage = memory(options.kept);
   const fetcher = fetching((...given) => now.run(...given), editors);
   const text = () => ({
     query: editors.query?.getValue() ?? "",
@@ -171,8 +190,25 @@ export function mount(element, options) {
   // Editors of several views would share their texts if their names were equal.
   const root = createRoot(element, { identifierPrefix: prefix });
   let now = options;
+  const leaving = () => {
+    const { tabs, activeTabIndex, response } = editors;
+    const { query, variables, kept, answer } = now;
+    if (!response) return { query, variables, kept, answer }; // the editors are not there yet
+    const shown = { ...text(), response: response.getValue() };
+    // GraphiQL itself would store the tabs without their answers, and half a second later.
+    const whole = tabs.map((tab, at) => ({ ...tab, ...(at === activeTabIndex && shown), headers: null }));
+    return {
+      ...text(),
+      kept: storage.copy().set("graphiql:tabState", JSON.stringify({ activeTabIndex, tabs: whole })),
+      answer: shown.response ? { shown: shown.response } : undefined,
+    };
+  };
+  const unmount = () => {
+    root.unmount();
+    for (const view of schemas.keys()) if (view.includes(prefix)) schemas.delete(view);
+  };
   const render = () => {
-    const { theme, query, variables, buttons = [] } = now;
+    const { theme, query, variables, headers, answer, buttons = [] } = now;
     root.render(
       <GraphiQL
         fetcher={fetcher}
@@ -182,11 +218,13 @@ export function mount(element, options) {
         initialQuery={query}
         initialVariables={variables || undefined}
         defaultEditorToolsVisibility="variables"
-        isHeadersEditorEnabled={false}
+        initialHeaders={headers}
+        defaultHeaders={headers}
+        isHeadersEditorEnabled={headers !== undefined}
         showPersistHeadersSettings={false}
         inputValueDeprecation
         schemaDescription
-        plugins={[HISTORY_PLUGIN]}
+        plugins={PLUGINS}
         onEditQuery={edited}
         onEditVariables={edited}
       >
@@ -194,7 +232,7 @@ export function mount(element, options) {
           <></>
         </GraphiQL.Logo>
         {toolbar(buttons)}
-        <Editors editors={editors} />
+        <Editors editors={editors} answer={answer} />
       </GraphiQL>,
     );
   };
@@ -205,9 +243,11 @@ export function mount(element, options) {
       render();
     },
     text,
-    unmount() {
-      root.unmount();
-      for (const view of schemas.keys()) if (view.includes(prefix)) schemas.delete(view);
+    unmount,
+    leave() {
+      const left = leaving();
+      unmount();
+      return left;
     },
   };
 }

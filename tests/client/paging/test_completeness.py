@@ -1,4 +1,4 @@
-"""Answers that prove that all items came, and answers that do not: one service for each case."""
+"""Completeness of paged results: one service for each case."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gqlnb.client.transports import InProcessTransport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from gqlnb import Result
 
@@ -122,7 +123,7 @@ def test_first_and_last_together_are_not_proved_complete() -> None:
 
 
 def test_lists_beside_the_edges_are_not_paged() -> None:
-    """Groups refer to all items, so they come once."""
+    """Groups refer to all items, so they are in the result once."""
     text = '{ items(first: 5) { groups(by: "x") { key } } }'
     result, _ = execute_all(CONNECTION, serve_items(connect), text)
     assert result.data == {"items": {"groups": [{"key": "a"}]}}
@@ -141,7 +142,7 @@ def test_equal_rows_without_key_and_count_are_not_proved_complete(rows: int) -> 
     assert result.data["items"] == visits
     assert result.report is not None
     assert not result.report.complete
-    assert "nothing tells their rows apart" in said[0]
+    assert "no selected field tells the rows apart" in said[0]
 
 
 def test_short_pages_in_the_middle_do_not_end_a_list() -> None:
@@ -195,16 +196,104 @@ def test_an_empty_page_with_a_token_is_not_the_end() -> None:
 
 
 def test_a_list_of_a_round_length_is_not_proved_complete() -> None:
-    """20 items for a limit of 100 may be all, or the endpoint's maximum."""
+    """20 or 16 items for a limit of 100 may be all, or the endpoint's maximum."""
     sdl = ITEM + "type Query { items(limit: Int): [Item!]! }"
-    resolvers = serve_items(lambda args: cut(ITEMS, args, 20))
-    result, _ = execute_all(sdl, resolvers, "{ items(limit: 100) { name } }")
-    assert result.report is not None
-    assert not result.report.complete
+    for most in (20, 16):
+        resolvers = serve_items(lambda args, most=most: cut(ITEMS, args, most))
+        result, _ = execute_all(sdl, resolvers, "{ items(limit: 100) { name } }")
+        assert result.report is not None
+        assert not result.report.complete
     resolvers = serve_items(lambda args: cut(ITEMS[:17], args, 20))
     result, _ = execute_all(sdl, resolvers, "{ items(limit: 100) { name } }")
     assert result.report is not None
     assert result.report.complete
+
+
+def test_an_empty_list_with_a_limit_is_complete() -> None:
+    """No limit leaves nothing of a list."""
+    sdl = ITEM + "type Query { items(limit: Int): [Item!]! }"
+    for text in ("{ items { name } }", "{ items(limit: 10) { name } }"):
+        result, said = execute_all(sdl, serve_items(lambda _: []), text)
+        assert result.report is not None
+        assert (result.report.complete, said) == (True, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "text"),
+    [
+        ("after: ID", "Item!", "{ items { name } }"),
+        ("cursor: String", "Item!", '{ items(cursor: "1") { name } }'),
+        ("nextToken: String", "String!", "{ items }"),
+    ],
+)
+def test_a_plain_list_after_a_cursor_is_not_proved_complete(
+    arguments: str, kind: str, text: str
+) -> None:
+    """Nothing tells which value of an item the argument takes."""
+    sdl = ITEM + f"type Query {{ items({arguments}): [{kind}]! }}"
+    resolvers = serve_items(lambda _: ITEMS[:7] if kind == "Item!" else ["a", "b"])
+    result, said = execute_all(sdl, resolvers, text)
+    assert result.report is not None
+    assert result.report.doubts == (
+        f"items: it takes `{arguments.partition(':')[0]}:`, and its pages do not say whether more "
+        "follow.",
+    )
+    assert len(said) == 1
+
+
+def test_a_date_filter_is_not_a_cursor() -> None:
+    """A list without paging arguments is complete."""
+    sdl = ITEM + "scalar DateTime type Query { items(after: DateTime!): [Item!]! }"
+    text = '{ items(after: "2020-01-01T00:00:00Z") { name } }'
+    result, said = execute_all(sdl, serve_items(lambda _: ITEMS[:10]), text)
+    assert result.report is not None
+    assert (result.report.complete, said) == (True, [])
+
+
+def test_a_null_flag_does_not_end_a_connection() -> None:
+    """`hasNextPage: null` does not tell whether more items follow."""
+    sdl = CONNECTION.replace("hasNextPage: Boolean!", "hasNextPage: Boolean")
+    page = {"nodes": ITEMS[:7], "pageInfo": {"hasNextPage": None, "endCursor": "7"}}
+    text = "{ items(first: 10) { nodes { name } } }"
+    result, _ = execute_all(sdl, serve_items(lambda _: page), text)
+    assert result.report is not None
+    assert result.report.ended == "`hasNextPage` is null"
+
+
+def test_an_empty_page_that_promises_more_is_not_the_end() -> None:
+    """The report says that more items follow."""
+    sdl = (
+        ITEM
+        + "type Page { items: [Item!]! hasMore: Boolean! } "
+        + "type Query { items(offset: Int, limit: Int): Page! }"
+    )
+    resolvers = serve_items(lambda args: {"items": cut(ITEMS, args), "hasMore": True})
+    result, _ = execute_all(sdl, resolvers, "{ items(limit: 10) { items { name } hasMore } }")
+    assert len(result.data["items"]["items"]) == TOTAL
+    assert result.report is not None
+    assert result.report.ended == "a page is empty, but the endpoint reports more items"
+
+
+def test_an_incomplete_result_says_so_everywhere() -> None:
+    """In the report, the repr, the HTML, the attributes of the frame, and in one warning."""
+    sdl = ITEM + "type Query { items(limit: Int): [Item!]! }"
+    schema = Schema(sdl, serve_items(lambda args: cut(ITEMS, args, 20)))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        text = "{ items(limit: 100) { name } }"
+        result = Client(schema, schema=schema).execute_all(text, progress=False)
+        frame = result.frame()
+    reason = "20 items were returned for `limit: 100`"
+    assert result.report is not None
+    assert not result.report.complete
+    assert reason in result.report.doubts[0]
+    assert reason in repr(result)
+    assert reason in result._repr_mimebundle_()[0]["text/html"]
+    assert frame.attrs["partial"]
+    assert frame.attrs["report"] == result.report.to_dict()
+    assert reason in frame.attrs["report"]["notes"][0]
+    assert len(said) == 1
+    assert reason in str(said[0].message)
 
 
 def test_a_page_with_two_lists_is_not_proved_complete() -> None:
@@ -220,6 +309,316 @@ def test_a_page_with_two_lists_is_not_proved_complete() -> None:
     assert result.report.doubts == (
         "items: it takes `page:`, and its pages do not say whether more follow.",
     )
+
+
+PAGE_OBJECT = """
+type Item { id: ID name: String! }
+type PageInfo { hasNextPage: Boolean! total: Int }
+type Page {
+  pageInfo: PageInfo! media: [Item!]! users: [Item!]! results: [Item!]! genres: [Item!]!
+}
+type Query {
+  Page(page: Int, perPage: Int): Page! offsets(skip: Int, take: Int): Page!
+  search(limit: Int): Page!
+}
+"""
+
+
+def serve_page_objects(
+    lengths: Mapping[str, int], flag: str | None = None, most: Mapping[str, int] | None = None
+) -> Any:
+    """Return the resolvers of pages with several lists.
+
+    Parameters
+    ----------
+    lengths
+        The length of each list.
+    flag
+        The list that ``hasNextPage`` describes; None for the longest.
+    most
+        The endpoint's largest page of each list.
+    """
+    pages: list[dict[str, Any]] = []
+
+    def resolve(begin: Any, size: int) -> dict[str, Any]:
+        sizes = {name: min(size, (most or {}).get(name, size)) for name in lengths}
+        begins = {name: begin(sizes[name]) for name in lengths}
+        lists = {
+            name: [{"id": f"{n}", "name": f"{name}{n}"} for n in range(length)][
+                begins[name] : begins[name] + sizes[name]
+            ]
+            for name, length in lengths.items()
+        }
+        described = flag or max(lengths, key=lambda name: lengths[name])
+        more = begins[described] + sizes[described] < lengths[described]
+        genres = [{"id": f"g{n}", "name": f"genre{n}"} for n in range(3)]
+        info = {"hasNextPage": more, "total": lengths[described]}
+        pages.append({"genres": genres, "results": [], "users": [], **lists, "pageInfo": info})
+        return pages[-1]
+
+    resolvers = {
+        "Page": lambda _, args, __: resolve(
+            lambda size: ((args.get("page") or 1) - 1) * size, args.get("perPage") or 10
+        ),
+        "offsets": lambda _, args, __: resolve(lambda _: args.get("skip") or 0, args["take"]),
+        "search": lambda _, args, __: resolve(lambda _: 0, args["limit"]),
+    }
+    return {"Query": resolvers}
+
+
+def names(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the names in rows."""
+    return [row["name"] for row in rows]
+
+
+@pytest.mark.parametrize("field", ["Page(page: 1, perPage: 10)", "offsets(take: 10)"])
+@pytest.mark.parametrize("flag", ["media", "users"])
+@pytest.mark.parametrize("lengths", [(37, 13), (13, 37), (20, 20), (30, 0), (3, 2), (10, 5)])
+@pytest.mark.parametrize("selection", ["id name", "name"])
+def test_all_lists_of_a_page_object_are_continued(
+    field: str, flag: str, lengths: tuple[int, int], selection: str
+) -> None:
+    """Paging continues until all lists have ended, whichever the page info describes."""
+    resolvers = serve_page_objects({"media": lengths[0], "users": lengths[1]}, flag)
+    lists = f"media {{ {selection} }} users {{ {selection} }} genres {{ name }}"
+    result, said = execute_all(PAGE_OBJECT, resolvers, f"{{ page: {field} {{ {lists} }} }}")
+    page = result.data["page"]
+    assert names(page["media"]) == [f"media{n}" for n in range(lengths[0])]
+    assert names(page["users"]) == [f"users{n}" for n in range(lengths[1])]
+    assert names(page["genres"]) == ["genre0", "genre1", "genre2"]
+    assert page.keys() == {"media", "users", "genres"}
+    assert result.report is not None
+    assert result.report.complete
+    assert result.report.got == sum(lengths) + 3
+    assert not said
+    assert len(result.frame("page.users")) == lengths[1]
+
+
+def test_pages_of_a_page_object_have_the_next_items_of_each_list() -> None:
+    """A list that is the same on all pages is on each of them, without added fields."""
+    schema = Schema(PAGE_OBJECT, serve_page_objects({"media": 25, "users": 13}))
+    text = "{ Page(page: 1, perPage: 10) { media { name } users { name } genres { name } } }"
+    pages = [page.data["Page"] for page in Client(schema, schema=schema).pages(text)]
+    assert [len(page["media"]) for page in pages] == [10, 10, 5]
+    assert [len(page["users"]) for page in pages] == [10, 3, 0]
+    genres = [{"name": f"genre{n}"} for n in range(3)]
+    assert [page["genres"] for page in pages] == [genres] * 3
+
+
+def test_lists_of_a_page_object_with_different_limits_are_not_proved_complete() -> None:
+    """By offsets, items of the list with the smaller limit are skipped."""
+    resolvers = serve_page_objects({"media": 37, "users": 37}, most={"users": 4})
+    text = "{ offsets(take: 10) { media { name } users { name } } }"
+    result, said = execute_all(PAGE_OBJECT, resolvers, text)
+    assert len(result.data["offsets"]["media"]) == 37
+    assert result.report is not None
+    assert not result.report.complete
+    assert "offsets: its lists have pages of different lengths" in said[0]
+
+
+def test_the_bound_of_a_page_object_applies_to_each_list() -> None:
+    """A list as long as the limit may have more items, also beside a short one."""
+    for users, complete in ((3, True), (10, False)):
+        resolvers = serve_page_objects({"media": 3, "users": users})
+        text = "{ search(limit: 10) { media { name } users { name } } }"
+        result, _ = execute_all(PAGE_OBJECT, resolvers, text)
+        assert result.report is not None
+        assert result.report.complete is complete
+
+
+def test_max_results_limits_each_list_of_a_page_object() -> None:
+    """Paging continues until each list has ended or has enough items."""
+    resolvers = serve_page_objects({"media": 37, "users": 13})
+    text = "{ Page(page: 1, perPage: 10) { media { name } users { name } } }"
+    result, _ = execute_all(PAGE_OBJECT, resolvers, text, max_results=15)
+    assert len(result.data["Page"]["media"]) == 15
+    assert len(result.data["Page"]["users"]) == 13
+    assert result.report is not None
+    assert result.report.ended == "max_results"
+
+
+@pytest.mark.parametrize("limit", [{"max_results": 12}, {"max_requests": 1}])
+def test_a_limit_does_not_hide_other_gaps(limit: dict[str, int]) -> None:
+    """The limit itself is expected and needs no warning; an inner list that may be cut does."""
+    sdl = """
+    type Query { items(limit: Int, offset: Int): [Item!]! }
+    type Item { name: String! tags(limit: Int): [String!]! }
+    """
+    items = [{**item, "tags": ["a"] * 5} for item in ITEMS]
+    resolvers = serve_items(lambda args: cut(items, args))
+    text = "{ items(limit: 6) { name } }"
+    result, said = execute_all(sdl, resolvers, text, **limit)
+    assert result.report is not None
+    assert (result.report.complete, result.report.doubts, said) == (False, (), [])
+    text = "{ items(limit: 6) { name tags(limit: 5) } }"
+    result, said = execute_all(sdl, resolvers, text, **limit)
+    assert result.report is not None
+    assert result.report.ended in limit
+    assert len(result.report.doubts) == 1
+    assert len(said) == 1
+    assert "items.tags: the list is bounded by `limit:`" in said[0]
+
+
+def test_facets_beside_results_are_not_joined() -> None:
+    """Next to a list with a usual name for items, other lists stay as on the first page."""
+    sdl = PAGE_OBJECT.replace("genres: [Item!]!", "genres: [Item!]! facets: [Item!]!")
+    for lengths, complete in (({"results": 37}, True), ({"results": 37, "facets": 37}, False)):
+        resolvers = serve_page_objects({"facets": 0, **lengths}, "results")
+        text = "{ Page(page: 1, perPage: 10) { results { name } facets { name } } }"
+        result, _ = execute_all(sdl, resolvers, text)
+        assert len(result.data["Page"]["results"]) == 37
+        assert len(result.data["Page"]["facets"]) == (0 if complete else 10)
+        assert result.report is not None
+        assert result.report.complete is complete
+        assert complete or "`facets` differs between pages" in result.report.doubts[0]
+
+
+TWO_LISTS = (
+    ITEM
+    + """
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+type Items { nodes: [Item!]! pageInfo: PageInfo! totalCount: Int! }
+type Counted { total: Int! rows: [Item!]! }
+type Query {
+  a(first: Int, after: String): Items!
+  b(first: Int, after: String): Items!
+  plain(limit: Int, offset: Int): [Item!]!
+  counted(limit: Int, offset: Int): Counted!
+}
+"""
+)
+
+
+def serve_two_lists(length: int) -> dict[str, Any]:
+    """Return the resolvers of 40 items in `a`, and `length` items in each of the other lists."""
+
+    def connect_items(items: list[Any], args: Mapping[str, Any]) -> dict[str, Any]:
+        begin = int(args.get("after") or 0)
+        end = min(len(items), begin + (args.get("first") or 10))
+        info = {"hasNextPage": end < len(items), "endCursor": str(end)}
+        return {"nodes": items[begin:end], "pageInfo": info, "totalCount": len(items)}
+
+    items = ITEMS[:length]
+    return {
+        "Query": {
+            "a": lambda _, args, __: connect_items(ITEMS, args),
+            "b": lambda _, args, __: connect_items(items, args),
+            "plain": lambda _, args, __: cut(items, args, 10),
+            "counted": lambda _, args, __: {"total": length, "rows": cut(items, args, 10)},
+        }
+    }
+
+
+LEFT_OUT = "`path` leaves it out, so no further pages were requested; it may have more items."
+
+
+@pytest.mark.parametrize(
+    ("other", "length", "complete"),
+    [
+        ("b(first: 10) { nodes { name } }", 11, False),
+        ("b(first: 10) { nodes { name } }", 10, True),
+        ("plain(limit: 10) { name }", 10, False),
+        ("plain(limit: 10) { name }", 9, True),
+        ("plain { name }", 9, False),
+        ("counted(limit: 20) { rows { name } }", 10, False),
+        ("counted(limit: 20) { total rows { name } }", 10, True),
+        ("counted(limit: 20) { total rows { name } }", 11, False),
+    ],
+)
+def test_a_list_left_out_by_path_is_complete_only_if_its_first_page_is_all(
+    other: str, length: int, complete: bool
+) -> None:
+    """The page info, a count, or a page shorter than requested proves it."""
+    text = f"{{ a(first: 10) {{ nodes {{ name }} }} {other} }}"
+    result, said = execute_all(TWO_LISTS, serve_two_lists(length), text, path="a")
+    name = other.partition("(")[0].partition(" ")[0]
+    assert len(result.data["a"]["nodes"]) == TOTAL
+    assert result.report is not None
+    assert result.report.complete is complete
+    assert result.report.doubts == (() if complete else (f"{name}: {LEFT_OUT}",))
+    assert len(said) == (not complete)
+    assert all(LEFT_OUT in message for message in said)
+    assert (LEFT_OUT in repr(result)) is not complete
+    assert "pageInfo" not in repr(result.data)
+
+
+def test_frames_of_a_followed_list_are_complete_beside_a_list_left_out() -> None:
+    """Report, marks and warnings of a frame concern the list of its rows alone."""
+    text = "{ a(first: 10) { nodes { name } } b(first: 10) { nodes { name } } }"
+    schema = Schema(TWO_LISTS, serve_two_lists(11))
+    client = Client(schema, schema=schema)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = client.frame(text, path="a", pages="all")
+        result = client._collect_pages(text, None, path="a")
+        for each in (frame, result.frame("a"), result.frames["a"]):
+            assert len(each) == TOTAL
+            assert each.attrs["partial"] is False
+            assert each.attrs["report"]["complete"] is True
+            assert each.attrs["report"]["notes"] == []
+        assert result.arrow("a").num_rows == TOTAL
+    with pytest.warns(UserWarning, match="b: `path` leaves it out"):
+        other = result.frame("b")
+    assert other.attrs["partial"] is True
+    assert other.attrs["report"]["complete"] is False
+    assert result.frames["b"].attrs["partial"] is True
+
+
+@pytest.mark.parametrize("count", [" gqlnb_totalCount: totalCount", ""])
+def test_recordings_without_page_info_of_lists_left_out_are_replayed(
+    tmp_path: Path, count: str
+) -> None:
+    """The request is looked up without the added fields, one kind after the other."""
+    text = "{ a(first: 40) { nodes { name } } b(first: 10) { nodes { name } } }"
+    schema = Schema(TWO_LISTS, serve_two_lists(5))
+    file = tmp_path / "old.jsonl"
+    with Client(schema, schema=schema, recording=file, mode="record") as client:
+        client.execute_all(text, path="a", progress=False)
+    info = " gqlnb_pageInfo: pageInfo { hasNextPage endCursor }"
+    head, b, rest = file.read_text().partition(" b(first: 10)")
+    assert info in rest
+    rest = rest.replace(info, "", 1)
+    before, _, after = rest.rpartition(',"gqlnb_pageInfo":{')
+    rest = before + after.partition("}")[2]
+    file.write_text(head.replace(" gqlnb_totalCount: totalCount", count) + b + rest)
+    client = Client(schema, schema=schema, recording=file, mode="replay")
+    with pytest.warns(UserWarning, match="b: `path` leaves it out"):
+        result = client.execute_all(text, path="a", progress=False)
+    assert len(result.data["a"]["nodes"]) == TOTAL
+    assert len(result.data["b"]["nodes"]) == 5
+
+
+def test_inner_lists_left_out_by_path_are_reported_on_every_page() -> None:
+    """Doubts about the same inner list of several objects are counted."""
+    sdl = """
+    type Item { id: ID! name: String! x(first: Int, after: String): Names! y(limit: Int): [ID!]! }
+    type Names { nodes: [Item!]! pageInfo: PageInfo! }
+    type PageInfo { hasNextPage: Boolean! endCursor: String }
+    type Query { items(first: Int, after: String): Names! node(id: ID!): Item }
+    """
+
+    def connect_items(args: Mapping[str, Any]) -> dict[str, Any]:
+        begin = int(args.get("after") or 0)
+        info = {"hasNextPage": begin < 2, "endCursor": str(begin + 2)}
+        return {"nodes": ITEMS[begin : begin + 2], "pageInfo": info}
+
+    resolvers = {
+        "Query": {
+            "items": lambda _, args, __: connect_items(args),
+            "node": lambda _, args, __: ITEMS[int(args["id"])],
+        },
+        "Item": {
+            "x": lambda _, args, __: connect_items(args),
+            "y": lambda _, args, __: list(range(args["limit"])),
+        },
+    }
+    text = "{ items(first: 2) { nodes { x(first: 2) { nodes { id } } y(limit: 2) } } }"
+    result, _ = execute_all(sdl, resolvers, text, path="items.y")
+    assert [len(row["x"]["nodes"]) for row in result.data["items"]["nodes"]] == [2] * 4
+    assert result.report is not None
+    assert f"items.x: {LEFT_OUT} (4 times)" in result.report.doubts
+    assert f"items.x: {LEFT_OUT} (4 times)" in result.frame("items").attrs["report"]["notes"]
+    assert f"items.x: {LEFT_OUT} (4 times)" not in result.frame("items.y").attrs["report"]["notes"]
 
 
 def test_a_list_that_an_error_made_null_is_reported() -> None:
@@ -297,3 +696,256 @@ def test_many_small_inner_lists_take_few_requests() -> None:
     assert result.report is not None
     assert result.report.complete
     assert transport.sent < 100
+
+
+# -- reasons to doubt
+
+
+def test_different_items_with_one_id_are_kept_and_reported() -> None:
+    """Such an id does not tell whether an item came before."""
+    items = [{"id": str(n // 3), "name": f"n{n}"} for n in range(TOTAL)]
+    result, _ = execute_all(
+        PLAIN, serve_items(lambda args: cut(items, args)), "{ items(limit: 7) { id name } }"
+    )
+    assert result.data["items"] == items
+    assert result.report is not None
+    assert "items: different items have the same id" in result.report.doubts[0]
+
+
+def test_inner_lists_as_long_as_the_longest_may_have_been_cut() -> None:
+    """Their objects cannot be requested again, so that the lengths alone are known."""
+    sdl = """
+    type Query { items(limit: Int, offset: Int): [Item!]! }
+    type Item { name: String! tags(limit: Int, offset: Int): [Tag!]! }
+    type Tag { name: String! }
+    """
+    items = [
+        {"name": f"n{n}", "tags": [{"name": "t"}] * count} for n, count in enumerate((9, 3, 9))
+    ]
+    resolvers = serve_items(lambda args: cut(items, args))
+    result, _ = execute_all(sdl, resolvers, "{ items(limit: 5) { name tags { name } } }")
+    assert result.report is not None
+    assert result.report.doubts == (
+        "items.tags: the list may have more items, but its object cannot be requested again. "
+        "(2 times)",
+    )
+
+
+OWNERS = """
+type Query { items(limit: Int, offset: Int): [Owner!]! owner(id: ID!): Owner }
+type Owner { id: ID! name: String! pets(first: Int, offset: Int): [Pet!] }
+type Pet { id: ID! name: String! }
+"""
+
+
+def serve_owners(find: Any, pets: Any = None) -> Any:
+    """Return the resolvers of owners with seven pets each; `find` returns an owner by its id."""
+
+    def serve_pets(root: Any, args: Mapping[str, Any], _: Any) -> Any:
+        own = [{"id": f"{root['id']}/{n}", "name": f"p{n}"} for n in range(7)]
+        return cut(own, {**args, "limit": args.get("first")})
+
+    return {
+        "Query": {
+            "items": lambda _, args, __: cut(ITEMS[:6], args),
+            "owner": lambda _, args, __: find(int(args["id"])),
+        },
+        "Owner": {"pets": pets or serve_pets},
+    }
+
+
+PETS = "{ items(limit: 4) { id name pets(first: 3) { id name } } }"
+
+
+def test_a_different_object_than_the_requested_one_is_not_used() -> None:
+    """Its list would be added to that of another object."""
+    result, said = execute_all(OWNERS, serve_owners(lambda _: ITEMS[0]), PETS)
+    assert [len(owner["pets"]) for owner in result.data["items"]] == [7, 3, 3, 3, 3, 3]
+    assert all(pet["id"].startswith("1/") for pet in result.data["items"][1]["pets"])
+    assert result.report is not None
+    assert result.report.ended == (
+        "the endpoint returned a different object than the one requested"
+    )
+    assert len(said) == 1
+
+
+def test_a_page_lost_by_a_transient_error_is_requested_again() -> None:
+    """Once; the result is then complete."""
+    sent: list[int] = []
+
+    def find(number: int) -> Any:
+        sent.append(number)
+        if sent.count(2) == 1 and number == 2:
+            msg = "Something went wrong while executing your query."
+            raise ValueError(msg)
+        return ITEMS[number]
+
+    result, said = execute_all(OWNERS, serve_owners(find), PETS)
+    assert [len(owner["pets"]) for owner in result.data["items"]] == [7] * 6
+    assert result.report is not None
+    assert (result.report.complete, said) == (True, [])
+
+
+def test_an_error_in_a_later_page_is_reported() -> None:
+    """It made the list of an object null, which the report names."""
+
+    def serve_pets(root: Any, _: Any, __: Any) -> Any:
+        if root["id"] == "5":
+            msg = "Not today."
+            raise ValueError(msg)
+        return []
+
+    resolvers = serve_owners(lambda number: ITEMS[number], serve_pets)
+    result, _ = execute_all(OWNERS, resolvers, PETS)
+    assert [owner["pets"] for owner in result.data["items"]] == [[]] * 5 + [None]
+    assert result.report is not None
+    assert not result.report.complete
+    assert result.report.doubts == ("items.pets: not answered: Not today.",)
+
+
+INNER = """
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+type Query { items(first: Int, after: String): Items! }
+type Items { nodes: [Item!]! pageInfo: PageInfo! }
+type Item { id: ID! name: String! parts(first: Int, after: String): Parts! }
+type Parts { nodes: [Part!]! pageInfo: PageInfo! totalCount: Int! }
+type Part { id: ID! name: String! }
+"""
+
+
+def serve_parts(count: int, *, more: bool) -> Any:
+    """Return the resolvers of two items with three parts each, of which `count` are counted."""
+    parts = {"nodes": ITEMS[:3], "pageInfo": {"hasNextPage": more}, "totalCount": count}
+    page = {"nodes": ITEMS[:2], "pageInfo": {"hasNextPage": False}}
+    return {"Query": {"items": lambda *_: page}, "Item": {"parts": lambda *_: parts}}
+
+
+@pytest.mark.parametrize(("count", "word"), [(4, "fewer"), (2, "more"), (3, None)])
+def test_the_items_of_inner_connections_are_counted(count: int, word: str | None) -> None:
+    """If the query selects their count, it is compared for each connection."""
+    text = "{ items(first: 5) { nodes { parts(first: 5) { totalCount nodes { name } } } } }"
+    result, _ = execute_all(INNER, serve_parts(count, more=False), text)
+    assert result.report is not None
+    reason = f"items.parts: {word} items were returned than the endpoint's total count. (2 times)"
+    assert result.report.doubts == (() if word is None else (reason,))
+
+
+def test_inner_lists_of_a_list_left_out_by_path_are_checked() -> None:
+    """The list itself may be complete without them."""
+    parts = "nodes { name parts(first: 3) { nodes { name } } }"
+    text = f"{{ a: items(first: 5) {{ nodes {{ name }} }} b: items(first: 5) {{ {parts} }} }}"
+    result, _ = execute_all(INNER, serve_parts(3, more=True), text, path="a")
+    assert result.report is not None
+    assert result.report.doubts == (f"b.parts: {LEFT_OUT} (2 times)",)
+
+
+def test_rows_that_move_to_another_offset_are_not_proved_complete() -> None:
+    """Their cursors are offsets, which do not identify them, and they have no id."""
+    sdl = """
+    type Query { items(first: Int, after: String): Items! }
+    type Items { edges: [Edge!]! pageInfo: PageInfo! }
+    type PageInfo { hasNextPage: Boolean! endCursor: String }
+    type Edge { cursor: String! node: Row! }
+    type Row { name: String! }
+    """
+    rows = [{"name": f"n{n}"} for n in range(8)]
+
+    def resolve(args: Mapping[str, Any]) -> dict[str, Any]:
+        begin = int(args.get("after") or 0)
+        if begin:
+            rows.insert(0, {"name": "new"})
+        end = min(begin + 4, len(rows))
+        edges = [{"cursor": str(n + 1), "node": rows[n]} for n in range(begin, end)]
+        return {
+            "edges": edges,
+            "pageInfo": {"hasNextPage": not begin, "endCursor": str(end)},
+        }
+
+    text = "{ items(first: 4) { edges { cursor node { name } } } }"
+    result, said = execute_all(sdl, serve_items(resolve), text)
+    assert result.report is not None
+    assert not result.report.complete
+    assert "no selected field tells the rows apart" in said[0]
+
+
+def test_a_repeated_page_with_equal_items_ends_paging() -> None:
+    """Equal items within a page are kept, but not those of a page that came before."""
+    items = [ITEMS[0], ITEMS[0], ITEMS[1]]
+    result, _ = execute_all(PLAIN, serve_items(lambda _: items[:]), "{ items(limit: 3) { id } }")
+    assert [item["id"] for item in result.data["items"]] == ["0", "0", "1"]
+    assert result.report is not None
+    assert "2 consecutive pages contained no new items" in result.report.ended
+
+
+def test_lists_of_objects_in_a_plain_list_are_not_requested_again() -> None:
+    """The object around the plain list has a lookup, but its objects have none."""
+    sdl = """
+    type Query { owner(id: ID!): Owner }
+    type Owner { id: ID! tags: [Tag!]! }
+    type Tag { name: String! parts(first: Int, offset: Int): [Part!]! }
+    type Part { name: String! }
+    """
+    parts = [{"name": "a"}] * 3
+    tags = [{"name": name, "parts": parts} for name in "xy"]
+    text = '{ owner(id: "1") { tags { name parts(first: 3) { name } } } }'
+    resolvers = {"Query": {"owner": lambda *_: {"id": "1", "tags": tags}}}
+    result, _ = execute_all(sdl, resolvers, text)
+    assert result.report is not None
+    assert result.report.requests == 1
+    assert "their object cannot be requested again" in result.report.ended
+
+
+@pytest.mark.parametrize(
+    ("base", "declared", "count", "requests"),
+    [
+        (0, "links: Links", 40, 5),  # null, so that only an empty page shows the end
+        (0, "lastPage: Int", 40, 4),  # a number that is understood from the second page on
+        (0, "lastPage: Int", 20, 2),
+        (1, "lastPage: Int currentPage: Int", 40, 4),
+        (1, "currentPage: Int", 40, 5),
+    ],
+)
+def test_page_numbers_begin_where_the_endpoint_begins(
+    base: int, declared: str, count: int, requests: int
+) -> None:
+    """If the endpoint returns the number of the page, no request is needed to find out."""
+    sdl = f"""
+    {ITEM}
+    type Query {{ items(page: Int, perPage: Int): Page! }}
+    type Page {{ data: [Item!]! {declared} }}
+    type Links {{ nextPage: Int }}
+    """
+    items = ITEMS[:count]
+
+    def resolve(args: Mapping[str, Any]) -> dict[str, Any]:
+        page = args.get("page")
+        number = base if page is None else page
+        begin = max(0, number - base) * 10
+        last = base + count // 10 - 1
+        return {"data": items[begin : begin + 10], "lastPage": last, "currentPage": number}
+
+    result, _ = execute_all(sdl, serve_items(resolve), "{ items(perPage: 10) { data { id } } }")
+    assert [item["id"] for item in result.data["items"]["data"]] == [item["id"] for item in items]
+    assert result.report is not None
+    assert result.report.complete
+    assert result.report.requests == requests
+
+
+@pytest.mark.parametrize("cursor", ["", "endCursor", "at: endCursor"])
+def test_an_end_cursor_on_an_empty_page_is_the_end(cursor: str) -> None:
+    """Whether the query selects it or not, and by any name."""
+    sdl = ITEM + (
+        "type Query { items(after: String, limit: Int): Page! } "
+        "type Page { items: [Item!]! endCursor: String }"
+    )
+
+    def resolve(args: Mapping[str, Any]) -> dict[str, Any]:
+        begin = int(args.get("after") or 0)
+        page = ITEMS[begin : begin + 10]
+        return {"items": page, "endCursor": str(begin + len(page))}
+
+    text = f"{{ items(limit: 10) {{ items {{ id }} {cursor} }} }}"
+    result, said = execute_all(sdl, serve_items(resolve), text)
+    assert len(result.data["items"]["items"]) == TOTAL
+    assert result.report is not None
+    assert (result.report.complete, said) == (True, [])

@@ -1,4 +1,4 @@
-"""The faulty connections have the faults that they name, and the client copes with each."""
+"""Paging of connections with simulated faults."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def naive(name):
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_simple_loop_ends_only_if_the_endpoint_says_so(name):
+def test_a_simple_loop_ends_only_if_the_endpoint_ends_it(name):
     """It gets all items with duplicates, or never ends."""
     fault = FAULTS[name]
     got, requests = naive(name)
@@ -76,7 +76,7 @@ def careful(name, text, **options):
 @pytest.mark.parametrize("text", [QUERY, NESTED], ids=["flat", "nested"])
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_client_gets_all_available_items_and_ends(name, text):
-    """Each item comes once, with its nested lists, and the report states the completeness."""
+    """Each item is in the result once, with its nested lists; the report is correct."""
     fault = FAULTS[name]
     result, asked = careful(name, text)
     got, report = ids(result.data), result.report
@@ -94,15 +94,15 @@ def test_the_client_gets_all_available_items_and_ends(name, text):
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_iterating_pages_gives_the_same_items(name):
-    """No item comes on two pages."""
+    """No item is on two pages."""
     client, _, _ = faulty(name)
     got = [n for result in client.pages(QUERY) for n in ids(result.data)]
     assert sorted(got) == sorted(FAULTS[name].numbers)
 
 
 @pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.told])
-def test_a_count_that_was_not_reached_is_reported(name):
-    """The report says that items are missing."""
+def test_an_unreached_count_is_reported(name):
+    """The report states that items are missing."""
     result, _ = careful(name, QUERY)
     report = result.report
     assert report.complete == (name in {"right", "goes on", "overlapping", "nulls"})

@@ -79,8 +79,8 @@ def walked(
 
 
 @pytest.mark.parametrize("order", list(permutations(range(WIDTH))))
-def test_pages_that_come_in_any_order_are_sorted(order: tuple[int, ...]) -> None:
-    """Five pages come in two rounds, each requested once."""
+def test_pages_received_in_any_order_are_sorted(order: tuple[int, ...]) -> None:
+    """Five pages are requested in two rounds, each once."""
     schema, items = world()
     walk = walked(Client(schema), QUERY, lambda asks: [asks[n] for n in order if n < len(asks)])
     result = walk.build_result()
@@ -160,7 +160,7 @@ WHOLE, BARE = "{ totalCount nodes { n } }", "{ nodes { n } }"
 
 
 def test_only_the_failed_page_is_requested_again() -> None:
-    """The pages after it came early, and are kept."""
+    """The pages after it were received before the failure."""
     schema, items = world()
     client = Client(schema)
     walk = client._pager.start_crawler(QUERY, None, None, {})

@@ -179,7 +179,7 @@ ALL = [f"item {number}" for number in range(25)]
 # -- results
 
 
-def test_all_pages_come_as_one_result(world: World) -> None:
+def test_all_pages_are_joined_to_one_result(world: World) -> None:
     """A connection of 25 items in pages of ten takes three requests."""
     result = world.client().execute_all(ITEMS)
     assert world.names(result) == ALL
@@ -189,7 +189,7 @@ def test_all_pages_come_as_one_result(world: World) -> None:
     assert str(result.report) == "25 of 25 items in 3 requests"
 
 
-def test_added_fields_never_show(world: World) -> None:
+def test_added_fields_are_hidden(world: World) -> None:
     """Data, frames and reprs have only the fields of the query."""
     result = world.client().execute_all(NESTED)
     assert set(result.data["items"]) == {"nodes"}
@@ -219,10 +219,10 @@ def test_nested_connections_are_followed(world: World) -> None:
     assert result.report.requests == 1 + 6  # three further pages of items and fifty of parts
 
 
-def test_lists_wait_until_they_fill_a_request(
+def test_inner_lists_are_collected_until_they_fill_a_request(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Outer pages come first, and bring further lists."""
+    """Outer pages are requested first, and add further lists."""
     monkeypatch.setattr(page_size, "PAGES_BEFORE_GROWTH", 1000)
     client = world.client()
     for size, least in [(4, 9), (6, 7), (7, 7), (9, 7), (12, 7), (25, 6)]:
@@ -264,7 +264,7 @@ def test_a_cursor_variable_of_the_query_is_the_start(world: World, name: str) ->
 
 
 def test_last_pages_backwards(world: World) -> None:
-    """With `last` paging goes from the end to the beginning, and the items keep their order."""
+    """With `last`, pages are requested from the end, and the items keep their order."""
     text = "{ items(last: 10) { pageInfo { hasPreviousPage hasNextPage } nodes { name } } }"
     result = world.client().execute_all(text)
     assert world.names(result) == ALL
@@ -305,7 +305,7 @@ def test_leaving_the_iterator_sends_no_request(world: World) -> None:
 
 
 def test_a_query_without_connections_is_one_page(world: World) -> None:
-    """The report says that the query has no list to page."""
+    """The report states that the query has no list to page."""
     result = world.client().execute_all("{ plain }")
     assert result.data == {"plain": "text"}
     assert result.report is not None
@@ -444,7 +444,7 @@ def test_a_repeated_page_ends_paging(world: World) -> None:
     world.fault = lambda _, __: page(world.items, {"first": 10})
     names, report = ended(world)
     assert names == ALL[:10]
-    assert report.ended == "the same cursor came twice"
+    assert report.ended == "the same cursor was returned twice"
     assert report.duplicates == 10
     assert report.requests == 2
     assert not report.complete
@@ -467,7 +467,7 @@ def test_empty_pages_end_paging(world: World) -> None:
     )
     names, report = ended(world)
     assert names == ALL[:20]
-    assert report.ended == "5 pages came with nothing new"
+    assert report.ended == "5 consecutive pages contained no new items"
     assert report.requests == 2 + 5
 
 
@@ -477,7 +477,7 @@ def test_a_few_empty_pages_are_skipped(world: World) -> None:
     names, report = ended(world)
     assert names == [*ALL[:10], *ALL[20:]]
     assert report.ended == "complete"
-    assert report.notes == ("15 items came, and the endpoint counts 25.",)
+    assert report.notes == ("15 items were received, and the endpoint counts 25.",)
 
 
 def test_repeated_items_with_new_cursors_end_paging(world: World) -> None:
@@ -489,7 +489,7 @@ def test_repeated_items_with_new_cursors_end_paging(world: World) -> None:
     names, report = ended(world)
     assert names == ALL[:10]
     assert report.duplicates == 50
-    assert report.ended == "5 pages came with nothing new"
+    assert report.ended == "5 consecutive pages contained no new items"
 
 
 def test_an_empty_next_page_ends_paging(world: World) -> None:
@@ -498,7 +498,7 @@ def test_an_empty_next_page_ends_paging(world: World) -> None:
     names, report = ended(world)
     assert names == ALL
     assert report.requests == 4
-    assert report.ended == "the same cursor came twice"
+    assert report.ended == "the same cursor was returned twice"
 
 
 def test_a_premature_end_is_reported(world: World) -> None:
@@ -507,7 +507,7 @@ def test_a_premature_end_is_reported(world: World) -> None:
     names, report = ended(world)
     assert names == ALL[:20]
     assert not report.complete
-    assert report.notes == ("20 items came, and the endpoint counts 25.",)
+    assert report.notes == ("20 items were received, and the endpoint counts 25.",)
 
 
 def test_changing_counts_are_reported(world: World) -> None:
@@ -521,7 +521,7 @@ def test_changing_counts_are_reported(world: World) -> None:
 
 
 def test_duplicates_are_removed_and_counted(world: World) -> None:
-    """Items shifted to the next page by an insertion come once."""
+    """Items shifted to the next page by an insertion are in the result once."""
     world.fault = lambda made, number: (
         {"nodes": [world.items[9], *made["nodes"]]} if number == 2 else {}
     )
@@ -531,13 +531,13 @@ def test_duplicates_are_removed_and_counted(world: World) -> None:
     assert str(report) == "25 of 25 items in 3 requests, 1 duplicates left out"
 
 
-def test_reordered_items_come_once(world: World) -> None:
-    """An order that changes between pages repeats and loses items, which the report says."""
+def test_reordered_items_are_not_repeated(world: World) -> None:
+    """An order that changes between pages repeats and loses items; the report states this."""
     world.fault = lambda _, number: {"nodes": world.items[5:15]} if number == 2 else {}
     names, report = ended(world)
     assert names == [*ALL[:15], *ALL[20:]]
     assert report.duplicates == 5
-    assert report.notes == ("20 items came, and the endpoint counts 25.",)
+    assert report.notes == ("20 items were received, and the endpoint counts 25.",)
 
 
 def test_one_node_in_different_edges_is_not_a_duplicate(world: World) -> None:
@@ -552,8 +552,8 @@ def test_one_node_in_different_edges_is_not_a_duplicate(world: World) -> None:
     assert result.report.duplicates == 1
 
 
-def test_without_identifiers_equal_rows_are_kept(world: World) -> None:
-    """Equal rows are different items unless the cursors of their edges are equal too."""
+def test_equal_rows_without_identifiers_are_not_duplicates(world: World) -> None:
+    """Unless the cursors of their edges are equal, too."""
     world.items = [{"name": "x", "id": "i0"}] * 6
     text = "{ loose(first: 4) { edges { node { name } } } }"
     result = world.client().execute_all(text)
@@ -621,7 +621,7 @@ def failing(*numbers: int) -> Callable[[Any, int], Response | None]:
 def test_a_failed_page_can_be_resumed(world: World) -> None:
     """The error has two pages and the cursor; resuming repeats no request."""
     client = world.client(failing(3))
-    with pytest.raises(TransportError, match=r"HTTP 500.* 20 items came before") as caught:
+    with pytest.raises(TransportError, match=r"HTTP 500.* 20 items were received before") as caught:
         client.execute_all(ITEMS)
     kept: Any = caught.value.result
     assert world.names(kept) == ALL[:20]
@@ -751,7 +751,7 @@ def test_refused_lookups_are_sent_in_smaller_batches(world: World) -> None:
 
 
 def test_a_query_refused_with_pages_is_sent_unchanged(world: World) -> None:
-    """Added fields are removed, and the report says that there is one page."""
+    """Added fields are removed, and the report states that there is one page."""
 
     def wire(request: Any, _: int) -> Response | None:
         if "gqlnb_" not in request.query:

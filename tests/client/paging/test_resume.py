@@ -1,4 +1,4 @@
-"""Paging that was left, failed or interrupted is resumed without losing or repeating items."""
+"""Unfinished, failed or interrupted paging is resumed without losing or repeating items."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def test_ctrl_c_at_any_point_loses_no_items(
     owner, name = place
     plain, calls = getattr(owner, name), iter(range(1, 10_000))
 
-    def interrupted(*args: Any) -> Any:
+    def interrupted(*args: Any, **options: Any) -> Any:
         if next(calls) == time:
             signal.raise_signal(signal.SIGINT)
-        return plain(*args)
+        return plain(*args, **options)
 
     monkeypatch.setattr(owner, name, interrupted)
     client, items, _ = faulty("right")
@@ -74,8 +74,8 @@ def test_an_unexpected_error_of_a_worker_loses_no_items() -> None:
 
 
 @pytest.mark.parametrize("way", ["page", "client"])
-def test_a_left_iterator_resumes_with_the_next_page(way: str) -> None:
-    """Pages handed out stay unchanged and do not come again."""
+def test_an_unfinished_iterator_resumes_with_the_next_page(way: str) -> None:
+    """Pages already returned stay unchanged and are not repeated."""
     client, items, _ = faulty("right")
     pages = client.pages(QUERY)
     page = [next(pages), next(pages)][-1]
@@ -124,7 +124,7 @@ def test_a_timeout_with_status_200_is_retried_and_resumable(
         "Something went wrong while executing your query. This may be the result of a timeout."
     )
     fault = {"data": None, "errors": [{"message": message}]}
-    monkeypatch.setattr("gqlnb.client.retry_loop.time.sleep", lambda _: None)
+    monkeypatch.setattr("gqlnb.client.request_sender.time.sleep", lambda _: None)
     client, _, transport = faulty("right", fails=dict.fromkeys(range(4, 9), fault))
     with pytest.raises(TransportError, match="Something went wrong") as caught:
         client.execute_all(QUERY, page_size=2)

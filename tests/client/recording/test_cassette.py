@@ -30,7 +30,7 @@ def replaying(path):
 
 
 def test_a_recording_consists_of_readable_lines(path):
-    """The format first; then requests and answers, and nothing else."""
+    """The first line is the format; all others are requests and answers."""
     schema = Schema(SDL, {"Query": {"a": lambda root, args, context: f"hello {args['b']} ü"}})
     text = "query Q($b: String) {\n  a(b: $b)  # comment\n}"
     client = Client(schema, recording=path, mode="record")
@@ -97,7 +97,7 @@ def test_an_invalid_line_is_named(path, line, said):
     ],
 )
 def test_another_file_is_refused(path, text, said):
-    """The error says why, and the file is not changed."""
+    """The error has the reason, and the file is not changed."""
     path.write_text(text)
     with pytest.raises(ReplayError) as caught:
         replaying(path).execute("{ a }")
@@ -177,7 +177,7 @@ def test_replaced_lines_are_removed_and_others_unchanged(path):
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_two_cassettes_of_one_file_see_each_others_lines(path):
+def test_two_cassettes_of_one_file_share_their_lines(path):
     """Also after replaced lines were removed."""
     one, two = Cassette(path), Cassette(path)
     key = build_request_key("x", "{ a }", None, {})

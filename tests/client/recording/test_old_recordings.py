@@ -9,7 +9,7 @@ QUERY = "{ rows { id price when } }"
 
 
 def test_a_recording_of_version_1_is_replayed() -> None:
-    """Schema, data and dtypes come from a file that was written before the present layout."""
+    """Schema, data and dtypes are read from a file of the first format."""
     with gqlnb.Client("https://api.example.com/graphql", recording=RECORDING, mode="replay") as it:
         frame = it.frame(QUERY)
     assert frame.dtypes.astype(str).to_dict() == {

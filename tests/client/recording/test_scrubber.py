@@ -135,7 +135,7 @@ def test_a_written_file_keeps_its_mode_and_its_link(tmp_path):
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
 
 
-def test_a_file_that_cannot_be_written_stays_unchanged(tmp_path, monkeypatch):
+def test_an_unwritable_file_stays_unchanged(tmp_path, monkeypatch):
     """It is replaced atomically."""
 
     def full(_handle):
@@ -166,7 +166,7 @@ def test_a_folder_is_searched(tmp_path):
     assert repr(report).startswith("Removed 5 tokens from 5 of 5 files.")
 
 
-def test_a_named_file_is_read_whatever_its_suffix(tmp_path):
+def test_a_named_file_is_read_with_any_suffix(tmp_path):
     """Only folders are filtered."""
     file = tmp_path / ".env"
     file.write_text("A=ghp_abcdefgh1234")
@@ -194,8 +194,8 @@ def test_a_notebook_stays_valid_json(tmp_path):
     assert token.build_header().startswith("Bearer")
 
 
-def test_environment_variables_name_secrets(tmp_path, monkeypatch):
-    """By their names."""
+def test_environment_variables_with_secret_names_are_scrubbed(tmp_path, monkeypatch):
+    """Their values are removed."""
     monkeypatch.setenv("SERVICE_TOKEN", SECRET)
     file = tmp_path / "a.txt"
     file.write_text(f"x {SECRET} y {SECRET.encode().hex()}")

@@ -1,4 +1,4 @@
-"""Subscriptions over real sockets: cut, slow, interrupted, dropped, many at once."""
+"""Subscriptions over real sockets: broken, slow, interrupted, unreferenced and parallel ones."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 @BOTH
-def test_a_connection_cut_in_the_middle_is_subscribed_again(ticker, relay, way, caplog):
-    """The results go on; the log and the count say that some may be missing."""
+def test_a_broken_connection_is_subscribed_again(ticker, relay, way, caplog):
+    """The results continue; the log and the count say that some may be missing."""
     with Client(relay.url).subscribe(SUBSCRIPTION, transport=way) as stream:
         assert [next(stream)["ticks"], next(stream)["ticks"]] == [1, 1]
         assert stream.reconnects == 0
@@ -52,8 +52,8 @@ def test_a_connection_cut_in_the_middle_is_subscribed_again(ticker, relay, way, 
 
 
 @BOTH
-def test_without_reconnecting_it_is_an_error(relay, way):
-    """`reconnect=0`: the one result came, and the break is told."""
+def test_a_broken_connection_without_reconnecting_is_an_error(relay, way):
+    """`reconnect=0`: one result arrives, then the error reports the break."""
     stream = Client(relay.url).subscribe(SUBSCRIPTION, transport=way, reconnect=0)
     assert next(stream)["ticks"] == 1
     next(stream)
@@ -64,8 +64,8 @@ def test_without_reconnecting_it_is_an_error(relay, way):
 
 
 @BOTH
-def test_attempts_in_a_row_end(relay, way):
-    """An endpoint that has gone for good is given up, and it is said how often it was tried."""
+def test_reconnecting_gives_up_after_consecutive_failures(relay, way):
+    """The error states the number of attempts."""
     stream = Client(relay.url).subscribe(SUBSCRIPTION, transport=way, reconnect=3)
     next(stream), next(stream)
     relay.deafen()
@@ -75,8 +75,8 @@ def test_attempts_in_a_row_end(relay, way):
 
 
 @BOTH
-def test_a_server_that_starts_anew_is_found_again(ticker, way, monkeypatch):
-    """Nobody is there for a while, and it was there before."""
+def test_the_client_reconnects_to_a_restarted_server(ticker, way, monkeypatch):
+    """The port is closed for a while before the server listens again."""
     monkeypatch.setattr("gqlnb.client.subscriptions.MAX_DELAY", 0.01)
     with serve(ticker.schema, port=0) as server:
         stream = Client(server.url).subscribe(SUBSCRIPTION, transport=way, reconnect=10**6)
@@ -93,16 +93,16 @@ def test_a_server_that_starts_anew_is_found_again(ticker, way, monkeypatch):
 
 
 @BOTH
-def test_nobody_there_at_first_is_an_error_at_once(way):
-    """Only what was open once is opened again."""
+def test_a_failed_first_connection_is_an_immediate_error(way):
+    """Only a connection that was open before is opened again."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(TransportError, match=r"Nothing listens there\.$"):
         list(Client(f"http://127.0.0.1:{port}/graphql").subscribe(SUBSCRIPTION, transport=way))
 
 
-def test_who_does_not_answer_pings_is_given_up(relay, monkeypatch):
-    """A line that is dead without having been closed."""
+def test_a_server_that_ignores_pings_is_disconnected(relay, monkeypatch):
+    """The connection is dead without having been closed."""
     monkeypatch.setattr("gqlnb.client.websocket_client.PING_AFTER", 0.1)
     stream = Client(relay.url).subscribe(SUBSCRIPTION, transport="ws", reconnect=0)
     next(stream), next(stream)
@@ -111,8 +111,8 @@ def test_who_does_not_answer_pings_is_given_up(relay, monkeypatch):
         next(stream)
 
 
-def test_who_answers_pings_is_waited_for(ticker, relay, monkeypatch):
-    """Silence alone is no reason to leave."""
+def test_a_silent_server_that_answers_pings_stays_connected(ticker, relay, monkeypatch):
+    """Silence alone does not end the connection."""
     monkeypatch.setattr("gqlnb.client.websocket_client.PING_AFTER", 0.2)
     pongs = threading.Semaphore(0)
     from websockets.asyncio.client import ClientConnection
@@ -137,8 +137,8 @@ def test_who_answers_pings_is_waited_for(ticker, relay, monkeypatch):
     assert not waiting.is_alive()
 
 
-def test_a_stream_of_events_watches_its_peer():
-    """The system asks whether it is there; where it is not, that is a connection that broke."""
+def test_event_streams_use_tcp_keepalive():
+    """A peer that does not answer the probes counts as a broken connection."""
     with Endpoint(stalled(HEAD + b"event: next\n")) as endpoint:
         reading = StreamedAnswer(Client(endpoint.url)._endpoint.transport, b"{}", PATIENCE)
         assert reading.begin_stream() is None
@@ -147,11 +147,11 @@ def test_a_stream_of_events_watches_its_peer():
         reading._call.deadline = 0.0  # as the system's own timeout, it is a TimeoutError
         error = reading.read_more()
         assert error.broken
-        assert "nobody is there any more" in str(error)
+        assert "stopped responding" in str(error)
         reading.close()
 
 
-def test_a_person_who_waits_is_told_once(relay, monkeypatch, capsys):
+def test_reconnecting_is_announced_once_to_interactive_users(relay, monkeypatch, capsys):
     """In a notebook, or at a terminal."""
     monkeypatch.setattr("gqlnb.client.subscriptions.is_interactive", lambda: True)
     stream = Client(relay.url).subscribe(SUBSCRIPTION, transport="sse")
@@ -163,8 +163,8 @@ def test_a_person_who_waits_is_told_once(relay, monkeypatch, capsys):
     assert said.count("events in between are missing. Interrupt to stop.") == 1
 
 
-def test_the_waits_grow_and_end():
-    """Between half and all of a step that doubles."""
+def test_reconnect_delays_double_up_to_a_limit():
+    """Each delay is random, between half and all of its step."""
     from gqlnb.client import subscriptions
 
     subscriptions.FIRST_DELAY = 0.5  # the fixture gives back what it had
@@ -174,8 +174,8 @@ def test_the_waits_grow_and_end():
 
 
 @BOTH
-def test_a_slow_consumer_slows_the_endpoint_and_loses_nothing(ticker, url, way):
-    """The source stands still while nobody takes its events, and goes on in order."""
+def test_a_slow_consumer_slows_the_endpoint_without_losing_events(ticker, url, way):
+    """The source pauses while no event is consumed, and continues in order."""
     client = Client(url, limits=Limits(answer=2**20))
     with client.subscribe("subscription { flood { number text } }", transport=way) as stream:
         first = next(stream)["flood"]["number"]
@@ -188,8 +188,8 @@ def test_a_slow_consumer_slows_the_endpoint_and_loses_nothing(ticker, url, way):
 
 
 @BOTH
-def test_an_interrupt_while_waiting_leaves_everything_well(ticker, url, way):
-    """The source ends, no thread is left, and the client answers the next question."""
+def test_an_interrupt_while_waiting_releases_all_resources(ticker, url, way):
+    """The source ends, no thread is left, and the client can send the next request."""
     before = ours()
     client = Client(url)
     stream = client.subscribe(SUBSCRIPTION, transport=way)
@@ -217,16 +217,16 @@ def test_an_interrupt_while_waiting_leaves_everything_well(ticker, url, way):
 
 
 @BOTH
-def test_a_stream_that_is_dropped_ends(ticker, url, way):
-    """Nobody has to close what nobody has."""
+def test_a_garbage_collected_stream_is_closed(ticker, url, way):
+    """An explicit close is not needed."""
     stream = Client(url).subscribe(SUBSCRIPTION, transport=way)
     next(stream)
     del stream
     assert ticker.until(lambda: not ticker.open)
 
 
-def test_a_stream_of_events_is_read_in_one_thread(url, monkeypatch):
-    """From its first step to its last."""
+def test_an_event_stream_is_read_in_one_thread(url, monkeypatch):
+    """All steps of the generator run in the same thread."""
     threads, more = [], StreamedAnswer.read_more
 
     def noted(self: StreamedAnswer) -> Any:
@@ -244,8 +244,8 @@ def test_a_stream_of_events_is_read_in_one_thread(url, monkeypatch):
 
 
 @BOTH
-def test_many_at_once(ticker, url, way):
-    """Each has a connection of its own."""
+def test_many_subscriptions_run_in_parallel(ticker, url, way):
+    """Each has its own connection."""
     client = Client(url)
     streams = [client.subscribe(SUBSCRIPTION, transport=way) for _ in range(8)]
     assert sorted(next(stream)["ticks"] for stream in streams) == list(range(1, 9))

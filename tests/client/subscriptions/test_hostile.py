@@ -1,4 +1,4 @@
-"""Endpoints that say what is no message, too much, or nothing that ends."""
+"""Endpoints that send invalid messages, too much data, or streams without an end."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     ],
     ids=lambda bad: str(bad)[:30],
 )
-def test_what_is_no_message_is_an_error_after_the_results(bad):
-    """It says what is wrong, shortly, and subscribes to it no more."""
+def test_an_invalid_message_is_an_error_after_the_results(bad):
+    """The error describes the problem briefly, and the subscription ends."""
     with speaking(greeted(NEXT, bad)) as url:
         stream = Client(url).subscribe(SUBSCRIPTION, transport="ws")
         assert next(stream)["ticks"] == 1
@@ -78,8 +78,8 @@ def test_what_is_no_message_is_an_error_after_the_results(bad):
     ],
 )
 @BOTH
-def test_an_event_that_is_no_answer_is_the_error_it_is_elsewhere(way, payload, kind):
-    """In either way."""
+def test_an_invalid_result_is_the_same_error_as_for_a_query(way, payload, kind):
+    """Over WebSocket and over server-sent events."""
     text = payload if isinstance(payload, bytes) else payload.encode()
     if way == "sse":
         stream = b"event: next\ndata: " + text + b"\n\nevent: complete\ndata:\n\n"
@@ -100,15 +100,15 @@ def test_an_event_that_is_no_answer_is_the_error_it_is_elsewhere(way, payload, k
 
 
 @pytest.mark.parametrize("payload", ["5", "null", "{}", '"x"', "[5]", "[]"])
-def test_an_error_message_of_a_wrong_form_is_an_error(payload):
+def test_a_malformed_error_message_is_an_error(payload):
     """Its payload should be a list of errors."""
     said = '{"id":"1","type":"error","payload":' + payload + "}"
     with speaking(greeted(said)) as url, pytest.raises(AnswerError):
         list(Client(url).subscribe(SUBSCRIPTION, transport="ws"))
 
 
-def test_an_error_message_is_what_is_wrong_with_the_query():
-    """With its place."""
+def test_an_error_message_is_a_query_error_with_its_location():
+    """Line and column are those of the query."""
     said = '[{"message":"no such field","locations":[{"line":1,"column":16}]}]'
     with speaking(greeted(NEXT, f'{{"id":"1","type":"error","payload":{said}}}')) as url:
         stream = Client(url).subscribe(SUBSCRIPTION, transport="ws")
@@ -134,8 +134,8 @@ def test_an_error_message_is_what_is_wrong_with_the_query():
         (1011, TransportError, "ended before the subscription was complete"),
     ],
 )
-def test_a_close_code_is_told_in_words(code, kind, words):
-    """With the endpoint's own, and the number."""
+def test_a_close_code_is_explained_in_the_error(code, kind, words):
+    """With the endpoint's reason and the number."""
 
     def talk(link: Any) -> None:
         link.recv()
@@ -149,7 +149,7 @@ def test_a_close_code_is_told_in_words(code, kind, words):
 
 @BOTH
 def test_an_event_beyond_the_limit_is_an_error(ticker, url, way):
-    """Each event counts by itself."""
+    """The limit applies to each event separately."""
     text = "subscription { flood(size: 20000) { number text } }"
     stream = Client(url, limits=Limits(answer=30_000)).subscribe(text, transport=way)
     assert [next(stream)["flood"]["number"] for _ in range(10)] == list(range(1, 11))
@@ -173,16 +173,16 @@ def test_an_event_beyond_the_limit_is_an_error(ticker, url, way):
     ],
     ids=["lines", "line", "data", "cut", "head", "length", "chunk", "packed"],
 )
-def test_a_stream_of_events_that_is_none_ends(said):
-    """Without end, cut, or packed."""
+def test_an_invalid_event_stream_is_an_error(said):
+    """Without an end, cut off, or compressed."""
     with Endpoint(said) as endpoint:
         client = Client(endpoint.url, limits=Limits(answer=100_000))
         with pytest.raises(GqlnbError):
             list(client.subscribe(SUBSCRIPTION, transport="sse", reconnect=0))
 
 
-def test_frames_that_are_no_websocket_are_an_error():
-    """After a handshake that was one."""
+def test_invalid_websocket_frames_are_an_error():
+    """After a valid handshake."""
 
     def talk(link: Any) -> None:
         link.recv()
@@ -193,7 +193,7 @@ def test_frames_that_are_no_websocket_are_an_error():
 
 
 def test_pings_are_answered():
-    """Those of the protocol, before and after it lets us in."""
+    """Pings of the protocol, before and after the acknowledgement."""
     heard = []
 
     def talk(link: Any) -> None:
@@ -213,8 +213,8 @@ def test_pings_are_answered():
     assert sorted(kinds) == ["connection_init", "pong", "pong", "subscribe"]
 
 
-def test_a_server_that_chooses_no_protocol_is_not_spoken_to():
-    """It would be another one."""
+def test_a_handshake_without_a_subprotocol_is_an_error():
+    """The server may use a different one."""
     words = "do not speak graphql-transport-ws"
     with (
         speaking(greeted(NEXT), subprotocols=None) as url,

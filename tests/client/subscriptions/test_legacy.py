@@ -1,4 +1,4 @@
-"""The older WebSocket subprotocol: real servers that speak nothing else, and hostile ones."""
+"""The older WebSocket subprotocol: real servers that support only it, and hostile ones."""
 
 from __future__ import annotations
 
@@ -69,21 +69,21 @@ def server(request: pytest.FixtureRequest) -> Iterator[Any]:
         yield made
 
 
-def test_events_come_in_order(server):
-    """By the way that is asked for, by the one that is found, and a second time."""
+def test_events_arrive_in_order(server):
+    """With a given protocol, with a negotiated one, and a second time."""
     client = Client(server.url)
     for way in (None, "ws", None):
         stream = client.subscribe(COUNT, {"to": 50}, transport=way)
         assert [result["count"] for result in stream] == list(range(50))
 
 
-def test_a_wrong_text_is_a_query_error(server):
-    """As over every other way."""
+def test_an_invalid_document_is_a_query_error(server):
+    """As over every other transport."""
     with pytest.raises(QueryError, match=r"Cannot query field|cuont"):
         list(Client(server.url).subscribe("subscription { cuont }", transport="ws"))
 
 
-def test_a_connection_that_is_cut_is_subscribed_again(server):
+def test_a_broken_connection_is_subscribed_again(server):
     """As with the newer subprotocol."""
     with Relay(server.url) as relay, Client(relay.url).subscribe(QUIET, transport="ws") as stream:
         assert next(stream)["quiet"] == 0
@@ -92,8 +92,8 @@ def test_a_connection_that_is_cut_is_subscribed_again(server):
         assert stream.reconnects == 1
 
 
-def test_leaving_reaches_the_source():
-    """The server ends what nobody waits for."""
+def test_leaving_the_loop_stops_the_source():
+    """The server ends a subscription without subscribers."""
     with transport_ws() as server:
         for result in Client(server.url).subscribe(QUIET):
             assert result["quiet"] == 0
@@ -101,8 +101,8 @@ def test_leaving_reaches_the_source():
         server.wait_for("quiet ended")
 
 
-def test_field_errors_are_data():
-    """An event whose field failed is a partial result."""
+def test_field_errors_are_partial_results():
+    """An event whose field failed has data and errors."""
     with transport_ws() as server:
         stream = Client(server.url).subscribe("subscription { breaks }")
         assert next(stream)["breaks"] == 0
@@ -110,8 +110,8 @@ def test_field_errors_are_data():
         assert result.errors[0]["message"] == "It broke."
 
 
-def test_a_token_is_looked_for_in_the_greeting():
-    """With it the client is let in; without, the error has the server's words and the way."""
+def test_a_token_in_the_init_message_is_accepted():
+    """Without it, the error has the server's message and the remedy."""
     with transport_ws(token=SECRET) as server:
         client = Client(server.url, token=Token(SECRET))
         init = {"Authorization": Token(SECRET), "who": "Ann"}
@@ -123,7 +123,7 @@ def test_a_token_is_looked_for_in_the_greeting():
         assert SECRET not in str(caught.value)
 
 
-def test_applications_of_this_process():
+def test_applications_in_process_support_the_older_subprotocol():
     """Without a socket."""
     schema = strawberry.Schema(Query, subscription=Subscription)
     for app in (
@@ -138,7 +138,7 @@ def test_applications_of_this_process():
 
 
 def test_both_subprotocols_are_offered_and_the_server_chooses():
-    """The newer one first."""
+    """The newer one is offered first."""
     offered = []
 
     def talk(link: Any) -> None:
@@ -177,8 +177,8 @@ def legacy(*messages: str, heard: queue.Queue[Any] | None = None) -> Callable[[A
 DATA = '{"type":"data","id":"1","payload":{"data":{"quiet":7}}}'
 
 
-def test_the_client_says_what_the_protocol_says():
-    """It introduces itself, starts, stops and takes its leave."""
+def test_the_client_sends_the_messages_of_the_protocol():
+    """It initializes, starts, stops and terminates."""
     heard: queue.Queue[Any] = queue.Queue()
     with (
         speaking(legacy(DATA, heard=heard), subprotocols=["graphql-ws"]) as url,
@@ -213,8 +213,8 @@ def test_the_client_says_what_the_protocol_says():
         ("{", AnswerError, "not JSON"),
     ],
 )
-def test_what_ends_a_subscription_is_one_error(message, kind, words):
-    """Whatever form servers give it."""
+def test_every_form_of_failure_is_one_error(message, kind, words):
+    """Servers report the end of a subscription in several forms."""
     spoken = speaking(legacy(message), subprotocols=["graphql-ws"])
     with spoken as url, pytest.raises(kind, match=words):
         list(Client(url).subscribe(QUIET, transport="ws", reconnect=0))
@@ -247,8 +247,8 @@ ALONE, TOGETHER = ["graphql-ws"], ["graphql-transport-ws", "graphql-ws"]
 
 
 @pytest.mark.parametrize("way", [None, "ws"])
-def test_a_server_that_does_not_answer_the_newer_one_is_offered_the_older_alone(way):
-    """PostGraphile 4 answers no handshake that offers what it does not speak; it is remembered."""
+def test_the_older_subprotocol_is_offered_alone_after_a_timeout(way):
+    """PostGraphile 4 ignores handshakes with unknown subprotocols; the choice is remembered."""
     done = '{"type":"complete","id":"1"}'
     with choosy(legacy(DATA, done), "graphql-transport-ws") as (url, offers):
         client = Client(url, timeout=3)
@@ -258,8 +258,8 @@ def test_a_server_that_does_not_answer_the_newer_one_is_offered_the_older_alone(
     assert offers == [TOGETHER, ALONE, ALONE]
 
 
-def test_a_server_that_is_slow_to_answer_is_offered_both_again():
-    """It speaks only the newer one, and needed its time at first."""
+def test_a_slow_server_is_offered_both_subprotocols_again():
+    """It supports only the newer one, and its first answer was late."""
 
     def talk(link: Any) -> None:
         link.recv()
@@ -274,8 +274,8 @@ def test_a_server_that_is_slow_to_answer_is_offered_both_again():
 
 
 @pytest.mark.parametrize("way", [None, "ws"])
-def test_a_server_that_answers_no_handshake_is_one_error(way):
-    """It names the time that the client gave, and it takes no longer."""
+def test_an_unanswered_handshake_is_one_error(way):
+    """It states the client's timeout, and is raised within it."""
     begun = time.monotonic()
     with (
         choosy(legacy(), "graphql-ws") as (url, offers),
@@ -287,8 +287,8 @@ def test_a_server_that_answers_no_handshake_is_one_error(way):
     assert offers == [TOGETHER, ALONE, TOGETHER]
 
 
-def test_a_server_that_speaks_neither_is_an_error():
-    """It chooses a subprotocol, and closes whichever it is."""
+def test_a_server_that_supports_neither_subprotocol_is_an_error():
+    """It accepts each subprotocol and closes the connection."""
 
     def talk(link: Any) -> None:
         link.recv()

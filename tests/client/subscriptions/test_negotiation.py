@@ -1,4 +1,4 @@
-"""Which way a subscription takes, what refuses it, and until when it waits."""
+"""Protocol negotiation of subscriptions: the choice, refusals and deadlines."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from tests.client.subscriptions.tickers import (
 )
 
 
-def test_the_way_is_found_once(url, monkeypatch):
-    """A WebSocket if there is one."""
+def test_the_protocol_is_negotiated_once(url, monkeypatch):
+    """A WebSocket is preferred."""
     client = Client(url)
     next(client.subscribe(SUBSCRIPTION))
     assert client._endpoint.transport.stream_kind == "ws"
@@ -48,8 +48,8 @@ STREAM = b'event: next\ndata: {"data": {"ticks": 1}}\n\nevent: complete\ndata:\n
     ],
     ids=["404", "405", "400", "page", "no http", "redirect"],
 )
-def test_events_are_taken_where_there_is_no_websocket(refusal):
-    """Whatever the endpoint says to the handshake."""
+def test_server_sent_events_are_used_without_websocket_support(refusal):
+    """Whatever status the endpoint returns for the handshake."""
     with Endpoint(Close(refusal if isinstance(refusal, bytes) else refusal.data)) as endpoint:
         endpoint.answers = [Close(getattr(refusal, "data", refusal)), answer(STREAM, **EVENTS)]
         client = Client(endpoint.url)
@@ -59,8 +59,8 @@ def test_events_are_taken_where_there_is_no_websocket(refusal):
         assert [r.split(b" ")[0] for r in endpoint.requests[1:]] == [b"POST", b"POST"]
 
 
-def test_where_there_is_neither_it_is_said():
-    """With what the endpoint answered."""
+def test_an_endpoint_that_supports_neither_protocol_is_an_error():
+    """With the endpoint's answer."""
     with Endpoint(answer("Not here", "404 Not Found", Content_Type="text/plain")) as endpoint:
         client = Client(endpoint.url)
         with pytest.raises(TransportError, match=r"404.*Not here.*neither a WebSocket"):
@@ -79,14 +79,14 @@ def test_where_there_is_neither_it_is_said():
     ],
     ids=["401", "429", "503"],
 )
-def test_a_refusal_is_the_error_it_is_elsewhere(way, said, kind):
-    """To a handshake as to a request."""
+def test_a_refused_handshake_is_the_same_error_as_a_refused_request(way, said, kind):
+    """The class is that of a refused query."""
     with Endpoint(said) as endpoint, pytest.raises(kind) as caught:
         list(Client(endpoint.url).subscribe(SUBSCRIPTION, transport=way, reconnect=0))
     assert type(caught.value) is kind
 
 
-def test_an_error_of_the_request_is_the_error_it_is_elsewhere():
+def test_a_request_error_is_the_same_error_as_for_a_query():
     """An endpoint may answer with JSON instead of events."""
     errors = {"errors": [{"message": "Cannot subscribe", "locations": [{"line": 1, "column": 3}]}]}
     with (
@@ -105,8 +105,8 @@ def test_an_error_of_the_request_is_the_error_it_is_elsewhere():
         ({"errors": [{"message": "'n' got 'x'"}]}, "500 Error", TransportError),
     ],
 )
-def test_a_refusal_that_is_written_as_an_event_is_read(said, status, kind):
-    """GraphQL Yoga answers a wrong variable so."""
+def test_a_refusal_sent_as_an_event_is_an_error(said, status, kind):
+    """GraphQL Yoga answers an invalid variable in this form."""
     stream = f"event: next\ndata: {json.dumps(said)}\n\nevent: complete\ndata:\n\n"
     with (
         Endpoint(answer(stream, status, **EVENTS)) as endpoint,
@@ -116,8 +116,8 @@ def test_a_refusal_that_is_written_as_an_event_is_read(said, status, kind):
     assert type(caught.value) is kind
 
 
-def test_an_address_may_be_that_of_a_websocket(ticker, url):
-    """`ws://` says the same host and port."""
+def test_a_websocket_address_is_accepted(ticker, url):
+    """`ws://` means the same host and port."""
     client = Client(url.replace("http:", "ws:"))
     assert client.source == url
     assert next(client.subscribe(SUBSCRIPTION))["ticks"] == 1
@@ -134,15 +134,15 @@ def test_an_address_may_be_that_of_a_websocket(ticker, url):
         ({"init": {"a": "env:NOT_THERE"}}, AuthError, "NOT_THERE is not set"),
     ],
 )
-def test_an_option_that_cannot_be_is_refused_at_once(options, kind, words):
+def test_an_invalid_option_is_refused(options, kind, words):
     """Before anything is sent."""
     client = Client("http://127.0.0.1:1/graphql")
     with pytest.raises(kind, match=words):
         client.subscribe(SUBSCRIPTION, **options)
 
 
-def test_a_transport_of_ones_own_carries_no_subscriptions():
-    """It is said, not tried."""
+def test_a_custom_transport_refuses_subscriptions():
+    """The error is raised without sending a request."""
 
     class Own:
         source = "own"
@@ -167,15 +167,15 @@ def test_a_transport_of_ones_own_carries_no_subscriptions():
     ],
     ids=["ws silent", "ws half", "sse silent", "sse half"],
 )
-def test_the_deadline_is_for_being_let_in(way, said):
-    """An endpoint that never answers."""
+def test_the_deadline_applies_to_the_handshake(way, said):
+    """The endpoint never answers."""
     with Endpoint(said) as endpoint, pytest.raises(TransportError, match=r"within|in time"):
         list(Client(endpoint.url, timeout=0.1).subscribe(SUBSCRIPTION, transport=way))
 
 
 @BOTH
-def test_the_deadline_is_not_for_the_stream(ticker, relay, way):
-    """Events may come long after it: it is over before the third one is asked for."""
+def test_the_deadline_does_not_apply_to_the_stream(ticker, relay, way):
+    """It has passed before the third event is requested."""
     stream = Client(relay.url, timeout=0.3).subscribe(SUBSCRIPTION, transport=way, reconnect=0)
     next(stream), next(stream)
     waiting = threading.Thread(target=until_it_breaks, args=(stream,))

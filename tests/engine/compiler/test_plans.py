@@ -12,7 +12,7 @@ import pytest
 from graphql import GraphQLResolveInfo, build_schema, default_field_resolver, parse
 
 from gqlnb import Limits, QueryError, Schema, engine
-from gqlnb.engine.compiler import plans as cache
+from gqlnb.engine.compiler import plans as plans_module
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 
 SDL = """
@@ -60,12 +60,12 @@ def schema():
 
 def plans(schema):
     """Return the plans held for a schema."""
-    found = [o for o in cache.cached_operations.values() if o.schema is schema.graphql]
-    return [plan for operation in found for plan in operation.plans.values()]
+    operations = plans_module.get_operation_cache(schema.graphql).values()
+    return [plan for operation in operations for plan in operation.plans.values()]
 
 
-def test_an_operation_is_compiled_when_it_is_seen_again(schema):
-    """The first execution costs no compilation, the second one does, the third nothing."""
+def test_an_operation_is_compiled_on_its_second_execution(schema):
+    """The first execution compiles nothing, the second compiles, the third reuses the plan."""
     text = "{ rows { name n } }"
     first = schema.execute(text).data
     (plan,) = plans(schema)
@@ -77,14 +77,39 @@ def test_an_operation_is_compiled_when_it_is_seen_again(schema):
     assert len(plan.compiler.sources) == made
 
 
-def test_a_long_list_is_compiled_at_once(schema):
-    """Its rows pay for it."""
+@pytest.mark.parametrize(
+    ("fields", "runs"), [(1, 1), (10, 1), (200, 13), (2_000, plans_module.HOT)]
+)
+def test_a_large_operation_is_compiled_after_more_executions(fields, runs):
+    """Compilation time grows with the number of fields."""
+    names = [f"f{n}" for n in range(fields)]
+    core = build_schema(f"type Query {{ {' '.join(f'{name}: Int' for name in names)} }}")
+    document, root = parse(f"{{ {' '.join(names)} }}"), dict.fromkeys(names, 1)
+    for number in range(runs + 1):
+        assert engine.execute(core, document, root).data == root
+        (operation,) = plans_module.get_operation_cache(core).values()
+        assert (operation.source_size > 0) == (number == runs)
+
+
+def test_an_operation_that_is_too_large_is_not_compiled():
+    """Its source would take megabytes."""
+    names = [f"f{n}" for n in range(6_000)]
+    core = build_schema(f"type Query {{ {' '.join(f'{name}: Int' for name in names)} }}")
+    document, root = parse(f"{{ {' '.join(names)} }}"), dict.fromkeys(names, 1)
+    for _ in range(plans_module.HOT + 3):
+        assert engine.execute(core, document, root).data == root
+    (operation,) = plans_module.get_operation_cache(core).values()
+    assert operation.source_size == 0
+
+
+def test_a_long_list_is_compiled_immediately(schema):
+    """Its rows make compilation worthwhile."""
     schema.execute("{ rows(first: 500) { name } }")
     (plan,) = plans(schema)
     assert any("rows" in text for text in plan.compiler.sources)
 
 
-def test_a_resolver_that_is_replaced_takes_effect_at_the_next_execution(schema):
+def test_a_replaced_resolver_takes_effect_at_the_next_execution(schema):
     """By decorator, or by setting it on graphql-core's own object."""
     text = "{ pet { name } }"
     for _ in range(3):
@@ -97,17 +122,34 @@ def test_a_resolver_that_is_replaced_takes_effect_at_the_next_execution(schema):
     assert schema.execute("{ pet { __typename } }").data == {"pet": {"__typename": "Cat"}}
 
 
-def test_each_set_of_directive_values_has_its_own_answer(schema):
-    """A plan for `true` is no plan for `false`."""
+def test_conditions_of_fields_are_branches_of_one_plan(schema):
+    """A plan for `true` serves `false` too."""
     text = "query ($a: Boolean!) { rows { name @include(if: $a) n @skip(if: $a) } }"
     for _ in range(3):
         assert schema.execute(text, {"a": True}).data["rows"][0] == {"name": "r0"}
         assert schema.execute(text, {"a": False}).data["rows"][0] == {"n": 2}
-    assert len(plans(schema)) == 2
+    assert len(plans(schema)) == 1
 
 
-def test_arguments_are_new_for_every_call(schema):
-    """A resolver that changes them changes nothing for the next."""
+def test_the_number_of_plans_for_directive_values_is_bounded():
+    """A new set beyond the bound is executed by graphql-core; existing plans are kept."""
+    names = [f"v{n}" for n in range(7)]
+    core = build_schema(f"type Query {{ {' '.join(f'{name}: Int' for name in names)} a: Int }}")
+    given = " ".join(f"${name}: Boolean!" for name in names)
+    # Each field is selected twice, so that the order of the fields depends on the values.
+    fields = " ".join(f"{name} @include(if: ${name})" for name in names) + " ".join(["", *names])
+    document, root = parse(f"query ({given}) {{ a {fields} }}"), dict.fromkeys([*names, "a"], 1)
+    for number in [*range(128), *range(128)]:
+        values = {name: bool(number >> n & 1) for n, name in enumerate(names)}
+        found = engine.execute(core, document, root, variable_values=values)
+        assert found == graphql.execute(core, document, root, variable_values=values)
+    (operation,) = plans_module.get_operation_cache(core).values()
+    assert operation.plans_built == plans_module.MAX_PLANS_BUILT
+    assert len(operation.plans) == plans_module.MAX_PLANS_PER_OPERATION
+
+
+def test_each_resolver_call_gets_new_arguments(schema):
+    """A resolver that mutates its arguments does not affect later calls."""
     seen = []
 
     def rows(root, args, context):
@@ -122,30 +164,29 @@ def test_arguments_are_new_for_every_call(schema):
     assert seen == [{"first": 1}] * 8
 
 
-def test_the_cache_is_bounded(monkeypatch):
-    """New documents push out the oldest."""
-    monkeypatch.setattr(cache, "MAX_OPERATIONS", 4)
-    monkeypatch.setattr(cache, "cached_operations", {})
-    monkeypatch.setattr(
-        "gqlnb.engine.compiled_execution.cached_operations", cache.cached_operations
-    )
+def test_the_plan_cache_is_bounded(monkeypatch):
+    """New documents evict the oldest."""
+    monkeypatch.setattr(plans_module, "MAX_OPERATIONS", 4)
     core = build_schema("type Query { a: Int }")
     for number in range(20):
         engine.execute(core, parse(f"{{ a{number}: a }}"), {"a": 1})
-    assert len(cache.cached_operations) <= 4
+    assert len(plans_module.get_operation_cache(core)) == 4
 
 
-def test_a_plan_that_is_dropped_takes_its_source_along(schema):
-    """Nothing stays behind in `linecache`."""
+def test_a_dropped_plan_removes_its_source_from_linecache(schema):
+    """`linecache` has no entry left when the next plan is compiled."""
     text = "{ rows { name } }"
     schema.execute(text), schema.execute(text)
     (plan,) = plans(schema)
     places = list(plan.source_names)
     assert all(place in linecache.cache for place in places)
-    for key in [k for k, o in cache.cached_operations.items() if o.schema is schema.graphql]:
-        del cache.cached_operations[key]
+    plans_module.get_operation_cache(schema.graphql).clear()
     del plan
+    found = [linecache.cache[place] for place in places]
     gc.collect()
+    # A walk over the entries that the collection interrupts finds them.
+    assert [linecache.cache[place] for place in places] == found
+    schema.execute("{ rows { n } }"), schema.execute("{ rows { n } }")
     assert not any(place in linecache.cache for place in places)
 
 
@@ -164,8 +205,8 @@ def test_a_traceback_shows_the_generated_line(schema):
     assert "x.context_value)" in shown
 
 
-def test_an_info_object_stands_for_graphql_cores():
-    """It is taken for one, and tells the same."""
+def test_the_info_object_is_compatible_with_graphql_core():
+    """`isinstance` accepts it and its attributes are equal."""
     seen = []
     core = build_schema("type Query { a(x: Int): [B] } type B { c: Int }")
 
@@ -192,8 +233,8 @@ def test_an_info_object_stands_for_graphql_cores():
     assert repr(mine)[:40] == repr(theirs)[:40]
 
 
-def test_what_is_not_compiled_is_handed_over():
-    """Middleware runs, by graphql-core."""
+def test_operations_with_middleware_are_executed_by_graphql_core():
+    """Middleware is not compiled."""
     core = build_schema("type Query { a: Int }")
 
     def middle(following, source, info, **args):
@@ -205,7 +246,7 @@ def test_what_is_not_compiled_is_handed_over():
 
 
 def test_a_field_resolver_of_the_caller_is_used():
-    """It answers every field that has none, and is no part of another's plan."""
+    """It resolves fields without a resolver and is not cached in the plan."""
     core, document = build_schema("type Query { a: Int }"), parse("{ a }")
     for _ in range(3):
         assert engine.execute(core, document, field_resolver=lambda *_: 5).data == {"a": 5}
@@ -215,7 +256,7 @@ def test_a_field_resolver_of_the_caller_is_used():
 
 
 @pytest.mark.parametrize("levels", [60, 150])
-def test_a_deep_document_has_graphql_cores_answer(levels):
+def test_a_deep_document_gives_the_result_of_graphql_core(levels):
     """Functions nest no deeper than CPython's blocks, and recurse less than graphql-core."""
     core = build_schema("type Query { deep: Query x: Int! }")
     core.query_type.fields["deep"].resolve = lambda *_: {"x": 1}
@@ -226,8 +267,8 @@ def test_a_deep_document_has_graphql_cores_answer(levels):
         assert engine.execute(core, document) == expected
 
 
-def test_null_goes_up_to_the_nearest_place_that_takes_it(schema):
-    """The innermost `x` is null and must not be."""
+def test_null_propagates_to_the_nearest_nullable_field(schema):
+    """The innermost `x` is non-null and resolves to null."""
     for _ in range(3):
         result = schema.execute("{ deep { deep { deep { deep { x } } } } }")
         assert result.data == {"deep": {"deep": {"deep": {"deep": None}}}}
@@ -245,7 +286,7 @@ def test_events_of_a_subscription_run_the_plan(schema):
     assert asyncio.run(collected()) == [{"ticks": n} for n in range(4)]
 
 
-def test_a_subscription_that_cannot_begin_is_a_result_with_errors(schema):
+def test_a_subscription_that_cannot_start_returns_errors(schema):
     """As with graphql-core."""
 
     async def outcome():
@@ -256,7 +297,7 @@ def test_a_subscription_that_cannot_begin_is_a_result_with_errors(schema):
 
 
 def test_explain_lists_fields_resolvers_and_source(schema):
-    """Which function answers is said, and the Python made of it can be read."""
+    """The report names each resolver and contains the generated Python."""
     made = schema.explain("query Q { rows(first: 3) { name n } pet { ... on Dog { bark } } }")
     assert made.compiled
     assert "query Q: compiled" in made.plan
@@ -274,8 +315,8 @@ def test_explain_executes_nothing(schema):
     schema.explain("{ rows { name } }")
 
 
-def test_explain_says_why_an_operation_is_handed_over(monkeypatch):
-    """What graphql-core executes is told."""
+def test_explain_gives_the_reason_for_a_fallback_to_graphql_core(monkeypatch):
+    """The report lists the parts that graphql-core executes."""
     core = Schema("directive @defer on FIELD | INLINE_FRAGMENT type Query { a: Int }")
     made = core.explain("{ ... @defer { a } }")
     assert not made.compiled
@@ -283,8 +324,8 @@ def test_explain_says_why_an_operation_is_handed_over(monkeypatch):
     assert made.source == ""
 
 
-def test_directives_of_incremental_delivery_keep_no_schema_from_being_executed():
-    """What uses them is refused where it does, or, by graphql-core 3.2, answered at once."""
+def test_schemas_with_incremental_delivery_directives_are_executed():
+    """Using them is an error, or, with graphql-core 3.2, one complete response."""
     sdl = """
     directive @defer on INLINE_FRAGMENT
     type Query { a: Int } type Subscription { n: Int }
@@ -299,7 +340,7 @@ def test_directives_of_incremental_delivery_keep_no_schema_from_being_executed()
         if not IS_GRAPHQL_33:
             assert core.execute("{ ... @defer { a } }").data == {"a": 1}
             continue
-        with pytest.raises(QueryError, match="@defer asks for many results") as caught:
+        with pytest.raises(QueryError, match="@defer asks for a response in parts") as caught:
             core.execute("{ ... @defer { a } }")
         assert caught.value.problems[0].column == 7
 

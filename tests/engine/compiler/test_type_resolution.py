@@ -34,8 +34,8 @@ TOLD = ("A", "B", "C", "F", "U", "Nope", "Int", None, "", 7, values.Words("A"), 
 
 
 @pytest.mark.parametrize("told", [*TOLD, Undefined], ids=range(len(TOLD) + 1))
-def test_types_that_are_told(told: Any) -> None:
-    """A name of a possible type is taken, from resolve_type, __typename or type_resolver."""
+def test_abstract_types_are_resolved_by_name(told: Any) -> None:
+    """The name comes from resolve_type, __typename or type_resolver."""
     schema = build_schema(f"{FACES} type Query {{ f: F u: U l: [F!] }}")
     text = "{ f { __typename x } u { __typename ... on F { x } } l { x } }"
     mangled = type("Row", (), {"x": 1, "_Row__typename": told})()
@@ -54,8 +54,8 @@ ANSWERS = (True, False, "yes", 0, None, ValueError("raised"), values.Unsure())
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=repr)
-def test_types_that_are_asked(answer: Any) -> None:
-    """is_type_of decides, and is asked for plain objects too."""
+def test_abstract_types_are_resolved_by_is_type_of(answer: Any) -> None:
+    """is_type_of is called for plain objects too."""
 
     def asked(value: Any, info: Any) -> Any:
         if isinstance(answer, Exception):

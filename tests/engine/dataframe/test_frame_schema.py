@@ -92,12 +92,12 @@ def test_a_type_is_named_by_a_simple_rule(name, kind):
     ],
 )
 def test_a_field_is_named_after_its_column(label, name):
-    """A label that is a name stays; what a name can't hold becomes an underscore."""
+    """A valid label is unchanged; invalid characters become underscores."""
     assert build_field_names([label], "rows") == [name]
 
 
-def test_labels_that_would_be_one_field_are_refused():
-    """The error names both and says what to do."""
+def test_labels_that_map_to_the_same_field_are_refused():
+    """The error names both labels and suggests a fix."""
     with pytest.raises(SchemaError, match=r"'a.b' and 'a b' of frame 'rows'.*'a_b'.*df.rename"):
         Schema.from_frame(rows=pd.DataFrame({"a.b": [1], "a b": [2]}))
     with pytest.raises(SchemaError, match=r"'x' and 'x'.*df.columns = "):
@@ -106,8 +106,8 @@ def test_labels_that_would_be_one_field_are_refused():
         Schema.from_frame(rows=pd.DataFrame({"%": [1]}))
 
 
-def test_a_label_that_is_no_name_stands_in_the_description():
-    """So that the column can be found again, whatever it holds."""
+def test_an_invalid_label_is_given_in_the_field_description():
+    """So that the column can be found by its original label."""
     label = 'a """ \\ \u202e<script>'
     schema = Schema.from_frame(rows=pd.DataFrame({label: [1]}))
     (field,) = schema.graphql.type_map["Row"].fields.values()
@@ -130,8 +130,8 @@ def test_a_label_that_is_no_name_stands_in_the_description():
         (pd.DataFrame({"x": [1]}), "A frame needs a name"),
     ],
 )
-def test_what_is_no_named_frame_is_refused(given, what):
-    """With what would be right."""
+def test_arguments_that_are_not_named_frames_are_refused(given, what):
+    """The error describes valid arguments."""
     with pytest.raises(SchemaError, match=what):
         Schema.from_frame(given)
 
@@ -153,8 +153,8 @@ def test_what_is_no_named_frame_is_refused(given, what):
         ({"page_sizes": (20, 10)}, "page_sizes"),
     ],
 )
-def test_an_option_that_fits_no_frame_is_refused(options, what):
-    """With a guess what was meant."""
+def test_an_option_for_an_unknown_frame_is_refused(options, what):
+    """The error suggests a similar name."""
     frame = pd.DataFrame({"id": [1, 2], "name": ["a", "a"]})
     with pytest.raises(SchemaError, match=what):
         Schema.from_frame(rows=frame, **options)
@@ -272,8 +272,8 @@ def test_a_dtype_gives_a_type(kind, column):
         (pd.Series([np.array([1, 2]), None]), [[1, 2], None]),
     ],
 )
-def test_values_are_shown_exactly(column, shown):
-    """No digit is lost, and what JSON has not is null."""
+def test_values_are_serialised_exactly(column, shown):
+    """All digits are preserved, and values without a JSON form are null."""
     schema = Schema.from_frame(rows=pd.DataFrame({"x": column}))
     assert [row["x"] for row in rows(schema, "{ rows { nodes { x } } }")] == shown
 
@@ -315,8 +315,8 @@ def test_a_column_is_read_back_exactly(column):
                 assert found.dtype == column.dtype
 
 
-def test_infinite_values_are_announced():
-    """They are null in the answers, which the description says."""
+def test_infinite_values_are_null_and_mentioned_in_the_description():
+    """Responses contain null for them."""
     schema = Schema.from_frame(rows=pd.DataFrame({"x": [np.inf, np.nan, 1]}))
     assert "Infinite values (1)" in schema.graphql.type_map["Row"].fields["x"].description
 
@@ -373,8 +373,8 @@ def test_other_tables_are_read_through_arrow():
 
 
 @pytest.mark.skipif(not hasattr(pa, "json_"), reason="pyarrow has these types from 19 on")
-def test_types_that_stand_for_others_are_those():
-    """Values encoded by their runs, and Arrow's own extensions."""
+def test_run_end_encoded_and_extension_types_map_to_their_value_type():
+    """Run-end encoded columns, and Arrow's own extension types."""
     runs = pa.RunEndEncodedArray.from_arrays([2, 3], ["a", None])
     uuids = pa.array([UUID(int=1).bytes, None, None], pa.uuid())
     table = pa.table(
@@ -426,8 +426,8 @@ def test_a_polars_frame_is_served_as_it_is():
         ("{stars: {}}", ["pandas", "polars", "numpy", "arrow"]),
     ],
 )  # fmt: skip
-def test_filters_choose_rows(repositories, where, names):
-    """Conditions beside each other all hold; a missing value equals null and nothing else."""
+def test_filter_conditions_are_combined_with_and(repositories, where, names):
+    """Missing values equal only null."""
     schema = Schema.from_frame(repositories=repositories)
     found = rows(schema, f"{{ repositories(where: {where}) {{ nodes {{ name }} }} }}")
     assert [row["name"] for row in found] == names
@@ -446,16 +446,16 @@ def test_filters_choose_rows(repositories, where, names):
         ("{and: null}", "'and' can't be null"),
     ],
 )
-def test_null_is_no_condition(repositories, where, what):
-    """A variable that was forgotten does not become a filter that lets everything through."""
+def test_a_null_filter_is_an_error(repositories, where, what):
+    """A forgotten variable does not become a filter that matches every row."""
     schema = Schema.from_frame(repositories=repositories)
     result = schema.execute(f"{{ repositories(where: {where}) {{ totalCount }} }}")
     assert result.data == {"repositories": None}
     assert what in result.errors[0]["message"]
 
 
-def test_a_value_between_two_that_a_column_can_hold_equals_none():
-    """A filter is exact whatever unit its column has."""
+def test_a_value_not_representable_in_the_column_unit_matches_no_row():
+    """A filter is exact in every unit of a column."""
     frame = pd.DataFrame({"price": [Decimal("0.51"), Decimal("0.25")]})
     schema = Schema.from_frame(rows=frame)
     for condition in ('eq: "0.255"', 'in: ["0.255", "51"]', 'gt: "0.25", lt: "0.509"'):
@@ -508,8 +508,8 @@ def test_python_values_are_variables():
         (pd.Series([UUID(int=1)]), "xyz"),
     ],
 )
-def test_a_wrong_value_is_refused_before_anything_runs(column, wanted):
-    """The error says what would be right."""
+def test_an_invalid_filter_value_is_refused_before_execution(column, wanted):
+    """The error describes valid values."""
     schema = Schema.from_frame(rows=pd.DataFrame({"x": column}))
     text = "query ($where: RowWhere) { rows(where: $where) { totalCount } }"
     with pytest.raises(QueryError, match=r"cannot represent .*: write "):
@@ -519,8 +519,8 @@ def test_a_wrong_value_is_refused_before_anything_runs(column, wanted):
 # -- orders and pages
 
 
-def test_texts_that_are_ordered_categories_compare_in_their_order():
-    """Not by their letters; other values equal none, and are neither before nor behind."""
+def test_ordered_categories_compare_in_category_order():
+    """Not alphabetically; unknown values equal no row and are neither less nor greater."""
     ages = pd.Categorical(["18-25", "65+", None, "5-10"], ["5-10", "18-25", "65+"], ordered=True)
     schema = Schema.from_frame(rows=pd.DataFrame({"age": ages}))
 
@@ -539,8 +539,8 @@ def test_texts_that_are_ordered_categories_compare_in_their_order():
     assert result.errors[0]["message"].startswith("'old' is not a category")
 
 
-def test_equal_rows_stay_as_in_the_frame_and_missing_values_are_last():
-    """In either direction; `nulls` says otherwise."""
+def test_sorting_is_stable_and_puts_missing_values_last():
+    """In both directions, unless `nulls` is given."""
     frame = pd.DataFrame({"a": [2.0, None, 1.0, 2.0, None], "at": range(5)})
     schema = Schema.from_frame(rows=frame)
     text = "query ($by: [RowOrder!]) { rows(orderBy: $by) { nodes { at } } }"
@@ -567,8 +567,8 @@ def test_many_columns_order_many_rows():
     assert found == wanted.to_dict("records")
 
 
-def test_a_cursor_names_a_row_whatever_the_filter(repositories):
-    """What comes behind it is told by the order, even if the filter leaves it out."""
+def test_a_cursor_is_valid_with_any_filter(repositories):
+    """The next page follows the sort order even if the filter excludes the cursor's row."""
     schema = Schema.from_frame(repositories=repositories)
     text = """query ($after: String) {
       repositories(where: {owner: {contains: "p"}}, orderBy: {field: stars}, after: $after) {
@@ -584,8 +584,8 @@ def test_a_cursor_names_a_row_whatever_the_filter(repositories):
     ]
 
 
-def test_cursors_are_the_same_in_every_schema_over_the_same_rows(repositories):
-    """A page can be asked for after the notebook was restarted."""
+def test_cursors_are_equal_in_every_schema_of_the_same_rows(repositories):
+    """A cursor remains valid after the notebook is restarted."""
     text = "{ repositories { edges { cursor } } }"
     one, two = (Schema.from_frame(repositories=repositories.copy()).execute(text) for _ in "ab")
     assert one.data == two.data
@@ -605,8 +605,8 @@ def test_cursors_are_the_same_in_every_schema_over_the_same_rows(repositories):
         ("first: 1, last: 1", "first or last, not both"),
     ],
 )
-def test_a_wrong_argument_is_an_error_of_its_field(repositories, args, what):
-    """Said with the value; other fields answer."""
+def test_an_invalid_argument_is_a_field_error(repositories, args, what):
+    """The message contains the value; other fields are resolved."""
     schema = Schema.from_frame(repositories=repositories)
     result = schema.execute(f"{{ repositories({args}) {{ totalCount }} more: __typename }}")
     assert result.data == {"repositories": None, "more": "Query"}
@@ -614,8 +614,8 @@ def test_a_wrong_argument_is_an_error_of_its_field(repositories, args, what):
     assert result.errors[0]["path"] == ["repositories"]
 
 
-def test_selections_come_from_fragments_aliases_and_both_lists(repositories):
-    """Whatever way a field is asked for, it is there."""
+def test_fragments_aliases_nodes_and_edges_select_columns(repositories):
+    """Every form of selection returns the column."""
     schema = Schema.from_frame(repositories=repositories)
     text = """
     query ($no: Boolean = false) {
@@ -648,8 +648,8 @@ def test_a_row_is_looked_up_by_its_key(owners):
     assert numbered.execute("{ row(id: 8) { x } }").data == {"row": None}
 
 
-def test_what_is_no_key_gives_no_look_up():
-    """A column `id` with a value twice, an index of two levels."""
+def test_non_unique_columns_get_no_lookup_field():
+    """A column `id` with a repeated value, and an index of two levels."""
     twice = pd.DataFrame({"id": [5, 5]})
     assert list(Schema.from_frame(rows=twice).graphql.query_type.fields) == ["rows"]
     levels = pd.DataFrame({"a": [1], "b": [2], "x": [3]}).set_index(["a", "b"])
@@ -668,8 +668,8 @@ def related(repositories, owners):
     )
 
 
-def test_a_relation_leads_to_the_row_and_back(related):
-    """The field of the column is the row; that row has a connection of those that refer to it."""
+def test_a_relation_has_a_field_in_both_directions(related):
+    """The field of the column is the row, which has a connection of referring rows."""
     text = """{
       repositories(where: {owner: {neq: "numpy"}}) {
         nodes { name owner { login people repositories { totalCount nodes { name } } } }
@@ -704,8 +704,8 @@ def test_a_connection_of_a_row_takes_the_same_arguments():
     assert rows(schema, orphans) == [{"parent": None, "rows": {"totalCount": 0}}]
 
 
-def test_relations_between_categories_text_and_numbers_of_other_widths():
-    """What the columns hold decides, not how they hold it."""
+def test_relations_match_categories_text_and_numbers_of_other_widths():
+    """Columns are compared by value, not by dtype."""
     left = pd.DataFrame({"x": pd.Categorical(["b", "a", None]), "y": np.array([1, 2, 9], "int8")})
     right = pd.DataFrame({"name": ["a", "b", None], "n": [1, 2, 3]})  # null refers to nothing
     schema = Schema.from_frame(
@@ -739,8 +739,8 @@ def test_relations_between_categories_text_and_numbers_of_other_widths():
         ),
     ],
 )
-def test_a_relation_compares_what_the_columns_mean(refers, keys, found):
-    """Numbers as numbers, moments as moments; what is missing refers to nothing."""
+def test_a_relation_compares_numbers_and_timestamps_by_value(refers, keys, found):
+    """Missing values refer to no row."""
     rights = pd.DataFrame({"key": keys, "place": range(len(keys))})
     schema = Schema.from_frame(
         lefts=pd.DataFrame({"to": refers}), rights=rights, relations={"lefts.to": "rights.key"}
@@ -758,15 +758,15 @@ def test_a_relation_compares_what_the_columns_mean(refers, keys, found):
         ([[1]], [[1]], "JSON too, which can't be compared"),
     ],
 )
-def test_columns_that_cannot_be_compared_give_no_relation(refers, keys, what):
-    """With what would be right."""
+def test_a_relation_between_incomparable_columns_is_refused(refers, keys, what):
+    """The error describes comparable columns."""
     left, right = pd.DataFrame({"to": refers}), pd.DataFrame({"key": keys})
     with pytest.raises(SchemaError, match=what):
         Schema.from_frame(lefts=left, rights=right, relations={"lefts.to": "rights.key"})
 
 
-def test_a_field_back_that_is_taken_is_refused(repositories, owners):
-    """A column of that name stands in its way."""
+def test_a_reverse_field_that_conflicts_with_a_column_is_refused(repositories, owners):
+    """A column has the same name."""
     owners = owners.assign(repositories=1, repositories_by_owner=2)
     with pytest.raises(SchemaError, match="have a field 'repositories_by_owner' already"):
         Schema.from_frame(
@@ -776,7 +776,7 @@ def test_a_field_back_that_is_taken_is_refused(repositories, owners):
         )
 
 
-def test_a_relation_is_followed_for_a_page_at_once(monkeypatch):
+def test_a_relation_is_resolved_once_for_each_page(monkeypatch):
     """The number of look-ups does not grow with the number of rows."""
     left = pd.DataFrame({"to": np.arange(500) % 7})
     right = pd.DataFrame({"id": range(7), "x": range(7)})
@@ -796,8 +796,8 @@ def test_a_relation_is_followed_for_a_page_at_once(monkeypatch):
 # -- as a schema
 
 
-def test_a_resolver_beside_sees_every_column_of_its_row(related):
-    """Whatever else was asked for; the others are answered as before."""
+def test_a_custom_resolver_gets_every_column_of_its_row(related):
+    """Also columns that are not selected; other fields are unaffected."""
     text = "{ repositories(first: 1) { nodes { name owner { login } } } }"
     before = rows(related, text)
 
@@ -819,8 +819,8 @@ def change(frame):
     frame.index += 1
 
 
-def test_later_changes_of_a_frame_do_not_reach_the_schema(repositories):
-    """The schema shows the frame as it was."""
+def test_later_changes_of_a_frame_do_not_affect_the_schema(repositories):
+    """The schema returns the original values."""
     text = "{ repositories(orderBy: {field: name}) { totalCount nodes { name stars score } } }"
     before = Schema.from_frame(repositories=repositories.copy()).execute(text).data
     schema = Schema.from_frame(repositories=repositories)
@@ -828,8 +828,8 @@ def test_later_changes_of_a_frame_do_not_reach_the_schema(repositories):
     assert schema.execute(text).data == before
 
 
-def test_the_frame_is_not_changed(repositories, owners):
-    """Neither by making the schema nor by asking it."""
+def test_the_frame_is_not_modified(repositories, owners):
+    """Neither by building the schema nor by executing queries."""
     kept = repositories.copy(), owners.copy()
     schema = Schema.from_frame(repositories=repositories, owners=owners)
     rows(schema, "{ repositories(orderBy: {field: owner}) { nodes { name } } }")
@@ -837,15 +837,15 @@ def test_the_frame_is_not_changed(repositories, owners):
     pd.testing.assert_frame_equal(owners, kept[1])
 
 
-def test_a_page_becomes_a_frame_again(related):
-    """With the dtypes of the schema, which come from the first frame's."""
+def test_a_page_converts_to_a_frame_with_the_original_dtypes(related):
+    """The dtypes come from the schema."""
     frame = related.execute("{ repositories { nodes { name stars owner { login } } } }").frame()
     assert frame["stars"].tolist() == [43_000, 30_000, 28_000, 14_000]
     assert str(frame["stars"].dtype) == "Int64"
     assert frame["owner.login"].isna().tolist() == [False, False, False, True]
 
 
-def test_it_answers_the_same_on_every_road(related):
+def test_results_are_equal_in_process_in_graphql_core_and_served(related):
     """In process, under graphql-core itself, and served."""
     text = """{ owners(first: 2) {
       totalCount edges { cursor node { login repositories { nodes { name } } } }

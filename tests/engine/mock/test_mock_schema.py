@@ -74,15 +74,15 @@ def ask(schema: Schema, text: str, **variables: Any) -> Any:
 
 
 def test_an_object_has_the_values_it_is_looked_up_by(schema: Schema) -> None:
-    """A user found by login has this login, and is found by its id with it."""
+    """A user found by login has this login, and is found again by its id."""
     found = ask(schema, '{ user(login: "ada") { id login name email } }')["user"]
     assert found["login"] == "ada"
     text = "query ($i: ID!) { node(id: $i) { ... on User { id login name email } } }"
     assert ask(schema, text, i=found["id"])["node"] == found
 
 
-def test_an_object_below_another_is_its_own(schema: Schema) -> None:
-    """Repositories of one name are different ones below different users, each found again."""
+def test_nested_objects_belong_to_their_parent(schema: Schema) -> None:
+    """Repositories of one name differ between users, and each is found again."""
     text = 'query ($l: String!) { user(login: $l) { repo(name: "web") { id name stars } } }'
     ada, bob = (ask(schema, text, l=login)["user"]["repo"] for login in ("ada", "bob"))
     assert ada["name"] == bob["name"] == "web"
@@ -91,15 +91,15 @@ def test_an_object_below_another_is_its_own(schema: Schema) -> None:
     assert ask(schema, text, i=[bob["id"], ada["id"]])["nodes"] == [bob, ada]
 
 
-def test_an_argument_that_is_no_field_still_tells_apart(schema: Schema) -> None:
-    """`owner` is no text of a repository, but those of two owners are two."""
+def test_arguments_that_are_not_fields_select_different_objects(schema: Schema) -> None:
+    """`owner` is no text field of a repository, but two owners give two repositories."""
     text = 'query ($o: String) { repo(owner: $o, name: "web") { id name } }'
     found = [ask(schema, text, o=owner)["repo"] for owner in ("ada", "bob", "ada")]
     assert found[0] == found[2] != found[1]
 
 
-def test_an_id_of_another_type_is_made_to_fit(schema: Schema) -> None:
-    """An Int is found by a text of it; what is no number finds one all the same."""
+def test_an_id_of_another_type_is_converted(schema: Schema) -> None:
+    """An Int id is found by its text; a text that is not a number selects an object too."""
     assert ask(schema, '{ thing(id: "12") { id } }') == {"thing": {"id": 12}}
     assert ask(schema, '{ thing(id: "x") { id } }')["thing"]["id"] > 0
     assert ask(schema, '{ thing(name: "nut") { name } }') == {"thing": {"name": "nut"}}
@@ -119,15 +119,15 @@ def test_an_id_of_another_type_is_made_to_fit(schema: Schema) -> None:
         "\ud83e\udd86",
     ],
 )
-def test_an_id_that_somebody_made_up_is_answered(schema: Schema, identity: str) -> None:
-    """Whatever an id says, the object has it and is right by type."""
+def test_any_id_selects_a_mocked_object(schema: Schema, identity: str) -> None:
+    """The object has the given id and the declared type."""
     text = """query ($i: ID!) { node(id: $i) { id ... on User { login repos { totalCount } }
               ... on Repo { color stars createdAt } } }"""
     assert ask(schema, text, i=identity)["node"]["id"] == identity
 
 
-def test_two_ways_to_one_person_agree(schema: Schema) -> None:
-    """Name, login and e-mail are of the same person, and what is created is updated later."""
+def test_two_paths_to_one_person_return_equal_data(schema: Schema) -> None:
+    """Name, login and e-mail match, and creation precedes update."""
     text = '{ search(text: "x", first: 50) { ... on User { name login email } } }'
     people = [row for row in ask(schema, text)["search"] if row]
     assert people
@@ -142,8 +142,8 @@ def test_two_ways_to_one_person_agree(schema: Schema) -> None:
     assert all(row["createdAt"] < row["updatedAt"] for row in rows)
 
 
-def test_an_id_of_another_object_leads_to_it() -> None:
-    """`authorId` is the id of the author beside it, `userId` one of any user."""
+def test_foreign_ids_refer_to_their_object() -> None:
+    """`authorId` is the id of the adjacent author, `userId` one of any user."""
     sdl = """type Query { posts: [Post!]! }
         type Post { authorId: ID! author: User! userId: ID! thingId: Int! thingsId: ID! }
         type User { id: ID! } type Thing { id: Int! }"""
@@ -158,8 +158,8 @@ def test_an_id_of_another_object_leads_to_it() -> None:
 # -- lists and pages
 
 
-def test_orders_change_nothing_and_filters_choose(schema: Schema) -> None:
-    """A connection in another order has the same size; of another filter it is another one."""
+def test_ordering_keeps_the_connection_size_and_filters_change_it(schema: Schema) -> None:
+    """A different order has the same items; a different filter is a different connection."""
     text = """{ viewer { a: repos { ...P } b: repos(orderBy: RED) { ...P }
               c: repos(color: RED) { ...P } } }
               fragment P on RepoConnection { totalCount nodes { id } }"""
@@ -174,14 +174,14 @@ def test_orders_change_nothing_and_filters_choose(schema: Schema) -> None:
         ('after: "Y3Vy"', "'Y3Vy' is not a cursor of 'repos'. Take one from its last result."),
     ],
 )
-def test_a_page_that_cannot_be_is_an_error(schema: Schema, arguments: str, message: str) -> None:
-    """A negative number and somebody else's cursor are errors, as they would be at an API."""
+def test_invalid_page_arguments_are_an_error(schema: Schema, arguments: str, message: str) -> None:
+    """A negative number and a foreign cursor."""
     result = schema.execute(f"{{ viewer {{ repos({arguments}) {{ totalCount }} }} }}")
     assert [error["message"] for error in result.errors] == [message]
 
 
 def test_a_page_beyond_the_end_is_empty(schema: Schema) -> None:
-    """Behind the last cursor there is nothing, and it says so."""
+    """After the last cursor there are no items and hasNextPage is false."""
     text = """query ($c: String) { viewer { repos(after: $c) { nodes { id }
               pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""
     whole = ask(schema, text)["viewer"]["repos"]
@@ -197,13 +197,13 @@ def test_a_page_beyond_the_end_is_empty(schema: Schema) -> None:
     }
 
 
-def test_an_interface_of_nobody_is_null(schema: Schema) -> None:
-    """Where no object type could be, there is null, or an empty list."""
+def test_an_interface_without_implementations_is_null(schema: Schema) -> None:
+    """A list of such an interface is empty."""
     assert ask(schema, "{ nobody { id } sure { id } }") == {"nobody": None, "sure": []}
 
 
-def test_nulls_come_at_their_rate() -> None:
-    """About a third of the nullable values are null when that is asked for."""
+def test_nulls_occur_at_the_configured_rate() -> None:
+    """About a third of the nullable values are null."""
     made = Schema.mock(SDL, nulls=1 / 3, sizes=(600, 600))
     rows = ask(made, "{ viewer { repos { nodes { stars color createdAt } } } }")["viewer"]["repos"]
     for name in ("stars", "color"):
@@ -214,8 +214,8 @@ def test_nulls_come_at_their_rate() -> None:
 # -- mutations and subscriptions
 
 
-def test_a_mutation_returns_what_it_was_given(schema: Schema) -> None:
-    """Fields of the input stand in the payload and in the objects it holds, and nothing failed."""
+def test_a_mutation_returns_its_input_values(schema: Schema) -> None:
+    """Input fields appear in the payload and its objects, without errors."""
     text = """mutation { createRepo(input: {name: "new", color: GREEN, tags: ["a"], note: "n"}) {
         note errors repo { id name color tags owner { name } } edge { node { id name } } } }"""
     payload = ask(schema, text)["createRepo"]
@@ -229,7 +229,7 @@ def test_a_mutation_returns_what_it_was_given(schema: Schema) -> None:
 
 
 def test_a_mutation_of_an_object_returns_that_object(schema: Schema) -> None:
-    """What is updated has its id, the values given, nested ones too, and its own beside."""
+    """The updated object has its id, the given values and its other mocked values."""
     before = ask(schema, '{ node(id: "Repo:5") { ... on Repo { id name stars } } }')["node"]
     text = """mutation { updateRepo(input: {id: "Repo:5", name: "new", repo: {name: "newer"}}) {
         repo { id name stars } } }"""
@@ -254,8 +254,8 @@ def test_a_subscription_is_a_short_stream(schema: Schema) -> None:
 # -- resolvers of one's own
 
 
-def test_own_resolvers_come_first() -> None:
-    """A function answers its field, later ones too, and finds made-up fields in its root."""
+def test_custom_resolvers_override_mocked_values() -> None:
+    """A function resolves its field, and reads mocked fields from its root."""
     made = Schema.mock(SDL, resolvers={"Query": {"hello": lambda *_: "own"}})
     assert ask(made, "{ hello }") == {"hello": "own"}
 
@@ -270,8 +270,8 @@ def test_own_resolvers_come_first() -> None:
 
 
 @pytest.mark.parametrize("make", [dict, SimpleNamespace])
-def test_a_part_of_an_object_is_completed(make: Any) -> None:
-    """What a resolver leaves out is made up, by the id where there is one."""
+def test_a_partial_object_is_completed_with_mocked_values(make: Any) -> None:
+    """Missing fields are mocked, by the id where there is one."""
     made = Schema.mock(SDL)
     made.resolver("Query.viewer")(lambda *_: make(id="User:7", name="Own", email=None))
     found = ask(
@@ -283,7 +283,7 @@ def test_a_part_of_an_object_is_completed(make: Any) -> None:
     assert found["viewer"]["login"] == found["node"]["login"]
 
 
-def test_own_values_of_an_interface_tell_their_type() -> None:
+def test_custom_interface_values_define_their_type() -> None:
     """A mapping by `__typename`, an object by its class."""
 
     class User:
@@ -297,7 +297,7 @@ def test_own_values_of_an_interface_tell_their_type() -> None:
         assert found["login"]
 
 
-def test_scalars_of_ones_own() -> None:
+def test_custom_scalars_are_mocked() -> None:
     """A scalar is made as a known one is, or by a function."""
     text = "{ viewer { repos { nodes { price } } } }"
     made = Schema.mock(SDL, scalars={"Money": "Decimal"}, nulls=0)
@@ -310,8 +310,8 @@ def test_scalars_of_ones_own() -> None:
 # -- where the schema is from
 
 
-def test_introspection_sdl_and_objects_answer_alike(schema: Schema) -> None:
-    """Whichever way the schema was told, the data are the same; the object keeps its resolvers."""
+def test_introspection_sdl_and_schema_objects_give_equal_mocks(schema: Schema) -> None:
+    """The data are equal for each form; a schema object keeps its resolvers."""
     text = "{ viewer { login repos(first: 3) { nodes { id name tags paths color } } } }"
     want = ask(schema, text)
     told = graphql.introspection_from_schema(graphql.build_schema(SDL))
@@ -342,8 +342,8 @@ DOUBTFUL = {
 
 
 @pytest.mark.parametrize(("sdl", "mistake"), DOUBTFUL.items())
-def test_what_others_publish_is_mocked_in_spite_of_mistakes(sdl: str, mistake: str) -> None:
-    """A warning names them; where the client passes them over, in the same words."""
+def test_invalid_published_schemas_are_mocked_with_a_warning(sdl: str, mistake: str) -> None:
+    """The warning equals that of the client where the client tolerates the same faults."""
     with pytest.warns(UserWarning, match=f"in spite of a mistake in it: .*{mistake}") as caught:
         made = Schema.mock(sdl, nulls=0)
     assert caught[0].filename == __file__
@@ -354,8 +354,8 @@ def test_what_others_publish_is_mocked_in_spite_of_mistakes(sdl: str, mistake: s
     assert Schema.mock(SDL).notes == ()
 
 
-def test_an_introspection_with_mistakes_is_mocked() -> None:
-    """Without the default value that is none."""
+def test_an_introspection_with_an_invalid_default_is_mocked() -> None:
+    """The default value is dropped."""
     told: Any = graphql.introspection_from_schema(
         graphql.build_schema("type Query { a(b: Int = 1): Int }")
     )
@@ -382,8 +382,8 @@ def test_an_introspection_with_mistakes_is_mocked() -> None:
         (5, "A int can't be mocked."),
     ],
 )
-def test_what_is_no_schema_is_refused(source: Any, message: str) -> None:
-    """The error says what it is instead."""
+def test_sources_that_are_not_schemas_are_refused(source: Any, message: str) -> None:
+    """The error describes the given value."""
     with pytest.raises(SchemaError, match=message):
         Schema.mock(source)
 
@@ -401,8 +401,8 @@ def test_what_is_no_schema_is_refused(source: Any, message: str) -> None:
         ({"scalars": {"Money": "Coins"}}, "scalars= says 'Coins' of 'Money'"),
     ],
 )
-def test_options_that_are_none_are_refused(options: dict[str, Any], message: str) -> None:
-    """The error says what would be right."""
+def test_unknown_mock_options_are_refused(options: dict[str, Any], message: str) -> None:
+    """The error describes valid options."""
     with pytest.raises(SchemaError, match=message):
         Schema.mock(SDL, **options)
 
@@ -410,8 +410,8 @@ def test_options_that_are_none_are_refused(options: dict[str, Any], message: str
 # -- in use
 
 
-def test_threads_get_the_answers_that_one_gets() -> None:
-    """Of a mock that nobody has asked before, all at once and in any order."""
+def test_concurrent_threads_get_equal_mock_responses() -> None:
+    """The mock is new, and threads query it in any order."""
     texts = [
         "{ viewer { id email repos(first: 5) { nodes { id stars } pageInfo { endCursor } } } }",
         "{ point { x y } viewer { repos(first: 2) { totalCount edges { cursor node { id } } } } }",
@@ -434,8 +434,8 @@ def test_threads_get_the_answers_that_one_gets() -> None:
     assert all(want[text] == data for text, data in found)
 
 
-def test_it_is_served_and_read_as_frames(schema: Schema) -> None:
-    """Over HTTP the answer is the one in process, and makes a typed frame."""
+def test_a_served_mock_is_read_as_frames(schema: Schema) -> None:
+    """The HTTP response equals the one in process, and makes a typed frame."""
     text = "{ viewer { repos(first: 7) { nodes { id stars createdAt color } } } }"
     with serve(schema, port=0) as server, Client(server.url) as client:
         assert client.execute(text).data == schema.execute(text).data
@@ -446,8 +446,8 @@ def test_it_is_served_and_read_as_frames(schema: Schema) -> None:
     assert "UTC" in dtypes["createdAt"]
 
 
-def test_the_schema_of_the_stand_in_can_be_mocked() -> None:
-    """Our own GitHub-shaped schema, whose search is a connection of a union, pages too."""
+def test_the_github_shaped_schema_can_be_mocked() -> None:
+    """Its search is a connection of a union and supports paging."""
     sdl = (Path(gqlnb.__file__).parent / "github" / "schema.graphql").read_text("utf-8")
     made = Schema.mock(sdl, sizes=(25, 25))
     text = """query ($c: String) { search(query: "x", type: REPOSITORY, first: 10, after: $c) {
@@ -461,8 +461,8 @@ def test_the_schema_of_the_stand_in_can_be_mocked() -> None:
     assert [row["__typename"] for row in rows] == ["Repository"] * 25
 
 
-def test_the_bytes_of_a_seed_are_these() -> None:
-    """What a notebook shows today it shows with the next release, on every version of Python."""
+def test_mocked_data_of_a_seed_are_stable() -> None:
+    """Results are equal in every release and on every version of Python."""
     made = Schema.mock(SDL, seed=7)
     text = '{ viewer { id login email } point { x y } repo(name: "web") { id stars createdAt } }'
     assert ask(made, text) == {

@@ -47,8 +47,8 @@ def test_mocked_values_fit_their_column(name, seed):
          "datetime64[us, UTC]"),
     ],
 )  # fmt: skip
-def test_what_a_schema_says_of_a_scalar_counts_for_its_mock(definition, dtype):
-    """As it does for frames."""
+def test_specifiedby_and_descriptions_determine_mocked_scalars(definition, dtype):
+    """As they do for frames."""
     schema = gqlnb.Schema.mock(schema_of(definition), lengths=(20, 20))
     frame = schema.execute("{ rows { value } }").frame()
     assert frame["value"].dtype == dtype

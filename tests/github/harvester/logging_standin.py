@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Condition
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.engine.schema import get_adapter
 from gqlnb.github.repositories import Owner
 from gqlnb.github.standin.github_schema import StandIn
 from gqlnb.github.standin.simulation import Simulation
@@ -31,8 +32,11 @@ class Listening(StandIn):
         self.asked: list[dict[str, Any]] = []
         self.fails: int | None = None
         self._news = Condition()
+        adapter = get_adapter(self)
+        self._execute_document = adapter.execute_document
+        adapter.execute_document = self._log_and_execute
 
-    def execute_document(self, document: Any, variables: Any, **options: Any) -> Any:
+    def _log_and_execute(self, document: Any, variables: Any, *more: Any, **options: Any) -> Any:
         """Count the request, then answer or fail."""
         with self._news:
             self.asked.append(dict(variables))
@@ -40,7 +44,7 @@ class Listening(StandIn):
         if self.fails is not None and len(self.asked) >= self.fails:
             msg = "The disk of the endpoint is full."
             raise OSError(msg)
-        return super().execute_document(document, variables, **options)
+        return self._execute_document(document, variables, *more, **options)
 
     def wait_for(self, requests: int, seconds: float = 60) -> bool:
         """Wait until the given number of requests came."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage
 from gqlnb.github.repositories import Owner, Repository, format_timestamp, parse_timestamp
-from gqlnb.github.standin.repository_columns import Population
+from gqlnb.github.standin.repository_search import Population
 from gqlnb.github.standin.simulation import DataFaults, Simulation
 
 if TYPE_CHECKING:

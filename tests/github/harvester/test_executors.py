@@ -13,6 +13,7 @@ from multiprocessing import get_context
 import pytest
 
 from gqlnb import Client, Limits, OptionError, TargetError, Token, github, serve
+from gqlnb.engine.schema import get_adapter
 from gqlnb.github.harvester.requests import PortableClient, fetch_pages
 from gqlnb.github.harvester.search_windows import SearchRequest
 from tests.github.harvester.logging_standin import Listening, rows
@@ -67,11 +68,12 @@ def test_processes_return_the_same_rows(guarded, truth):
     assert rows(made.frame()) == truth
 
 
-def test_an_endpoint_that_needs_it_gets_one_request_at_a_time(people, truth):
-    """With GitHub's headers, whatever the executor."""
+def test_requests_to_github_are_sent_one_at_a_time(people, truth):
+    """For endpoints with GitHub's headers and any executor."""
     standin = Listening(people)
     flying, most = [0], [0]
-    usual = standin.execute_document
+    adapter = get_adapter(standin)
+    usual = adapter.execute_document
 
     def watched(*args, **options):
         flying[0] += 1
@@ -81,7 +83,7 @@ def test_an_endpoint_that_needs_it_gets_one_request_at_a_time(people, truth):
         finally:
             flying[0] -= 1
 
-    standin.execute_document = watched
+    adapter.execute_document = watched
     with (
         github.serve(standin, port=0) as server,
         Client(server) as client,
@@ -103,11 +105,11 @@ def test_the_pickle_has_no_secret(guarded, spelled):
             (fetch_pages, PortableClient(client), [SearchRequest(1, 0, 100, "stars:>5")])
         )
         assert b"env:HARVEST_TOKEN" in data
-        shown = repr(PortableClient(client)) + repr(client.make_recipe())
+        shown = repr(PortableClient(client)) + repr(client._make_recipe())
         assert not [form for form in spelled(SECRET) if form in data or form in shown.encode()]
     _, asker, asks = pickle.loads(data)
     assert fetch_pages(asker, asks).pages[0].total > 0
-    assert asker.client.make_recipe() == client.make_recipe()
+    assert asker.client._make_recipe() == client._make_recipe()
     assert pickle.loads(data)[1].client is asker.client
 
 
@@ -134,7 +136,7 @@ def test_a_schema_of_this_process_is_not_pickled(client):
         github.harvest(EVERYTHING, client=client, executor=pool)
 
 
-def test_the_stand_in_is_in_every_process(tmp_path):
+def test_every_process_has_its_own_stand_in(tmp_path):
     """Each process uses its own built-in connection."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         made = github.harvest(">50000", client="demo", executor=pool)

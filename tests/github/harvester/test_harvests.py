@@ -14,7 +14,7 @@ import pytest
 
 from gqlnb import Client, OptionError, QueryError, Schema, github, reference_schema, stars
 from gqlnb.errors import TransportError
-from gqlnb.github.harvester import runner, storage
+from gqlnb.github.harvester import identities, runner, storage
 from gqlnb.github.harvester.harvests import harvest_frame
 from gqlnb.github.harvester.requests import PAGES_PER_REQUEST, BatchSize
 from gqlnb.github.standin.simulation import Simulation
@@ -23,8 +23,8 @@ from tests.github.harvester.logging_standin import rows
 EVERYTHING = ">=1"
 
 
-def test_all_rows_come_once(client, truth):
-    """The coverage says so."""
+def test_every_row_is_returned_once(client, truth):
+    """The report is complete."""
     made = github.harvest(EVERYTHING, client=client)
     assert rows(made.frame()) == truth
     assert made.complete
@@ -120,7 +120,7 @@ class Clock:
         self.time += seconds
 
 
-def test_the_next_budget_is_waited_for(people, truth, monkeypatch):
+def test_a_harvest_waits_for_the_next_budget(people, truth, monkeypatch):
     """The harvest continues with the points of the next hour."""
     clock = Clock()
     simulation = Simulation(budget=12, clock=clock.now)
@@ -129,6 +129,7 @@ def test_the_next_budget_is_waited_for(people, truth, monkeypatch):
         gate = client._rate_limiter._queue
         gate.clock = SimpleNamespace(now=clock.now)
         monkeypatch.setattr(runner, "time", clock)
+        monkeypatch.setattr(identities, "time", clock)
         monkeypatch.setattr("gqlnb.client.request_sender.time.time", clock.now)
         made = github.harvest(EVERYTHING, client=client)
     assert rows(made.frame()) == truth
@@ -147,7 +148,7 @@ def test_a_dry_run_only_counts(client, standin, truth):
     assert estimate.least <= needed.coverage.requests <= estimate.most
     fewest, most = estimate.requests
     assert fewest <= needed.requests <= most
-    assert "120 to 132 pages of 100\n  12 to 132 requests: up to ten" in repr(estimate)
+    assert "120 to 135 pages of 100\n  12 to 135 requests: up to ten" in repr(estimate)
 
 
 def test_the_report_names_counts_and_source(client):

@@ -38,9 +38,9 @@ def test_a_query_is_parsed_and_formatted(query, expression):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("", "none of '>N'"),
-        (True, "none of '>N'"),
-        (-5, "none of '>N'"),
+        ("", "not one of '>N'"),
+        (True, "not one of '>N'"),
+        (-5, "not one of '>N'"),
         ("stars:many", "no number that can be read"),
         ("stars:>5 stars:<3", "nothing can match"),
         ("stars:<0", "nothing can match"),

@@ -6,15 +6,14 @@ from random import Random
 import pytest
 
 from gqlnb.github.harvester.query_range import Scope
-from gqlnb.github.harvester.search_windows import RepositoryRow
-from gqlnb.github.harvester.state_machine import (
-    CompletenessCheck,
+from gqlnb.github.harvester.range_splits import (
     count_slices,
-    list_exclusions,
+    join_ranges,
     merge_ranges,
     split_by_stars,
     split_by_time,
 )
+from gqlnb.github.harvester.search_windows import RepositoryRow, list_exclusions
 
 
 def covers(scope, parts):
@@ -92,15 +91,10 @@ def test_overlapping_ranges_are_merged():
     assert merge_ranges(ranges) == [Scope("", 3, 9, 7, 8), Scope("", 9, None), Scope("", 3, 7)]
 
 
-def test_repeated_searches_are_widened_by_one_star():
-    """A repository may have moved out of its range, but not out of the scope."""
-    wanted, lacking = Scope("", 10), [Scope("", 51, 51), Scope("", 10, 12)]
-    check = CompletenessCheck(1, Scope("", 10, 60), 0, 900, {}, {}, ranges=lacking)
-    assert check.begin_repair(wanted) == lacking
-    check.begin_proof()
-    check.ranges = lacking
-    assert check.begin_repair(wanted) == [Scope("", 50, 52), Scope("", 10, 13)]
-    check.begin_proof()
-    assert check.begin_repair(wanted) == [Scope("", 10, 61)]
-    check.begin_proof()
-    assert check.begin_repair(Scope("", 10, 60)) == [Scope("", 10, 60)]
+def test_joined_ranges_do_not_overlap_in_time():
+    """A range above several slices is cut as they are; equal neighbours become one."""
+    ranges = [Scope("", 9, None), Scope("", 3, 9, None, 5), Scope("", 3, 8, 6), Scope("", 5, 7, 6)]
+    assert join_ranges(ranges) == [Scope("", 3)]
+    ranges = [Scope("", 9, None), Scope("", 3, 9, None, 5)]
+    assert join_ranges(ranges) == [Scope("", 3, None, None, 5), Scope("", 9, None, 6)]
+    assert join_ranges([Scope("", 1, 2, 3, 4)]) == [Scope("", 1, 2, 3, 4)]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from gqlnb import Client, GqlnbError, OptionError, github
-from gqlnb.github.harvester.storage import LOG_NAME
+from gqlnb.client.range_harvest.harvest_log import LOG_NAME
 from tests.github.harvester.logging_standin import Listening, rows
 
 EVERYTHING = ">=1"
@@ -40,8 +40,8 @@ def test_a_failed_harvest_is_continued(broken, client, standin, truth):
     assert len(set(searches)) == len(searches)
 
 
-def test_a_log_cut_anywhere_is_continued(broken, tmp_path, people, truth):
-    """Also in the middle of a line; all rows come once."""
+def test_a_harvest_resumes_from_a_log_truncated_anywhere(broken, tmp_path, people, truth):
+    """Also in the middle of a line; every row is returned once."""
     whole = (broken / LOG_NAME).read_bytes()
     begun = len(b"".join(whole.splitlines(keepends=True)[:2]))
     chance = Random(7)
@@ -72,7 +72,7 @@ def test_a_finished_harvest_sends_no_request(tmp_path, client, standin, truth):
     assert rows(again.frame()) == truth
 
 
-def test_without_resume_it_starts_again(broken, client, standin, truth):
+def test_a_harvest_without_resume_restarts(broken, client, standin, truth):
     """An earlier harvest in the folder is removed, also of another query."""
     github.harvest(">=2000", client=client, out=broken, resume=False)
     assert rows(pd.read_parquet(broken)) == {row for row in truth if row[2] >= 2000}
@@ -96,7 +96,7 @@ def test_the_log_of_another_harvest_is_refused(broken, client):
         (lambda lines: [*lines[:2], b'{"type":"answered"}', *lines[2:]], "line 3 is broken"),
     ],
 )
-def test_a_log_that_cannot_be_read_is_refused(broken, client, change, reason):
+def test_an_unreadable_log_is_refused(broken, client, change, reason):
     """A log of another format or with an invalid line raises, and is not changed."""
     text = b"\n".join(change((broken / LOG_NAME).read_bytes().splitlines())) + b"\n"
     (broken / LOG_NAME).write_bytes(text)

@@ -7,7 +7,7 @@ from graphql import GraphQLError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.github.standin.standin_resolvers import KeysetCursors, OffsetCursors, build_page
+from gqlnb.github.standin.connection_pages import KeysetCursors, OffsetCursors, build_page
 
 ITEMS = tuple("abcdefghij")
 
@@ -64,7 +64,7 @@ def test_after_and_before_bound_a_page():
     ],
 )
 def test_an_empty_page_has_no_cursors(args):
-    """Where nothing is left the page is empty and names no cursor."""
+    """Past the last item the page is empty and its cursors are null."""
     empty = cut(**args)
     assert list(empty.nodes) == []
     assert empty.page_info["startCursor"] is None
@@ -72,8 +72,8 @@ def test_an_empty_page_has_no_cursors(args):
 
 
 @given(st.integers(1, 12), st.booleans())
-def test_walking_finds_every_item_once(size, back):
-    """Any page size leads through all items in order, from both ends."""
+def test_paging_returns_every_item_once(size, back):
+    """For any page size, in order, from both ends."""
     word, along, which, more = (
         ("last", "before", "startCursor", "hasPreviousPage")
         if back
@@ -87,8 +87,8 @@ def test_walking_finds_every_item_once(size, back):
     assert found == list(ITEMS)
 
 
-def test_counts_need_no_boundaries():
-    """Without first and last the totals can be asked for, the items not."""
+def test_counts_need_neither_first_nor_last():
+    """Only the items require a page size."""
     bare = build_page("letters", ITEMS, {}, total=99)
     assert bare.total == 99
     assert bare.page_info["hasNextPage"] is False
@@ -110,8 +110,8 @@ def test_counts_need_no_boundaries():
         ({"last": 1, "before": "Y3Vyc29yOi0x"}, "INVALID_CURSOR_ARGUMENTS", "valid cursor"),
     ],
 )
-def test_a_wrong_boundary_is_refused(args, kind, said):
-    """Each wrong boundary gets GitHub's word and message."""
+def test_an_invalid_page_argument_is_refused(args, kind, said):
+    """Each error has GitHub's code and message."""
     with pytest.raises(GraphQLError, match=said) as caught:
         cut(**args)
     assert caught.value.extensions == {"type": kind}
@@ -135,8 +135,8 @@ def keyed(keys, kind, *, descending=False):
         ((153, 0x0CFD0F07), tuple[int, int], "Y3Vyc29yOnYyOpLMmc4M_Q8H"),
     ],
 )
-def test_a_keyset_cursor_is_of_githubs_form(key, kind, text):
-    """The form is that of recorded ones: number alone, or what is sorted by and the number."""
+def test_a_keyset_cursor_has_the_form_of_githubs(key, kind, text):
+    """As in recorded cursors: the id alone, or the sort value and the id."""
     cursors = keyed([key], kind)
     assert cursors.encode_cursor(0) == text
     for written in (text, text.rstrip("="), text.replace("_", "/")):
@@ -144,8 +144,8 @@ def test_a_keyset_cursor_is_of_githubs_form(key, kind, text):
 
 
 @pytest.mark.parametrize("descending", [False, True])
-def test_a_walk_goes_on_behind_what_is_gone(descending):
-    """A key that no item has any more still lies between two of them."""
+def test_paging_continues_after_the_cursor_of_a_removed_item(descending):
+    """The key of the removed item still lies between two others."""
     keys = sorted([(stars, number) for number, stars in enumerate([5, 5, 7, 9, 9])])
     keys = keys[::-1] if descending else keys
     whole = keyed(keys, tuple[int, int], descending=descending)
@@ -166,8 +166,8 @@ def test_a_walk_goes_on_behind_what_is_gone(descending):
 
 
 @given(st.integers(1, 12), st.booleans(), st.booleans())
-def test_walking_by_keys_finds_every_item_once(size, back, descending):
-    """Any page size leads through all items in order, from both ends, in both directions."""
+def test_paging_by_keyset_cursors_returns_every_item_once(size, back, descending):
+    """For any page size, in order, from both ends, in both directions."""
     keys = sorted([(letter, number) for number, letter in enumerate("aabbbcdeef")])
     keys = keys[::-1] if descending else keys
     cursors = keyed(keys, tuple[str, int], descending=descending)
@@ -197,8 +197,8 @@ def test_walking_by_keys_finds_every_item_once(size, back, descending):
     ],
 )
 @pytest.mark.parametrize("word", ["after", "before"])
-def test_what_is_no_cursor_of_the_connection_is_refused(text, word):
-    """A cursor of a search, of another order, or of nobody, gets GitHub's word and message."""
+def test_a_cursor_of_another_connection_is_refused(text, word):
+    """A search cursor, another order's or an unknown one gets GitHub's code and message."""
     cursors = keyed([("a", 1)], tuple[str, int])
     with pytest.raises(GraphQLError, match="does not appear to be a valid cursor") as caught:
         build_page("letters", "a", {"first": 1, word: text}, cursors=cursors)
@@ -206,7 +206,7 @@ def test_what_is_no_cursor_of_the_connection_is_refused(text, word):
     assert len(str(caught.value)) < 200
 
 
-def test_a_search_takes_no_cursor_of_another_connection():
-    """Keys are not places."""
+def test_a_search_refuses_the_cursor_of_another_connection():
+    """Keyset cursors are not positions."""
     with pytest.raises(GraphQLError, match="valid cursor"):
         cut(first=1, after="Y3Vyc29yOnYyOpHOAATGJQ==")

@@ -6,7 +6,6 @@ import json
 import pytest
 
 from gqlnb import github
-from gqlnb.github.standin.github_errors import _UNION_TYPES
 
 
 @pytest.fixture(scope="module")
@@ -42,47 +41,27 @@ def errors(app, text, **members):
 
 # ---------------------------------------------------------------- syntax
 
-DEFINITIONS = "one of SCHEMA, SCALAR, TYPE, ENUM, INPUT, UNION, INTERFACE"
-
 
 @pytest.mark.parametrize(
-    ("text", "expected", "actual", "place"),
+    ("text", "message", "place"),
     [
-        ("{ a(: }", "NAME", 'COLON (":")', (1, 5)),
-        ("query {\n  viewer {\n    : } }", "NAME", 'COLON (":")', (3, 5)),
-        ("{ viewer { login }", "NAME", '(none) ("")', (1, 18)),
-        ("{ // x", "NAME", 'UNKNOWN_CHAR ("/")', (1, 3)),
-        ("{ viewer { a: 5 } }", "NAME", 'INT ("5")', (1, 15)),
-        ('{ viewer { "a" } }', "NAME", r'STRING ("\"a\"")', (1, 12)),
-        ("{ search(query: ) { x } }", "VALUE", 'RPAREN (")")', (1, 17)),
-        ("query Q(a: Int) { x }", "VAR_SIGN", 'IDENTIFIER ("a")', (1, 9)),
-        ("query Q($a Int) { x }", "COLON", 'IDENTIFIER ("Int")', (1, 12)),
-        ("foo { x }", DEFINITIONS, 'IDENTIFIER ("foo")', (1, 1)),
-        ("{ viewer { login } } }", DEFINITIONS, 'RCURLY ("}")', (1, 22)),
+        ("{ a(: }", "Expected Name, found ':' at [1, 5]", (1, 5)),
+        ("query {\n  viewer {\n    : } }", "Expected Name, found ':' at [3, 5]", (3, 5)),
+        ("{ viewer { login }", "Expected Name, found <EOF> at [1, 19]", (1, 19)),
+        ("# nothing", "Unexpected <EOF> at [1, 10]", (1, 10)),
     ],
 )
-def test_an_error_of_syntax(app, text, expected, actual, place):
-    """The token that was expected, the one that came, and where; no type, no path."""
+def test_a_syntax_error(app, text, message, place):
+    """The message ends with the position, as GitHub's do; no type, no path."""
     (error,) = errors(app, text)
     line, column = place
     assert list(error.items()) == [
         ("locations", [{"line": line, "column": column}]),
-        ("message", f"Expected {expected}, actual: {actual} at [{line}, {column}]"),
+        ("message", message),
     ]
 
 
-def test_nothing_but_comments(app):
-    """A document without a token has no place to show."""
-    assert errors(app, "# nothing") == [{"locations": [], "message": "Unexpected end of document"}]
-
-
 # ---------------------------------------------------------------- validation
-
-
-def test_a_union_is_known():
-    """The unions of the schema are those that the words are made for."""
-    types = github.schema().graphql.type_map.values()
-    assert {kind.name for kind in types if hasattr(kind, "types")} == _UNION_TYPES
 
 
 @pytest.mark.parametrize(
@@ -102,13 +81,13 @@ def test_a_union_is_known():
     ],
 )
 def test_an_unknown_field(app, text, path, field, kind):
-    """200, no data, a path that begins with the operation, and GitHub's words."""
+    """The path begins with the operation; the error has GitHub's code and the type's name."""
     (error,) = errors(app, text)
     assert list(error.items()) == [
         ("path", path),
         ("extensions", {"code": "undefinedField", "typeName": kind, "fieldName": field}),
         ("locations", [{"line": 1, "column": text.index(field if "a:" not in text else "a:") + 1}]),
-        ("message", f"Field '{field}' doesn't exist on type '{kind}'"),
+        ("message", f"Field '{field}' doesn't exist on type '{kind}' in this stand-in"),
     ]
 
 
@@ -122,48 +101,37 @@ SEARCH = '{ search(query: "a", type: REPOSITORY, first: 1) { nodes { name } } }'
             SEARCH,
             ["query", "search", "nodes", "name"],
             60,
-            {"code": "selectionMismatch", "nodeName": "SearchResultItem"},
-            "Selections can't be made directly on unions (see selections on SearchResultItem)",
+            {"code": "undefinedField", "typeName": "SearchResultItem", "fieldName": "name"},
+            "Field 'name' doesn't exist on type 'SearchResultItem' in this stand-in",
         ),
         (
             "{ viewer }",
             ["query", "viewer"],
             3,
-            {"code": "selectionMismatch", "nodeName": "field 'viewer'", "typeName": "User"},
-            "Field must have selections (field 'viewer' returns User but has no selections. Did "
-            "you mean 'viewer { ... }'?)",
+            {"code": "selectionMismatch"},
+            "Field 'viewer' of type 'User!' must have a selection of subfields. Did you mean "
+            "'viewer { ... }'?",
         ),
         (
             "{ viewer { login { x y } } }",
             ["query", "viewer", "login"],
             12,
-            {"code": "selectionMismatch", "nodeName": "field 'login'", "typeName": "String"},
-            "Selections can't be made on scalars (field 'login' returns String but has selections "
-            '["x", "y"])',
+            {"code": "selectionMismatch"},
+            "Field 'login' must not have a selection since type 'String!' has no subfields.",
         ),
         (
             "{ viewer(x: 1) { login } }",
             ["query", "viewer", "x"],
             10,
-            {
-                "code": "argumentNotAccepted",
-                "name": "viewer",
-                "typeName": "Field",
-                "argumentName": "x",
-            },
-            "Field 'viewer' doesn't accept argument 'x'",
+            {"code": "argumentNotAccepted", "name": "viewer", "argumentName": "x"},
+            "Field 'viewer' doesn't accept argument 'x' in this stand-in",
         ),
         (
-            "{ search { repositoryCount } }",
+            '{ search(query: "x") { repositoryCount } }',
             ["query", "search"],
             3,
-            {
-                "code": "missingRequiredArguments",
-                "className": "Field",
-                "name": "search",
-                "arguments": "query, type",
-            },
-            "Field 'search' is missing required arguments: query, type",
+            {"code": "missingRequiredArguments", "name": "search", "arguments": "type"},
+            "Field 'search' is missing required arguments: type",
         ),
         (
             "query Q($a: Int) { viewer { login } }",
@@ -202,8 +170,8 @@ SEARCH = '{ search(query: "a", type: REPOSITORY, first: 1) { nodes { name } } }'
         ),
     ],
 )
-def test_an_error_of_validation(app, text, path, column, extensions, message):
-    """Path, code, place and words, in this order, without a type."""
+def test_a_validation_error(app, text, path, column, extensions, message):
+    """Path, code, locations and message, in this order, without a type."""
     (error,) = errors(app, text)
     assert list(error.items()) == [
         ("path", path),
@@ -213,13 +181,13 @@ def test_an_error_of_validation(app, text, path, column, extensions, message):
     ]
 
 
-def test_several_mistakes_are_all_said(app):
-    """Each mistake has its own error, those of one field that lacks arguments have one."""
+def test_every_validation_error_is_reported(app):
+    """Each one has its own error."""
     found = errors(app, "{ nope search { x: repositoryCount nope } viewer(a: 1, b: 2) { login } }")
     codes = [error["extensions"]["code"] for error in found]
     assert sorted(codes) == [
         *["argumentNotAccepted"] * 2,
-        "missingRequiredArguments",
+        *["missingRequiredArguments"] * 2,
         *["undefinedField"] * 2,
     ]
 
@@ -232,8 +200,8 @@ def test_several_mistakes_are_all_said(app):
         ({"q": 5}, 5, "Could not coerce value 5 to String"),
     ],
 )
-def test_a_variable_that_does_not_fit(app, variables, value, why):
-    """The value and what is wrong with it stand in ``extensions``."""
+def test_a_variable_of_the_wrong_type(app, variables, value, why):
+    """``extensions`` have the value and the problem."""
     text = "query Q($q: String!) { search(query: $q, type: REPOSITORY) { repositoryCount } }"
     assert errors(app, text, variables=variables) == [
         {
@@ -244,127 +212,57 @@ def test_a_variable_that_does_not_fit(app, variables, value, why):
     ]
 
 
-def test_the_operation_has_to_be_named(app):
-    """Two operations and no name, or one that there is not."""
+def test_an_ambiguous_or_unknown_operation_name(app):
+    """Two operations and no name, or a name that does not exist."""
     two = "query A { viewer { login } } query B { viewer { login } }"
     assert errors(app, two) == [{"message": "An operation name is required"}]
     unknown = errors(app, two, operationName="C")
     assert unknown == [{"message": 'No operation named "C"'}]
 
 
-SEARCH = '{ search(query: "x", type: %s, first: %s) { repositoryCount } }'
-OWNED = "query Q($o: %s) { viewer { r: repositories(orderBy: %s) { totalCount } } }"
-
-
 @pytest.mark.parametrize(
-    ("text", "path", "column", "owner", "value", "wanted"),
+    ("text", "path", "column", "code"),
     [
-        (SEARCH % ("FOO", 1), "search.type", 3, "Field 'search'", "FOO", "SearchType!"),
-        (SEARCH % ("null", 1), "search.type", 3, "Field 'search'", "null", "SearchType!"),
-        (SEARCH % ("USER", '"1"'), "search.first", 3, "Field 'search'", '"1"', "Int"),
         (
-            SEARCH % ("USER", "4294967296"),
-            "search.first",
+            '{ search(query: "x", type: FOO) { userCount } }',
+            ["query", "search", "type"],
             3,
-            "Field 'search'",
-            "4294967296",
-            "Int",
+            "argumentLiteralsIncompatible",
         ),
-        ("{ a: nodes(ids: [1.5]) { id } }", "a.ids", 3, "Field 'nodes'", "[1.5]", "[ID!]!"),
         (
-            "{ viewer { repositories(orderBy: {field: ID, direction: ASC}) { totalCount } } }",
-            "viewer.repositories.orderBy.field",
-            34,
-            "InputObject 'RepositoryOrder'",
-            "ID",
-            "RepositoryOrderField!",
+            '{ search(query: "x", type: USER, first: "1") { userCount } }',
+            ["query", "search", "first"],
+            3,
+            "argumentLiteralsIncompatible",
+        ),
+        (
+            "query ($o: Int) { viewer { repositories(orderBy: $o) { totalCount } } }",
+            None,
+            None,
+            "variableMismatch",
         ),
     ],
 )
-def test_a_literal_that_does_not_fit(app, text, path, column, owner, value, wanted):
-    """The argument, what it was given and what it takes; the place is what it belongs to."""
+def test_a_literal_of_the_wrong_type(app, text, path, column, code):
+    """Path and code are GitHub's, the message is graphql-core's."""
     (error,) = errors(app, text)
-    name = path.rpartition(".")[2]
-    assert list(error.items()) == [
-        ("path", ["query", *path.split(".")]),
-        (
-            "extensions",
-            {
-                "code": "argumentLiteralsIncompatible",
-                "typeName": owner.split()[0],
-                "argumentName": name,
-            },
-        ),
-        ("locations", [{"line": 1, "column": column}]),
-        (
-            "message",
-            f"Argument '{name}' on {owner} has an invalid value ({value}). "
-            f"Expected type '{wanted}'.",
-        ),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("kind", "given", "path", "wanted", "problem"),
-    [
-        ("Int", "$o", "orderBy", "RepositoryOrder", "Type mismatch"),
-        ("[RepositoryOrder]", "$o", "orderBy", "RepositoryOrder", "List dimension mismatch"),
-        (
-            "OrderDirection",
-            "{field: NAME, direction: $o}",
-            "orderBy.direction",
-            "OrderDirection!",
-            "Nullability mismatch",
-        ),
-    ],
-)
-def test_a_variable_of_another_type(app, kind, given, path, wanted, problem):
-    """The variable, the argument that it was given to, and both types."""
-    text = OWNED % (kind, given)
-    (error,) = errors(app, text)
-    name = path.rpartition(".")[2]
-    assert list(error.items()) == [
-        ("path", ["query Q", "viewer", "r", *path.split(".")]),
-        (
-            "extensions",
-            {
-                "code": "variableMismatch",
-                "variableName": "o",
-                "typeName": kind,
-                "argumentName": name,
-                "errorMessage": problem,
-            },
-        ),
-        ("locations", [{"line": 1, "column": text.index(f"{name}: ") + 1}]),
-        ("message", f"{problem} on variable $o and argument {name} ({kind} / {wanted})"),
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "query ($i: Int!) { nodes(ids: [$i]) { id } }",
-        "{ viewer { login @include(if: 5) } }",
-        'query ($n: Int = "x") { search(query: "x", type: USER, first: $n) { userCount } }',
-    ],
-)
-def test_values_elsewhere_keep_their_words(app, text):
-    """In a list, a directive or a default value, graphql-core's words and places stay."""
-    variables = {"i": 1} if "$i" in text else {}
-    (error,) = errors(app, text, variables=variables)
-    assert list(error) == ["locations", "message"]
+    if path is None:
+        assert error["extensions"] == {"code": code, "variableName": "o"}
+    else:
+        assert (error["path"], error["extensions"]) == (path, {"code": code})
+        assert error["locations"] == [{"line": 1, "column": column}]
 
 
 @pytest.mark.parametrize("text", ["{ a " * 300 + "}" * 300, "{ nodes(ids: %s) { id } }"])
-def test_what_is_too_deep_to_be_parsed_is_too_large(app, text):
-    """Where nothing but our own bound is passed, no error of syntax is made up."""
+def test_a_query_nested_too_deeply_is_too_large(app, text):
+    """A query over our own limit is not reported as a syntax error."""
     text = text.replace("%s", "[" * 300 + "]" * 300)
     said = {"locations": [], "message": "This query is too large to execute."}
     assert errors(app, text) == [said]
 
 
-def test_what_has_no_known_form_keeps_its_words(app):
-    """Where no answer of GitHub's is known, graphql-core's words and places stay."""
+def test_other_errors_keep_graphql_cores_message(app):
+    """If GitHub's form is unknown, message and locations are unchanged."""
     (error,) = errors(app, "{ viewer { login @foo } }")
     assert error == {
         "locations": [{"line": 1, "column": 18}],

@@ -7,11 +7,12 @@ from base64 import b64decode
 import pytest
 from graphql import GraphQLError, graphql_sync
 
-from gqlnb import OptionError, github
-from gqlnb.auth import Token
+from gqlnb import OptionError, QueryError, github
 from gqlnb.engine.schema import Schema
 from gqlnb.github.repositories import load_snapshot
+from gqlnb.github.standin.github_schema import StandInAdapter
 from gqlnb.server.app import App
+from gqlnb.tokens import Token
 
 DOCUMENTED = """
 query ($n: Int!, $after: String) {
@@ -60,8 +61,8 @@ def test_the_documented_query(service):
     }
 
 
-def test_a_walk_ends_after_a_thousand(service):
-    """Ten pages of a hundred give the first thousand of 3,024, then there is no next page."""
+def test_a_search_ends_after_a_thousand_results(service):
+    """Of 3,024 results, ten pages of a hundred are available; then there is no next page."""
     found, after, more = [], None, True
     while more:
         search = service.execute(DOCUMENTED, {"n": 100, "after": after})["search"]
@@ -71,8 +72,8 @@ def test_a_walk_ends_after_a_thousand(service):
     assert after == "Y3Vyc29yOjEwMDA="
 
 
-def test_a_walk_backwards_begins_at_the_thousandth(service):
-    """With `last` the search is walked from the end of what can be reached."""
+def test_backward_paging_begins_at_the_thousandth_result(service):
+    """`last` counts from the end of the available results."""
     text = """query ($before: String) {
       search(query: "stars:>1000", type: REPOSITORY, last: 100, before: $before) {
         nodes { ... on Repository { nameWithOwner } }
@@ -86,7 +87,7 @@ def test_a_walk_backwards_begins_at_the_thousandth(service):
     assert found == [row.full_name for row in load_snapshot()[:1000]]
 
 
-def test_beyond_the_thousandth_is_an_empty_page(service):
+def test_a_page_beyond_the_thousandth_result_is_empty(service):
     """A cursor past the cap gives an empty page without an error."""
     result = service.execute(DOCUMENTED, {"n": 5, "after": "Y3Vyc29yOjIwMDA="})
     assert result.errors == ()
@@ -95,7 +96,7 @@ def test_beyond_the_thousandth_is_an_empty_page(service):
 
 
 def test_every_field_of_a_repository(service):
-    """All fields of a repository come from the snapshot or from its name."""
+    """Each value is from the snapshot or derived from the repository's name."""
     text = """{ repository(owner: "TORVALDS", name: "Linux") {
       __typename id name nameWithOwner owner { __typename id login url resourcePath }
       stargazerCount stargazers { totalCount } forkCount isPrivate
@@ -161,8 +162,8 @@ def test_repositories_are_ordered_both_ways(service, field, key):
 
 @pytest.mark.parametrize("order", [None, "NAME", "STARGAZERS", "PUSHED_AT", "CREATED_AT"])
 @pytest.mark.parametrize("way", ["ASC", "DESC"])
-def test_repositories_are_walked_by_keyset_cursors(service, order, way):
-    """Both ends lead through all repositories of an account, by cursors of GitHub's second form."""
+def test_repositories_are_paged_by_keyset_cursors(service, order, way):
+    """All repositories of an account are returned from both ends."""
     text = """query ($first: Int, $after: String, $last: Int, $before: String,
                      $order: RepositoryOrder) {
       repositoryOwner(login: "microsoft") { repositories(
@@ -188,8 +189,8 @@ def test_repositories_are_walked_by_keyset_cursors(service, order, way):
     assert forth == back == whole
 
 
-def test_a_cursor_of_a_search_is_none_of_a_connection(service):
-    """The error is GitHub's, with the place of the connection."""
+def test_a_search_cursor_is_refused_by_a_connection(service):
+    """The error is GitHub's, with the path of the connection."""
     found = service.execute(
         """{ repositoryOwner(login: "microsoft") {
              repositories(first: 1, after: "Y3Vyc29yOjE=") { totalCount } } }"""
@@ -208,8 +209,8 @@ def test_every_repository_is_found_by_its_id(service):
     assert one["node"] == {"id": ids[0], "__typename": "Repository"}
 
 
-def test_the_viewer_is_whom_the_service_was_made_for():
-    """The viewer has the login given, an id that leads back, and is found as a user."""
+def test_the_viewer_is_the_account_given_to_the_service():
+    """It has the given login, a resolvable id, and is found as a user."""
     service = github.service(viewer="mona")
     viewer = service.execute("{ viewer { id login isViewer repositories { totalCount } } }")[
         "viewer"
@@ -246,8 +247,8 @@ def test_the_viewer_is_whom_the_service_was_made_for():
         ('{ node(id: "D_x") { id } }', "Could not resolve to a node with the global id of 'D_x'"),
     ],
 )
-def test_what_is_not_there_is_null_with_an_error(service, text, said):
-    """An unknown name, login or id is null with a NOT_FOUND of GitHub's words."""
+def test_an_unknown_object_is_null_with_an_error(service, text, said):
+    """An unknown name, login or id is null, with GitHub's NOT_FOUND error."""
     result = service.execute(text)
     message, (field,) = refused(result, "NOT_FOUND")
     assert message == said
@@ -262,7 +263,7 @@ def test_one_unknown_id_leaves_the_others(service):
 
 
 def test_an_unknown_owner_is_null(service):
-    """``repositoryOwner`` of nobody is null without an error, as GitHub has it."""
+    """``repositoryOwner`` with an unknown login is null without an error, as at GitHub."""
     result = service.execute('{ repositoryOwner(login: "nobody-has-this") { login } }')
     assert (result.data, result.errors) == ({"repositoryOwner": None}, ())
 
@@ -288,8 +289,8 @@ def test_counts_need_no_page_size(service):
         "nodes @include(if: $yes) { __typename }",
     ],
 )
-def test_items_without_a_page_size_are_refused_with_their_connection(service, asked):
-    """The error stands at the connection, which is null, and so is what may not hold null."""
+def test_items_without_a_page_size_make_their_connection_null(service, asked):
+    """The error has the connection's path; null propagates to the nearest nullable field."""
     text = f"""query ($yes: Boolean = true) {{
       search(query: "stars:>1000", type: REPOSITORY) {{ ...one repositoryCount {asked} }} }}
       fragment one on SearchResultItemConnection {{ ...two @include(if: $yes) }}
@@ -367,8 +368,8 @@ def test_over_http_errors_have_the_same_form(service):
     ]
 
 
-def test_over_http_a_wrong_token_is_told_apart_from_a_missing_one(service):
-    """Each 401 has GitHub's words and leads where GitHub's leads."""
+def test_over_http_wrong_and_missing_tokens_have_different_errors(service):
+    """Each 401 has GitHub's message and documentation URL."""
     app = App(service, token=Token("open-sesame"))
     wrong, missing = over_http(app, "{ a }", "x"), over_http(app, "{ a }", None)
     assert wrong[0] == missing[0] == 401
@@ -378,10 +379,10 @@ def test_over_http_a_wrong_token_is_told_apart_from_a_missing_one(service):
     assert missing[1]["documentation_url"].endswith("#authenticating-with-graphql")
 
 
-def test_what_else_an_extension_says_is_kept(service):
-    """Only the type moves; an error without one stays as it is, in GitHub's order."""
-    made = type(service).__new__(type(service))
-    made.__dict__ |= Schema("type Query { a: Int b: Int c: Int }").__dict__
+def test_other_members_of_extensions_are_unchanged():
+    """Only the type moves; an error without one is unchanged, in GitHub's order."""
+    made = Schema("type Query { a: Int b: Int c: Int }")
+    made._set_adapter(StandInAdapter(made.graphql))
 
     @made.resolver("Query.a")
     def a(*_):
@@ -399,7 +400,7 @@ def test_what_else_an_extension_says_is_kept(service):
 
 
 def test_arguments_of_github_are_accepted(service):
-    """Pages of stargazers and renames may be asked for; they change no answer here."""
+    """Arguments of stargazers and renames are accepted; they have no effect here."""
     text = """{ repository(owner: "torvalds", name: "linux", followRenames: false) {
       stargazers(first: 1, orderBy: {field: STARRED_AT, direction: DESC}) { totalCount }
       owner { repository(name: "linux", followRenames: true) { name } } } }"""
@@ -409,8 +410,8 @@ def test_arguments_of_github_are_accepted(service):
     assert result["repository"]["owner"] == {"repository": {"name": "linux"}}
 
 
-def test_a_wrong_page_of_stargazers_is_refused(service):
-    """Its boundaries are those of every connection."""
+def test_an_invalid_page_of_stargazers_is_refused(service):
+    """The limits are those of every connection."""
     text = '{ repository(owner: "git", name: "git") { stargazers(first: 101) { totalCount } } }'
     result = service.execute(text)
     assert refused(result, "EXCESSIVE_PAGINATION")[1] == ["repository", "stargazers"]
@@ -425,20 +426,20 @@ def test_a_wrong_page_of_stargazers_is_refused(service):
         ('first: 1, after: "x"', "INVALID_CURSOR_ARGUMENTS"),
     ],
 )
-def test_a_wrong_page_is_refused(service, args, kind):
-    """A page that cannot be is an error of GitHub's kind at the field."""
+def test_an_invalid_page_is_refused(service, args, kind):
+    """The error has GitHub's form, at the field."""
     text = f'{{ search(query: "a", type: REPOSITORY, {args}) {{ repositoryCount }} }}'
     assert refused(service.execute(text), kind)[1] == ["search"]
 
 
-def test_a_wrong_search_is_refused(service):
-    """A search expression that cannot be answered is an error with our sentence."""
+def test_an_unsupported_search_is_refused(service):
+    """The error has our message."""
     result = service.execute('{ search(query: "stars:x", type: REPOSITORY) { repositoryCount } }')
     assert "Write N, >N" in refused(result, "UNPROCESSABLE")[0]
 
 
-def test_stargazers_can_be_refused_as_github_does():
-    """Restricted, each repository asked for its stargazers is null with one FORBIDDEN."""
+def test_restricted_stargazers_are_forbidden_as_at_github():
+    """Each repository whose stargazers are requested is null, with one FORBIDDEN."""
     service = github.service(restricted=True)
     result = service.execute(DOCUMENTED, {"n": 2})
     assert [edge["node"] for edge in result["search"]["edges"]] == [None, None]
@@ -449,14 +450,24 @@ def test_stargazers_can_be_refused_as_github_does():
     assert {error["type"] for error in result.errors} == {"FORBIDDEN"}
 
 
-def test_restricted_still_counts():
+def test_restricted_star_counts_are_available():
     """Restricted, ``stargazerCount`` is answered."""
     text = '{ repository(owner: "torvalds", name: "linux") { stargazerCount } }'
     assert github.service(restricted=True).execute(text)["repository"] == {"stargazerCount": 243608}
 
 
-def test_it_runs_under_graphql_core_too(service):
-    """The plain schema of the service answers the same under graphql-core."""
+@pytest.mark.parametrize(
+    "asked",
+    ["vulnerabilityAlerts(first: 1) { totalCount }", "rulesets { totalCount }", "name(x: 1)"],
+)
+def test_a_name_that_only_github_may_have_is_not_in_this_stand_in(service, asked):
+    """In this process too, and where another name is suggested, as for ``rulesets``."""
+    with pytest.raises(QueryError, match=r"not in this stand-in .* GitHub may have it"):
+        service.execute(f'{{ repository(owner: "a", name: "b") {{ {asked} }} }}')
+
+
+def test_the_schema_runs_on_graphql_core(service):
+    """The plain schema of the service returns the same data."""
     theirs = graphql_sync(service.graphql, DOCUMENTED, variable_values={"n": 3})
     assert theirs.errors is None
     assert theirs.data == service.execute(DOCUMENTED, {"n": 3}).data
@@ -466,11 +477,14 @@ def test_it_runs_under_graphql_core_too(service):
     assert (error.path, error.extensions["type"]) == (["search"], "MISSING_PAGINATION_BOUNDARIES")
 
 
-def test_what_is_made_up_is_listed(service):
-    """The service names what it is made from and each field that is not from the sources."""
+def test_synthetic_fields_are_listed(service):
+    """The service lists its sources and each field that is not from them."""
     assert service.source == "embedded snapshot of 2026-08-22"
     made = {"createdAt", "updatedAt", "isArchived", "isFork"}
-    assert set(service.synthetic) == {"owner.__typename", "id", "viewer"} | made
+    rules = {name: rule for name, rule in service.synthetic.items() if ": " not in name}
+    assert set(rules) == {"owner.__typename", "id", "viewer"} | made
+    assert "description" in service.synthetic["Repository: null"]
+    assert "issues" in service.synthetic["Repository: empty"]
     assert "748 of 2,893 owners" in service.synthetic["owner.__typename"]
     assert repr(service) == "StandIn('embedded snapshot of 2026-08-22')"
 
@@ -478,22 +492,22 @@ def test_what_is_made_up_is_listed(service):
 @pytest.mark.parametrize(
     "viewer", ["", " ", "a b", "mona/x", "-x", "x" * 40, None, 5, b"mona", "\u00e4"]
 )
-def test_a_viewer_is_a_login(viewer):
-    """What is no login is refused with the option, the value and an example."""
+def test_an_invalid_viewer_login_is_refused(viewer):
+    """The error has the option, the value and an example."""
     with pytest.raises(OptionError, match=r"^viewer= takes a login such as 'mona'") as caught:
         github.service(viewer=viewer)
     assert repr(viewer)[:20] in str(caught.value)
 
 
-def test_a_viewer_is_no_organization():
-    """A token belongs to a user: an organization of the data is refused, and says what to do."""
+def test_an_organization_is_not_accepted_as_the_viewer():
+    """A token belongs to a user; the error says what to do."""
     with pytest.raises(OptionError, match="viewer='Microsoft' is an organization of the embedded"):
         github.service(viewer="Microsoft")
 
 
 @pytest.mark.parametrize("viewer", ["mona", "mona_acme", "dependabot[bot]", "torvalds"])
-def test_a_viewer_may_be_anybody(viewer):
-    """A user of the data, somebody who is not in it, an application."""
+def test_a_viewer_may_be_any_user_or_app(viewer):
+    """A user of the data, another user, or an application."""
     assert github.service(viewer=viewer).execute("{ viewer { login } }")["viewer"] == {
         "login": viewer
     }
@@ -507,7 +521,7 @@ def test_a_viewer_may_be_anybody(viewer):
         ({"restricted": "no"}, "restricted= takes True or False; got 'no'"),
     ],
 )
-def test_options_of_another_kind_are_refused(options, said):
-    """What was given in the place of a population, a simulation or a switch is named."""
+def test_options_of_the_wrong_type_are_refused(options, said):
+    """For a population, a simulation or a boolean; the error has the value."""
     with pytest.raises(OptionError, match=said):
         github.service(**options)

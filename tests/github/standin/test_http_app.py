@@ -19,9 +19,9 @@ from gqlnb import (
     github,
     stars,
 )
-from gqlnb.auth import Token
 from gqlnb.github.standin import rate_limits as ledger
 from gqlnb.github.standin.simulation import Simulation
+from gqlnb.tokens import Token
 
 VIEWER = {"query": "{ viewer { login } }"}
 AGENT = {"User-Agent": "tests"}
@@ -85,8 +85,8 @@ def simulated(**faults):
 # ---------------------------------------------------------------- who asks
 
 
-def test_no_token(app):
-    """Without a token: 401, JSON, and where to read how to send one."""
+def test_a_request_without_a_token_is_unauthorized(app):
+    """401 with JSON and the documentation URL."""
     answer = post(app, token=None)
     assert answer.status == 401
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
@@ -98,8 +98,8 @@ def test_no_token(app):
     }
 
 
-def test_a_wrong_token(app):
-    """With a token that is not the one: 401 "Bad credentials"."""
+def test_a_request_with_a_wrong_token_is_unauthorized(app):
+    """401 "Bad credentials"."""
     answer = post(app, token="stale")
     assert answer.status == 401
     assert answer.json == {
@@ -110,20 +110,20 @@ def test_a_wrong_token(app):
 
 
 @pytest.mark.parametrize("word", ["bearer", "Bearer", "token", "TOKEN"])
-def test_every_word_before_the_token(app, word):
-    """The words that GitHub takes before a token."""
+def test_every_authentication_scheme_of_github_is_accepted(app, word):
+    """Those that GitHub accepts before a token."""
     assert post(app, authorization=f"{word} open-sesame").status == 200
 
 
-def test_without_a_token_to_check_any_will_do():
-    """An application without a token answers who sends one and who sends none."""
+def test_an_application_without_a_token_accepts_any_request():
+    """With or without a token."""
     free = github.app()
     assert post(free, token=None).status == post(free, token="whatever").status == 200
 
 
 @pytest.mark.parametrize("agent", [None, "", "  "])
-def test_no_user_agent(app, agent):
-    """Who does not say what it is gets 403 and a text that is no JSON."""
+def test_a_request_without_a_user_agent_is_forbidden(app, agent):
+    """403 with plain text."""
     answer = post(app, user_agent=agent)
     assert (answer.status, answer.headers["content-type"]) == (403, "text/html; charset=utf-8")
     assert answer.body.startswith(
@@ -132,8 +132,8 @@ def test_no_user_agent(app, agent):
     )
 
 
-def test_the_client_says_what_these_mean(app):
-    """Our client turns each refusal into its error."""
+def test_the_client_raises_an_error_for_each_refusal(app):
+    """Each refusal has its own error class."""
     with pytest.raises(AuthError, match="Bad credentials"):
         connect(app, token=Token("stale"), headers=AGENT).execute("{ viewer { login } }")
     with pytest.raises(AuthError, match="requires you to be authenticated"):
@@ -146,8 +146,8 @@ def test_the_client_says_what_these_mean(app):
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"query=1", b"\xff", b'{"query": NaN}'])
-def test_no_json(app, body):
-    """A body that is no JSON: 400 "Problems parsing JSON"."""
+def test_an_invalid_json_body_is_refused(app, body):
+    """400 "Problems parsing JSON"."""
     answer = post(app, body)
     assert answer.status == 400
     assert answer.json == {
@@ -161,8 +161,8 @@ def test_no_json(app, body):
     "body",
     [{}, [], None, {"query": None}, {"query": ""}, {"query": 1}, {"variables": {}}, [VIEWER]],
 )
-def test_no_query(app, body):
-    """JSON without the text of a query: one error without type and path."""
+def test_a_body_without_a_query_is_refused(app, body):
+    """One error without type and path."""
     answer = post(app, body)
     assert answer.status == 200
     assert answer.json == {
@@ -170,8 +170,8 @@ def test_no_query(app, body):
     }
 
 
-def test_a_body_over_the_limit_is_cut(app):
-    """A body that is too long is read no further: it has no query, whatever stands in it."""
+def test_a_body_over_the_limit_has_no_query(app):
+    """It is truncated, whatever its content."""
     long = {"query": "{ viewer { login } } #" + "x" * 2**21}
     for body in (long, json.dumps(VIEWER).encode() + b" " * (2**20 + 10), b"{" * 2**21):
         answer = post(app, body, parts=40)
@@ -180,13 +180,13 @@ def test_a_body_over_the_limit_is_cut(app):
 
 
 def test_the_media_type_of_a_body_does_not_matter(app):
-    """JSON is read whatever it is said to be, and however many parts it comes in."""
+    """JSON is read with any media type and in any number of chunks."""
     for kind in (None, "text/plain", "application/x-www-form-urlencoded"):
         assert post(app, content_type=kind, parts=5).json["data"] == {"viewer": {"login": "demo"}}
 
 
-def test_the_client_shows_such_errors_as_what_they_are(app):
-    """A request error of GitHub's form is a QueryError, with its place."""
+def test_the_client_raises_query_errors_for_request_errors(app):
+    """They have the location of the error."""
     client = connect(app, token=Token("open-sesame"), headers=AGENT)
     with pytest.raises(QueryError, match="nope"):
         client.execute("{ viewer { nope } }")
@@ -274,8 +274,8 @@ def test_an_error_of_a_field(app, query, kind, message):
     assert error["path"][0] in query
 
 
-def test_the_cap_of_a_search(app):
-    """After a thousand results there is no next page and no error, and the count goes on."""
+def test_a_search_is_capped_at_a_thousand_results(app):
+    """Then there is no next page and no error; the count is of all."""
     cursor = base64.b64encode(b"cursor:990").decode()
     query = f"""{{ search(query: "stars:>1000", type: REPOSITORY, first: 100, after: "{cursor}") {{
       repositoryCount nodes {{ __typename }} pageInfo {{ hasNextPage endCursor }} }} }}"""
@@ -286,9 +286,9 @@ def test_the_cap_of_a_search(app):
     assert search["pageInfo"] == {"hasNextPage": False, "endCursor": "Y3Vyc29yOjEwMDA="}
 
 
-@pytest.mark.parametrize("kind", ["ISSUE", "DISCUSSION", "USER"])
-def test_a_search_for_something_else_finds_nothing(app, kind):
-    """An account that has no such things finds none: an empty page without an error."""
+@pytest.mark.parametrize("kind", ["ISSUE", "DISCUSSION"])
+def test_a_search_of_another_type_is_empty(app, kind):
+    """An empty page without an error, and ``extensions`` give the reason."""
     query = f"""{{ search(query: "a", type: {kind}, first: 5) {{
       issueCount userCount codeCount discussionCount wikiCount repositoryCount
       edges {{ cursor }} pageInfo {{ hasNextPage }} }} }}"""
@@ -323,8 +323,8 @@ def test_resources_exceeded():
 # ---------------------------------------------------------------- headers and budgets
 
 
-def test_headers(app):
-    """Every answer that costs says what is left, and names itself."""
+def test_every_charged_response_has_rate_limit_headers(app):
+    """They include the remaining budget and the request id."""
     answer = post(app)
     headers = answer.headers
     assert headers["x-ratelimit-limit"] == "5000"
@@ -337,8 +337,8 @@ def test_headers(app):
     assert headers["x-github-request-id"] != post(app).headers["x-github-request-id"]
 
 
-def test_without_a_budget_nothing_is_remembered(app):
-    """However often it is asked, the application tells of the same whole budget."""
+def test_an_application_without_a_budget_is_stateless(app):
+    """Every response reports the same full budget."""
     assert {post(app).headers["x-ratelimit-used"] for _ in range(3)} == {"1"}
 
 
@@ -356,8 +356,8 @@ class Clock:
 RATE = {"query": "{ viewer { login } rateLimit { limit cost remaining used resetAt } }"}
 
 
-def test_a_budget_is_used_up_and_comes_back():
-    """Points fall with each query, headers and field agree, and after an hour all is as before."""
+def test_a_budget_is_used_up_and_resets():
+    """Each query costs points; headers and field agree; after an hour the budget is full."""
     clock = Clock()
     app = simulated(budget=3, clock=clock)
     seen = []
@@ -376,16 +376,16 @@ def test_a_budget_is_used_up_and_comes_back():
     assert post(app, RATE).json["data"]["rateLimit"]["remaining"] == 2
 
 
-def test_a_token_has_one_budget_however_its_scheme_is_written():
-    """The scheme is no part of it."""
+def test_a_token_has_one_budget_for_all_schemes():
+    """The scheme is not part of the token."""
     app = simulated(budget=1)
     assert "data" in post(app).json
     for line in ("Bearer open-sesame", "token open-sesame", "BEARER  open-sesame"):
         assert "data" not in post(app, token=None, authorization=line).json
 
 
-def test_made_up_tokens_do_not_fill_the_memory(monkeypatch):
-    """Where too many are remembered the oldest is forgotten, also before its hour is over."""
+def test_the_number_of_remembered_tokens_is_limited(monkeypatch):
+    """Above the limit the oldest is dropped, even before its hour is over."""
     monkeypatch.setattr(ledger, "_MAX_TOKENS", 3)
     app = simulated(budget=1, clock=Clock())
     for number in range(4):
@@ -394,8 +394,8 @@ def test_made_up_tokens_do_not_fill_the_memory(monkeypatch):
     assert "data" in post(app, token="made-up-0").json
 
 
-def test_the_budget_used_up_is_told_in_two_spellings():
-    """Status 200 and RATE_LIMITED; or RATE_LIMIT, where headers say that something is left."""
+def test_an_exhausted_budget_has_two_error_types():
+    """200 with RATE_LIMITED; or RATE_LIMIT, with headers that report remaining points."""
     app = simulated(budget=0)
     answers = [post(app) for _ in range(20)]
     assert {answer.status for answer in answers} == {200}
@@ -411,8 +411,8 @@ def test_the_budget_used_up_is_told_in_two_spellings():
 
 
 @pytest.mark.parametrize("first", ["x", 10**11, -(10**40), None])
-def test_a_value_that_does_not_fit_its_variable_costs_nothing(first):
-    """What is not executed is neither priced nor counted: it is told what is wrong with it."""
+def test_an_invalid_variable_costs_nothing(first):
+    """A query that is not executed is not charged; its error describes the variable."""
     app = simulated(budget=5)
     text = """query($n: Int!) {
       rateLimit { cost } search(query: "x", type: REPOSITORY, first: $n) { repositoryCount } }"""
@@ -426,8 +426,8 @@ COSTLY = """{ search(query: "stars:>1000", type: REPOSITORY, first: 100) { nodes
   ... on Repository { owner { repositories(first: %s) { totalCount nodes { name } } } } } } }"""
 
 
-def test_a_budget_is_never_overrun():
-    """What costs more than is left is not executed, and says that points are left."""
+def test_a_budget_is_never_exceeded():
+    """A query that costs more than the remaining points is not executed."""
     app = simulated(budget=5)
     query = {"query": COSTLY % 1}
     used = [int(post(app, query).headers["x-ratelimit-used"]) for _ in range(5)]
@@ -445,8 +445,8 @@ def test_a_budget_is_never_overrun():
     assert "data" in post(app).json
 
 
-def test_requests_at_the_same_time_share_one_budget():
-    """However many run at once, no point is spent twice, and each answer tells another rest."""
+def test_concurrent_requests_share_one_budget():
+    """No point is spent twice, and each response has a different remainder."""
     app = simulated(budget=5)
     together, answers = threading.Barrier(8), []
 
@@ -485,23 +485,23 @@ def overlapping(app):
         return first.result(20), second
 
 
-def test_what_runs_has_paid_already():
-    """A request that has not been answered holds its points: another one cannot spend them."""
+def test_a_running_request_is_already_charged():
+    """Another request cannot spend its points."""
     app = simulated(budget=1)
     first, second = overlapping(app)
     assert "data" not in second.json
     assert "data" in first.json
 
 
-def test_what_is_refused_costs_nothing():
-    """Neither a mistake nor too many nodes takes points."""
+def test_a_refused_request_costs_nothing():
+    """Neither an invalid query nor one with too many nodes is charged."""
     app = simulated(budget=5)
     for text in ("{", "{ nope }", DEEP):
         assert post(app, {"query": text}).headers["x-ratelimit-remaining"] == "5"
 
 
-def test_a_timeout_takes_points():
-    """Each costs points of its own, as far as there are some."""
+def test_a_timeout_costs_points():
+    """Each has an additional charge, limited to the remaining points."""
     app = simulated(budget=25, timeouts=1.0, penalty=10)
     answers = [post(app) for _ in range(4)]
     assert [a.headers["x-ratelimit-remaining"] for a in answers] == ["15", "5", "0", "0"]
@@ -509,8 +509,8 @@ def test_a_timeout_takes_points():
     assert post(simulated(timeouts=1.0)).headers["x-ratelimit-limit"] == "5000"
 
 
-def test_what_is_free_stays_free():
-    """``rateLimit`` alone and a dry run take nothing from the budget."""
+def test_free_queries_are_not_charged():
+    """``rateLimit`` alone and a dry run."""
     app = simulated(budget=5, clock=Clock())
     dry = "{ rateLimit(dryRun: true) { cost remaining } viewer { login } }"
     assert post(app, {"query": dry}).json["data"] == {"rateLimit": {"cost": 1, "remaining": 5}}
@@ -536,8 +536,8 @@ HASTY = {
 }
 
 
-def test_too_fast():
-    """More than the pace of a minute: the words, and after the minute all is as before."""
+def test_requests_above_the_rate_per_minute_are_refused():
+    """With GitHub's message; after the minute requests are accepted again."""
     clock = Clock()
     app = simulated(pace=2, clock=clock)
     assert ["data" in post(app).json for _ in range(3)] == [True, True, False]
@@ -549,8 +549,8 @@ def test_too_fast():
     assert "data" in post(app).json
 
 
-def test_the_secondary_limit_comes_in_every_form():
-    """Mostly 403, as documented also 200, as seen also 429; with and without ``retry-after``."""
+def test_the_secondary_limit_has_every_known_form():
+    """Mostly 403, also 200 (documented) and 429 (observed); ``retry-after`` is optional."""
     app = simulated(pace=0)
     seen = [(a.status, a.headers.get("retry-after")) for a in (post(app) for _ in range(200))]
     statuses = [status for status, _ in seen]
@@ -560,8 +560,8 @@ def test_the_secondary_limit_comes_in_every_form():
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_our_client_knows_every_form_of_it(seed):
-    """Whatever the status, it is RateLimited; without a time, not the hourly reset is taken."""
+def test_our_client_recognizes_every_form_of_the_secondary_limit(seed):
+    """RateLimited for any status; without a time, the hourly reset is not used."""
     app = simulated(pace=0, seed=seed)
     client = connect(app, headers=AGENT, limits=Limits(wait=1.0))
     with pytest.raises(RateLimited) as caught:
@@ -569,8 +569,8 @@ def test_our_client_knows_every_form_of_it(seed):
     assert caught.value.wait is None or 59 <= caught.value.wait <= 60
 
 
-def test_too_many_at_once():
-    """A request beyond those that may run at once is sent away, and leaves no trace."""
+def test_a_request_over_the_concurrency_limit_is_refused():
+    """It has no other effect."""
     app = simulated(concurrency=1, seed=1)
     first, second = overlapping(app)
     assert second.json == HASTY
@@ -582,8 +582,8 @@ def test_too_many_at_once():
 # ---------------------------------------------------------------- what is between
 
 
-def test_gateways_fail():
-    """502 and 504 come with pages of HTML, nginx's and GitHub's own."""
+def test_gateway_failures_are_html_pages():
+    """502 and 504, with nginx's pages and GitHub's own."""
     app = simulated(gateway=1.0)
     answers = [post(app) for _ in range(30)]
     assert {answer.status for answer in answers} == {502, 504}
@@ -592,8 +592,8 @@ def test_gateways_fail():
     assert {b"Unicorn!" in answer.body for answer in answers} == {True, False}
 
 
-def test_queries_time_out():
-    """502 and 504 come with JSON whose data are null, or the text "null"."""
+def test_query_timeouts_are_json():
+    """502 and 504 with null data, or the text "null"."""
     app = simulated(timeouts=1.0)
     answers = [post(app) for _ in range(30)]
     assert {answer.status for answer in answers} == {502, 504}
@@ -607,16 +607,16 @@ def test_queries_time_out():
 
 
 @pytest.mark.parametrize("fault", ["gateway", "timeouts"])
-def test_our_client_says_which_status_it_was(fault):
-    """Each is a TransportError with the status, and no JSON error hides it."""
+def test_our_client_reports_the_status(fault):
+    """Each is a TransportError; no JSON error hides the status."""
     client = connect(simulated(**{fault: 1.0}), headers=AGENT)
     with pytest.raises(TransportError) as caught:
         client.execute("{ viewer { login } }")
     assert caught.value.status in {502, 504}
 
 
-def test_faults_come_again_with_their_seed():
-    """The same seed gives the same faults in the same order, and about as many as asked for."""
+def test_a_seed_makes_faults_reproducible():
+    """Same faults, same order; their share is about the requested one."""
     one, same, other = (
         [post(app).status for _ in range(100)]
         for app in (
@@ -633,15 +633,15 @@ def test_faults_come_again_with_their_seed():
 
 
 def test_foreign_pages_are_refused(app):
-    """Other hosts and foreign pages are answered as by every server of ours."""
+    """Other hosts and origins are refused as by all our servers."""
     assert post(app, host="evil.example").status == 403
     assert post(app, origin="https://evil.example").status == 403
     assert post(app, method="GET", sec_fetch_site="cross-site").status == 403
 
 
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
-def test_another_path(app, method):
-    """What is not there is 404 in GitHub's words, whoever asks and whatever the body is."""
+def test_another_path_is_not_found(app, method):
+    """404 with GitHub's message, for any client and any body."""
     for token, body in (("open-sesame", VIEWER), (None, b"{"), ("stale", b"")):
         answer = post(app, body, path="/elsewhere", token=token, method=method)
         assert answer.status == 404
@@ -653,7 +653,7 @@ def test_another_path(app, method):
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
-def test_every_method_passes_the_front(app, method):
+def test_every_method_needs_a_user_agent_and_a_token(app, method):
     """Who does not say what it is, or has no token, is told so whatever the method is."""
     assert post(app, b"", method=method, user_agent=None).status == 403
     assert post(app, b"", method=method, token=None).json["message"].startswith("This endpoint")
@@ -662,8 +662,8 @@ def test_every_method_passes_the_front(app, method):
         assert post(app, b"", method=method).status == 405
 
 
-def test_a_get_is_answered_with_the_schema(app):
-    """GitHub's documentation gets the schema by a GET; it costs what other queries cost."""
+def test_a_get_request_returns_the_schema(app):
+    """As GitHub documents; it costs as much as other queries."""
     answer = post(app, b"", method="GET")
     assert answer.status == 200
     assert answer.json["data"]["__schema"]["queryType"]["name"] == "Query"
@@ -671,8 +671,8 @@ def test_a_get_is_answered_with_the_schema(app):
     assert post(app, b"", method="GET", path="/graphql?query={viewer{login}}").status == 405
 
 
-def test_a_browser_gets_the_page_where_there_is_no_token():
-    """Who asks for HTML gets the application's page; with a token there is none."""
+def test_a_browser_gets_a_page_if_no_token_is_required():
+    """A request for HTML; with a token there is no page."""
     page = post(github.app(), b"", method="GET", accept="text/html", token=None)
     assert page.status == 200
     assert page.headers["content-type"].startswith("text/html")
@@ -680,8 +680,8 @@ def test_a_browser_gets_the_page_where_there_is_no_token():
     assert post(guarded, b"", method="GET", accept="text/html", token=None).status != 200
 
 
-def test_every_answer_is_in_the_log():
-    """Refusals and faults stand in the log beside what was executed."""
+def test_every_response_is_logged():
+    """Including refusals and faults."""
     app = github.app(github.service(simulation=Simulation(timeouts=0.5)), token=Token("one"))
     statuses = [post(app, token=token).status for token in (None, *["one"] * 12)]
     assert statuses[0] == 401
@@ -706,13 +706,13 @@ def test_every_answer_is_in_the_log():
     ],
     ids=["aliases", "name", "text", "depth"],
 )
-def test_what_github_lets_through_comes_through(text):
-    """Limits that our servers have and GitHub has not are off."""
+def test_requests_that_github_accepts_are_accepted(text):
+    """Limits that our servers have and GitHub does not are off."""
     assert "errors" not in post(github.app(), {"query": text}).json
 
 
-def test_what_is_too_large_is_said_in_their_words():
-    """No advice about our servers is in an answer of the stand-in."""
+def test_an_oversized_request_has_githubs_message():
+    """Without advice about our servers."""
     answer = post(github.app(), {"query": "{ " + "viewer { login } " * 6_000 + "}"})
     assert answer.status == 200
     assert answer.json == {
@@ -720,8 +720,8 @@ def test_what_is_too_large_is_said_in_their_words():
     }
 
 
-def test_limits_may_be_given():
-    """Whoever serves it says how much is let through; the words stay GitHub's."""
+def test_limits_are_configurable():
+    """The messages are still GitHub's."""
     strict = github.app(limits=Limits(aliases=1, body=200))
     two = "{ a: viewer { login } b: viewer { login } }"
     assert post(strict, {"query": two}).json["errors"][0]["message"].startswith("This query is too")
@@ -730,8 +730,8 @@ def test_limits_may_be_given():
         github.app(limits={"aliases": 1})
 
 
-def test_what_takes_too_long_times_out():
-    """An execution that our clock ends is GitHub's time-out, and costs points like one."""
+def test_a_slow_execution_times_out():
+    """Our time limit gives GitHub's timeout error, which costs points."""
     service = github.service(simulation=Simulation(budget=100))
     app = github.app(service, limits=Limits(fields=10))
     answer = post(app, {"query": COSTLY % 1})
@@ -740,8 +740,8 @@ def test_what_takes_too_long_times_out():
     assert answer.headers["x-ratelimit-used"] == "11"
 
 
-def test_every_error_of_a_page_comes():
-    """A page of a hundred refusals has a hundred errors, behind its data."""
+def test_every_error_of_a_page_is_returned():
+    """A page of a hundred refusals has a hundred errors, after its data."""
     query = """{ search(query: "stars:>1000", type: REPOSITORY, first: 100) { nodes {
       ... on Repository { stargazers { totalCount } } } } }"""
     answer = post(simulated(restricted=True), {"query": query}).json
@@ -749,27 +749,27 @@ def test_every_error_of_a_page_comes():
     assert len(answer["errors"]) == 100
 
 
-def test_only_a_stand_in_is_served():
-    """Another schema is refused with what makes a stand-in."""
+def test_a_schema_that_is_not_a_stand_in_is_refused():
+    """The error says how to create a stand-in."""
     for made in (github.schema(), "demo"):
         with pytest.raises(OptionError, match=r"standin= takes a stand-in that github\.service"):
             github.app(made)
 
 
-def test_another_stand_in_may_take_its_place():
-    """The one that takes over brings its own token."""
+def test_another_stand_in_can_replace_the_served_one():
+    """The new one has its own token."""
     made = github.app(token=Token("one"))
     made.switch_to(github.app(token=Token("two")))
     assert (post(made, token="one").status, post(made, token="two").status) == (401, 200)
 
 
-def test_a_star_search_over_http_is_the_same():
-    """Over HTTP, restricted, with a population: the same frame, one note, no fault of ours."""
+def test_a_star_search_over_http_returns_the_same_frame():
+    """Restricted and with a population: one note, and no error."""
     population = github.population(3_000, seed=2)
     plain = github.app(github.service(population=population))
     strict = github.app(github.service(population=population, restricted=True))
     expected = stars(">20000", limit=250, client=connect(plain, headers=AGENT))
-    with pytest.warns(UserWarning, match="'stargazerCount' was asked instead") as caught:
+    with pytest.warns(UserWarning, match="'stargazerCount' was requested instead") as caught:
         found = stars(">20000", limit=250, client=connect(strict, headers=AGENT))
     assert len(caught) == 1
     assert found.to_dict("list") == expected.to_dict("list")

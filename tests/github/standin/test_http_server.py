@@ -16,13 +16,13 @@ from gqlnb import (
     reference_schema,
     serve,
 )
-from gqlnb.auth import Token
+from gqlnb.tokens import Token
 
 VIEWER = {"query": "{ viewer { login } }"}
 
 
-def test_it_answers_requests_and_our_client():
-    """Over a real socket: a plain request, and a client that sends the token by itself."""
+def test_a_server_answers_requests_and_our_client():
+    """Over a socket: a plain request, and a client that finds the token by itself."""
     with github.serve(github.service(viewer="mona"), port=0, token=Token("open-sesame")) as server:
         answer = requests.post(
             server.url, json=VIEWER, headers={"Authorization": "bearer open-sesame"}, timeout=20
@@ -36,16 +36,16 @@ def test_it_answers_requests_and_our_client():
     assert server not in background.servers.list_open()
 
 
-def test_a_browser_finds_a_page():
-    """GET is the application's: a page for people where no token is asked for."""
+def test_a_browser_gets_a_page():
+    """If no token is required."""
     with github.serve(port=0) as server:
         page = requests.get(server.url, headers={"Accept": "text/html"}, timeout=20)
         assert page.status_code == 200
         assert page.headers["content-type"].startswith("text/html")
 
 
-def test_serving_again_on_a_port_takes_the_place():
-    """A cell that is run again serves anew, and the old one is closed."""
+def test_serving_again_on_a_port_replaces_the_server():
+    """Running a cell again closes the earlier server."""
     with socket.create_server(("127.0.0.1", 0)) as sock:
         port = sock.getsockname()[1]
     first = github.serve(github.service(viewer="one"), port)
@@ -57,8 +57,8 @@ def test_serving_again_on_a_port_takes_the_place():
         assert third.port == port
 
 
-def test_any_schema_may_take_its_place():
-    """Served by `gqlnb.serve` on the port of a stand-in, a schema gets plain HTTP, and back."""
+def test_any_schema_can_replace_a_stand_in():
+    """With `gqlnb.serve` on the same port the schema has plain HTTP, and vice versa."""
     with github.serve(port=0) as first:
         with serve(reference_schema(), first.port) as second:
             assert first.closed
@@ -72,20 +72,20 @@ def test_any_schema_may_take_its_place():
             assert answer.status_code == 403
 
 
-def test_a_port_of_another_program_is_said():
-    """A port in use is an error in the caller's thread."""
+def test_a_port_in_use_is_an_error():
+    """In the caller's thread."""
     with socket.create_server(("127.0.0.1", 0)) as sock, pytest.raises(PortInUseError):
         github.serve(port=sock.getsockname()[1])
 
 
-def test_others_may_ask_only_with_a_token():
-    """An address that others can reach needs a token."""
+def test_a_public_address_needs_a_token():
+    """An address that other hosts can reach."""
     with pytest.raises(ServerError, match="needs a token"):
         github.serve(port=0, host="0.0.0.0")
 
 
-def test_limits_hold_in_githubs_words():
-    """What whoever serves it does not let through is refused without a word about our servers."""
+def test_requests_over_a_limit_have_githubs_message():
+    """Without a word about our servers."""
     text = "{ a: viewer { login } b: viewer { login } }"
     with github.serve(port=0, limits=Limits(aliases=1)) as server:
         answer = requests.post(server.url, json={"query": text}, timeout=20)
@@ -96,8 +96,8 @@ def test_limits_hold_in_githubs_words():
 
 
 @pytest.mark.parametrize("options", [{"limits": {"depth": 5}}, {"standin": github.schema()}])
-def test_what_it_does_not_take_is_refused(options):
-    """Limits or a schema of another kind are an error in the caller's thread."""
+def test_options_of_the_wrong_type_are_refused(options):
+    """Limits or a schema of another type are an error in the caller's thread."""
     (name,) = options
     with pytest.raises(OptionError, match=rf"^{name}= takes "):
         github.serve(port=0, **options)

@@ -6,8 +6,8 @@ import pytest
 from gqlnb.github.repositories import Language, Owner, Repository, load_snapshot
 from gqlnb.github.search_syntax import parse_expression
 from gqlnb.github.standin.github_schema import load_snapshot_population
-from gqlnb.github.standin.repository_columns import (
-    Owners,
+from gqlnb.github.standin.owners import Owners
+from gqlnb.github.standin.repository_search import (
     Population,
     make_sort_key,
     scatter_numbers,
@@ -16,35 +16,35 @@ from gqlnb.github.standin.repository_columns import (
 )
 
 
-def test_columns_hold_every_repository_as_it_is():
-    """Reading all rows, one by one or at once, gives those that went in, in their order."""
+def test_columns_return_every_repository_unchanged():
+    """One by one or all at once, in the original order."""
     columns = load_snapshot_population()
     assert [columns[row] for row in range(len(columns))] == list(load_snapshot())
     assert list(columns.iter_rows(np.arange(len(columns)))) == list(load_snapshot())
 
 
 @pytest.mark.parametrize("row", [-1, 3449])
-def test_a_row_beyond_the_ends_is_an_error(row):
-    """A row that is not there is no other one."""
+def test_a_row_out_of_range_is_an_error(row):
+    """The index is checked at both ends."""
     with pytest.raises(IndexError):
         load_snapshot_population()[row]
 
 
-def test_every_repository_is_found_by_name_in_any_case():
-    """Owner and name lead to the row, however they are written."""
+def test_every_repository_is_found_by_its_name_in_any_case():
+    """Owner and name determine the row."""
     columns = load_snapshot_population()
     for row in range(0, len(columns), 7):
         assert columns.find_row(columns[row].full_name.upper()) == row
 
 
 @pytest.mark.parametrize("name", ["", "torvalds", "torvalds/", "/linux", "torvalds/linux/x", "é/ß"])
-def test_what_is_no_name_leads_nowhere(name):
-    """Half a name, and a name that nobody has, are no repository."""
+def test_an_invalid_or_unknown_name_is_not_found(name):
+    """Half a name, and a name that does not exist."""
     assert load_snapshot_population().find_row(name) is None
 
 
 def test_every_owner_is_found_with_all_repositories():
-    """Each login leads to its account and its rows, most starred first."""
+    """Each login has its account and its rows, most starred first."""
     columns = load_snapshot_population()
     by_owner = {}
     for row in load_snapshot():
@@ -55,8 +55,8 @@ def test_every_owner_is_found_with_all_repositories():
         assert [columns[int(row)] for row in columns.find_owned_rows(place)] == rows
 
 
-def test_logins_whose_beginnings_are_alike_are_told_apart():
-    """The order of logins is the order of full names: a hyphen stands before a slash."""
+def test_logins_with_a_common_prefix_are_distinct():
+    """Logins sort as full names do: a hyphen before a slash."""
     owners = [Owner(login, "User") for login in ("a-b", "a", "a.c", "a0", "A1")]
     rows = [Repository("x", owner, 1, 0, None, "2020-01-01T00:00:00Z") for owner in owners]
     columns = Population.from_repositories(rows)
@@ -65,14 +65,14 @@ def test_logins_whose_beginnings_are_alike_are_told_apart():
 
 
 def test_owners_are_a_sequence():
-    """Logins can be counted, listed and cut."""
+    """It has a length, items and slices."""
     logins = Owners.from_owners([Owner("a", "User"), Owner("bc", "Organization")])
     assert list(logins) == [("a", "User"), ("bc", "Organization")]
     assert logins[1:] == [Owner("bc", "Organization")]
 
 
-def test_every_id_leads_back():
-    """The ids of repositories, owners and languages name what they were made of."""
+def test_every_id_resolves_to_its_object():
+    """For repositories, owners and languages."""
     columns = load_snapshot_population()
     for row in range(0, len(columns), 13):
         one = columns[row]
@@ -81,27 +81,27 @@ def test_every_id_leads_back():
 
 
 @pytest.mark.parametrize("node_id", ["", "R", "R_", "D_x", "R_x", "U_dG9ydmFsZHM=", "L_", "é_é"])
-def test_what_is_no_id_leads_nowhere(node_id):
-    """A text that was never given out as an id names nothing."""
+def test_an_unknown_id_is_not_found(node_id):
+    """A text that was never issued as an id."""
     assert load_snapshot_population().find_node(node_id) is None
 
 
-def test_an_id_is_one_spelling_only():
-    """An id in other letters, or of another kind of account, is not that of the object."""
+def test_an_id_has_only_one_spelling():
+    """Another case, or another kind of account, is not the same id."""
     columns = load_snapshot_population()
     assert columns.find_node(Owner("TORVALDS", "User").node_id) is None
     assert columns.find_node(Owner("torvalds", "Organization").node_id) is None
     assert columns.find_node(Language("c").node_id) is None
 
 
-def test_columns_cannot_be_written():
-    """A population is the same for everybody who has it."""
+def test_columns_are_read_only():
+    """A population is shared."""
     with pytest.raises(ValueError, match="read-only"):
         load_snapshot_population().stars[0] = 1
 
 
-def test_a_copy_is_written_and_the_original_stays():
-    """Two rows of a copy change places with all that belongs to them."""
+def test_writing_to_a_copy_leaves_the_original_unchanged():
+    """Two rows of a copy are swapped in all columns."""
     columns = load_snapshot_population()
     copied = columns.copy_writable()
     one, other = 3, 3000
@@ -116,7 +116,7 @@ def test_a_copy_is_written_and_the_original_stays():
 
 
 def test_thresholds_are_exact():
-    """The rows within bounds are those whose stars lie within them, whatever the bounds."""
+    """For any limits, the rows are those with stars within them."""
     columns = Population.from_repositories(
         Repository(f"n{k}", Owner("o", "User"), stars, 0, None, "2020-01-01T00:00:00Z")
         for k, stars in enumerate([9, 7, 7, 7, 3, 0])
@@ -132,8 +132,8 @@ def test_thresholds_are_exact():
             assert list(range(begin, end)) == wanted
 
 
-def test_names_sort_whatever_their_case():
-    """An order by name looks past capitals, equal ones stand by id; it turns around as a whole."""
+def test_names_sort_case_insensitively():
+    """Equal names sort by id; the reverse order is exact."""
     rows = [
         Repository(name, Owner(owner, "User"), 1, 0, None, "2020-01-01T00:00:00Z")
         for name, owner in (("b", "x"), ("A", "z"), ("a", "y"), ("C", "w"))
@@ -148,8 +148,8 @@ def test_names_sort_whatever_their_case():
 
 
 @pytest.mark.parametrize("column", ["id", "stars", "forks", "created", "pushed", "name"])
-def test_rows_stand_by_what_they_are_sorted_by(column):
-    """The keys of sorted rows rise, no two are equal, and fall the other way around."""
+def test_sort_keys_are_strictly_monotonic(column):
+    """They increase, without duplicates, and decrease in the other direction."""
     columns = load_snapshot_population()
     rows = np.arange(0, len(columns), 5)
     up = sort_rows(columns, rows, column)
@@ -158,8 +158,8 @@ def test_rows_stand_by_what_they_are_sorted_by(column):
     assert list(sort_rows(columns, rows, column, descending=True)) == list(up[::-1])
 
 
-def test_ids_rise_with_the_time_of_making():
-    """The order by nothing but the id is that of age, as at GitHub."""
+def test_ids_increase_with_the_creation_time():
+    """The order by id is that of age, as at GitHub."""
     columns = load_snapshot_population()
     rows = sort_rows(columns, columns.find_owned_rows(columns.owners.find_place("microsoft")), "id")
     made = [columns[int(row)].created_at for row in rows]
@@ -167,15 +167,15 @@ def test_ids_rise_with_the_time_of_making():
     assert made == sorted(made)
 
 
-def test_a_search_reaches_a_thousand_and_counts_all():
-    """The rows stop at the cap, the number does not, in every order."""
+def test_a_search_returns_up_to_a_thousand_rows_and_counts_all():
+    """In every order."""
     for text in ("", "sort:forks", "-language:nothing sort:updated-asc"):
         rows, total = select_rows(load_snapshot_population(), parse_expression(text))
         assert (len(rows), total) == (1000, 3449)
 
 
-def test_a_population_counts_and_tabulates():
-    """What a harvest is compared with: counts and frames without the cap."""
+def test_a_population_has_counts_and_frames_without_the_cap():
+    """For comparison with a harvest."""
     assert load_snapshot_population().count("stars:>1000") == 3024
     frame = load_snapshot_population().frame("stars:>1000 sort:forks")
     assert len(frame) == 3024
@@ -196,8 +196,8 @@ def test_a_population_counts_and_tabulates():
     assert load_snapshot_population().frame("stars:>1000000").empty
 
 
-def test_scattering_keeps_numbers_apart():
-    """Every number gets another one, a different one for another salt."""
+def test_scattered_numbers_are_distinct():
+    """Every number has another image, which depends on the salt."""
     numbers = np.arange(10_000)
     one, other = scatter_numbers(numbers, 1), scatter_numbers(numbers, 2)
     assert len(np.unique(one)) == 10_000

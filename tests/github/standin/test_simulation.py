@@ -33,15 +33,15 @@ def walk(service, query="stars:<=2000"):
     return found
 
 
-def test_without_faults_a_walk_is_the_truth(population):
-    """A simulation without faults, and none at all, change nothing."""
+def test_a_simulation_without_faults_changes_nothing(population):
+    """Results equal those without a simulation."""
     truth = walk(github.service(population=population))
     assert truth == walk(github.service(population=population, simulation=Simulation(seed=9)))
     assert len(truth) == len(set(truth)) == 1000
 
 
-def test_ties_stand_in_another_order_for_another_text(population):
-    """The same text has the same order, another text another one; stars still fall."""
+def test_the_order_of_ties_depends_on_the_query(population):
+    """The same query has the same order; the order by stars is unchanged."""
     service = github.service(population=population, simulation=Simulation(ties=True))
     one, same = walk(service), walk(service)
     other = walk(service, "stars:<=2000 is:public")
@@ -55,8 +55,8 @@ def test_ties_stand_in_another_order_for_another_text(population):
     assert {row for row in one if row[1] > last} == {row for row in other if row[1] > last}
 
 
-def test_dropped_items_are_missing_and_still_counted(population):
-    """Some places of the pages are empty; cursors, count and the end of the walk stay."""
+def test_dropped_items_are_missing_but_counted(population):
+    """Cursors, count and the last page are unchanged."""
     service = github.service(population=population, simulation=Simulation(dropped=0.05))
     truth = walk(github.service(population=population))
     found = walk(service)
@@ -72,8 +72,8 @@ def test_dropped_items_are_missing_and_still_counted(population):
     assert len(set(truth) - set(found) - again) < len(set(truth) - set(found))
 
 
-def test_a_duplicate_takes_the_place_of_another(population):
-    """As many are missing as come twice, and each is near where it came first."""
+def test_a_duplicate_replaces_another_item(population):
+    """As many are missing as are repeated, each near its first position."""
     service = github.service(population=population, simulation=Simulation(duplicated=0.05))
     truth, found = walk(github.service(population=population)), walk(service)
     twice = [row for row, count in Counter(found).items() if count > 1]
@@ -85,8 +85,8 @@ def test_a_duplicate_takes_the_place_of_another(population):
         assert places[-1] - places[0] <= 200
 
 
-def test_stars_drift_while_one_pages(population):
-    """Pages of one walk disagree, and what has drifted stays; the population itself does not."""
+def test_stars_drift_between_pages(population):
+    """Pages of one search disagree and drift persists; the population is unchanged."""
     simulation = Simulation(seed=3, drift=400)
     service = github.service(population=population, simulation=simulation)
     truth = dict(walk(github.service(population=population)))
@@ -98,8 +98,8 @@ def test_stars_drift_while_one_pages(population):
     assert dict(walk(github.service(population=population))) == truth
 
 
-def test_rows_that_drift_stay_sorted_and_whole(population):
-    """After many moves every repository is where its stars belong, and found by its name."""
+def test_drifting_rows_stay_sorted_and_complete(population):
+    """After many moves every repository is sorted by stars, and found by its name."""
     from gqlnb.github.standin.simulation import DataFaults
 
     faults = DataFaults(population, Simulation(seed=1, drift=300))
@@ -115,8 +115,8 @@ def test_rows_that_drift_stay_sorted_and_whole(population):
     assert sorted(now.rank) == list(range(len(now)))
 
 
-def test_a_star_is_not_taken_from_who_has_none():
-    """Stars do not fall below zero."""
+def test_stars_do_not_drift_below_zero():
+    """For a repository without stars."""
     from gqlnb.github.repositories import Owner, Repository
     from gqlnb.github.standin.simulation import DataFaults
 
@@ -127,8 +127,8 @@ def test_a_star_is_not_taken_from_who_has_none():
     assert seen[-1] in {0, 1}
 
 
-def test_too_heavy_a_page_comes_in_part(population):
-    """Nodes beyond the strength are null, each with an error of its own; fewer are whole."""
+def test_an_expensive_page_is_partial(population):
+    """Nodes over the limit are null, each with an error; smaller pages are complete."""
     service = github.service(population=population, simulation=Simulation(resources=25))
     result = service.execute(TEXT, {"q": "stars:>1", "n": 27})
     edges = result.data["search"]["edges"]
@@ -146,8 +146,8 @@ def test_too_heavy_a_page_comes_in_part(population):
     assert service.execute(nodes).errors[0]["path"] == ["search", "nodes", 25]
 
 
-def test_stargazers_are_refused_either_way():
-    """``restricted`` of the service and of the simulation are one switch."""
+def test_the_restricted_option_is_shared_with_the_service():
+    """Either one makes stargazers forbidden."""
     text = '{ repository(owner: "git", name: "git") { stargazers { totalCount } } }'
     for service in (
         github.service(restricted=True),
@@ -158,8 +158,8 @@ def test_stargazers_are_refused_either_way():
     assert github.service(simulation=Simulation(ties=True)).execute(text).errors == ()
 
 
-def test_who_owns_a_repository_sees_its_stargazers():
-    """The restriction is for others' repositories: the viewer's own are answered."""
+def test_stargazers_of_the_viewers_repositories_are_returned():
+    """The restriction is for repositories of others."""
     text = """{ mine: repository(owner: "Torvalds", name: "linux") { stargazers { totalCount } }
       theirs: repository(owner: "git", name: "git") { stargazers { totalCount } }
       viewer { login repositories(first: 1) { totalCount nodes { isInOrganization } } } }"""
@@ -201,30 +201,30 @@ def test_who_owns_a_repository_sees_its_stargazers():
     ],
     ids=str,
 )
-def test_what_is_no_share_and_no_number_is_refused(wrong):
-    """What is no share, no number from 0 up and no switch gets a sentence with name and value."""
+def test_an_invalid_share_number_or_switch_is_refused(wrong):
+    """The error has name and value."""
     ((name, value),) = wrong.items()
     with pytest.raises(OptionError, match=f"^{name}= takes ") as caught:
         Simulation(**wrong)
     assert str(caught.value).endswith(f"; got {value!r}.")
 
 
-def test_numbers_of_other_libraries_are_numbers():
-    """A NumPy number is as good as Python's."""
+def test_numpy_numbers_are_accepted():
+    """As Python's are."""
     made = Simulation(seed=np.int64(3), dropped=np.float64(0.5), budget=np.int32(7))
     assert made == Simulation(seed=3, dropped=0.5, budget=7)
 
 
-def test_it_shows_what_was_chosen():
-    """Its repr is the call that makes it."""
+def test_the_repr_is_the_call_with_the_chosen_options():
+    """Evaluating it gives an equal simulation."""
     assert repr(Simulation()) == "Simulation()"
     made = Simulation(seed=2, ties=True, gateway=0.25, budget=7)
     assert repr(made) == "Simulation(seed=2, ties=True, gateway=0.25, budget=7)"
     assert eval(repr(made)) == made
 
 
-def test_chance_is_as_frequent_as_asked():
-    """A share is met by about so many, by all or by none."""
+def test_faults_occur_at_the_given_rate():
+    """Also at rates 0 and 1."""
     simulation = Simulation(seed=8)
     for share in (0.0, 0.1, 0.5, 1.0):
         hits = sum(simulation.is_triggered(share, "x", number) for number in range(2000))

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from gqlnb import OptionError, github
-from gqlnb.github.standin.repository_columns import make_login_key
+from gqlnb.github.standin.owners import make_login_key
 from gqlnb.github.standin.synthetic_data import _ADJECTIVES, _NOUNS, STAR_ANCHORS, population
 
 
 @pytest.mark.parametrize("year", STAR_ANCHORS)
-def test_counts_are_exact_where_they_are_known(year):
-    """As many repositories have each known number of stars as the table says."""
+def test_measured_star_counts_are_exact(year):
+    """Each known number of stars has as many repositories as in the table."""
     made = population(60_000, seed=5, year=year)
     for stars, count in STAR_ANCHORS[year]:
         assert int((made.stars >= stars).sum()) == min(count, 60_000)
     assert made[0].stars == STAR_ANCHORS[year][-1][0]
 
 
-def test_ties_are_as_large_as_real_ones():
-    """Of N repositories with s stars or more about N / s have s, as it was measured."""
+def test_ties_have_the_measured_size():
+    """If N repositories have s stars or more, about N / s have exactly s."""
     stars = population(400_000, seed=1).stars
     for s in (100, 200, 500):
         around = [int((stars == each).sum()) for each in range(s - 5, s + 6)]
@@ -29,8 +29,8 @@ def test_ties_are_as_large_as_real_ones():
         assert len(set(around)) > 3  # uneven, as drawn by chance
 
 
-def test_a_seed_is_a_population_for_ever():
-    """The same seed gives the same one, another seed another one of the same shape."""
+def test_a_seed_determines_the_population():
+    """Another seed gives different data with the same distribution."""
     one, same, other = population(5_000, 1), population(5_000, 1), population(5_000, 2)
     for name, column in one._iter_arrays():
         assert (column == getattr(same, name)).all()
@@ -39,14 +39,14 @@ def test_a_seed_is_a_population_for_ever():
     assert (one.stars >= 66_480).sum() == (other.stars >= 66_480).sum() == 100
 
 
-def test_the_top_is_the_same_in_a_larger_one():
-    """The stars of a smaller population are those of the top of a larger one."""
+def test_a_larger_population_has_the_same_top():
+    """Its highest star counts are those of the smaller one."""
     assert (population(5_000).stars == population(50_000).stars[:5_000]).all()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 100, 5_000])
-def test_nothing_is_impossible(n):
-    """Names are unique, ids lead back, times follow each other, at any size."""
+def test_a_population_is_consistent(n):
+    """Names are unique, ids resolve, and times are in order, at any size."""
     made = population(n, seed=n)
     rows = [made[row] for row in range(n)]
     assert len({row.full_name.lower() for row in rows}) == n
@@ -60,8 +60,8 @@ def test_nothing_is_impossible(n):
     assert [rows[place].full_name for place in by_rank] == sorted(row.full_name for row in rows)
 
 
-def test_logins_stand_in_the_order_that_they_are_found_by():
-    """No login is the beginning of another one, so that words and numbers sort as the texts do."""
+def test_logins_are_sorted_for_binary_search():
+    """No login is a prefix of another, so encoded and text orders agree."""
     pairs = [f"{first}-{second}-" for first, second in product(_ADJECTIVES, sorted(_NOUNS))]
     assert pairs == sorted(pairs)
     keys = [make_login_key(owner.login) for owner in population(20_000).owners]
@@ -69,8 +69,8 @@ def test_logins_stand_in_the_order_that_they_are_found_by():
     assert len(set(keys)) == len(keys)
 
 
-def test_owners_have_one_or_many():
-    """Most owners have one repository or two, and a few have many."""
+def test_most_owners_have_few_repositories():
+    """One or two; a few owners have many."""
     counts = np.diff(population(100_000).starts)
     assert np.median(counts[counts > 0]) <= 2
     assert counts.max() > 20
@@ -85,14 +85,14 @@ def test_languages_and_archives_are_mixed():
     assert 0 < made.archived.mean() < 0.5
 
 
-def test_it_takes_less_than_a_hundred_bytes_a_repository():
+def test_a_population_takes_under_a_hundred_bytes_per_repository():
     """Columns, names and indexes of a large one stay within the bound."""
     made = population(300_000)
     assert made.nbytes < 100 * len(made)
 
 
-def test_it_says_what_it_is():
-    """Its repr and its source name size, shape and seed; its rules are listed."""
+def test_the_repr_names_size_shape_and_seed():
+    """So does the source name; the rules are listed."""
     made = population(1_000, seed=3)
     assert made.source == "synthetic GitHub of 1,000 repositories, shape of 2023, seed 3"
     assert repr(made).startswith("<Population: 1,000 repositories")
@@ -111,14 +111,14 @@ def test_it_says_what_it_is():
         *(({"n": 5, "year": year}, "2020, 2023, 2026") for year in (2021, "2023", None, [])),
     ],
 )
-def test_what_is_out_of_range_is_said(wrong, said):
-    """A size that no year had, and a year without a shape, are refused in a sentence."""
+def test_a_size_or_year_out_of_range_is_refused(wrong, said):
+    """A size larger than any year's, and a year without a distribution."""
     with pytest.raises(OptionError, match=said):
         population(**wrong)
 
 
-def test_the_service_answers_from_it():
-    """The documented query, an account and a node are answered from the population."""
+def test_a_service_uses_a_synthetic_population():
+    """For the documented query, an account and a node."""
     made = population(3_000, seed=9)
     service = github.service(population=made)
     search = service.execute(

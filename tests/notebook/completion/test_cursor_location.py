@@ -24,8 +24,10 @@ def at(marked: str):
         ("%graphql query { |", " ", "query { ", True, 8),
     ],
 )
-def test_in_a_magic(marked: str, line: str, text: str, inside: bool, offset: int) -> None:
-    """The line, the operation, and where the cursor is in one of them."""
+def test_cursor_inside_a_magic(
+    marked: str, line: str, text: str, inside: bool, offset: int
+) -> None:
+    """The location is the option line, or a position in the operation."""
     found = at(marked)
     assert found is not None
     assert (found.line, found.text, found.inside, found.offset) == (line, text, inside, offset)
@@ -42,6 +44,6 @@ def test_in_a_magic(marked: str, line: str, text: str, inside: bool, offset: int
         "%%sql\na|",
     ],
 )
-def test_elsewhere(marked: str) -> None:
-    """Python, other magics and the magic's own name are not ours."""
+def test_cursor_outside_the_magic(marked: str) -> None:
+    """Python code, other magics and the magic's own name have no location."""
     assert at(marked) is None

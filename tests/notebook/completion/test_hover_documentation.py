@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from graphql import GraphQLSchema, build_schema
 
-from gqlnb.notebook.completion.language_service import find_at_cursor, render_markdown
+from gqlnb.notebook.completion.completion_list import find_at_cursor, render_markdown
 
 ATTACK = "<img src=x onerror=1>"
 
@@ -30,7 +30,7 @@ def test_a_default_value_does_not_end_the_code() -> None:
 
 @pytest.mark.parametrize("before", ["", "\\", "\\\\", "\\\\\\", "`", "x\\\\"])
 def test_markup_of_a_description_is_escaped_once(before: str) -> None:
-    """Backslashes before it do not undo that: an odd number of them stands there in any case."""
+    """Backslashes already before a markup character do not cancel the escape."""
     schema = build_schema("type Query { f: Int }")
     assert schema.query_type is not None
     for attack in (ATTACK, "![a](https://example.org/a.png)", "<!-- "):

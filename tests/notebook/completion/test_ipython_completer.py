@@ -13,6 +13,7 @@ from jupyter_client.manager import start_new_kernel
 
 import gqlnb
 from gqlnb.client import connections
+from gqlnb.notebook.completion.completion_context import CompletionProvider
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def tab(shell):
     return names
 
 
-def test_fields_of_a_schema_of_the_namespace(tab):
+def test_fields_of_a_schema_in_the_namespace(tab):
     """Proposals have types and replace the text around the cursor."""
     assert tab("%%graphql schema\n{ he|\n  rows { n } }") == ["hello"]
     assert tab.texts("%%graphql schema\n{ he|llo rows { n } }") == [
@@ -43,7 +44,7 @@ def test_fields_of_a_schema_of_the_namespace(tab):
     assert tab("%%graphql schema\n{ rows { | } }") == ["n", "__typename", "bad"]  # deprecated last
 
 
-def test_umlauts_before_the_cursor_count_once(tab):
+def test_non_ascii_characters_before_the_cursor_count_once(tab):
     """Offsets count characters, not bytes."""
     assert tab('%%graphql schema\n{ say(s: "größe 🎉") sor|') == ["sort"]
 
@@ -66,7 +67,7 @@ def test_umlauts_before_the_cursor_count_once(tab):
         ("%%graphql --connection=schema\n{ he|", ["hello"]),
     ],
 )
-def test_what_may_stand_there(tab, marked, expected):
+def test_proposals_fit_the_position(tab, marked, expected):
     """Arguments, values, types, variables, directives; in cells and lines."""
     assert tab(marked) == expected
 
@@ -75,19 +76,19 @@ def test_what_may_stand_there(tab, marked, expected):
     "marked",
     ["%%graphql schema\n{ zz|", '%%graphql schema\n{ say(s: "/et|', "%%graphql schema\n{ # im|"],
 )
-def test_nothing_else_leaks_in(tab, marked):
-    """Where GraphQL has no name, neither file names nor Python's stand in for it."""
+def test_no_file_names_or_python_names_are_proposed(tab, marked):
+    """The list stays empty where GraphQL has no name to propose."""
     assert tab(marked) == []
 
 
-def test_python_cells_are_python(tab, shell):
-    """Completion of Python goes on as it was."""
+def test_python_completion_is_unchanged(tab, shell):
+    """Cells without the magic are completed by IPython."""
     shell.user_ns["number_of_stars"] = 3
     assert "number_of_stars" in tab("number_of|")
 
 
-def test_the_line(tab, shell):
-    """Options, their values, connections, and names of the notebook."""
+def test_options_and_targets_are_completed_on_the_line(tab, shell):
+    """Options, their values, connections, and notebook names."""
     shell.user_ns["settings"] = {"n": 1}
     assert {"demo", "github", "schema", "--type"} <= {*tab("%%graphql |")}
     assert tab("%%graphql sch|") == ["schema"]
@@ -98,13 +99,25 @@ def test_the_line(tab, shell):
     assert tab.types("%%graphql schema --dr|") == {"--dry-run": "option"}
 
 
-def test_subcommands(tab):
+def test_mistyped_words_of_the_line_are_corrected(tab, shell):
+    """Without a word with that prefix: targets, options, their values, and subcommands."""
+    assert tab("%%graphql shcema|") == ["schema"]
+    assert tab("%%graphql schema --outptu|") == ["--output"]
+    assert tab("%%graphql schema --type=fraem|") == ["frame", "frames"]
+    assert tab("%graphql hsitory|") == ["history"]
+    assert tab("%graphql schema -c schema Rowe|") == ["Row"]
+    assert tab("%%graphql xy|") == []
+
+
+def test_subcommands_are_completed(tab):
     """Subcommands and their arguments are proposed."""
     assert tab("%graphql conne|") == ["connections", "connect"]
     assert "demo" in tab("%graphql use |")
     assert tab("%graphql serve s|") == ["schema"]
     assert tab("%graphql stars >1000 --l|") == ["--limit"]
     assert tab("%graphql schema -c schema Ro|") == ["Row"]
+    assert tab("%graphql schema schema Ro|") == ["Row"]
+    assert tab("%graphql schema sch|") == ["schema"]
 
 
 def test_saved_fragments_are_proposed(tab, shell):
@@ -115,8 +128,8 @@ def test_saved_fragments_are_proposed(tab, shell):
     assert tab.types("%%graphql schema\n{ rows { ...O|")["Odd"] == "on Row"
 
 
-def test_the_stand_in_is_known_soon(tab):
-    """Nobody has asked it anything yet."""
+def test_stand_in_fields_are_proposed_before_any_request(tab):
+    """The stand-in's schema needs no earlier request."""
     connections.close_client("demo")
     wait_until(lambda: tab("%%graphql demo\n{ vie|") == ["viewer"])
 
@@ -132,8 +145,8 @@ def wait_until(true):
 class Silent(BaseHTTPRequestHandler):
     """An endpoint that answers only after an event."""
 
-    asked = threading.Event()
-    leave = threading.Event()
+    asked: threading.Event
+    leave: threading.Event
 
     def do_POST(self):
         """Wait, and refuse."""
@@ -147,25 +160,62 @@ class Silent(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def test_a_schema_that_is_still_coming_is_not_waited_for(tab, shell):
-    """The endpoint is asked in the background; until it answers, words of the text are proposed."""
-    server = HTTPServer(("127.0.0.1", 0), Silent)
+@pytest.fixture
+def silent():
+    """Yield the address of an endpoint that does not answer, and the event of its first request."""
+    events = {"asked": threading.Event(), "leave": threading.Event()}
+    server = HTTPServer(("127.0.0.1", 0), type("Handler", (Silent,), events))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        shell.user_ns["slow"] = gqlnb.Client(f"http://127.0.0.1:{server.server_port}/graphql")
-        text = "%%graphql slow\n{ a ...F| } fragment Fast on Query { b }"
-        assert tab(text) == ["Fast"]
-        assert Silent.asked.wait(10)
-        assert tab(text) == ["Fast"]  # and here the answer is not there yet, or we would hang
+        yield f"http://127.0.0.1:{server.server_port}/graphql", events["asked"]
     finally:
-        Silent.leave.set()
+        events["leave"].set()
         server.shutdown()
         thread.join()
         server.server_close()
 
 
-def test_an_endpoint_is_asked_for_its_schema_once_in_the_background(tab, shell):
+def test_completion_does_not_wait_for_a_loading_schema(tab, shell, silent):
+    """The schema loads in the background; until then, words of the text are proposed."""
+    address, asked = silent
+    shell.user_ns["slow"] = gqlnb.Client(address)
+    text = "%%graphql slow\n{ a ...F| } fragment Fast on Query { b }"
+    assert tab(text) == ["Fast"]
+    assert asked.wait(10)
+    assert tab(text) == ["Fast"]  # and here the answer is not there yet, or we would hang
+
+
+@pytest.fixture
+def provider(shell):
+    """Return the source of schemas for completion in a shell."""
+    return CompletionProvider(shell._gqlnb.magic.state, "")
+
+
+def test_a_loading_schema_is_reported(provider, shell, silent, monkeypatch):
+    """With the name of the target, also of the default one; without secrets."""
+    address, asked = silent
+    shell.user_ns["slow"] = gqlnb.Client(address)
+    assert provider.get_loading_target("slow") == "slow"
+    assert asked.wait(10)
+    assert provider.get_loading_target("schema") == ""
+    assert provider.get_loading_target("nothing") == ""
+    monkeypatch.setenv("GQLNB_URL", f"{address}?token=s3cr3t")
+    shown = provider.get_loading_target("")
+    assert shown.startswith(address)
+    assert "s3cr3t" not in shown
+
+
+def test_no_schema_is_loading_if_endpoints_are_not_asked(provider, shell, silent):
+    """With the setting `introspect = 'never'`."""
+    address, asked = silent
+    shell.user_ns["slow"] = gqlnb.Client(address)
+    shell.run_line_magic("config", "GraphQLMagic.introspect = 'never'")
+    assert provider.get_loading_target("slow") == ""
+    assert not asked.is_set()
+
+
+def test_a_schema_is_requested_once_in_the_background(tab, shell):
     """A server's fields are proposed as soon as it has answered."""
     with gqlnb.serve(shell.user_ns["schema"], port=0) as server:
         shell.user_ns["server"] = server
@@ -173,8 +223,8 @@ def test_an_endpoint_is_asked_for_its_schema_once_in_the_background(tab, shell):
         assert len(server.log) == 1
 
 
-def test_unloading_takes_it_away(tab, shell):
-    """Then a cell of GraphQL is completed as any other."""
+def test_unloading_the_extension_removes_completion(tab, shell):
+    """GraphQL cells are then completed like any other cell."""
     before = [*shell.Completer.custom_matchers]
     shell.run_line_magic("unload_ext", "gqlnb")
     assert len(shell.Completer.custom_matchers) == len(before) - 1
@@ -194,12 +244,35 @@ def kernel():
     manager.shutdown_kernel(now=True)
 
 
-def test_the_kernel_completes(kernel):
-    """As JupyterLab asks: the whole cell, and where the cursor is."""
+def test_the_kernel_completes_a_whole_cell(kernel):
+    """The request has the cell's code and cursor position, as JupyterLab sends it."""
     code = "%%graphql here\n{ he }"
     reply = kernel.complete(code, len(code) - 2, reply=True, timeout=60)["content"]
     assert reply["matches"] == ["hello"]
     assert code[reply["cursor_start"] : reply["cursor_end"]] == "he"
+
+
+def test_completion_entries_have_metadata(kernel):
+    """Label, text to insert, kind and deprecation, which the JupyterLab extension shows."""
+    code = "%%graphql here\n{ he }"
+    reply = kernel.complete(code, len(code) - 2, reply=True, timeout=60)["content"]
+    (entry,) = reply["metadata"]["gqlnb"]["items"]
+    assert entry == {
+        "name": "hello",
+        "label": "hello(name)",
+        "text": "hello",  # no argument is required
+        "kind": "field",
+        "type": "String",
+        "deprecated": True,
+    }
+    assert reply["metadata"]["gqlnb"]["loading"] == ""
+
+
+def test_python_cells_have_no_graphql_entries(kernel):
+    """Cells without the magic have only the kernel's own entries."""
+    reply = kernel.complete("impor", 5, reply=True, timeout=60)["content"]
+    assert "import" in reply["matches"]
+    assert "gqlnb" not in reply["metadata"]
 
 
 def test_shift_tab_shows_documentation(kernel):
@@ -214,22 +287,40 @@ def test_shift_tab_shows_documentation(kernel):
     assert "Greets." in reply["data"]["text/plain"]
 
 
-def test_shift_tab_on_an_option(kernel):
-    """The line of the help that is about it."""
+def test_documentation_has_no_characters_that_turn_text_around(kernel):
+    """Neither as text nor as Markdown, in which MathJax reads no formulas."""
+    kernel.execute(
+        "odd = gqlnb.Schema('type Query { \"A \\u202egpj.exe $x$\" hello: String }')", reply=True
+    )
+    code = "%%graphql odd\n{ hello }"
+    data = kernel.inspect(code, len(code) - 4, reply=True, timeout=60)["content"]["data"]
+    for shown in data.values():
+        assert "A  gpj.exe $x$" in shown
+    assert data["text/markdown"].startswith(
+        '<div class="gqlnb tex2jax_ignore mathjax_ignore">\n\n`'
+    )
+
+
+def test_shift_tab_on_an_option_shows_its_help(kernel):
+    """The entry of the help about that option is shown, to its end."""
     code = "%%graphql here --dry-run\n{ hello }"
     reply = kernel.inspect(code, 20, reply=True, timeout=60)["content"]
     assert "show the request that would be sent" in reply["data"]["text/markdown"]
+    assert reply["data"]["text/plain"].rstrip() == (
+        "option --dry-run: show the request that would be sent: text, variables, depth, nodes, and "
+        "the cost at GitHub"
+    )
 
 
-def test_shift_tab_in_python_is_pythons(kernel):
-    """Other cells are asked about as before."""
+def test_shift_tab_in_python_is_unchanged(kernel):
+    """Other cells are inspected by IPython."""
     reply = kernel.inspect("len", 2, reply=True, timeout=60)["content"]
     assert reply["found"]
     assert "Return the number of items" in reply["data"]["text/plain"]
 
 
-def test_a_name_of_python_is_not_explained_in_an_operation(kernel):
-    """A field may be called as a function is, and the schema may not be there yet."""
+def test_python_names_are_not_inspected_in_an_operation(kernel):
+    """A field may have the name of a function, and the schema may not be loaded yet."""
     code = "%%graphql nobody\n{ id }"
     reply = kernel.inspect(code, len(code) - 2, reply=True, timeout=60)["content"]
     assert not reply["found"]
@@ -247,21 +338,21 @@ def test_a_name_of_python_is_not_explained_in_an_operation(kernel):
         "x<< schema",
     ],
 )
-def test_options_may_come_first(tab, line):
+def test_options_may_precede_the_target(tab, line):
     """Completion reads the target like the magic."""
     assert tab(f"%%graphql {line}\n{{ he|") == ["hello"]
 
 
-def test_a_line_proposes_no_second_connection(tab):
-    """One is all that a cell takes; tabs divide words as blanks do."""
+def test_a_second_connection_is_not_proposed(tab):
+    """A cell takes one connection; tabs separate words as blanks do."""
     assert "schema" not in tab("%%graphql schema -t frame |")
     assert "schema" in tab("%%graphql -t frame |")
     assert "schema" in tab("%%graphql kept << |")
     assert tab("%%graphql schema\t--dr|") == ["--dry-run"]
 
 
-def test_a_connection_that_takes_long_to_open_is_not_waited_for(tab, monkeypatch):
-    """A keyring may ask to be unlocked first."""
+def test_completion_does_not_wait_for_a_slow_connection(tab, monkeypatch):
+    """Opening a connection may wait for a keyring to be unlocked."""
     connections.close_client("demo")
     opening, going_on = threading.Event(), threading.Event()
     opens = connections.NamedConnection.open_client
@@ -290,8 +381,8 @@ class Elsewhere:
         raise RuntimeError(name)
 
 
-def test_objects_of_the_notebook_may_refuse_everything(tab, shell):
-    """They are no target, and nothing of Python stands in for GraphQL's names."""
+def test_objects_that_raise_on_attribute_access_are_skipped(tab, shell):
+    """They are not proposed as targets, and no Python names replace GraphQL's names."""
     shell.user_ns |= {"strange": Elsewhere(), "settings": {"n": 1}}
     assert tab("%%graphql schema --vars |") == ["settings"]
     assert tab("%%graphql strange\n{ he|") == []

@@ -50,11 +50,40 @@ test("the columns that are seen", () => {
 });
 
 test("a column is as wide as what stands in it, within bounds", () => {
-  const width = (chars, name = "n") => math.widthOf({ name, dtype: "str", chars, right: false });
+  const width = (chars, name = "n") => math.widthOf({ name, dtype: "str", chars, kind: "text" });
   assert.equal(width(0), width(3));
   assert.ok(width(20) > width(5));
-  assert.equal(width(200), width(500));
   assert.ok(width(2, "a_rather_long_name") > width(2));
+  const index = { name: "", dtype: "int64", chars: 2, kind: "number", index: true };
+  assert.ok(math.widthOf(index) < math.widthOf({ ...index, name: "id" }), "no place for a dtype not shown");
+});
+
+const text = (chars) => ({ name: "name", dtype: "string", chars, kind: "text" });
+const number = { name: "a_long_name_of_a_number", dtype: "Int64", chars: 7, kind: "number", right: true };
+const counter = { name: "", dtype: "int64", chars: 2, kind: "number", right: true, index: true };
+const sum = (widths) => widths.reduce((all, width) => all + width, 0);
+
+test("long texts are cut before any column is out of sight, numbers are not", () => {
+  const columns = [counter, text(60), text(60), number];
+  const widths = math.fitted(columns, 480);
+  assert.ok(sum(widths) <= 480 && sum(widths) > 470, `${widths}`);
+  assert.ok(widths[3] >= 7 * 8.3 && widths[1] < math.widthOf(columns[1]));
+  assert.ok(sum(math.fitted(columns, 200)) > 200, "no narrower than can be read");
+});
+
+test("room that is left goes to texts that are cut, then to all columns, within bounds", () => {
+  const columns = [counter, text(150), text(10)];
+  const natural = columns.map(math.widthOf);
+  const [index, long, short] = math.fitted(columns, 1000);
+  assert.equal(index, natural[0]);
+  assert.ok(long > 800 && short >= natural[2]);
+  const wide = math.fitted([counter, text(10), text(10)], 4000);
+  assert.deepEqual(wide, [natural[0], ...[1, 2].map(() => Math.floor(natural[2] * 1.5))]);
+  assert.equal(sum(math.fitted(columns, 1200)) <= 1200, true);
+});
+
+test("a view that is not measured yet gets the usual widths", () => {
+  assert.deepEqual(math.fitted([text(10), text(200)], 0), [math.widthOf(text(10)), 340]);
 });
 
 test("blocks cover what is seen", () => {

@@ -4,7 +4,14 @@ import * as language from "@codemirror/language";
 import * as state from "@codemirror/state";
 import * as view from "@codemirror/view";
 import * as codemirror from "@jupyterlab/codemirror";
+import * as completer from "@jupyterlab/completer";
+import * as rendermime from "@jupyterlab/rendermime";
+import * as lumino from "@lumino/widgets";
 
 import { plugin } from "./graphql.js";
+import { widgetPlugin } from "./widgets.js";
 
-export default plugin({ codemirror, language, state, view });
+export default [
+  plugin({ codemirror, completer, language, lumino, rendermime, state, view }),
+  widgetPlugin({ ...lumino, ...rendermime }),
+];

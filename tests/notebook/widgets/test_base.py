@@ -56,8 +56,8 @@ def counter() -> Counter:
     return Counter()
 
 
-def test_an_answer_goes_to_whoever_asked(counter: Counter) -> None:
-    """By the id of the question; without one to all."""
+def test_a_reply_has_the_id_of_its_request(counter: Counter) -> None:
+    """Without an id it is sent to all views."""
     counter._handle_custom_msg({"kind": "add", "one": 1, "two": 2, "id": "a"}, [])
     counter._handle_custom_msg({"kind": "add", "one": 1, "two": 2}, [])
     assert counter.sent == [{"kind": "sum", "sum": 3, "id": "a"}, {"kind": "sum", "sum": 3}]
@@ -70,14 +70,16 @@ def test_an_answer_goes_to_whoever_asked(counter: Counter) -> None:
         ({"kind": "unsendable"}, "TypeError: Object of type set is not JSON serializable"),
     ],
 )
-def test_no_exception_is_lost(counter: Counter, message: dict[str, Any], words: str) -> None:
+def test_exceptions_are_sent_to_the_view(
+    counter: Counter, message: dict[str, Any], words: str
+) -> None:
     """Exceptions are sent to the view as text."""
     counter._handle_custom_msg({**message, "id": "b"}, [])
     assert counter.sent == [{"kind": "failed", "text": words, "id": "b"}]
 
 
-def test_long_work_has_a_thread_and_its_failure_is_told_too(counter: Counter) -> None:
-    """The handler returns at once."""
+def test_slow_handlers_run_in_a_thread(counter: Counter) -> None:
+    """The handler returns at once; exceptions of the thread are sent to the view."""
     for seconds, wanted in ((2, {"kind": "slept", "for": 0.5}), (0, {"kind": "failed"})):
         counter.news.clear()
         counter._handle_custom_msg({"kind": "apart", "for": seconds, "id": "c"}, [])
@@ -90,14 +92,14 @@ def test_long_work_has_a_thread_and_its_failure_is_told_too(counter: Counter) ->
 
 
 @pytest.mark.parametrize("message", [None, "x", 5, [], {}, {"kind": "other"}, {"id": 5}])
-def test_other_messages_do_nothing(counter: Counter, message: Any) -> None:
+def test_unknown_messages_are_ignored(counter: Counter, message: Any) -> None:
     """Messages of unknown form are ignored."""
     counter._receive(counter, message, None)
     assert counter.sent == []
 
 
-def test_what_a_notebook_keeps_is_small_and_names_the_code(counter: Counter) -> None:
-    """The loader is the same for all; the code is known by a hash of all its files."""
+def test_the_saved_state_has_a_hash_of_the_code(counter: Counter) -> None:
+    """The loader is the same for all widgets; the hash covers all files."""
     state = counter.get_state()
     assert state["_front"] == load_front_end("result_view.js")["hash"]
     assert len(json.dumps({key: str(value) for key, value in state.items()})) < 6_000
@@ -105,8 +107,8 @@ def test_what_a_notebook_keeps_is_small_and_names_the_code(counter: Counter) -> 
     assert len(counter._twin) < 4_010
 
 
-def test_the_code_is_sent_when_it_is_asked_for(counter: Counter) -> None:
-    """Each file after those it imports, with its style sheet."""
+def test_the_code_is_sent_on_request(counter: Counter) -> None:
+    """Each file follows its imports, with its style sheet."""
     counter._handle_custom_msg({"kind": "front"}, [])
     ((front),) = counter.sent
     assert front["kind"] == "front"
@@ -119,7 +121,7 @@ def test_the_code_is_sent_when_it_is_asked_for(counter: Counter) -> None:
     assert sheets["common.js"] == (base.FRONT_END_FOLDER / "common.css").read_text()
 
 
-def test_a_change_in_what_is_imported_makes_another_module(tmp_path: Path) -> None:
+def test_a_changed_import_changes_the_module_hash(tmp_path: Path) -> None:
     """Two kernels with different versions may show widgets in one page."""
     (tmp_path / "a.js").write_text('import { b } from "./b.js";')
     (tmp_path / "b.js").write_text("export const b = 1;")
@@ -131,8 +133,8 @@ def test_a_change_in_what_is_imported_makes_another_module(tmp_path: Path) -> No
     assert hashes[0] & hashes[1] == set()
 
 
-def test_modules_in_a_circle_are_told(tmp_path: Path) -> None:
-    """With the way around."""
+def test_import_cycles_are_refused(tmp_path: Path) -> None:
+    """The error lists the modules of the cycle."""
     (tmp_path / "a.js").write_text('import "x";\nimport { b } from "./b.js";')
     (tmp_path / "b.js").write_text('import { a } from "./a.js";')
     with pytest.raises(ValueError, match=r"a\.js imports b\.js imports a\.js: modules in a circle"):
@@ -140,7 +142,7 @@ def test_modules_in_a_circle_are_told(tmp_path: Path) -> None:
 
 
 def test_a_viewer_without_a_kernel_gets_html_and_text(counter: Counter) -> None:
-    """Beside the view."""
+    """They are saved beside the view."""
     data, _ = counter._repr_mimebundle_()
     assert data["text/plain"] == repr(counter) == "Counter()"
     assert data["text/html"].endswith('"><p>counted</p></div>')
@@ -163,6 +165,6 @@ def test_the_front_end_chooses_the_thread() -> None:
     assert vars(comm) == {}
 
 
-def test_foreign_words_are_one_harmless_line() -> None:
-    """And say which type of error it was."""
+def test_an_exception_is_described_in_one_line() -> None:
+    """With its type, and without control characters."""
     assert describe_error(OSError("\x1b[31ma\nb")) == "OSError: [31ma b"

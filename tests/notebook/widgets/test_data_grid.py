@@ -14,7 +14,8 @@ import pytest
 
 from gqlnb import QueryError
 from gqlnb.notebook.widgets import data_grid as module
-from gqlnb.notebook.widgets.data_grid import GridSource
+from gqlnb.notebook.widgets.data_grid import GridQuery, GridSource
+from gqlnb.result.renderer import build_grid
 
 ALL = {"ask": "rows", "start": 0, "end": 200, "from": 0, "to": 50}
 TOPICS = [["graphql", "py"], None, [], ["x"]]
@@ -47,7 +48,7 @@ def rows(source: GridSource, **query: Any) -> list[str]:
     return answer["cells"][0]
 
 
-def test_a_window_holds_the_rows_and_columns_that_were_asked_for(source: GridSource) -> None:
+def test_a_window_has_the_requested_rows_and_columns(source: GridSource) -> None:
     """Cells are texts by column, None if missing, with formatted numbers."""
     answer = source.answer({**ALL, "start": 1, "end": 3, "from": 1, "to": 4})
     cells = [["<b>", "Ä"], [None, "5"], [None, "-0.25"]]
@@ -68,10 +69,10 @@ def test_a_window_holds_the_rows_and_columns_that_were_asked_for(source: GridSou
         ([], ["0", "1", "2", "3"]),
     ],
 )
-def test_rows_are_sorted_and_what_is_missing_is_last(
+def test_rows_are_sorted_with_missing_values_last(
     source: GridSource, sort: list[Any], wanted: list[str]
 ) -> None:
-    """By type, not by text; the first column decides, equal rows keep their order."""
+    """By type, not by text; the first column has priority, equal rows keep their order."""
     assert rows(source, sort=sort) == wanted
 
 
@@ -106,10 +107,10 @@ def test_rows_are_sorted_and_what_is_missing_is_last(
         (0, "2..3", ["2", "3"]),
     ],
 )
-def test_a_filter_goes_by_the_type_of_its_column(
+def test_a_filter_depends_on_the_column_type(
     source: GridSource, column: int, text: str, wanted: list[str]
 ) -> None:
-    """Numbers and dates are compared, text contains."""
+    """Numbers and dates are compared; text is searched."""
     assert rows(source, filters={str(column): text}) == wanted
 
 
@@ -117,28 +118,26 @@ def test_a_filter_goes_by_the_type_of_its_column(
     ("words", "wanted"),
     [("PY", ["0", "3"]), ("20,000", ["3"]), ("graphql", ["0"]), ("<b", ["1"]), ("nothing", [])],
 )
-def test_words_are_looked_for_in_all_columns(
-    source: GridSource, words: str, wanted: list[str]
-) -> None:
-    """Values of any type are searched in the form that is shown."""
+def test_search_covers_all_columns(source: GridSource, words: str, wanted: list[str]) -> None:
+    """Values of any type are searched in their displayed form."""
     assert rows(source, find=words) == wanted
 
 
-def test_filters_words_and_sorting_work_together(source: GridSource) -> None:
+def test_filters_search_and_sorting_are_combined(source: GridSource) -> None:
     """Filters, search and sorting are combined."""
     query = {"find": "2", "filters": {"2": ">5"}, "sort": [[2, True]]}
     assert rows(source, **query) == ["3", "0"]
 
 
 @pytest.mark.parametrize("text", ["many", ">", "1 2x", "1..x", "=1=", "1e"])
-def test_a_number_that_is_none_is_said(source: GridSource, text: str) -> None:
+def test_an_invalid_number_in_a_filter_is_an_error(source: GridSource, text: str) -> None:
     """The error lists the valid forms."""
     with pytest.raises(QueryError, match=r"of column 'stars' is not a number\. Write N, >N"):
         rows(source, filters={"2": text})
 
 
 @pytest.mark.parametrize("text", [">2024-99", "2024-02..9999-99", ">5", "..", "=x"])
-def test_a_date_that_is_none_is_said(source: GridSource, text: str) -> None:
+def test_an_invalid_date_in_a_filter_is_an_error(source: GridSource, text: str) -> None:
     """The error lists the valid forms."""
     with pytest.raises(QueryError, match="in the filter of column 'when' is not a date"):
         rows(source, filters={"4": text})
@@ -156,7 +155,7 @@ def test_a_date_that_is_none_is_said(source: GridSource, text: str) -> None:
         {"ask": "cell", "row": "0", "column": 0},
     ],
 )
-def test_other_messages_are_refused(source: GridSource, message: dict[str, Any]) -> None:
+def test_unknown_messages_are_refused(source: GridSource, message: dict[str, Any]) -> None:
     """Unknown messages raise an error with a sentence."""
     with pytest.raises(QueryError, match="Run the cell again"):
         source.answer(message)
@@ -209,8 +208,8 @@ def test_numbers_beyond_64_bits_are_exact_and_in_order() -> None:
     assert source.answer(ALL)["cells"][1][3] == f"{2**70 + 1:,}"
 
 
-def test_names_may_be_anything() -> None:
-    """Twice the same, numbers, tuples, none; levels of the index stand before them."""
+def test_column_names_may_be_any_value() -> None:
+    """Duplicates, numbers, tuples, None; index levels are the first columns."""
     frame = pd.DataFrame([[1, 2, 3, 4]], columns=["x", "x", 3, ("a", None)])
     frame.index = pd.MultiIndex.from_tuples([("k", 7)], names=["key", None])
     about = GridSource(frame).answer({"ask": "about"})
@@ -237,11 +236,11 @@ def test_an_empty_frame_is_a_grid_too(frame: pd.DataFrame | pa.Table) -> None:
     assert len(about["columns"]) == 1 + frame.shape[1]
     query = {"sort": [[0, True]], "find": "x"}
     assert source.answer({**ALL, "query": query})["rows"] == 0
-    assert source.answer({"ask": "cell", "row": 0, "column": 0, "query": query}) == {"text": None}
+    assert source.answer({"ask": "cell", "row": 0, "column": 0, "query": query})["text"] is None
 
 
-def test_an_arrow_table_is_a_grid_without_becoming_a_frame() -> None:
-    """Its types are those it has, names may repeat."""
+def test_an_arrow_table_is_shown_without_conversion() -> None:
+    """Its types are preserved, and names may repeat."""
     arrays = [pa.array([2, None]), pa.array([{"a": 1}, None]), pa.array(["x", "y"])]
     table = pa.Table.from_arrays([*arrays, arrays[2].dictionary_encode()], ["n", "s", "n", "d"])
     source = GridSource(table)
@@ -253,14 +252,25 @@ def test_an_arrow_table_is_a_grid_without_becoming_a_frame() -> None:
     assert rows(source, sort=[[4, True]], filters={"3": "x"}) == ["0"]
 
 
-def test_numbers_below_each_other_have_as_many_decimals() -> None:
+@pytest.mark.parametrize(
+    "values",
+    [[0.1, 0.30000000000000004], [1 / 3, 2.0], [1e20, 1.5], [1e-9, 0.25], [float("inf"), -1.5]],
+)
+def test_floats_are_written_as_in_the_static_table(values: list[float]) -> None:
+    """A result looks the same before and after it is opened as a grid."""
+    frame = pd.DataFrame({"share": values})
+    (cells,) = GridSource(frame).get_window(GridQuery(), slice(0, 9), slice(1, 2))["cells"]
+    assert cells == [row[0] for row in build_grid(frame).rows]
+
+
+def test_numbers_of_a_column_have_equal_decimals() -> None:
     """Very small numbers are exempt; ids and years have no separators."""
     frame = pd.DataFrame({"x": [1.25, 1e-9, 3.0, 1e20], "year": [2024, 1, 2, 3]})
     cells = GridSource(frame).answer(ALL)["cells"]
     assert cells[1:] == [["1.25", "1e-09", "3.00", "1e+20"], ["2024", "1", "2", "3"]]
 
 
-def test_a_long_cell_is_cut_and_its_whole_is_told() -> None:
+def test_a_long_cell_is_cut_and_its_full_value_is_available() -> None:
     """The full value is indented, and cut at a limit."""
     long = "line\n" * 100
     source = GridSource(pd.DataFrame({"a": [long, {"k": [1]}, "x" * 30_000]}))
@@ -277,8 +287,28 @@ def test_a_long_cell_is_cut_and_its_whole_is_told() -> None:
     assert whole(2).endswith("x … (30,000 characters)")
 
 
-def test_a_copy_is_what_other_programs_paste() -> None:
-    """Tab-separated, digits without commas, names where every row is copied."""
+def test_a_nested_list_is_counted_and_its_items_are_a_table() -> None:
+    """The search finds what is within the items, and the copy has all of it."""
+    values = [[{"b": 1, "c": {"d": "<x>"}}] * 12, [[1, 2], [3]], [1], None]
+    source = GridSource(pd.DataFrame({"a": values}))
+    assert source.answer(ALL)["cells"][1] == ["12 items", "2 items", "[1]", None]
+    cell = {"ask": "cell", "column": 1}
+    items = source.answer({**cell, "row": 0})["items"]
+    assert items["names"] == ["b", "c.d"]
+    assert items["rows"][0] == ["1", "<x>"]
+    assert items["index"][-1] == "… 2 more"
+    assert source.answer({**cell, "row": 1})["items"]["rows"] == [["1", "2"], ["3", ""]]
+    assert [source.answer({**cell, "row": row})["items"] for row in (2, 3, 9)] == [None] * 3
+    found = source.answer({**ALL, "query": {"find": "<x>"}})
+    assert found["cells"][1] == ["12 items"]
+    deep = GridSource(pd.DataFrame({"a": [[[[{"e": 1}]]]]})).answer({**cell, "row": 0})["items"]
+    (inner,) = deep["inner"]
+    assert (inner["row"], inner["column"]) == (0, 0)
+    assert inner["table"]["rows"] == [["1 item"]]
+
+
+def test_rows_are_copied_as_tab_separated_text() -> None:
+    """Digits without commas; names are included if every row is copied."""
     frame = pd.DataFrame({"n": [1000, 2], "text": ['a\t"b"', "c"], "list": [[1, "é"], None]})
     source = GridSource(frame)
     whole = source.answer({"ask": "copy", "rows": [0, 2], "columns": [1, 4]})["text"]
@@ -287,16 +317,16 @@ def test_a_copy_is_what_other_programs_paste() -> None:
     assert source.answer(part)["text"] == "2"
 
 
-def test_too_much_to_copy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copying_too_many_cells_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error suggests a file."""
     monkeypatch.setattr(module, "COPIED", 5)
     source = GridSource(pd.DataFrame({"a": range(3)}))
-    with pytest.raises(QueryError, match=r"6 cells are too many to copy; 5 .*to_csv"):
+    with pytest.raises(QueryError, match=r"6 cells are too many to copy \(at most 5\).*to_csv"):
         source.answer({"ask": "copy", "rows": [0, 9], "columns": [0, 9]})
 
 
-def test_threads_share_one_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many that ask for the same at once wait for the one that works it out."""
+def test_threads_share_one_sort(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Concurrent equal requests wait for the thread that computes the order."""
     made = []
     order_of = module.compute_order
     monkeypatch.setattr(module, "compute_order", lambda *args: made.append(args) or order_of(*args))
@@ -310,7 +340,7 @@ def test_threads_share_one_order(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answers == [alone.answer({**ALL, "query": query}) for query in queries]
 
 
-def test_only_a_few_orders_are_kept(source: GridSource) -> None:
+def test_the_cache_of_row_orders_is_bounded(source: GridSource) -> None:
     """Each key press of a search creates a query."""
     for at in range(50):
         rows(source, find=str(at))

@@ -108,8 +108,8 @@ def view(schema: Schema) -> View:
     return View(Explorer(schema))
 
 
-def test_an_answer_is_the_widgets_result_too(view: View) -> None:
-    """In full, and as a frame."""
+def test_the_response_becomes_the_widgets_result(view: View) -> None:
+    """As a full Result, and as a frame."""
     assert view.ask("{ many { id } }") == [
         {"data": {"many": [{"id": "0"}, {"id": "1"}, {"id": "2"}]}}
     ]
@@ -117,8 +117,8 @@ def test_an_answer_is_the_widgets_result_too(view: View) -> None:
     assert view.explorer.error is None
 
 
-def test_variables_are_json(view: View) -> None:
-    """Variables are JSON text; anything else is an error in the answer."""
+def test_variables_must_be_json(view: View) -> None:
+    """Anything else is an error in the response."""
     query = "query ($name: String) { hello(name: $name) }"
     assert view.ask(query, '{"name": "you"}') == [{"data": {"hello": "Hello you!"}}]
     answers = view.ask(query, "{name: 1}")
@@ -127,8 +127,8 @@ def test_variables_are_json(view: View) -> None:
     assert "not JSON" in view.explorer.error
 
 
-def test_an_error_says_what_where_and_what_instead(view: View) -> None:
-    """As a response has it."""
+def test_errors_have_the_form_of_a_response(view: View) -> None:
+    """With message, locations and suggestion."""
     (answer,) = view.ask("{ helo }")
     (error,) = answer["errors"]
     assert "Did you mean 'hello'?" in error["message"]
@@ -136,8 +136,8 @@ def test_an_error_says_what_where_and_what_instead(view: View) -> None:
     assert error["extensions"]["type"] == "QueryError"
 
 
-def test_an_endpoint_that_is_gone_is_told_in_words() -> None:
-    """The error of the client is the answer."""
+def test_an_unreachable_endpoint_is_an_error_in_the_response() -> None:
+    """The message is the client's."""
     view = View(Explorer("http://127.0.0.1:1/graphql"))
     (answer,) = view.ask("{ hello }")
     assert "http://127.0.0.1:1/graphql" in answer["errors"][0]["message"]
@@ -147,15 +147,15 @@ def test_an_endpoint_that_is_gone_is_told_in_words() -> None:
     assert answer["errors"]
 
 
-def test_a_value_without_a_json_form_costs_its_own_place(view: View) -> None:
-    """A resolver of this process may return anything."""
+def test_only_values_without_a_json_form_are_replaced(view: View) -> None:
+    """Each becomes null with an error; resolvers in this process may return any object."""
     (answer,) = view.ask("{ any }")
     assert answer["data"] == {"any": {"fine": 1, "odd": None}}
     assert answer["errors"][0]["path"] == ["any", "odd"]
 
 
-def test_a_subscription_comes_event_by_event(view: View) -> None:
-    """The last event always, however fast they come."""
+def test_a_subscription_shows_each_event(view: View) -> None:
+    """Fast events may be skipped, but not the last one."""
     text = "subscription { countdown(start: 400) }"
     answers = view.ask(text)
     assert answers[-1] == {"data": {"countdown": 1}}
@@ -164,8 +164,8 @@ def test_a_subscription_comes_event_by_event(view: View) -> None:
     assert view.explorer.result["countdown"] == 1
 
 
-def test_an_answer_in_parts_grows() -> None:
-    """The last message has the whole answer, which is also the result."""
+def test_an_incremental_response_is_merged() -> None:
+    """The last message has the whole response, which is also the result."""
     app = Speaker("mixed", FIRST, LAST)
     explorer = Explorer(gqlnb.Client(app, schema=IN_PARTS))
     view = View(explorer)
@@ -175,16 +175,25 @@ def test_an_answer_in_parts_grows() -> None:
     assert explorer.error is None
 
 
-def test_an_answer_that_breaks_off_is_told_with_what_had_come() -> None:
-    """The view goes on showing it."""
+def test_a_schema_of_the_notebook_answers_in_parts() -> None:
+    """The view gets each part; with graphql-core 3.2 the whole answer."""
+    rows = {"Query": {"a": lambda *_: 1, "row": lambda *_: [1, 2]}}
+    explorer = Explorer(gqlnb.Client(gqlnb.Schema(IN_PARTS, rows)))
+    answers = View(explorer).ask(ASK)
+    assert answers[-1]["data"] == WHOLE
+    assert explorer.result.data == WHOLE
+
+
+def test_a_broken_incremental_response_keeps_its_data() -> None:
+    """The error and the received parts are shown."""
     view = View(Explorer(gqlnb.Client(Speaker("mixed", FIRST, end=False), schema=IN_PARTS)))
     *_, answer = view.ask(ASK)
-    assert "breaks off" in answer["errors"][0]["message"]
+    assert "ended before it was complete" in answer["errors"][0]["message"]
     assert answer["data"] == FIRST["data"]
 
 
-def test_a_part_that_does_not_fit_is_told_with_what_had_come() -> None:
-    """Nothing is lost."""
+def test_an_invalid_increment_is_an_error_with_the_data() -> None:
+    """The parts received before are shown."""
     view = View(Explorer(gqlnb.Client(Speaker("mixed", FIRST, []), schema=IN_PARTS)))
     *_, answer = view.ask(ASK)
     assert "part 2 of the answer does not fit" in answer["errors"][0]["message"]
@@ -192,8 +201,8 @@ def test_a_part_that_does_not_fit_is_told_with_what_had_come() -> None:
     assert view.explorer.result.data == FIRST["data"]
 
 
-def test_a_subscription_is_stopped(view: View, waiting: Event) -> None:
-    """At once, while nothing comes; the next operation runs."""
+def test_stopping_ends_a_subscription(view: View, waiting: Event) -> None:
+    """At once, also between events; the next operation runs."""
     first = Event()
     hear = view.explorer.send
     view.explorer.send = lambda *given: (hear(*given), first.set())
@@ -207,8 +216,8 @@ def test_a_subscription_is_stopped(view: View, waiting: Event) -> None:
     assert view.ask("{ hello }") == [{"data": {"hello": "Hello world!"}}]
 
 
-def test_a_query_that_was_stopped_changes_nothing(view: View, waiting: Event) -> None:
-    """Its answer comes too late to be the result."""
+def test_a_stopped_query_does_not_change_the_result(view: View, waiting: Event) -> None:
+    """Its response is discarded."""
     view.begin("{ wait }")
     view.say(kind="stop", run="a-1")
     waiting.set()
@@ -216,15 +225,15 @@ def test_a_query_that_was_stopped_changes_nothing(view: View, waiting: Event) ->
     assert view.explorer.result["hello"] == "Hello world!"
 
 
-def test_the_schema_is_the_clients(view: View, schema: Schema) -> None:
-    """Introspection is answered from the client's schema."""
+def test_introspection_uses_the_clients_schema(view: View, schema: Schema) -> None:
+    """No request is sent."""
     (answer,) = view.ask("query IntrospectionQuery { ignored }", introspection=True)
     told = build_client_schema(answer["data"])
     assert print_schema(told) == print_schema(schema.graphql)
     assert view.explorer.result is None
 
 
-def test_introspection_asks_the_endpoint_again_when_told_to(schema: Schema) -> None:
+def test_introspection_reloads_the_schema_on_request(schema: Schema) -> None:
     """The first introspection uses the known schema."""
     with gqlnb.serve(gqlnb.reference_schema(), port=0) as server:
         view = View(Explorer(server))
@@ -234,8 +243,8 @@ def test_introspection_asks_the_endpoint_again_when_told_to(schema: Schema) -> N
         assert "countdown" in str(view.ask("", introspection=True, again=True))
 
 
-def test_a_view_begins_where_the_last_one_was(view: View) -> None:
-    """The kernel has the edited text, which a later view shows."""
+def test_a_new_view_has_the_text_of_the_last_one(view: View) -> None:
+    """The kernel stores the edited text."""
     view.say(kind="edited", query="{ many { id } }", variables='{"a": 1}')
     view.say(kind="hello")
     state = view.told[-1][0]
@@ -246,7 +255,7 @@ def test_a_view_begins_where_the_last_one_was(view: View) -> None:
 
 
 def test_the_bundle_is_sent_as_bytes(view: View, bundled: None) -> None:
-    """One message, compressed; its JSON holds names alone."""
+    """One message, compressed; its JSON part has only names."""
     del bundled
     view.say(kind="bundle")
     assert view.done.wait(20)
@@ -257,10 +266,8 @@ def test_the_bundle_is_sent_as_bytes(view: View, bundled: None) -> None:
     assert 1_000_000 < sum(map(len, buffers)) < 3_000_000
 
 
-def test_without_the_bundle_a_sentence_says_what_is_missing(
-    view: View, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And how to get it; the rest works."""
+def test_a_missing_bundle_is_explained(view: View, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an installation command; the rest works."""
     monkeypatch.setattr(explorer_module, "read_checksum", lambda: None)
     monkeypatch.setattr(explorer_module, "load_bundle", lambda: None)
     view.say(kind="hello")
@@ -281,8 +288,8 @@ def test_without_the_bundle_a_sentence_says_what_is_missing(
         {"quote": 'it\'s "so" \\ and\nnew', "big": 18446744073709551617, "e": ""},
     ],
 )
-def test_the_cell_asks_the_same(variables: dict[str, Any]) -> None:
-    """Its line is read back to the same variables."""
+def test_the_cell_has_the_same_operation_and_variables(variables: dict[str, Any]) -> None:
+    """Its line parses to the same variables."""
     text = write_cell("{ hello }\n", variables, "demo")
     line, _, body = text.partition("\n")
     assert body == "{ hello }"
@@ -292,19 +299,19 @@ def test_the_cell_asks_the_same(variables: dict[str, Any]) -> None:
     assert {name: eval(value) for name, value in found.items()} == variables
 
 
-def test_the_cell_names_what_is_asked(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cell names a connection, an object or an address; else it has advice."""
+def test_the_cell_names_the_target(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection, an object or an address; otherwise it has advice."""
     assert Explorer("demo", query="{ hello }").cell_text == "%%graphql demo\n{ hello }"
     url = "http://127.0.0.1:1/graphql"
     assert Explorer(url, query="{ hello }").cell_text == f"%%graphql {url}\n{{ hello }}"
-    assert "by its name in the notebook" in Explorer(schema).cell_text
+    assert "the name of a schema or client of the notebook" in Explorer(schema).cell_text
     monkeypatch.setattr(
         explorer_module, "get_notebook_names", lambda: {"_": schema, "mine": schema}
     )
     assert Explorer(schema, query="{ hello }").cell_text == "%%graphql mine\n{ hello }"
 
 
-def test_the_magic_that_the_cell_needs_is_loaded(shell: InteractiveShell) -> None:
+def test_putting_a_cell_loads_the_magic(shell: InteractiveShell) -> None:
     """The extension is loaded once, and the view is notified."""
     shell.run_line_magic("unload_ext", "gqlnb")
     view = View(Explorer("demo"))
@@ -315,8 +322,8 @@ def test_the_magic_that_the_cell_needs_is_loaded(shell: InteractiveShell) -> Non
     assert "gqlnb" in shell.extension_manager.loaded
 
 
-def test_no_token_goes_into_a_cell(schema: Schema) -> None:
-    """A variable that looks like one is refused, as the cell itself would be."""
+def test_no_token_is_written_into_a_cell(schema: Schema) -> None:
+    """A variable that looks like a token is refused, as the magic would do."""
     variables = {"token": "ghp_" + 36 * "a"}
     explorer = Explorer(schema, variables=variables)
     with pytest.raises(OptionError, match="looks like a token"):
@@ -330,8 +337,8 @@ def test_no_token_goes_into_a_cell(schema: Schema) -> None:
     assert "ghp_" not in message["text"]
 
 
-def test_the_clients_token_is_nowhere(spelled: Callable[[str], list[bytes]]) -> None:
-    """Not in state, reprs, the HTML beside the view, or any message; though it is sent."""
+def test_the_clients_token_is_not_exposed(spelled: Callable[[str], list[bytes]]) -> None:
+    """Not in state, reprs, static HTML or messages, although requests carry it."""
     secret = "canary-3xpl0rer/x"
     with gqlnb.serve(gqlnb.reference_schema(), port=0, token=Token(secret)) as server:
         explorer = Explorer(gqlnb.connect(server.url, token=Token(secret)), query="{ hello }")
@@ -345,7 +352,7 @@ def test_the_clients_token_is_nowhere(spelled: Callable[[str], list[bytes]]) -> 
     assert [form for form in spelled(secret) if form in told.encode()] == []
 
 
-def test_the_static_twin_is_text(schema: Schema) -> None:
+def test_the_static_html_shows_text(schema: Schema) -> None:
     """Without a kernel, the query and the result are shown as text."""
     explorer = Explorer(schema, query=f'{{ hello(name: "{EVIL}") }}')
     explorer.run()
@@ -363,14 +370,14 @@ def test_state_is_small(schema: Schema) -> None:
 
 
 @pytest.mark.parametrize("options", [{"height": 10}, {"height": True}, {"variables": {"a": {1}}}])
-def test_options_that_are_none_are_refused(schema: Schema, options: dict[str, Any]) -> None:
-    """In words that name the option."""
+def test_unknown_options_are_refused(schema: Schema, options: dict[str, Any]) -> None:
+    """The error names the option."""
     with pytest.raises(OptionError, match=f"^{next(iter(options))}="):
         Explorer(schema, **options)
 
 
-def test_run_raises_as_a_client_does(schema: Schema) -> None:
-    """The synchronous twin of a click."""
+def test_run_raises_the_clients_errors(schema: Schema) -> None:
+    """`run` is the synchronous form of a click."""
     with pytest.raises(QueryError):
         Explorer(schema, query="{ helo }").run()
     view = View(Explorer(schema))
@@ -379,16 +386,16 @@ def test_run_raises_as_a_client_does(schema: Schema) -> None:
         view.explorer.run()
 
 
-def test_a_huge_answer_is_told_of(schema: Schema) -> None:
-    """The editor of a browser would stand still for it; the notebook has it."""
+def test_a_huge_response_is_not_sent_to_the_view(schema: Schema) -> None:
+    """A note says that the notebook has it; the browser's editor would freeze."""
     result = gqlnb.Result({"text": "x" * 5_000_000})
     (error,) = json.loads(encode_result(result))["errors"]
     assert "5.0 MB" in error["message"]
     assert ".result" in error["message"]
 
 
-def test_what_came_before_an_error_is_shown_with_it(schema: Schema) -> None:
-    """Partial data that an error carries."""
+def test_partial_data_are_shown_with_the_error(schema: Schema) -> None:
+    """The data that the exception carries."""
     error = GqlnbError("It broke.", result=gqlnb.Result({"rows": [1, 2]}))
     assert json.loads(encode_error(error)) == {
         "errors": [{"message": "It broke.", "extensions": {"type": "GqlnbError"}}],

@@ -86,8 +86,8 @@ def until(live, events):
 
 
 @pytest.mark.parametrize("way", ["in process", "asgi", "ws", "sse"])
-def test_rows_come_on_every_road_with_the_dtypes_of_the_schema(ticker, way):
-    """The rows are there before the end; stopping ends the function at the other side."""
+def test_every_transport_gives_rows_with_the_schemas_dtypes(ticker, way):
+    """Rows are available before the end; stopping closes the source."""
     with asked(way, ticker.schema) as (client, options):
         client.schema  # noqa: B018
         with LiveFrame(client.subscribe(QUERY, **options)) as live:
@@ -106,20 +106,20 @@ def test_rows_come_on_every_road_with_the_dtypes_of_the_schema(ticker, way):
     assert repr(live).endswith("Stopped after 5 rows.")
 
 
-def test_the_last_rows_are_kept_and_the_dropped_are_counted():
-    """The index goes on counting."""
+def test_the_last_rows_are_kept_and_dropped_rows_are_counted():
+    """The index continues."""
     live = LiveFrame(Client(Ticker(range(50)).schema).subscribe(QUERY), rows=3, max_results=50)
     assert live.wait(SECONDS)
     assert live.frame.index.tolist() == [47, 48, 49]
     assert live.frame["tick.n"].tolist() == [47, 48, 49]
     assert len(live.results) == 3
     assert live.status == (
-        "Ended after 50 rows, as many events as asked for; the last 3 are kept, 47 were dropped."
+        "Ended after 50 rows, the requested number of events; the last 3 are kept, 47 were dropped."
     )
 
 
-def test_rows_are_those_of_a_list_and_events_without_any_take_no_memory():
-    """A list of items is rows, cut at the limit; empty lists are dropped like others."""
+def test_items_of_a_list_are_rows():
+    """Cut at the limit; events with empty lists use no memory."""
     events = [{"items": [{"n": 1}, {"n": 2}]}, *[{"items": []}] * 100, {"items": [{"n": 3}] * 2}]
     live = LiveFrame(iter(events), rows=3)
     assert live.wait(SECONDS)
@@ -128,7 +128,7 @@ def test_rows_are_those_of_a_list_and_events_without_any_take_no_memory():
     assert "102 events, 4 rows" in live.status
 
 
-def test_iterators_of_all_kinds_are_followed():
+def test_iterators_of_all_kinds_are_accepted():
     """Plain and asynchronous, of Results and of mappings; a generator is closed at the end."""
     closed = []
 
@@ -157,8 +157,8 @@ def test_iterators_of_all_kinds_are_followed():
     assert closed == ["plain", "async", "async"]
 
 
-def test_a_source_without_an_end_does_not_keep_its_loop_for_itself():
-    """An asynchronous generator that awaits nothing can be stopped."""
+def test_an_endless_generator_does_not_block_the_loop():
+    """An asynchronous generator that never awaits can be stopped."""
 
     async def endless():
         while True:
@@ -169,8 +169,8 @@ def test_a_source_without_an_end_does_not_keep_its_loop_for_itself():
     assert not live.live
 
 
-def test_what_waits_for_ever_is_left_where_it_waits():
-    """A plain iterator cannot be interrupted; the live frame ends all the same, twice too."""
+def test_a_blocked_iterator_is_abandoned():
+    """It cannot be interrupted; the live frame ends nevertheless, also if stopped twice."""
     go_on = threading.Event()
 
     def waiting():
@@ -185,7 +185,7 @@ def test_what_waits_for_ever_is_left_where_it_waits():
     assert live.status == "Stopped after 1 row."
 
 
-def test_an_error_ends_it_in_words_and_the_rows_stay():
+def test_an_error_ends_the_frame_and_keeps_the_rows():
     """Errors of endpoints and of iterators are shown as text."""
     live = LiveFrame(Client(Ticker().schema).subscribe("subscription { broken }"))
     assert live.wait(SECONDS)
@@ -205,24 +205,24 @@ def test_an_error_ends_it_in_words_and_the_rows_stay():
     assert LiveFrame([]).raise_for_error().wait(SECONDS)
     live = LiveFrame([{"a": 1}, 5])
     assert live.wait(SECONDS)
-    assert "one of type int came" in live.error
+    assert "not int" in live.error
     assert live.frame["a"].tolist() == [1]
 
 
-def test_errors_of_fields_are_counted_and_the_last_is_shown_as_text():
-    """They mark the frame; markup in them is none."""
+def test_field_errors_are_counted_and_the_last_is_shown():
+    """They mark the frame; their markup is escaped."""
     live = LiveFrame(
         Client(Ticker().schema).subscribe("subscription { tick { n bad } }"), max_results=2
     )
     assert live.wait(SECONDS)
     assert live.frame.attrs["partial"] is True
-    assert "2 events came with errors; the last of them:" in repr(live)
+    assert "2 events had errors; the last of them:" in repr(live)
     html = live._repr_mimebundle_()["text/html"]
     assert "&lt;script&gt;" in html
     assert BAD not in html
 
 
-def test_reconnections_are_said():
+def test_reconnections_are_reported():
     """Events in between may be missing."""
 
     class Broken:
@@ -243,7 +243,9 @@ def test_reconnections_are_said():
     live = LiveFrame(Broken())
     assert live.wait(SECONDS)
     assert live.frame.attrs["reconnects"] == 2
-    assert "the connection broke and was made again 2 times, events may be missing" in live.status
+    assert (
+        "the connection was lost and re-established 2 times; events may be missing" in live.status
+    )
 
 
 @pytest.mark.parametrize(
@@ -256,13 +258,13 @@ def test_reconnections_are_said():
         ({"source": [], "max_results": "5"}, "max_results= takes .* not '5'"),
     ],
 )
-def test_what_is_no_subscription_is_refused(given, message):
-    """At once, and in words."""
+def test_only_subscriptions_are_accepted(given, message):
+    """Anything else raises at once."""
     with pytest.raises(OptionError, match=message):
         LiveFrame(**given)
 
 
-def test_a_path_that_is_none_is_an_error_of_the_live_frame():
+def test_an_invalid_path_ends_the_live_frame_with_an_error():
     """The error lists the available lists."""
     live = LiveFrame(Client(Ticker().schema).subscribe(QUERY), path="items", max_results=3)
     assert live.wait(SECONDS)
@@ -271,8 +273,8 @@ def test_a_path_that_is_none_is_an_error_of_the_live_frame():
 
 
 @pytest.mark.slow
-def test_threads_may_read_it_while_it_grows():
-    """Frames have the rows of one moment each."""
+def test_other_threads_can_read_the_growing_frame():
+    """Each frame read is a consistent snapshot."""
     live = LiveFrame(({"a": number} for number in range(1000)), rows=100)
     wrong = []
     while live.live:
@@ -283,7 +285,7 @@ def test_threads_may_read_it_while_it_grows():
     assert live.frame["a"].tolist() == list(range(900, 1000))
 
 
-def test_a_token_that_an_endpoint_repeats_is_shown_nowhere(spelled):
+def test_a_token_echoed_by_an_endpoint_is_masked(spelled):
     """The token is neither in the error nor in the output."""
 
     async def repeating(root, args, context):
@@ -301,7 +303,7 @@ def test_a_token_that_an_endpoint_repeats_is_shown_nowhere(spelled):
     assert not [form for form in spelled(TOKEN) if form in seen]
 
 
-def test_a_cell_that_is_run_again_stops_what_it_made_before(shell, monkeypatch):
+def test_rerunning_a_cell_stops_its_previous_live_frame(shell, monkeypatch):
     """Live frames of other cells continue."""
     monkeypatch.setattr(shell.compile, "get_code_name", lambda raw, *_: f"cell {hash(raw)}")
     shell.user_ns["made"] = made = []
@@ -330,8 +332,8 @@ def ticking(shell):
     return shell
 
 
-def test_a_cell_with_a_subscription_is_a_live_frame_at_its_end(ticking):
-    """Also on one line, and with no more events than asked for."""
+def test_the_value_of_a_subscription_cell_is_its_live_frame(ticking):
+    """Also on one line, and with at most the requested number of events."""
     live = run(ticking, f"%%graphql ticks\n{QUERY}")
     assert isinstance(live, LiveFrame)
     assert live.status == "Ended after 3 rows."
@@ -339,13 +341,15 @@ def test_a_cell_with_a_subscription_is_a_live_frame_at_its_end(ticking):
     assert "3 events" in repr(run(ticking, "%graphql history"))
 
 
-def test_its_value_may_be_of_another_kind_and_go_to_a_name(ticking):
+def test_the_value_can_be_converted_and_assigned(ticking):
     """As for other operations; the name has the live frame from the beginning."""
     assert run(ticking, f"%%graphql ticks live <<\n{QUERY}") is None
     assert ticking.user_ns["live"].events == 3
     assert run(ticking, f"%%graphql ticks -t frame\n{QUERY}")["tick.n"].tolist() == [0, 1, 2]
     assert run(ticking, f"%%graphql ticks -t frames\n{QUERY}")["events"].shape == (3, 2)
     assert run(ticking, f"%%graphql ticks -t arrow\n{QUERY}").num_rows == 3
+    assert run(ticking, f"%%graphql ticks -t polars\n{QUERY}")["tick.n"].to_list() == [0, 1, 2]
+    assert len(run(ticking, f"%%graphql ticks -t pandas\n{QUERY}")) == 3
     assert run(ticking, f"%%graphql ticks -t json\n{QUERY}")[2] == {"tick": {"n": 2, "kind": None}}
     assert run(ticking, f"%%graphql ticks -t raw\n{QUERY}").count("\n") == 2
     assert run(ticking, f"%%graphql ticks -q\n{QUERY}") is None
@@ -353,7 +357,7 @@ def test_its_value_may_be_of_another_kind_and_go_to_a_name(ticking):
     assert len(run(ticking, f"%%graphql ticks\n{QUERY}").frame) == 2
 
 
-def test_it_is_written_and_measured_like_others(ticking, tmp_path):
+def test_the_rows_are_written_and_measured(ticking, tmp_path):
     """The file has the kept rows; a line has the statistics."""
     said = beside(ticking, f"%%graphql ticks --stats --export-to rows.csv\n{QUERY}")
     text = "\n".join(bundle["text/plain"] for bundle in said)
@@ -362,8 +366,8 @@ def test_it_is_written_and_measured_like_others(ticking, tmp_path):
     assert (tmp_path / "rows.csv").read_text().splitlines()[0] == "tick.n,tick.kind"
 
 
-def test_an_interrupt_is_its_end(ticking, monkeypatch):
-    """The cell has a value, and no error."""
+def test_an_interrupt_ends_the_cell_without_an_error(ticking, monkeypatch):
+    """The cell has a value."""
 
     def interrupted(live, timeout=None):
         until(live, 3)
@@ -377,20 +381,20 @@ def test_an_interrupt_is_its_end(ticking, monkeypatch):
     assert ticking.user_ns["ticker"].closed.wait(SECONDS)
 
 
-def test_where_it_fails_the_rows_are_kept_under_a_name(ticking):
-    """The error says so; before the first event there is nothing to keep."""
+def test_a_failing_subscription_stores_its_rows_under_a_name(ticking):
+    """The error says so; before the first event there are no rows."""
     for line, name in (("ticks", "_live"), ("ticks -o mine", "mine")):
         with pytest.raises(gqlnb.QueryError) as caught:
             run(ticking, f"%%graphql {line}\nsubscription {{ broken }}")
         said = "\n".join(caught.value._render_traceback_())
-        assert f"1 event came; the rows are kept as {name}." in said
+        assert f"1 event received; the rows are kept as {name}." in said
         assert ticking.user_ns[name].frame["broken"].tolist() == [1]
     with pytest.raises(gqlnb.QueryError, match="nope"):
         run(ticking, "%%graphql ticks\nsubscription { nope }")
 
 
-def test_errors_of_fields_may_be_errors_of_the_cell(ticking):
-    """As the notebook is configured; the rows are kept all the same."""
+def test_field_errors_can_fail_the_cell(ticking):
+    """As configured in the notebook; the rows are kept."""
     ticking.run_line_magic("config", "GraphQLMagic.partial = 'raise'")
     with pytest.raises(gqlnb.PartialError, match="rows are kept as mine"):
         run(ticking, "%%graphql ticks mine <<\nsubscription { tick { n bad } }")
@@ -398,15 +402,15 @@ def test_errors_of_fields_may_be_errors_of_the_cell(ticking):
 
 
 @pytest.mark.parametrize("option", ["--paginate", "--interact n", "--profile"])
-def test_what_is_about_one_answer_takes_no_subscription(ticking, option):
-    """Pages, controls and profiles are of queries."""
-    with pytest.raises(OptionError, match="no subscription"):
+def test_options_for_a_single_response_refuse_subscriptions(ticking, option):
+    """Pagination, controls and profiling apply to queries."""
+    with pytest.raises(OptionError, match="subscription"):
         run(ticking, f"%%graphql ticks {option}\n{QUERY}")
 
 
 @pytest.mark.parametrize("option", ["--dry-run", "--explain", "-N"])
-def test_what_sends_nothing_takes_a_subscription(ticking, option):
-    """Its text is checked and shown as any other."""
+def test_options_without_requests_accept_subscriptions(ticking, option):
+    """The document is checked and shown like any other."""
     run(ticking, f"%%graphql ticks {option}\n{QUERY}")
     assert not ticking.user_ns["ticker"].closed.is_set()
     assert "_live" not in ticking.user_ns

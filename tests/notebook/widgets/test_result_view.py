@@ -63,8 +63,8 @@ class Listener:
 ROWS = {"ask": "rows", "start": 0, "end": 9, "from": 0, "to": 9}
 
 
-def test_a_result_has_a_tab_for_each_frame_its_errors_and_its_data(schema: Schema) -> None:
-    """Without a warning: the view says all of it itself."""
+def test_a_result_has_tabs_for_frames_errors_and_data(schema: Schema) -> None:
+    """There is no warning, since the view shows everything."""
     result = schema.execute(ALL)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -82,8 +82,8 @@ def test_a_result_has_a_tab_for_each_frame_its_errors_and_its_data(schema: Schem
     assert repr(view) == "ResultView(search, search.topics, Errors)"
 
 
-def test_each_tab_answers_for_itself(schema: Schema) -> None:
-    """Grids are addressed by number, the tree has the data; unknown tabs get no answer."""
+def test_each_tab_answers_its_own_messages(schema: Schema) -> None:
+    """Grids are addressed by number, the tree has the data; unknown tabs get no reply."""
     listener = Listener(ResultView(schema.execute(ALL)))
     query = {"sort": [[2, True]]}
     rows = listener.ask(kind="grid", tab=0, query=query, id="x", **ROWS)
@@ -99,8 +99,8 @@ def test_each_tab_answers_for_itself(schema: Schema) -> None:
     assert listener.view._handle_view_message({"kind": "grid", "tab": 9}, []) is None
 
 
-def test_data_without_a_list_are_shown_first(schema: Schema) -> None:
-    """A frame of one row says less."""
+def test_the_data_tab_is_first_without_a_list(schema: Schema) -> None:
+    """A frame of one row is less readable."""
     state = Listener(ResultView(schema.execute("{ me { login } }"))).ask(kind="hello")
     assert [tab["kind"] for tab in state["tabs"]] == ["tree", "grid"]
     assert state["errors"] == []
@@ -137,7 +137,7 @@ def test_frames_of_all_kinds_are_shown(frame: Any) -> None:
     assert view.get_state()["_twin"] == data["text/plain"]
 
 
-def test_a_frame_is_shown_as_it_was() -> None:
+def test_a_shown_frame_is_not_copied() -> None:
     """It is not copied."""
     frame = pd.DataFrame({"n": range(100_000)})
     view = ResultView(frame)
@@ -147,8 +147,8 @@ def test_a_frame_is_shown_as_it_was() -> None:
     assert view.frame is frame
 
 
-def test_what_is_left_without_a_kernel_is_escaped(schema: Schema) -> None:
-    """Data, names and errors; the text is free of control characters."""
+def test_static_output_is_escaped(schema: Schema) -> None:
+    """Data, names and errors; the text has no control characters."""
     bad = "<img src=x onerror=alert(1)>\x1b[31m"
     for view in (
         ResultView(Result({bad: [{bad: bad}]}, errors=({"message": bad},))),
@@ -161,7 +161,7 @@ def test_what_is_left_without_a_kernel_is_escaped(schema: Schema) -> None:
 
 
 @pytest.mark.parametrize("shown", [None, 5, "text", [{"n": 1}], {"n": 1}])
-def test_what_is_no_frame_is_refused(shown: Any) -> None:
+def test_unsupported_types_are_refused(shown: Any) -> None:
     """The error suggests a conversion."""
-    with pytest.raises(OptionError, match=f"of type {type(shown).__name__}. Of rows make one"):
+    with pytest.raises(OptionError, match=f"cannot show a {type(shown).__name__}"):
         ResultView(shown)

@@ -80,8 +80,8 @@ def rows(made, name):
         ("", []),
     ],
 )
-def test_the_likeliest_comes_first(words, first):
-    """Names before descriptions, whole ones before parts."""
+def test_search_results_are_ranked(words, first):
+    """Names before descriptions, whole names before parts."""
     found = places(words)
     if words == "user":
         assert found[:2] == first[:2]
@@ -90,20 +90,20 @@ def test_the_likeliest_comes_first(words, first):
         assert bool(found) == bool(first)
 
 
-def test_a_field_written_with_its_type_comes_before_others_that_tell_both():
-    """Type.field ranks first, before descriptions with both words."""
+def test_type_dot_field_ranks_first():
+    """Before descriptions with both words."""
     schema = build_schema('type User { name: ID } type Query { "One user by name." user: User }')
     assert places("User.name", schema) == ["User.name", "Query.user"]
     assert places("name user", schema) == ["User.name", "Query.user"]
 
 
-def test_a_schema_counts_what_it_has():
-    """One is not many."""
+def test_counts_are_singular_for_one():
+    """In the note on the first page."""
     assert text(sheet("", build_schema(ONE))["notes"][0]).startswith("1 type, ")
 
 
-def test_hits_come_in_portions_and_are_counted():
-    """Joined portions equal the full list of hits."""
+def test_hits_are_sent_in_batches_and_counted():
+    """Joined batches equal the full list of hits."""
     index = SchemaIndex(SCHEMA)
     all_of, total = index.search(["i"], 1000)
     assert len(all_of) == total > 10
@@ -116,20 +116,20 @@ def test_hits_come_in_portions_and_are_counted():
 
 
 @given(st.text("aeinorst _.", max_size=8), st.integers(1, 60))
-def test_a_cut_search_is_the_beginning_of_the_whole(words, limit):
-    """A limit returns the first hits, for any text."""
+def test_a_limited_search_is_a_prefix_of_the_full_one(words, limit):
+    """For any text."""
     index = get_index(SCHEMA)
     whole, total = index.search(split_search_words(words), 10_000)
     assert len(whole) == total
     assert index.search(split_search_words(words), limit) == (whole[:limit], total)
 
 
-def test_what_was_mistyped_is_guessed():
-    """By names that begin alike."""
+def test_a_mistyped_search_gets_a_suggestion():
+    """Names with the same first letters are suggested."""
     assert get_index(SCHEMA).suggest_names("repositry") == ["Repository"]
 
 
-def test_an_index_is_made_once_and_goes_with_its_schema():
+def test_the_index_is_cached_for_the_life_of_its_schema():
     """It does not keep the schema alive."""
     schema = build_schema(SDL)
     assert get_index(schema) is get_index(schema)
@@ -142,7 +142,7 @@ def test_an_index_is_made_once_and_goes_with_its_schema():
 # ---------------------------------------------------------------- sheets
 
 
-def test_a_type_tells_its_fields_and_what_leads_where():
+def test_a_type_page_has_fields_and_links():
     """Fields, deprecations with their reasons, links in both directions."""
     made = sheet("User")
     assert made["kind"] == "type"
@@ -159,8 +159,8 @@ def test_a_type_tells_its_fields_and_what_leads_where():
     assert to == {"User": "users", "Node": "node", "Any": "any", "Order": "users(order)"}
 
 
-def test_a_field_tells_its_arguments_with_defaults_and_what_is_below_it():
-    """An argument that was searched for is marked."""
+def test_a_field_page_has_arguments_and_subfields():
+    """With defaults; an argument found by the search is marked."""
     made = sheet("Query.users(order)")
     assert text(made["code"]) == "users: [User!]!"
     assert made["mark"] == "Query.users(order)"
@@ -174,8 +174,8 @@ def test_a_field_tells_its_arguments_with_defaults_and_what_is_below_it():
     assert "User.login" in rows(made, "Fields of User")
 
 
-def test_enums_inputs_scalars_unions_and_directives_have_sheets():
-    """Pages show the members of each kind of type."""
+def test_every_kind_of_type_has_a_page():
+    """Enums, inputs, scalars, unions and directives, with their members."""
     enum = sheet("By.AGE")
     assert (enum["title"], enum["mark"]) == ("By", "By.AGE")
     assert rows(enum, "Values")["By.AGE"]["deprecated"] == "No longer supported"
@@ -187,8 +187,8 @@ def test_enums_inputs_scalars_unions_and_directives_have_sheets():
     assert text(rows(cost, "Arguments")["@cost(points)"]["code"]) == "points: Int = 1"
 
 
-def test_the_first_sheet_tells_all_there_is():
-    """The roots, then types by kind."""
+def test_the_first_page_lists_the_whole_schema():
+    """The root types, then types by kind."""
     made = sheet("")
     names = [section["name"] for section in made["sections"]]
     assert names[:2] == ["Query", "Subscription"]
@@ -204,8 +204,8 @@ def test_the_first_sheet_tells_all_there_is():
     assert "Second paragraph." in sheet("Query")["about"]
 
 
-def test_what_is_long_comes_in_portions():
-    """Rows and links come in portions; a highlighted row comes at once."""
+def test_long_pages_are_sent_in_batches():
+    """Rows and links; a highlighted row is sent with the first batch."""
     values = " ".join(f"V{number}" for number in range(1000))
     users = " ".join(f"type T{number} {{ big: Big }}" for number in range(300))
     schema = build_schema(f"type Query {{ big: Big }} enum Big {{ {values} }} {users}")
@@ -221,14 +221,14 @@ def test_what_is_long_comes_in_portions():
     assert len(sheets.build_links("Big", "from", LINKS)) == 200
 
 
-def test_what_colours_or_reorders_text_is_taken_out():
-    """Lines stay lines."""
+def test_control_characters_are_removed():
+    """Escape sequences and bidirectional marks; line breaks are preserved."""
     schema = build_schema('"one\\n\\u001b[31mtwo\\u202e" type Query { a: Int }')
     assert sheet("Query", schema)["about"] == "one\n [31mtwo "
 
 
-def test_a_place_that_is_none_says_what_was_meant():
-    """As in a cell."""
+def test_an_unknown_place_is_an_error():
+    """As for the subcommand in a cell."""
     for place in ("Usr", "User.lgin", "@csot", "User.login.x", "("):
         with pytest.raises(TargetError, match="has no"):
             sheet(place)
@@ -257,8 +257,8 @@ class Front:
             return self.sent.pop()
 
 
-def test_it_answers_its_views():
-    """Pages, portions, hits and errors are answered; other messages are ignored."""
+def test_the_widget_answers_messages_of_its_views():
+    """Pages, batches, hits and errors; other messages are ignored."""
     front = Front(SchemaView(SCHEMA, "User"))
     assert front.ask(kind="hello")["sheet"]["title"] == "User"
     assert front.ask(kind="open", place="Query.users")["sheet"]["place"] == "Query.users"
@@ -276,7 +276,7 @@ def test_it_answers_its_views():
     assert front.sent == []
 
 
-def test_it_takes_what_a_client_takes():
+def test_every_kind_of_target_is_accepted():
     """Schemas of this process, names, addresses, clients; also SDL and introspection."""
     own = gqlnb.Schema("type Query { hello: String }")
     with serve(own, port=0) as server:
@@ -289,7 +289,7 @@ def test_it_takes_what_a_client_takes():
         SchemaView("nobody")
 
 
-def test_what_is_saved_is_small_and_escaped():
+def test_the_saved_state_is_small_and_escaped():
     """The first page is saved as shortened HTML, with a line of text and little state."""
     for view in (SchemaView(SCHEMA, "Query"), SchemaView(big_sdl())):
         bundle, _ = view._repr_mimebundle_()
@@ -300,8 +300,8 @@ def test_what_is_saved_is_small_and_escaped():
     assert "&lt;b&gt;markup" in SchemaView(SCHEMA, "Query")._build_html()
 
 
-def test_no_state_holds_a_token(spelled):
-    """The client stays in the kernel, and its token with it."""
+def test_no_state_contains_a_token(spelled):
+    """The client and its token stay in the kernel."""
     client = Client("http://127.0.0.1:9/graphql", token=gqlnb.Token(TOKEN), schema=SDL)
     view = SchemaView(client)
     front = Front(view)
@@ -311,12 +311,12 @@ def test_no_state_holds_a_token(spelled):
     assert not [form for form in spelled(TOKEN) if form in whole]
 
 
-def test_pages_and_hits_are_there_without_a_front_end():
+def test_pages_and_hits_are_available_in_python():
     """As text and as HTML, the same as in a cell."""
     view = SchemaView(SCHEMA)
     assert "login: String!" in repr(view.page("User"))
     assert [row[0] for row in view.search("boss")] == ["User.boss"]
-    assert "nothing about 'zzz'" in repr(view.search("zzz"))
+    assert "matches 'zzz'" in repr(view.search("zzz"))
     assert ("leads here", "Repository", "owner") in list(view.links("User"))
     assert ("leads to", "User", "users") in list(view.links("Query"))
     assert "and 3 more" in repr(view.links("Query", limit=1))

@@ -17,6 +17,7 @@ from pandas.testing import assert_frame_equal
 
 from gqlnb import Client, GqlnbError, QueryError, Schema, Token, github, stars
 from gqlnb.notebook.widgets import live_output, star_search
+from gqlnb.notebook.widgets.search_run import find_site
 from gqlnb.notebook.widgets.star_search import StarSearch
 
 if TYPE_CHECKING:
@@ -76,9 +77,9 @@ class Front(BaseComm):
         answer = self.ask(kind="grid", ask="rows", query=query, **window)
         return list(zip(*answer["cells"], strict=True))
 
-    def click(self, query: str, limit: str) -> None:
-        """Click on Search with this search and this number of rows in the boxes."""
-        self.say(kind="run", query=query, limit=limit)
+    def click(self, query: str, limit: str, stars: str = "") -> None:
+        """Click on Search with this search, number of rows and threshold in the boxes."""
+        self.say(kind="run", query=query, stars=stars, limit=limit)
 
     @property
     def states(self) -> list[dict[str, Any]]:
@@ -220,7 +221,7 @@ def texts(frame: Any) -> list[tuple[str, str, str]]:
     return [(name, owner, f"{count:,}") for name, owner, count in frame.itertuples(index=False)]
 
 
-def test_nothing_is_loaded_before_the_widget_is_used() -> None:
+def test_widget_libraries_are_imported_lazily() -> None:
     """Importing the package and loading the extension load neither anywidget nor ipywidgets."""
     code = (
         "import sys, gqlnb\n"
@@ -257,8 +258,8 @@ def test_repr_shows_no_secret_of_an_address(show: Callable, client: str, shown: 
     assert "canary" not in json.dumps([widget._repr_mimebundle_()[0], widget.get_state()])
 
 
-def test_nothing_found_for_an_exact_number_says_what_the_number_means(show: Callable) -> None:
-    """The box takes 1000 as exactly that many; where some are found nothing is said."""
+def test_an_empty_result_for_an_exact_number_explains_it(show: Callable) -> None:
+    """1000 in the box means exactly 1000; a result with rows has no explanation."""
     widget, front = show("999999999")
     assert len(widget.run()) == 0
     said = "'999999999' means exactly 999,999,999 stars; write '>999999999' for above."
@@ -268,8 +269,8 @@ def test_nothing_found_for_an_exact_number_says_what_the_number_means(show: Call
     assert "exactly" not in widget._repr_mimebundle_()[0]["text/html"]
 
 
-def test_run_gives_what_stars_gives(show: Callable) -> None:
-    """The synchronous twin returns the frame of `gqlnb.stars`, and keeps it."""
+def test_run_returns_the_frame_of_stars(show: Callable) -> None:
+    """The widget stores the frame, too."""
     widget, _ = show(">100000", limit=None)
     assert widget.frame is None
     found = widget.run()
@@ -292,8 +293,8 @@ def test_start_searches_in_a_thread(show: Callable, service: Callable) -> None:
     assert list(widget.frame["name"]) == ["repo0", "repo1", "repo2"]
 
 
-def test_nothing_to_wait_for_is_waited_for(show: Callable) -> None:
-    """`wait` before any search returns at once, and `cancel` does nothing."""
+def test_wait_before_any_search_returns_at_once(show: Callable) -> None:
+    """`cancel` then has no effect."""
     widget, front = show()
     widget.cancel()
     assert widget.wait(0)
@@ -301,15 +302,15 @@ def test_nothing_to_wait_for_is_waited_for(show: Callable) -> None:
 
 
 @pytest.mark.parametrize("query", [">abc", "", "5..1", True])
-def test_a_bad_threshold_is_refused(query: Any) -> None:
-    """A threshold that cannot be read is an error of the call."""
+def test_an_invalid_threshold_is_refused(query: Any) -> None:
+    """The call raises the error."""
     with pytest.raises(QueryError):
         StarSearch(query)
 
 
 @pytest.mark.parametrize("limit", [0, -1, "ten", 1.5, True, 10**15])
-def test_a_bad_limit_is_refused(show: Callable, limit: Any) -> None:
-    """A limit that is no number of rows is refused by the call and by a click."""
+def test_an_invalid_limit_is_refused(show: Callable, limit: Any) -> None:
+    """By the call and by a click."""
     with pytest.raises(QueryError, match="not a whole number above 0"):
         StarSearch(limit=limit)
     _, front = show()
@@ -317,13 +318,13 @@ def test_a_bad_limit_is_refused(show: Callable, limit: Any) -> None:
     assert "not a whole number above 0" in front.wait_for(phase="failed")["error"]
 
 
-def test_a_whole_number_of_any_type_is_a_limit(show: Callable) -> None:
-    """A number of NumPy, say a length computed from data, is a limit too."""
+def test_integers_of_any_type_are_valid_limits(show: Callable) -> None:
+    """For example NumPy integers computed from data."""
     assert show(limit=np.int64(7))[0].limit == 7
 
 
-def test_traits_are_checked_too(show: Callable) -> None:
-    """Setting the threshold of a widget checks it and leaves the old one on an error."""
+def test_traits_are_validated(show: Callable) -> None:
+    """An invalid threshold raises and leaves the old one."""
     widget, _ = show(">100")
     with pytest.raises(QueryError):
         widget.query = "many"
@@ -331,8 +332,8 @@ def test_traits_are_checked_too(show: Callable) -> None:
     assert widget.query == ">=2000"
 
 
-def test_a_click_searches_for_what_it_carries(show: Callable) -> None:
-    """The values of the click are searched for and become the widget's."""
+def test_a_click_searches_with_its_own_values(show: Callable) -> None:
+    """The values become those of the widget."""
     widget, front = show(">300000", limit=5)
     front.click(" >= 100,000 ", "1_50")
     assert widget.wait(SECONDS)
@@ -342,8 +343,8 @@ def test_a_click_searches_for_what_it_carries(show: Callable) -> None:
     assert front.rows() == texts(wanted)
 
 
-def test_the_boxes_take_any_term_of_a_search(show: Callable) -> None:
-    """Qualifiers and order are searched for, and stand in one form in the widget's query."""
+def test_the_boxes_accept_any_search_terms(show: Callable) -> None:
+    """The widget's query has qualifiers and order in normal form."""
     widget, front = show()
     front.click("language:Python  > 50,000 sort:forks-desc", "7")
     assert widget.wait(SECONDS)
@@ -368,14 +369,14 @@ def test_the_grid_sorts_and_filters_in_the_kernel(show: Callable) -> None:
     assert widget._build_html() == before
 
 
-def test_a_grid_before_the_first_result_is_told_so(show: Callable) -> None:
+def test_a_grid_request_before_the_first_result_is_an_error(show: Callable) -> None:
     """The question fails in words."""
     _, front = show()
     assert "Search first" in front.ask(kind="grid", ask="about")["text"]
 
 
-def test_an_empty_box_is_no_limit(show: Callable) -> None:
-    """Without a number of rows all are fetched."""
+def test_an_empty_box_means_no_limit(show: Callable) -> None:
+    """All rows are fetched."""
     widget, front = show(limit=5)
     front.click(">100000", "")
     assert widget.wait(SECONDS)
@@ -395,15 +396,15 @@ def test_the_caption_names_count_and_source(show: Callable) -> None:
 
 
 def test_the_caption_of_an_empty_result_is_a_sentence(show: Callable) -> None:
-    """None is said as people say it."""
+    """The count is a word, not 0."""
     widget, front = show(">999999999")
     widget.run()
     caption = front.wait_for(phase="done")["found"]["caption"]
     assert caption.startswith("No repository matches stars:>999999999. Source: ")
 
 
-def test_a_bad_threshold_in_the_box_is_an_error_in_words(show: Callable) -> None:
-    """A click with a bad threshold shows an error and loses nothing of the result before."""
+def test_an_invalid_threshold_in_the_box_shows_an_error(show: Callable) -> None:
+    """The previous result stays."""
     widget, front = show(">300000", limit=5)
     found = widget.run()
     front.click(">abc", "5")
@@ -413,6 +414,76 @@ def test_a_bad_threshold_in_the_box_is_an_error_in_words(show: Callable) -> None
     assert "found" not in state
     assert widget.frame is found
     assert widget.query == ">300000"
+
+
+@pytest.mark.parametrize("stars", ["many", "lots of", "language:c", "1k", "1..2..3", "-5", ">"])
+def test_a_bad_threshold_beside_a_qualifier_is_an_error(show: Callable, stars: str) -> None:
+    """It is not searched for as a word, which would find no rows."""
+    widget, front = show(">300000", limit=5)
+    found = widget.run()
+    front.click(f"{stars} language:python sort:stars", "5", stars)
+    state = front.wait_for(phase="failed")
+    assert "Star threshold" in state["error"]
+    assert widget.frame is found
+    assert widget.query == ">300000"
+
+
+@pytest.mark.parametrize("stars", ["", " ", ">= 1,000", "stars:>10", "5..9", "vim >1000"])
+def test_a_threshold_in_any_form_is_searched(show: Callable, stars: str) -> None:
+    """An empty box searches for the qualifiers alone."""
+    widget, front = show()
+    front.click(f"{stars} language:python", "3", stars)
+    assert widget.wait(SECONDS)
+    assert widget.error is None
+
+
+def test_a_query_that_is_given_is_searched_when_shown(show: Callable, service: Callable) -> None:
+    """Once, also if several views say hello."""
+    slow = service()
+    widget, front = show(">1", limit=3, client=slow.schema)
+    assert slow.asked == []
+    front.say(kind="hello")
+    assert widget.wait(SECONDS)
+    front.say(kind="hello")
+    settle()
+    assert slow.asked == [0]
+    assert front.states[-1]["found"]["rows"] == 3
+
+
+def test_a_search_before_the_view_is_not_repeated(show: Callable, service: Callable) -> None:
+    """The view shows the rows of `run`."""
+    slow = service()
+    widget, front = show(">1", limit=3, client=slow.schema)
+    widget.run()
+    front.say(kind="hello")
+    settle()
+    assert slow.asked == [0]
+
+
+def test_without_a_query_nothing_is_searched(show: Callable) -> None:
+    """The box proposes a threshold."""
+    widget, front = show()
+    front.say(kind="hello")
+    assert [state["phase"] for state in front.states] == ["idle"]
+    assert widget.query == ">10000"
+
+
+@pytest.mark.parametrize(
+    ("source", "site"),
+    [
+        ("demo: embedded snapshot of 2026-08-22", "https://github.com"),
+        ("https://api.github.com/graphql", "https://github.com"),
+        ("https://api.octocorp.ghe.com/graphql", "https://octocorp.ghe.com"),
+        ("https://git.example:8443/api/graphql", "https://git.example:8443"),
+        ("http://git.example/api/graphql", ""),
+        ("https://snapshot.example/graphql", ""),
+        ("in-process", ""),
+        (None, ""),
+    ],
+)
+def test_names_link_to_the_site_of_their_endpoint(source: str | None, site: str) -> None:
+    """Only where the repositories are known to be found."""
+    assert find_site(source) == site
 
 
 def test_a_good_search_clears_the_error(show: Callable) -> None:
@@ -426,8 +497,8 @@ def test_a_good_search_clears_the_error(show: Callable) -> None:
     assert front.states[-1]["error"] is None
 
 
-def test_a_failing_endpoint_is_an_error_in_words(show: Callable) -> None:
-    """Nobody listens: the thread ends, the error says so, and `run` raises it."""
+def test_a_failing_endpoint_sets_the_error(show: Callable) -> None:
+    """The thread ends without an exception, and `run` raises it."""
     widget, front = show(">1", client="http://127.0.0.1:9/graphql")
     widget.start()
     assert widget.wait(SECONDS)
@@ -438,15 +509,15 @@ def test_a_failing_endpoint_is_an_error_in_words(show: Callable) -> None:
     assert widget.frame is None
 
 
-def test_an_error_that_is_not_ours_is_told_too(show: Callable) -> None:
-    """An exception of a foreign kind ends the search, with its type in the words."""
+def test_a_foreign_exception_sets_the_error(show: Callable) -> None:
+    """The search ends, and the message has the exception's type."""
     widget, _ = show(">1", client=Client(Broken(ZeroDivisionError("\x1b[31mred"))))
     widget.start()
     assert widget.wait(SECONDS)
     assert widget.error == "ZeroDivisionError: [31mred"
 
 
-def test_progress_is_told_even_if_the_next_page_hangs(show: Callable, service: Callable) -> None:
+def test_progress_is_reported_if_the_next_page_hangs(show: Callable, service: Callable) -> None:
     """The last page before a long wait is reported despite the interval."""
     slow = service(hold=300)
     _, front = show(">1", limit=1000, client=slow.schema)
@@ -456,8 +527,8 @@ def test_progress_is_told_even_if_the_next_page_hangs(show: Callable, service: C
     assert state["text"] == "300 of 1,000 rows, 3 pages …"
 
 
-def test_what_is_left_of_the_budget_is_told(show: Callable) -> None:
-    """Of an endpoint that says so."""
+def test_the_remaining_rate_limit_is_reported(show: Callable) -> None:
+    """For an endpoint that sends it."""
     service = github.service(simulation=github.Simulation(budget=5000))
     with github.serve(service, port=0, token=Token("secret")) as server:
         client = Client(server.url, token=Token("secret"))
@@ -469,7 +540,7 @@ def test_what_is_left_of_the_budget_is_told(show: Callable) -> None:
 
 
 def test_progress_is_throttled(show: Callable, service: Callable) -> None:
-    """Ten quick pages are not ten messages."""
+    """Ten quick pages send fewer messages."""
     widget, front = show(">1", limit=1000, client=service().schema)
     star_search.collect_stars(">1", limit=100, client=service().schema)  # pandas is loaded
     widget.run()
@@ -477,8 +548,8 @@ def test_progress_is_throttled(show: Callable, service: Callable) -> None:
     assert [state["phase"] for state in front.states].count("running") < 10
 
 
-def test_cancel_stops_and_keeps_the_result_before(show: Callable, service: Callable) -> None:
-    """A cancelled search ends at once and discards later pages."""
+def test_cancel_keeps_the_previous_result(show: Callable, service: Callable) -> None:
+    """The search ends at once and discards later pages."""
     slow = service()
     widget, front = show(">1", limit=2, client=slow.schema)
     found = widget.run()
@@ -497,7 +568,7 @@ def test_cancel_stops_and_keeps_the_result_before(show: Callable, service: Calla
 
 
 def test_a_cancelled_search_that_fails_stays_cancelled(show: Callable) -> None:
-    """The error of a search that nobody waits for any longer is no error of the widget's."""
+    """A later failure does not set the widget's error."""
     broken = Broken(OSError("late"), hold=True)
     widget, front = show(client=Client(broken))
     widget.start()
@@ -509,10 +580,8 @@ def test_a_cancelled_search_that_fails_stays_cancelled(show: Callable) -> None:
     assert front.states[-1]["phase"] == "cancelled"
 
 
-def test_a_new_search_takes_the_place_of_the_one_that_runs(
-    show: Callable, service: Callable
-) -> None:
-    """The rows belong to the last click, also if the first search answers later."""
+def test_a_new_search_replaces_the_running_one(show: Callable, service: Callable) -> None:
+    """The rows belong to the last click, also if the first search ends later."""
     slow = service(hold=100)
     widget, front = show(client=slow.schema)
     front.click(">1", "500")
@@ -527,8 +596,8 @@ def test_a_new_search_takes_the_place_of_the_one_that_runs(
     assert [state["found"]["rows"] for state in front.states if "found" in state] == [7]
 
 
-def test_run_says_that_it_was_cancelled(show: Callable, service: Callable) -> None:
-    """`run` in one thread raises if another cancels it."""
+def test_run_raises_if_cancelled(show: Callable, service: Callable) -> None:
+    """By `cancel` in another thread."""
     slow = service(hold=100)
     widget, _ = show(">1", limit=500, client=slow.schema)
 
@@ -546,7 +615,7 @@ def test_run_says_that_it_was_cancelled(show: Callable, service: Callable) -> No
 
 
 def test_an_interrupt_ends_run(show: Callable) -> None:
-    """The interrupt button leaves no search that seems to run."""
+    """No search seems to be running afterwards."""
     widget, front = show(client=Client(Broken(KeyboardInterrupt())))
     with pytest.raises(KeyboardInterrupt):
         widget.run()
@@ -555,8 +624,8 @@ def test_an_interrupt_ends_run(show: Callable) -> None:
 
 
 def test_a_view_opened_later_gets_the_rows(show: Callable) -> None:
-    """Hello is answered with the state and the rows of the last result."""
-    widget, front = show(">300000", limit=5)
+    """The reply to hello has the state and the rows of the last result."""
+    widget, front = show(limit=5)
     front.say(kind="hello")
     assert front.states[-1] == {
         "kind": "state",
@@ -575,15 +644,15 @@ def test_a_view_opened_later_gets_the_rows(show: Callable) -> None:
 
 
 @pytest.mark.parametrize("content", [None, "run", {}, {"kind": "run"}, {"kind": 1, "x": []}])
-def test_a_message_of_no_meaning_is_ignored(show: Callable, content: Any) -> None:
+def test_unknown_messages_are_ignored(show: Callable, content: Any) -> None:
     """Messages of unknown form are ignored."""
     _, front = show()
     front.handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
     assert front.states == []
 
 
-def test_hostile_names_travel_as_harmless_text(show: Callable, service: Callable) -> None:
-    """Characters that reorder or colour text are dropped; markup stays the text it is."""
+def test_hostile_names_are_sent_as_plain_text(show: Callable, service: Callable) -> None:
+    """Characters that reorder or colour text are dropped; markup is shown as text."""
     nasty = service()
     nasty.node = lambda number: {
         "name": f"<img src=x onerror=alert({number})>\u202e\x1b[0m",
@@ -601,8 +670,8 @@ def test_hostile_names_travel_as_harmless_text(show: Callable, service: Callable
     assert "<b>" not in html
 
 
-def test_no_secret_and_no_rows_are_in_the_state(show: Callable) -> None:
-    """The state holds two small values of ours; a token is in it as little as in any message."""
+def test_the_state_has_no_secret_and_no_rows(show: Callable) -> None:
+    """Two small values of ours; neither state nor messages contain a token."""
     canary = "canary-b0a7f1"
     client = Client("http://127.0.0.1:9/graphql", token=Token(canary))
     widget, front = show(">1", client=client)
@@ -622,7 +691,7 @@ def test_no_secret_and_no_rows_are_in_the_state(show: Callable) -> None:
 
 
 def test_a_viewer_without_a_kernel_sees_the_first_rows(show: Callable) -> None:
-    """Beside the view stand a plain text and the first rows as HTML."""
+    """The output has plain text and HTML beside the view."""
     widget, _ = show(">100000", limit=50)
     bundle = widget._repr_mimebundle_()[0]
     assert bundle[VIEW]["model_id"] == widget.model_id
@@ -638,7 +707,7 @@ def test_a_viewer_without_a_kernel_sees_the_first_rows(show: Callable) -> None:
 
 
 def test_closing_ends_the_search(show: Callable, service: Callable) -> None:
-    """A closed widget searches no more and has nothing to say."""
+    """A closed widget sends no messages."""
     slow = service(hold=100)
     widget, front = show(">1", limit=500, client=slow.schema)
     widget.start()
@@ -682,6 +751,7 @@ def test_any_thread_may_click(show: Callable) -> None:
     [
         (">100000", 5),
         ('>1000 language:"c++" sort:forks-asc', 7),
+        ('>1000 NOT "sort: words"', 7),
         (">100000", None),
         (">50000", 150),
         (">999999999", 5),
@@ -690,7 +760,7 @@ def test_any_thread_may_click(show: Callable) -> None:
 def test_the_copied_text_and_code_repeat_the_search(
     show: Callable, query: str, limit: int | None
 ) -> None:
-    """Run as they are, they give the rows of the frame."""
+    """Both return the rows of the frame."""
     widget, front = show(query, limit=limit)
     frame = widget.run()
     found = front.wait_for(phase="done")["found"]
@@ -698,6 +768,7 @@ def test_the_copied_text_and_code_repeat_the_search(
     names: dict[str, Any] = {}
     exec(lines[0], names)
     assert_frame_equal(eval(lines[1], names), frame)
+    assert f"sort:{frame.attrs['order']}" in found["text"]  # or GitHub's order would be another
     asked = Client("demo").execute_all(found["text"], max_results=limit)
     nodes = [edge["node"] for edge in asked.data["search"]["edges"]]
     assert [
@@ -705,18 +776,18 @@ def test_the_copied_text_and_code_repeat_the_search(
     ] == list(frame.itertuples(index=False, name=None))
 
 
-def test_more_than_a_page_says_how_to_page(show: Callable) -> None:
-    """The text of one page alone would repeat a part."""
+def test_the_query_of_several_pages_explains_paging(show: Callable) -> None:
+    """The text of one page alone would return only some of the rows."""
     widget, front = show(">50000", limit=150)
     widget.run()
     text = front.wait_for(phase="done")["found"]["text"]
     assert text.startswith("# 150 rows, 100 a page: %%graphql --paginate --max-results 150\n")
 
 
-def test_the_code_names_the_client_as_the_notebook_does(
+def test_the_copied_code_uses_the_notebooks_client_name(
     show: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An object that has no name there is called client; an address loses its secrets."""
+    """An object without a name is called client; secrets of an address are removed."""
     mine = Service().schema
     monkeypatch.setattr(star_search, "get_notebook_names", lambda: {"_1": mine, "mine": mine})
     codes = []
@@ -731,8 +802,8 @@ def test_the_code_names_the_client_as_the_notebook_does(
 # ---------------------------------------------------------------- who waits for results
 
 
-def test_each_complete_result_is_handed_on(show: Callable) -> None:
-    """After a click and after `run`, until the function is taken away."""
+def test_a_listener_gets_each_complete_result(show: Callable) -> None:
+    """After a click and after `run`, until the listener is removed."""
     heard: list[int] = []
     widget, front = show(">300000", limit=3)
     listen = widget.on_result(lambda frame: heard.append(len(frame)))
@@ -747,8 +818,8 @@ def test_each_complete_result_is_handed_on(show: Callable) -> None:
     assert heard == [3, 2]
 
 
-def test_what_a_listener_raises_is_shown(show: Callable) -> None:
-    """In the widget and in `error`, with its place; the result and other listeners are safe."""
+def test_exceptions_of_a_listener_are_shown(show: Callable) -> None:
+    """In the widget and in `error`, with file and line; other listeners still run."""
     heard: list[int] = []
     widget, front = show(">300000", limit=3)
 
@@ -790,7 +861,7 @@ class Handle:
 
 
 def test_a_result_is_saved_below_the_view(show: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As HTML, whether a click asked for it or a cell: the view shows it either way."""
+    """As HTML, after a click and after a search from a cell."""
     place = Handle()
     monkeypatch.setattr(live_output, "is_in_kernel", lambda: True)
     monkeypatch.setattr("IPython.display.display", lambda *args, **options: place)
@@ -807,8 +878,8 @@ def test_a_result_is_saved_below_the_view(show: Callable, monkeypatch: pytest.Mo
     assert len(place.shown) == 2
 
 
-def test_without_a_kernel_nothing_is_saved(show: Callable, capsys: Any) -> None:
-    """A terminal shows the one line."""
+def test_without_a_kernel_no_html_is_saved(show: Callable, capsys: Any) -> None:
+    """Nothing is printed after a click."""
     widget, front = show(">400000", limit=2)
     widget._repr_mimebundle_()
     front.click(">400000", "2")

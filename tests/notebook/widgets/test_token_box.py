@@ -33,26 +33,26 @@ def box() -> TokenBox:
     return TokenBox("GitHub token")
 
 
-def test_what_is_typed_is_a_token(box: TokenBox) -> None:
-    """Without the blanks around it."""
+def test_the_typed_text_becomes_the_token(box: TokenBox) -> None:
+    """Surrounding blanks are removed."""
     typed(box, f" {SECRET}\n")
     assert isinstance(box.token, Token)
     assert box.token.build_header() == f"Bearer {SECRET}"
 
 
-def test_an_empty_box_says_what_to_do(box: TokenBox) -> None:
-    """Where a token is needed."""
+def test_an_empty_box_raises_with_advice(box: TokenBox) -> None:
+    """When a token is needed."""
     for use in (
         lambda: box.token,
         lambda: Client("http://127.0.0.1:1", token=box),
         lambda: gqlnb.connect("github", token=box),
         lambda: Client("http://127.0.0.1:1", headers={"X-Key": box}),
     ):
-        with pytest.raises(AuthError, match="into the box 'GitHub token' yet"):
+        with pytest.raises(AuthError, match="in the box 'GitHub token' yet"):
             use()
 
 
-def test_a_box_is_given_to_a_client() -> None:
+def test_a_client_accepts_a_token_box() -> None:
     """As its token, or as the value of a header; with the scheme of the box."""
     box = TokenBox(scheme="token")
     typed(box, SECRET)
@@ -62,8 +62,8 @@ def test_a_box_is_given_to_a_client() -> None:
         assert gqlnb.connect(server.url, token=box).execute("{ hello }").data
 
 
-def test_the_front_end_hears_whether_there_is_one(box: TokenBox) -> None:
-    """And never which."""
+def test_the_front_end_only_learns_if_a_token_is_set(box: TokenBox) -> None:
+    """It never receives the token."""
     wire = Wire(box)
     box._handle_custom_msg({"kind": "hello"}, [])
     typed(box, SECRET)
@@ -73,8 +73,8 @@ def test_the_front_end_hears_whether_there_is_one(box: TokenBox) -> None:
 
 
 @pytest.mark.parametrize("text", ["two words", "", "\xe9", "a\nb"])
-def test_what_is_no_token_is_said_and_keeps_the_last_one(box: TokenBox, text: str) -> None:
-    """The words do not hold it."""
+def test_an_invalid_token_is_refused_and_the_last_one_kept(box: TokenBox, text: str) -> None:
+    """The error does not contain the typed text."""
     typed(box, SECRET)
     wire = Wire(box)
     typed(box, text)
@@ -96,14 +96,14 @@ def test_what_is_no_token_is_said_and_keeps_the_last_one(box: TokenBox, text: st
         ("x", []),
     ],
 )
-def test_other_messages_do_nothing(box: TokenBox, content: Any, buffers: Any) -> None:
+def test_unknown_messages_are_ignored(box: TokenBox, content: Any, buffers: Any) -> None:
     """Messages of unknown form are ignored."""
     box._receive(box, content, buffers)
     assert "empty" in repr(box)
 
 
-def test_no_state_no_view_and_no_repr_has_it(box: TokenBox) -> None:
-    """Neither saved widget state nor a repr has the token."""
+def test_no_state_view_or_repr_contains_the_token(box: TokenBox) -> None:
+    """Neither saved widget state nor a repr."""
     typed(box, SECRET)
     held = [box.get_state(), box._repr_mimebundle_(), repr(box), box.keys, vars(box), box.traits()]
     assert SECRET not in repr(held)
@@ -113,13 +113,13 @@ def test_no_state_no_view_and_no_repr_has_it(box: TokenBox) -> None:
 
 
 def test_a_viewer_without_a_kernel_gets_a_sentence(box: TokenBox) -> None:
-    """Escaped, as a label may be anything."""
+    """It is escaped, as a label may be any text."""
     data, _ = TokenBox("<b>")._repr_mimebundle_()
     assert "&lt;b&gt;: run this notebook" in data["text/html"]
     assert data["text/plain"] == "TokenBox('<b>', empty)"
 
 
-def test_an_interrupt_while_it_is_read_shows_nothing(
+def test_an_interrupt_while_reading_hides_the_token(
     box: TokenBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The traceback does not show the message."""
@@ -135,7 +135,7 @@ def test_an_interrupt_while_it_is_read_shows_nothing(
     assert SECRET not in "".join(made.format())
 
 
-def test_a_closed_box_forgets(box: TokenBox) -> None:
+def test_a_closed_box_drops_its_token(box: TokenBox) -> None:
     """Clients keep the token that they were created with."""
     typed(box, SECRET)
     token = box.token

@@ -31,8 +31,8 @@ def items(source: TreeSource, *at: int, start: int = 0, end: int = 100) -> list[
     return found
 
 
-def test_children_come_a_part_at_a_time(source: TreeSource) -> None:
-    """With their key, the step to them in Python, kind, beginning and size."""
+def test_children_are_sent_in_batches(source: TreeSource) -> None:
+    """With their key, Python subscript, kind, preview and size."""
     assert source.answer({"ask": "root"})["item"]["size"] == 4
     me, rows, markup, long = items(source)
     assert me == {
@@ -52,8 +52,8 @@ def test_children_come_a_part_at_a_time(source: TreeSource) -> None:
     assert [it["kind"] for it in items(source, 0)] == ["string", "null", "array"]
 
 
-def test_words_are_found_in_keys_and_values(source: TreeSource) -> None:
-    """In any case, in the order of the data, each as the positions that lead there."""
+def test_search_covers_keys_and_values(source: TreeSource) -> None:
+    """Ignoring case, in the order of the data; each hit is a path of positions."""
 
     def find(words: str) -> Any:
         return source.answer({"ask": "find", "words": words})
@@ -69,7 +69,7 @@ def test_words_are_found_in_keys_and_values(source: TreeSource) -> None:
 
 
 def test_a_value_is_copied_as_json(source: TreeSource, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless it is too much."""
+    """Unless it is too large."""
     text = source.answer({"ask": "copy", "at": [0]})["text"]
     assert text.startswith('{\n  "login": "Ada",')
     monkeypatch.setattr(module, "COPIED", 10)
@@ -88,14 +88,14 @@ def test_a_value_is_copied_as_json(source: TreeSource, monkeypatch: pytest.Monke
         {},
     ],
 )
-def test_what_there_is_not_is_said(source: TreeSource, message: dict[str, Any]) -> None:
-    """Unknown values and messages are errors."""
+def test_unknown_paths_and_messages_are_errors(source: TreeSource, message: dict[str, Any]) -> None:
+    """The reply has the error."""
     with pytest.raises(QueryError, match="Run the cell again"):
         source.answer(message)
 
 
-def test_data_may_be_anything() -> None:
-    """Keys that are no texts, numbers beyond writing, objects, many levels."""
+def test_any_python_data_can_be_shown() -> None:
+    """Keys other than text, huge numbers, arbitrary objects, deep nesting."""
     deep: Any = 1
     for _ in range(5_000):
         deep = [deep]

@@ -69,6 +69,26 @@ def lists(v4: dict[str, PostGraphile]) -> PostGraphile:
     return v4["lists"]
 
 
+@pytest.fixture(scope="session")
+def compatible(v5: dict[str, PostGraphile]) -> PostGraphile:
+    """Return PostGraphile 5 with the names of version 4, and plain lists."""
+    return v5["compatible"]
+
+
+@pytest.fixture(scope="session")
+def amber(v5: dict[str, PostGraphile]) -> PostGraphile:
+    """Return PostGraphile 5 with its own defaults."""
+    return v5["amber"]
+
+
+@pytest.fixture(params=["v4", "v5"])
+def forum(request: pytest.FixtureRequest) -> PostGraphile:
+    """Return each version with the names of version 4, and plain lists."""
+    name = {"v4": "lists", "v5": "compatible"}[request.param]
+    server: PostGraphile = request.getfixturevalue(name)
+    return server
+
+
 @pytest.fixture(autouse=True)
 def _fresh_schema_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no test find a schema that another has left in the cache of this machine."""

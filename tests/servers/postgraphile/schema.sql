@@ -150,6 +150,15 @@ CREATE FUNCTION posts_of_team(team integer) RETURNS SETOF posts AS $$
   ORDER BY p.id
 $$ LANGUAGE sql STABLE;
 
+-- A list with a range filter, for harvests; the arguments are optional, and posts without a time
+-- are in no range.
+CREATE FUNCTION posts_published(since timestamptz = NULL, until timestamptz = NULL)
+RETURNS SETOF posts AS $$
+  SELECT * FROM forum.posts
+  WHERE (since IS NULL OR published_at >= since) AND (until IS NULL OR published_at < until)
+  ORDER BY published_at, id
+$$ LANGUAGE sql STABLE;
+
 CREATE FUNCTION numbers_up_to(top integer) RETURNS SETOF integer AS $$
   SELECT generate_series(1, top)
 $$ LANGUAGE sql STABLE;

@@ -120,7 +120,7 @@ def test_python_values_are_stored_exactly(
 def test_rows_of_a_frame_are_input_objects(
     plain: PostGraphile, connect: Connect, tasks: Postgres, task_frame: pd.DataFrame
 ) -> None:
-    """Each row of a DataFrame is a variable; what is missing in it is null."""
+    """Each row of a DataFrame is a variable; missing values are null."""
     client = connect(plain)
     for _, row in task_frame.iterrows():
         client.execute(CREATE, {"task": row}).raise_for_errors()
@@ -137,10 +137,10 @@ def test_a_frame_is_a_list_of_input_objects(
     assert tasks.fetch_rows(STORED + " ORDER BY id") == expected_rows()
 
 
-def test_a_frame_of_answers_can_be_sent_back(
+def test_a_frame_of_a_query_can_be_sent_as_a_variable(
     plain: PostGraphile, connect: Connect, tasks: Postgres, task_frame: pd.DataFrame
 ) -> None:
-    """What a frame read is what a mutation stores: nothing changes on the way around."""
+    """The mutation stores the same values."""
     client = connect(plain)
     client.execute(ADD, {"tasks": task_frame}).raise_for_errors()
     text = """{ allTasks(orderBy: ID_ASC) {
@@ -161,10 +161,10 @@ def test_a_mutation_is_sent_once(plain: PostGraphile, connect: Connect, tasks: P
 
 # The other one does not answer the first handshake.
 @pytest.mark.parametrize("variant", ["plain", pytest.param("older", marks=pytest.mark.slow)])
-def test_a_subscription_comes_to_its_end(
+def test_a_subscription_ends_after_its_last_event(
     variant: str, v4: dict[str, PostGraphile], connect: Connect
 ) -> None:
-    """Events come in order to their end, also where only the older subprotocol is spoken."""
+    """Events are in order, also with the older subprotocol."""
     with connect(v4[variant]).subscribe("subscription { count(top: 5) }") as events:
         assert [event.data["count"] for event in events] == [1, 2, 3, 4, 5]
 
@@ -176,10 +176,10 @@ def test_a_subscription_with_variables(plain: PostGraphile, connect: Connect) ->
         assert [event.data for event in events] == [{"count": 1}, {"count": 2}]
 
 
-def test_a_subscription_tells_of_new_rows(
+def test_a_subscription_receives_new_rows(
     plain: PostGraphile, connect: Connect, tasks: Postgres
 ) -> None:
-    """A row inserted by SQL reaches a subscriber, as the object that it is."""
+    """A row inserted by SQL is sent to a subscriber as an object."""
     text = """subscription {
       listen(topic: "tasks") { relatedNode { ... on Task { title big startsAt } } } }"""
     came = threading.Event()
@@ -236,10 +236,10 @@ def alter(watching: PostGraphile, database: Postgres) -> Iterator[Callable[[str,
     )
 
 
-def test_changes_of_the_schema_are_named(
+def test_changes_of_the_schema_are_reported(
     watching: PostGraphile, connect: Connect, alter: Callable[[str, str], None]
 ) -> None:
-    """`schema_changes` names the field that another type has now, and the query that asks it."""
+    """`schema_changes` names the field with a new type, and the query that selects it."""
     client = connect(watching)
     client.frame("{ allChangings { nodes { id amount } } }")
     assert not client.schema_changes().breaking

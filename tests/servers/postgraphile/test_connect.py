@@ -40,7 +40,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interacti
 def test_every_variant_answers(
     version: str, connect: Connect, request: pytest.FixtureRequest
 ) -> None:
-    """A client of each variant has its schema, and a first answer."""
+    """A client of each variant has its schema, and a response."""
     for name, server in request.getfixturevalue(version).items():
         client = connect(server)
         root = "allTagsList(first: 1) { name }" if name == "only" else "allTags { nodes { name } }"
@@ -48,43 +48,52 @@ def test_every_variant_answers(
         assert client.schema.query_type.fields.keys() >= {"allAuthors" + "List" * (name == "only")}
 
 
-def test_connect_takes_the_address(plain: PostGraphile) -> None:
+def test_connect_takes_the_address(forum: PostGraphile) -> None:
     """`gqlnb.connect` with the address of the endpoint is all it takes."""
-    with gqlnb.connect(plain.url) as client:
+    with gqlnb.connect(forum.url) as client:
         frame = client.frame("{ allTags(first: 2) { nodes { id name } } }")
     assert frame["name"].tolist() == ["café", "naïve"]
 
 
-def test_accented_values_come_and_go(plain: PostGraphile, connect: Connect) -> None:
-    """Text beyond ASCII is the same in variables and in answers."""
+def test_non_ascii_values_are_preserved(forum: PostGraphile, connect: Connect) -> None:
+    """Text is the same in variables and in responses."""
     text = "query ($name: String!) { tagByName(name: $name) { name } }"
     for name in ("café", "日本語", "emoji 🎉", "quote ' and \"", "back\\slash", "tab\there"):
-        assert connect(plain).execute(text, {"name": name}).data == {"tagByName": {"name": name}}
+        assert connect(forum).execute(text, {"name": name}).data == {"tagByName": {"name": name}}
 
 
 @pytest.mark.parametrize(
     ("marked", "expected"),
     [
-        ("{ allTa|", ["allTags", "allTasks"]),
+        ("{ tagByNam|", ["tagByName"]),
         ("{ allTags(fir|", ["first"]),
         ("{ allTags(orderBy: NAME_|", ["NAME_ASC", "NAME_DESC"]),
         ("{ allTags(condition: {na|", ["name"]),
         ("{ allTags { nodes { na|", ["name"]),
         ("mutation { createTas|", ["createTask"]),
-        ("subscription { li|", ["listen"]),
     ],
 )
 def test_completion(
-    marked: str, expected: list[str], plain: PostGraphile, connect: Connect, shell: InteractiveShell
+    marked: str, expected: list[str], forum: PostGraphile, connect: Connect, shell: InteractiveShell
 ) -> None:
     """Fields, arguments, enum values and input fields of the server's schema complete."""
-    client = connect(plain)
+    assert complete_cell(marked, connect(forum), shell) == expected
+
+
+def test_completion_of_a_subscription(
+    plain: PostGraphile, connect: Connect, shell: InteractiveShell
+) -> None:
+    """The fields of a subscription complete."""
+    assert complete_cell("subscription { li|", connect(plain), shell) == ["listen"]
+
+
+def complete_cell(marked: str, client: Client, shell: InteractiveShell) -> list[str]:
+    """Return the completions at the mark in a cell."""
     assert client.schema
     shell.user_ns["forum"] = client
     source = f"%%graphql forum\n{marked.replace('|', '')}"
     with provisionalcompleter():
-        found = [it.text for it in shell.Completer.completions(source, len(source))]
-    assert found == expected
+        return [it.text for it in shell.Completer.completions(source, len(source))]
 
 
 @pytest.mark.parametrize("schema_first", [False, True], ids=["fresh", "schema first"])
@@ -100,7 +109,7 @@ def test_completion(
         (BY_ID, {"id": 2**40}, r"(?s)\$id.*32"),
     ],
 )
-def test_mistakes_are_query_errors(
+def test_invalid_queries_and_variables_are_query_errors(
     text: str,
     variables: dict[str, object] | None,
     words: str,
@@ -108,7 +117,7 @@ def test_mistakes_are_query_errors(
     plain: PostGraphile,
     connect: Connect,
 ) -> None:
-    """A mistake in the text or the variables is named, whoever finds it: we or the server."""
+    """Both are named, by the client's validation or by the server."""
     client = connect(plain)
     if schema_first:
         assert client.schema
@@ -116,8 +125,8 @@ def test_mistakes_are_query_errors(
         client.execute(text, variables)
 
 
-def test_an_error_of_sql_is_a_field_error(plain: PostGraphile, connect: Connect) -> None:
-    """What SQL raises comes with the data: message, path, and the server's own members."""
+def test_an_sql_error_is_a_field_error(plain: PostGraphile, connect: Connect) -> None:
+    """It has message, path, and the server's own members, beside the data."""
     result = connect(plain).execute(
         '{ fail(reason: "on purpose") allTags(first: 1) { nodes { id } } }'
     )
@@ -129,8 +138,8 @@ def test_an_error_of_sql_is_a_field_error(plain: PostGraphile, connect: Connect)
         result.raise_for_errors()
 
 
-def test_a_broken_constraint_is_a_field_error(plain: PostGraphile, connect: Connect) -> None:
-    """A mutation that the database refuses says which constraint."""
+def test_a_violated_constraint_is_a_field_error(plain: PostGraphile, connect: Connect) -> None:
+    """The error of the mutation names the constraint."""
     text = 'mutation { createTag(input: {tag: {name: "café"}}) { tag { id } } }'
     result = connect(plain).execute(text)
     assert result.data == {"createTag": None}
@@ -138,25 +147,25 @@ def test_a_broken_constraint_is_a_field_error(plain: PostGraphile, connect: Conn
         result.raise_for_errors()
 
 
-def test_a_path_that_is_no_endpoint(plain: PostGraphile) -> None:
-    """Another path of the same server is an error with the status."""
+def test_a_path_without_an_endpoint_is_an_error(plain: PostGraphile) -> None:
+    """The error has the status."""
     with gqlnb.Client(plain.url + "/nope") as client, pytest.raises(TransportError, match="404"):
         client.execute("{ allTags { nodes { id } } }")
 
 
-def test_a_batch_returns_results_in_order(plain: PostGraphile, connect: Connect) -> None:
+def test_a_batch_returns_results_in_order(forum: PostGraphile, connect: Connect) -> None:
     """Many documents at a time: each with its own answer, in the order given."""
     documents = [(BY_ID, {"id": number}) for number in range(1, 61)]
-    results = connect(plain).execute_many(documents, concurrency=8)
+    results = connect(forum).execute_many(documents, concurrency=8)
     names = [result.data["authorById"]["name"] for result in results]
-    wanted = plain.query("{ allAuthors(first: 60) { nodes { name } } }")["allAuthors"]["nodes"]
+    wanted = forum.query("{ allAuthors(first: 60) { nodes { name } } }")["allAuthors"]["nodes"]
     assert names == [node["name"] for node in wanted]
 
 
-def test_errors_in_a_batch_keep_their_places(plain: PostGraphile, connect: Connect) -> None:
+def test_errors_in_a_batch_keep_their_places(forum: PostGraphile, connect: Connect) -> None:
     """A document that fails leaves the others as they are."""
     documents = [(BY_ID, {"id": 1}), (BY_ID, {"id": "x"}), (BY_ID, {"id": 2})]
-    first, failed, last = connect(plain).execute_many(documents, return_errors=True)
+    first, failed, last = connect(forum).execute_many(documents, return_errors=True)
     assert isinstance(failed, QueryError)
     assert first.data["authorById"]["name"] == "Ana 0"
     assert last.data["authorById"]["name"] == "Zoë 1"

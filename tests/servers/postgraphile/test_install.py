@@ -34,8 +34,8 @@ def processes_with(text: str) -> list[str]:
     return [line for line in lines if text in line]
 
 
-def test_nothing_is_left_of_a_cluster() -> None:
-    """Also after an exception the process ends, the port is free and the folder is gone."""
+def test_a_cluster_is_removed_completely() -> None:
+    """Also after an exception the process ends, the port is free and the folder is removed."""
     if find_programs() is None:
         pytest.skip(MISSING)
     with suppress(DeliberateError), run_postgres() as database:
@@ -50,8 +50,8 @@ def test_nothing_is_left_of_a_cluster() -> None:
     assert not folder.parent.exists()
 
 
-def test_nothing_is_left_of_postgraphile(database: Postgres) -> None:
-    """Also after an exception the process ends."""
+def test_the_postgraphile_process_is_terminated(database: Postgres) -> None:
+    """Also after an exception."""
     require_postgraphile("v4")
     with (
         suppress(DeliberateError),
@@ -63,13 +63,13 @@ def test_nothing_is_left_of_postgraphile(database: Postgres) -> None:
     assert not is_listening(port)
 
 
-def test_an_error_of_sql_is_raised(database: Postgres) -> None:
-    """A wrong statement is an error with PostgreSQL's message, and never an empty result."""
+def test_an_sql_error_is_raised(database: Postgres) -> None:
+    """With PostgreSQL's message, and never an empty result."""
     with pytest.raises(RuntimeError, match="nowhere"):
         database.fetch_rows("SELECT * FROM nowhere")
 
 
 def test_the_cluster_refuses_a_wrong_password(database: Postgres) -> None:
-    """Other users of this machine do not get in."""
+    """Other users of this machine have no access."""
     with pytest.raises(RuntimeError, match="password"):
         Postgres(database.port, "wrong", database.programs).fetch_value("SELECT 1")

@@ -38,7 +38,7 @@ def totals(database: Postgres) -> tuple[int, int]:
 def test_a_hundred_thousand_rows_take_few_requests(
     case: str, plain: PostGraphile, connect: Connect, totals: tuple[int, int]
 ) -> None:
-    """Pages grow to what the server accepts; each row comes once, with its exact value."""
+    """Pages grow to the server's limit; each row is returned once, with its exact value."""
     plain.take_requests()
     result = connect(plain).execute_all(TEXTS[case])
     nodes = result.data["allPosts"]["nodes"]
@@ -71,7 +71,7 @@ def test_a_hundred_thousand_rows_as_a_frame(
     assert not frame.attrs["partial"]
 
 
-def test_a_page_size_of_the_user_is_fixed(plain: PostGraphile, connect: Connect) -> None:
+def test_a_page_size_given_by_the_user_is_fixed(plain: PostGraphile, connect: Connect) -> None:
     """With `page_size` every page has that size, and there are as many as that takes."""
     comments = plain.query("{ allComments { totalCount } }")["allComments"]["totalCount"]
     result = connect(plain).execute_all("{ allComments { nodes { body } } }", page_size=2000)
@@ -84,8 +84,8 @@ def test_small_answers_take_one_request(plain: PostGraphile, connect: Connect) -
     assert connect(plain).execute_all("{ allTags { nodes { id } } }").report.requests == 1
 
 
-def test_no_more_is_fetched_than_was_asked_for(plain: PostGraphile, connect: Connect) -> None:
-    """`max_results` below a page asks for that many rows only."""
+def test_only_the_requested_rows_are_fetched(plain: PostGraphile, connect: Connect) -> None:
+    """`max_results` below a page limits the page size."""
     plain.take_requests()
     result = connect(plain).execute_all("{ allPosts { nodes { id } } }", max_results=50)
     assert len(result.data["allPosts"]["nodes"]) == 50

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.benchmarks.postgraphile_pages import assert_equal_rows, measure_sides
+from tests.benchmarks.server_pages import POSTS_CASE, assert_equal_rows, measure_sides
 
 if TYPE_CHECKING:
     from tests.servers.postgraphile.postgraphile import PostGraphile
@@ -17,8 +17,8 @@ SLACK = 3  # times as slow as a hand-written loop: something is broken, not the 
 @pytest.mark.slow
 def test_all_rows_are_equal_and_take_fewer_requests(plain: PostGraphile) -> None:
     """gqlnb, gql and requests return the same rows; ours needs fewer requests than the loops."""
-    assert_equal_rows(plain)
-    figures = measure_sides(plain, 1)
+    assert_equal_rows(plain.url, POSTS_CASE)
+    figures = measure_sides(plain.url, POSTS_CASE, 1)
     ours, loop = figures["gqlnb execute_all"], figures["requests, loop"]
     assert ours.requests < loop.requests
     assert ours.seconds < SLACK * loop.seconds

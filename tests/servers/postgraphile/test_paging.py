@@ -147,7 +147,7 @@ def wanted(database: Postgres, sql: str) -> Counter[tuple[object, ...]]:
 def test_all_pages_are_the_rows_of_the_table(
     case: str, plain: PostGraphile, connect: Connect, database: Postgres
 ) -> None:
-    """A fresh client returns each row as often as the table has it, and says it is complete."""
+    """For a fresh client; each row is as frequent as in the table, and the report complete."""
     text, name, sql = FLAT[case]
     result = connect(plain).execute_all(text)
     *outer, name = name.split(".")
@@ -187,7 +187,7 @@ def test_frames_of_all_pages_have_every_row(
 
 @pytest.mark.parametrize("case", [name for name in FLAT if name != "two connections"])
 def test_no_request_is_refused(case: str, plain: PostGraphile, connect: Connect) -> None:
-    """Nothing is guessed: the server accepts each request."""
+    """The server accepts each request."""
     plain.take_requests()
     report = connect(plain).execute_all(FLAT[case][0]).report
     requests = plain.take_requests()
@@ -217,8 +217,8 @@ def test_the_users_own_variables_are_the_start(
     assert ids == [row["id"] for row in database.fetch_rows("SELECT id FROM forum.tags")]
 
 
-def test_order_is_that_of_the_query(plain: PostGraphile, connect: Connect) -> None:
-    """Rows of all pages stand in the order that the query asks for."""
+def test_rows_have_the_order_of_the_query(plain: PostGraphile, connect: Connect) -> None:
+    """Across all pages."""
     text = "{ allAuthors(orderBy: NAME_DESC, first: 60) { nodes { name } } }"
     names = [node["name"] for node in connect(plain).execute_all(text).data["allAuthors"]["nodes"]]
     whole = plain.query(text.replace(", first: 60", ""))["allAuthors"]["nodes"]
@@ -231,8 +231,8 @@ def test_backward_pages_keep_the_order(plain: PostGraphile, connect: Connect) ->
     assert [node["id"] for node in data["allTags"]["nodes"]] == list(range(1, 41))
 
 
-def test_pages_are_handed_out_one_by_one(plain: PostGraphile, connect: Connect) -> None:
-    """`pages` yields every row once, in pages of the size asked for."""
+def test_pages_are_yielded_one_by_one(plain: PostGraphile, connect: Connect) -> None:
+    """`pages` yields every row once, in pages of the requested size."""
     text = "{ allTags { nodes { id } } }"
     pages = [
         [node["id"] for node in page.data["allTags"]["nodes"]]
@@ -251,8 +251,8 @@ def test_a_limit_makes_the_result_partial(plain: PostGraphile, connect: Connect)
     assert result.frame().attrs["partial"]
 
 
-def test_the_keys_we_add_do_not_show(plain: PostGraphile, connect: Connect) -> None:
-    """Data and frames have what the text selects and nothing else."""
+def test_added_keys_are_not_in_the_result(plain: PostGraphile, connect: Connect) -> None:
+    """Data and frames have only the fields that the query selects."""
     client = connect(plain)
     text = "{ allTags(first: 7) { nodes { name } } }"
     result = client.execute_all(text)
@@ -261,10 +261,10 @@ def test_the_keys_we_add_do_not_show(plain: PostGraphile, connect: Connect) -> N
     assert list(client.frame(text, pages="all").columns) == ["name"]
 
 
-def test_rows_deleted_meanwhile_do_not_hide_others(
+def test_rows_deleted_between_pages_do_not_hide_others(
     plain: PostGraphile, connect: Connect, tasks: Postgres
 ) -> None:
-    """A row that goes away between pages by cursor leaves the others where they are."""
+    """With cursors, all remaining rows are returned."""
     tasks.run_script("INSERT INTO forum.tasks (title) SELECT 'x' FROM generate_series(1, 30);")
     seen: list[int] = []
     for page in connect(plain).pages("{ allTasks { nodes { id } } }", page_size=10):
@@ -302,8 +302,8 @@ def test_a_wrong_field_is_an_error_with_its_place(plain: PostGraphile, connect: 
     assert "gqlnb_" not in str(caught.value)
 
 
-def test_an_argument_that_the_server_refuses(plain: PostGraphile, connect: Connect) -> None:
-    """A wrong cursor gives the server's error, and nothing says that all rows came."""
+def test_an_invalid_cursor_is_an_error_of_the_server(plain: PostGraphile, connect: Connect) -> None:
+    """The result is not marked as complete."""
     text = '{ allTags(first: 7, after: "nonsense") { nodes { id } } }'
     result = connect(plain).execute_all(text)
     assert "Invalid cursor" in result.errors[0]["message"]
@@ -311,7 +311,7 @@ def test_an_argument_that_the_server_refuses(plain: PostGraphile, connect: Conne
 
 
 @pytest.mark.parametrize("count", ["totalCount", ""], ids=["counted", "not counted"])
-def test_rows_that_the_server_loses_are_noticed(
+def test_rows_that_the_server_omits_are_noticed(
     count: str, plain: PostGraphile, connect: Connect
 ) -> None:
     """Ordered by a nullable column, PostGraphile's cursors skip the nulls: that is not complete.

@@ -84,7 +84,7 @@ LISTS = {
 def test_all_rows_of_a_plain_list(
     case: str, variant: str, v4: dict[str, PostGraphile], connect: Connect, database: Postgres
 ) -> None:
-    """A fresh client returns each row as often as the table has it; none is dropped silently."""
+    """For a fresh client, each row is as frequent as in the table."""
     text, name, sql = LISTS[case]
     result = connect(v4[variant]).execute_all(text)
     assert Counter(read_leaves(result.data, name)) == count_rows(database.fetch_rows(sql))
@@ -95,7 +95,7 @@ def test_all_rows_of_a_plain_list(
 def test_a_list_of_distinct_rows_is_complete(
     case: str, lists: PostGraphile, connect: Connect
 ) -> None:
-    """A short or empty last page, and no row twice, prove that everything came."""
+    """A short or empty last page, and no repeated row, prove that all rows are there."""
     result = connect(lists).execute_all(LISTS[case][0])
     assert result.report.complete, result.report
 
@@ -123,7 +123,7 @@ def test_execute_does_not_page(lists: PostGraphile, connect: Connect) -> None:
 
 
 def test_a_limit_of_a_list_makes_the_result_partial(lists: PostGraphile, connect: Connect) -> None:
-    """`max_results` returns so many rows, and the report says that there may be more."""
+    """`max_results` limits the rows, and the report says that there may be more."""
     result = connect(lists).execute_all(LISTS["in pages"][0], max_results=20)
     assert len(result.data["allTagsList"]) == 20
     assert not result.report.complete
@@ -137,7 +137,7 @@ def test_pages_of_a_list(lists: PostGraphile, connect: Connect) -> None:
 
 
 def test_no_request_for_a_list_is_refused(lists: PostGraphile, connect: Connect) -> None:
-    """Nothing is guessed: the server accepts each request, and the report counts them all."""
+    """The server accepts each request, and the report counts them all."""
     lists.take_requests()
     report = connect(lists).execute_all(LISTS["in pages"][0]).report
     requests = lists.take_requests()

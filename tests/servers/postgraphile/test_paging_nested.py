@@ -151,7 +151,7 @@ NESTED = {
 def test_all_pages_of_nested_lists_are_the_joined_rows(
     case: str, v4: dict[str, PostGraphile], connect: Connect, database: Postgres
 ) -> None:
-    """Every item of every level is there once, and the report says that it is complete."""
+    """Every item of every level is there once, and the report is complete."""
     variant, text, path, sql = NESTED[case]
     result = connect(v4[variant]).execute_all(text)
     data = result.data
@@ -165,7 +165,7 @@ def test_all_pages_of_nested_lists_are_the_joined_rows(
 def test_no_request_for_nested_pages_is_refused(
     case: str, v4: dict[str, PostGraphile], connect: Connect
 ) -> None:
-    """Nothing is guessed: the server accepts each request, and the report counts them all."""
+    """The server accepts each request, and the report counts them all."""
     variant, text, _, _ = NESTED[case]
     server = v4[variant]
     server.take_requests()
@@ -194,10 +194,10 @@ def test_frames_of_nested_pages_have_the_keys_of_their_parents(
     assert not frame.attrs["partial"]
 
 
-def test_rows_of_a_function_are_followed_too(
+def test_nested_connections_of_a_functions_rows_are_paged(
     plain: PostGraphile, connect: Connect, database: Postgres
 ) -> None:
-    """What a function returns are objects of a table, with connections of their own."""
+    """A function returns objects of a table, with connections of their own."""
     text = """{ postsOfTeam(team: 1, first: 50) { nodes { id
                 commentsByPostId(first: 3) { nodes { number } } } } }"""
     result = connect(plain).execute_all(text)
@@ -207,10 +207,10 @@ def test_rows_of_a_function_are_followed_too(
     assert result.report.complete
 
 
-def test_execute_alone_says_that_connections_were_cut(
+def test_one_page_of_a_longer_connection_is_not_complete(
     plain: PostGraphile, connect: Connect
 ) -> None:
-    """One page of a longer connection is not all of it: `execute_all` limited to it says so."""
+    """`execute_all` limited to one page reports it."""
     _, text, _, _ = NESTED["two levels"]
     result = connect(plain).execute_all(text, max_requests=1)
     assert not result.report.complete

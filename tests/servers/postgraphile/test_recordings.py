@@ -1,4 +1,4 @@
-"""What was recorded from PostGraphile is answered again when the server is gone."""
+"""Recordings of PostGraphile answer the same queries when the server has ended."""
 
 from __future__ import annotations
 
@@ -37,19 +37,21 @@ def read_frames(client: Client, text: str, touched: bool) -> list[pd.DataFrame]:
     return list(client.execute_all(text).frames.values())
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=["v4", "v5"])
 def recorded(
-    database: Postgres, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, database: Postgres, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Path, dict[tuple[str, bool], Any]]:
     """Record every query twice; return the URL of the server, which has ended, and the frames."""
-    require_postgraphile("v4")
+    version: str = request.param
+    variant = {"v4": "lists", "v5": "compatible"}[version]
+    require_postgraphile(version)
     folder = tmp_path_factory.mktemp("recordings")
     frames = {}
     with (
         pytest.MonkeyPatch.context() as patch,
-        run_postgraphile(database, "v4", "lists") as servers,
+        run_postgraphile(database, version, variant) as servers,
     ):
-        url = servers["lists"].url
+        url = servers[variant].url
         for name, touched in product(QUERIES, (False, True)):
             patch.setenv("XDG_CACHE_HOME", str(folder / f"cache {name} {touched}"))
             path = folder / f"{name} {touched}.jsonl"
@@ -66,7 +68,7 @@ def recorded(
 def test_a_replay_needs_no_server(
     name: str, touched_first: bool, touched_again: bool, recorded: Any
 ) -> None:
-    """The same rows and dtypes come back, whether or not the schema was looked at, then or now."""
+    """It returns the same rows and dtypes, with or without the schema."""
     url, folder, frames = recorded
     wanted = frames[name, touched_first]
     if isinstance(wanted, Exception):
@@ -81,7 +83,7 @@ def test_a_replay_needs_no_server(
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_replay_in_a_running_loop(name: str, recorded: Any) -> None:
-    """What threads recorded, a loop replays."""
+    """A recording by threads is replayed in a loop."""
     url, folder, frames = recorded
     wanted = frames[name, False]
     if isinstance(wanted, Exception):
@@ -91,8 +93,8 @@ def test_a_replay_in_a_running_loop(name: str, recorded: Any) -> None:
         pd.testing.assert_frame_equal(next(iter(result.frames.values())), wanted[0])
 
 
-def test_what_was_not_recorded_is_an_error(recorded: Any) -> None:
-    """A replay never asks the server: another query is refused, with what to do."""
+def test_a_query_that_was_not_recorded_is_an_error(recorded: Any) -> None:
+    """A replay never sends a request; the error has a remedy."""
     url, folder, _ = recorded
     with (
         Client(url, recording=folder / "scalars True.jsonl", mode="replay") as client,

@@ -98,10 +98,10 @@ def test_a_column_has_the_values_of_the_table(
 
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("field", LISTS)
-def test_lists_hold_values_of_their_scalar(
+def test_lists_have_values_of_their_scalar(
     field: str, group: str, plain: PostGraphile, connect: Connect, database: Postgres
 ) -> None:
-    """Items of lists are exact, and of the type that the scalar has in a column."""
+    """Items of lists are exact, and have the scalar's type in a column."""
     read = LISTS[field]
     cast = "text[]" if field != "integers" else "int[]"
     rows = database.fetch_rows(
@@ -117,10 +117,10 @@ def test_lists_hold_values_of_their_scalar(
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_json_is_text_where_the_server_sends_text(
+def test_json_is_text_if_the_server_sends_text(
     group: str, plain: PostGraphile, connect: Connect, database: Postgres
 ) -> None:
-    """PostGraphile's default for JSON is text of JSON, and that is what the column has."""
+    """By default PostGraphile encodes JSON as text, and the column has the text."""
     rows = database.fetch_rows(
         f"SELECT a_jsonb AS value FROM forum.readings WHERE {ROWS[group]} ORDER BY id"
     )
@@ -130,7 +130,7 @@ def test_json_is_text_where_the_server_sends_text(
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_json_is_values_where_the_server_sends_values(
+def test_json_is_values_if_the_server_sends_values(
     group: str, lists: PostGraphile, connect: Connect, database: Postgres
 ) -> None:
     """With ``--dynamic-json`` the cells are dictionaries, lists, texts and numbers."""
@@ -207,10 +207,10 @@ def test_enums_have_all_their_values_as_categories(plain: PostGraphile, connect:
 
 
 @pytest.mark.parametrize("field", ["aTimestamp", "aTimestamptz", "aDate"])
-def test_infinite_times_are_an_error_with_a_way_out(
+def test_infinite_times_are_an_error_with_a_remedy(
     field: str, plain: PostGraphile, connect: Connect
 ) -> None:
-    """``infinity`` is no moment: the error names column and value, ``strict=False`` keeps text."""
+    """The error names column and value of ``infinity``; ``strict=False`` returns text."""
     text = f"{{ allReadings(first: 3, offset: {INFINITE_ROW - 2}) {{ nodes {{ {field} }} }} }}"
     client = connect(plain)
     with pytest.raises(FrameError, match=rf"{field}.*infinity.*strict=False"):
@@ -227,7 +227,7 @@ def test_an_infinite_decimal_is_a_decimal(plain: PostGraphile, connect: Connect)
 
 
 def test_an_infinite_float_is_the_servers_error(plain: PostGraphile, connect: Connect) -> None:
-    """GraphQL's Float has no infinity: the cell is null, said in a warning and in the frame."""
+    """GraphQL's Float has no infinity: the cell is null, with a warning."""
     text = f"{{ allReadings(first: 1, offset: {INFINITE_ROW - 1}) {{ nodes {{ id aReal }} }} }}"
     with pytest.warns(UserWarning, match="1 error"):
         frame = connect(plain).frame(text)
@@ -235,10 +235,10 @@ def test_an_infinite_float_is_the_servers_error(plain: PostGraphile, connect: Co
     assert frame["aReal"].isna().all()
 
 
-def test_moments_of_a_column_of_offsets_are_one_instant(
+def test_times_with_different_offsets_are_one_instant_in_utc(
     plain: PostGraphile, connect: Connect
 ) -> None:
-    """A moment written with another offset is the same instant in UTC."""
+    """In one column."""
     text = "{ allReadings(first: 5) { nodes { aTimestamptz } } }"
     moments = connect(plain).frame(text)["aTimestamptz"]
     assert moments[4] == datetime(2024, 2, 29, 6, 30, 0, 123456, tzinfo=UTC)
@@ -249,7 +249,7 @@ def test_moments_of_a_column_of_offsets_are_one_instant(
 
 
 def test_arrow_has_the_same_values(plain: PostGraphile, connect: Connect) -> None:
-    """The Arrow table of the extremes holds the integers and moments exactly."""
+    """The Arrow table of the extremes has exact integers and times."""
     text = "{ allReadings(first: 6) { nodes { aBigint aTimestamp aTimestamptz } } }"
     table = connect(plain).execute(text).arrow()
     assert str(table.schema.field("aBigint").type) == "int64"

@@ -82,21 +82,21 @@ CALLS: dict[str, Callable[[Client, str], Any]] = {
 def test_touching_the_schema_changes_nothing(
     call: str,
     query: str,
-    lists: PostGraphile,
+    forum: PostGraphile,
     connect: Connect,
     tmp_path: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A fresh client and one whose schema was looked at send the same, and return the same."""
+    """A client whose schema was read sends and returns the same as a fresh one."""
     seen = []
     for touched in (False, True):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / f"cache {touched}"))
-        client = connect(lists)
+        client = connect(forum)
         if touched:
             assert client.schema
-        lists.take_requests()
+        forum.take_requests()
         frames = CALLS[call](client, QUERIES[query])
-        sent = Counter(request.body for request in lists.take_requests())
+        sent = Counter(request.body for request in forum.take_requests())
         seen.append((frames, sent))
     (frames, sent), (touched_frames, touched_sent) = seen
     assert len(frames) == len(touched_frames) > 0
@@ -107,15 +107,15 @@ def test_touching_the_schema_changes_nothing(
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_all_ways_of_paging_return_the_same(
-    query: str, lists: PostGraphile, connect: Connect
+    query: str, forum: PostGraphile, connect: Connect
 ) -> None:
     """In threads or in a running loop, in one result or page by page: the same outermost rows."""
     text = QUERIES[query]
-    whole = all_frames(connect(lists), text)[0]
-    pd.testing.assert_frame_equal(async_all_frames(connect(lists), text)[0], whole)
+    whole = all_frames(connect(forum), text)[0]
+    pd.testing.assert_frame_equal(async_all_frames(connect(forum), text)[0], whole)
     if query == "object":
         return
-    for pages in (connect(lists).pages(text), collect_pages(connect(lists), text)):
+    for pages in (connect(forum).pages(text), collect_pages(connect(forum), text)):
         joined = pd.concat([next(iter(page.frames.values())) for page in pages])
         assert len(joined) == len(whole)
         assert joined.dtypes.equals(whole.dtypes)

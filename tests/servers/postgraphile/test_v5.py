@@ -12,6 +12,7 @@ import pytest
 
 from gqlnb import QueryError
 from tests.servers.postgraphile.database import INFINITE_ROW, POSTS
+from tests.servers.postgraphile.postgraphile import run_postgraphile
 from tests.servers.postgraphile.rows import count_rows, read_leaves
 from tests.servers.postgraphile.test_page_size import MOST_REQUESTS
 from tests.servers.postgraphile.test_paging import FLAT, wanted
@@ -87,18 +88,6 @@ AMBER_SCALARS = SCALARS | {
 }
 
 
-@pytest.fixture(scope="session")
-def compatible(v5: dict[str, PostGraphile]) -> PostGraphile:
-    """Return PostGraphile 5 with the names of version 4, and plain lists."""
-    return v5["compatible"]
-
-
-@pytest.fixture(scope="session")
-def amber(v5: dict[str, PostGraphile]) -> PostGraphile:
-    """Return PostGraphile 5 with its own defaults."""
-    return v5["amber"]
-
-
 @pytest.mark.parametrize("case", [name for name in FLAT if name not in V4_ONLY])
 def test_flat_connections_with_the_names_of_version_4(
     case: str, compatible: PostGraphile, connect: Connect, database: Postgres
@@ -164,7 +153,7 @@ def test_nested_connections(
 
 
 def test_a_hundred_thousand_rows_take_few_requests(amber: PostGraphile, connect: Connect) -> None:
-    """Pages grow to what the server accepts."""
+    """Pages grow to the server's limit."""
     amber.take_requests()
     result = connect(amber).execute_all("{ allPosts(first: 1000) { nodes { rowId } } }")
     assert len({node["rowId"] for node in result.data["allPosts"]["nodes"]}) == POSTS
@@ -193,7 +182,7 @@ def test_a_column_has_the_values_of_the_table(
 
 
 def test_extremes(amber: PostGraphile, connect: Connect) -> None:
-    """The largest and smallest values of the types come unchanged."""
+    """The largest and smallest values of the types are unchanged."""
     text = "{ allReadings(first: 6) { nodes { aBigint aNumeric aTimestamp aTimestamptz } } }"
     frame = connect(amber).frame(text)
     assert frame["aBigint"].tolist()[1:4] == [-(2**63), 2**63 - 1, 2**53 + 1]
@@ -202,8 +191,8 @@ def test_extremes(amber: PostGraphile, connect: Connect) -> None:
     assert frame["aTimestamptz"][1].year == 1
 
 
-def test_a_masked_error_of_sql(amber: PostGraphile, connect: Connect) -> None:
-    """Version 5 hides what SQL raised: the error has its path and the id in the server's log."""
+def test_a_masked_sql_error(amber: PostGraphile, connect: Connect) -> None:
+    """Version 5 hides the message: the error has its path and the id in the server's log."""
     result = connect(amber).execute(
         '{ fail(reason: "secret") allTags(first: 1) { nodes { name } } }'
     )
@@ -213,8 +202,8 @@ def test_a_masked_error_of_sql(amber: PostGraphile, connect: Connect) -> None:
     assert result.errors[0]["extensions"]["errorId"]
 
 
-def test_a_mistake_is_named(amber: PostGraphile, connect: Connect) -> None:
-    """A wrong field is an error with a proposal."""
+def test_a_mistake_in_a_query_is_named(amber: PostGraphile, connect: Connect) -> None:
+    """An unknown field is an error with a suggestion."""
     with pytest.raises(QueryError, match=r"(?s)nam.*name"):
         connect(amber).execute("{ allTags { nodes { nam } } }")
 
@@ -222,7 +211,7 @@ def test_a_mistake_is_named(amber: PostGraphile, connect: Connect) -> None:
 def test_a_subscription_receives_notifications(
     amber: PostGraphile, connect: Connect, database: Postgres
 ) -> None:
-    """What PostgreSQL sends on a channel reaches a subscriber."""
+    """Those sent on a channel of PostgreSQL."""
     came = threading.Event()
 
     def notify_until_it_came() -> None:
@@ -239,3 +228,21 @@ def test_a_subscription_receives_notifications(
             came.set()
             notifying.join(PATIENCE)
     assert event.data == {"notification": "Größe 🎉"}
+
+
+def test_changes_of_the_schema_are_reported(
+    compatible: PostGraphile, connect: Connect, database: Postgres
+) -> None:
+    """After a column was dropped: its field, and the queries with it."""
+    text = "{ allChangings { nodes { id amount } } }"
+    before = connect(compatible).schema
+    database.run_script("ALTER TABLE forum.changing DROP COLUMN amount;")
+    try:
+        with run_postgraphile(database, "v5", "compatible") as servers:
+            changes = connect(servers["compatible"]).schema_changes(before, documents=[text])
+    finally:
+        database.run_script("ALTER TABLE forum.changing ADD COLUMN amount numeric;")
+    assert ("FIELD_REMOVED", "Changing.amount") in [
+        (change.kind, change.place) for change in changes.breaking
+    ]
+    assert [*changes.broken] == [text]

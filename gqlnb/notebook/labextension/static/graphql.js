@@ -1,5 +1,7 @@
 // GraphQL in the cells that begin with %%graphql: colours, indentation, Ctrl-Space.
 
+import { watchOutputs } from "./outputs.js";
+
 const CELL = /^\s*%%(?:graphql|gql)\b/;
 const START = 200; // characters of a cell that are looked at: a magic stands at its beginning
 
@@ -137,7 +139,7 @@ function lineAbove(context) {
 
 // The extension of one editor: GraphQL while its cell begins with the magic, else nothing, so that
 // cells of Python stay as they are.
-export function editing({ language, state, view }, text) {
+export function editing({ language, state, view }, text, onLine = () => {}) {
   const kind = new state.Compartment();
   const on = [
     state.Prec.highest(language.StreamLanguage.define(graphql)),
@@ -155,7 +157,139 @@ export function editing({ language, state, view }, text) {
     }
     return { effects: kind.reconfigure(now ? on : []) };
   });
-  return [kind.of(isGraphql(text) ? on : []), switching];
+  const telling = view.EditorView.updateListener.of(({ docChanged, state: { doc } }) => {
+    if (docChanged && inside(doc)) onLine(doc.sliceString(0, START).trimStart().split("\n")[0]);
+  });
+  return [kind.of(isGraphql(text) ? on : []), switching, telling];
+}
+
+const KINDS = [
+  "field", "argument", "input field", "enum value", "type", "directive",
+  "variable", "fragment", "keyword", "value", "option", "name",
+];
+const TYPING = 400; // ms without a key press after which a line is taken to be complete
+const WAIT = 250; // ms between two questions about a schema that is being loaded
+const QUESTIONS = 40;
+
+/** Return the entry of a completion for JupyterLab; `gqlnb` is read by the renderer below. */
+const toItem = ({ name, label, text, kind, type, deprecated }) => ({
+  label,
+  insertText: text,
+  type: type || kind,
+  deprecated,
+  gqlnb: { name, kind },
+});
+
+/** Show a type in its own case, and a letter for the kind of the entry instead of for its type. */
+function renderer(usual) {
+  return {
+    createCompletionItemNode(item, types) {
+      const node = usual.createCompletionItemNode(item, types);
+      if (!item.gqlnb) return node;
+      const { kind } = item.gqlnb;
+      const letter = node.querySelector(".jp-Completer-monogram");
+      if (letter) {
+        letter.textContent = kind[0];
+        letter.title = kind;
+        letter.dataset.colorIndex = String(Math.max(0, KINDS.indexOf(kind)) % 10 + 1);
+      }
+      node.querySelector(".jp-Completer-typeExtended").textContent = item.type;
+      node.title = `${kind} ${item.gqlnb.name}: ${item.type}`;
+      return node;
+    },
+    createDocumentationNode: (item) => usual.createDocumentationNode(item),
+    itemWidthHeuristic: (item) => usual.itemWidthHeuristic(item),
+  };
+}
+
+/** The completion of GraphQL cells: the kernel's entries alone, without words of the cell. */
+export class Provider {
+  identifier = "gqlnb:completion";
+  rank = 1000; // above the kernel's 550, so that our renderer is the one that is used
+
+  constructor({ Completer, CompleterModel }) {
+    this.renderer = renderer(Completer.getDefaultRenderer());
+    this.Model = CompleterModel;
+  }
+
+  async isApplicable({ editor, session }) {
+    return Boolean(session?.kernel && editor && isGraphql(editor.model.sharedModel.getSource()));
+  }
+
+  /** JupyterLab asks the first provider for its model; a late answer is put into the last one. */
+  async modelFactory() {
+    this.model = new this.Model();
+    return this.model;
+  }
+
+  async fetch({ text, offset }, { session }) {
+    const ask = async () => {
+      const { content } = await session.kernel.requestComplete({ code: text, cursor_pos: offset });
+      if (content.status !== "ok") throw new Error("The kernel did not complete.");
+      return content;
+    };
+    const content = await ask();
+    const { items = [], loading = "" } = content.metadata.gqlnb ?? {};
+    const answer = { start: content.cursor_start, end: content.cursor_end };
+    if (!content.metadata.gqlnb) {
+      // The extension of IPython is not loaded: what the kernel knows, as its own provider gives it.
+      return { ...answer, items: content.matches.map((label) => ({ label })) };
+    }
+    if (items.length || !loading) return { ...answer, items: items.map(toItem) };
+    this.fillLater(ask, this.model);
+    const typed = text.slice(0, offset).match(/\w*$/)[0];
+    const label = `loading the schema of ${loading} …`;
+    const note = { name: label, label, text: typed, kind: "keyword", type: "please wait" };
+    return { ...answer, items: [toItem(note)] };
+  }
+
+  /** Replace the note in an open list when the schema is there. */
+  async fillLater(ask, model) {
+    for (let count = 0; count < QUESTIONS; count += 1) {
+      await new Promise((resolve) => setTimeout(resolve, WAIT));
+      if (model !== this.model || !model?.original) return; // the list is closed
+      const { metadata } = await ask();
+      const { items, loading } = metadata.gqlnb ?? { items: [], loading: "" };
+      if (items.length || !loading) {
+        if (model.original) model.setCompletionItems(items.map(toItem));
+        return;
+      }
+    }
+  }
+
+  /** Add the documentation of the selected entry, from the kernel. */
+  async resolve(item, { editor, session }) {
+    const source = editor.model.sharedModel.getSource();
+    const cursor = editor.getOffsetAt(editor.getCursorPosition());
+    const start = source.slice(0, cursor).search(/[$\w-]*$/);
+    const name = item.gqlnb?.name ?? item.label;
+    const code = source.slice(0, start) + name + source.slice(cursor);
+    const characters = Array.from(code.slice(0, start + name.length)).length; // not UTF-16 units
+    const request = { code, cursor_pos: characters, detail_level: 0 };
+    const { content } = await session.kernel.requestInspect(request);
+    return content.found ? { ...item, documentation: content.data["text/plain"] } : item;
+  }
+}
+
+/** Keep other sources of completion, such as the words of a cell, out of GraphQL cells. */
+function exclude(manager, own) {
+  for (const [name, provider] of manager.getProviders()) {
+    if (name !== own.identifier && !provider.gqlnb) {
+      const usual = provider.isApplicable.bind(provider);
+      provider.gqlnb = true;
+      provider.isApplicable = async (context) =>
+        !(await own.isApplicable(context)) && usual(context);
+    }
+  }
+}
+
+/** Let the kernel open the connection of a line that is being typed, before Tab is pressed. */
+function prepare(app, line, prepared) {
+  const kernel = app.shell.currentWidget?.sessionContext?.session?.kernel;
+  if (!kernel || prepared.get(kernel) === line) return;
+  prepared.set(kernel, line);
+  const code = `${line}\n{ `;
+  kernel.requestComplete({ code, cursor_pos: [...code].length }).catch(() => {});
 }
 
 // Put a cell below the one that the event comes from: the Explorer asks for it. Where this extension
@@ -177,17 +311,27 @@ function insertCell(app, event) {
 // The plugin, made of the modules that JupyterLab shares.
 export function plugin(modules) {
   const { EditorExtensionRegistry, IEditorExtensionRegistry } = modules.codemirror;
+  const { ICompletionProviderManager } = modules.completer;
   return {
     id: "gqlnb:graphql",
     description: "GraphQL in cells that begin with %%graphql.",
     autoStart: true,
-    requires: [IEditorExtensionRegistry],
-    activate(app, registry) {
+    requires: [IEditorExtensionRegistry, ICompletionProviderManager],
+    activate(app, registry, manager) {
+      const provider = new Provider(modules.completer);
+      manager.registerProvider(provider);
+      app.restored.then(() => exclude(manager, provider));
+      const prepared = new WeakMap();
+      let timer = 0;
+      const onLine = (line) => {
+        clearTimeout(timer);
+        timer = setTimeout(() => prepare(app, line, prepared), TYPING);
+      };
       registry.addExtension({
         name: "gqlnb:graphql",
         factory: ({ model }) =>
           EditorExtensionRegistry.createImmutableExtension(
-            editing(modules, model.sharedModel.getSource()),
+            editing(modules, model.sharedModel.getSource(), onLine),
           ),
       });
       // Tab on a line of white space indents, so that completion needs a key of its own there.
@@ -196,6 +340,7 @@ export function plugin(modules) {
         keys: ["Ctrl Space"],
         selector: ".jp-Notebook.jp-mod-editMode [data-gqlnb]",
       });
+      watchOutputs(app, { ...modules.lumino, ...modules.rendermime });
       document.addEventListener("gqlnb:insert-cell", (event) => insertCell(app, event));
     },
   };

@@ -4,7 +4,10 @@
   const here = document.currentScript.src;
   const NEEDED = {
     codemirror: "@jupyterlab/codemirror",
+    completer: "@jupyterlab/completer",
     language: "@codemirror/language",
+    lumino: "@lumino/widgets",
+    rendermime: "@jupyterlab/rendermime",
     state: "@codemirror/state",
     view: "@codemirror/view",
   };
@@ -30,13 +33,15 @@
       scope = given;
     },
     async get() {
-      const [{ plugin }, ...modules] = await Promise.all([
+      const [{ plugin }, { widgetPlugin }, ...modules] = await Promise.all([
         import(new URL("graphql.js", here)),
+        import(new URL("widgets.js", here)),
         ...Object.values(NEEDED).map(shared),
       ]);
       const names = Object.keys(NEEDED);
       const found = Object.fromEntries(names.map((name, place) => [name, modules[place]]));
-      return () => ({ __esModule: true, default: plugin(found) });
+      const outputs = { ...found.lumino, ...found.rendermime };
+      return () => ({ __esModule: true, default: [plugin(found), widgetPlugin(outputs)] });
     },
   };
 })();

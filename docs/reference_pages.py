@@ -1,0 +1,79 @@
+"""Sphinx extension: reference pages that are written from the package itself."""
+
+import inspect
+from pathlib import Path
+
+import click
+from sphinx.application import Sphinx
+
+import gqlnb
+from gqlnb.cli.main import command_line
+from gqlnb.notebook.magic import GraphQLMagic
+
+REFERENCE = Path(__file__).parent / "reference"
+
+
+def write_cell_options() -> None:
+    """Write the help of `%%graphql`, and its settings."""
+    magic = GraphQLMagic.graphql.__doc__ or ""
+    settings = "\n".join(
+        f"| `{name}` | `{trait.default()!r}` | {' '.join(trait.help.split())} |"
+        for name, trait in sorted(GraphQLMagic.class_traits(config=True).items())
+        if trait.help
+    )
+    (REFERENCE / "cell-options.md").write_text(
+        "# Options of `%%graphql`\n\n"
+        "With examples: {doc}`cell-targets`, {doc}`cell-values`, {doc}`cell-running`, "
+        "{doc}`cell-checks` and {doc}`cell-schema`.\n\n"
+        "```text\n" + magic.strip() + "\n```\n\n"
+        "## Settings\n\nFor all cells: `%config GraphQLMagic.NAME = VALUE`, or "
+        "`NAME = VALUE` in the table `[tool.gqlnb]` of `pyproject.toml`.\n\n"
+        f"| Name | Default | Meaning |\n|---|---|---|\n{settings}\n\n"
+        "## The library of the examples\n\nThe file `library.py`:\n\n"
+        "```{literalinclude} library.py\n:language: python\n:lines: 3-\n```\n"
+    )
+
+
+def write_command_line() -> None:
+    """Write the help of each command."""
+    context = click.Context(command_line, info_name="gqlnb")
+    parts = ["# Command line\n"]
+    for name, command in command_line.commands.items():
+        with click.Context(command, parent=context, info_name=name) as inner:
+            parts.append(f"## `gqlnb {name}`\n\n```text\n{command.get_help(inner)}\n```\n")
+    (REFERENCE / "command-line.md").write_text("\n".join(parts))
+
+
+def write_api() -> None:
+    """Write a page for each public name, and a list of them."""
+    folder = REFERENCE / "api"
+    folder.mkdir(exist_ok=True)
+    parts = ["# Python interface\n"]
+    for module in (gqlnb, gqlnb.github, gqlnb.engine):
+        names = [n for n in module.__all__ if not inspect.ismodule(getattr(module, n))]
+        parts.append(f"## `{module.__name__}`\n\n| Name | Purpose |\n|---|---|")
+        for name in sorted(names, key=str.lower):
+            found = getattr(module, name)
+            directive = "autoclass" if inspect.isclass(found) else "autofunction"
+            members = "\n   :members:" if inspect.isclass(found) else ""
+            full = f"{module.__name__}.{name}"
+            (folder / f"{full}.md").write_text(
+                f"# {full}\n\n```{{eval-rst}}\n.. {directive}:: {full}{members}\n```\n"
+            )
+            summary = (inspect.getdoc(found) or "").partition("\n")[0].replace("|", "\\|")
+            parts.append(f"| [{name}](api/{full}.md) | {summary} |")
+        pages = "\n".join(f"api/{module.__name__}.{name}" for name in names)
+        parts.append(f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n")
+    (REFERENCE / "api.md").write_text("\n".join(parts))
+
+
+def write_pages(_app: Sphinx) -> None:
+    """Write all of them."""
+    write_cell_options()
+    write_command_line()
+    write_api()
+
+
+def setup(app: Sphinx) -> None:
+    """Register the hook."""
+    app.connect("builder-inited", write_pages, priority=100)

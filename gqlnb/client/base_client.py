@@ -1,0 +1,482 @@
+"""A client's endpoint, schema, harvests and life; :class:`gqlnb.Client` adds the operations."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
+
+from gqlnb.client import connections
+from gqlnb.client.arguments import check_keywords, check_options
+from gqlnb.client.endpoint import (
+    DEFAULT_TIMEOUT,
+    EndpointOptions,
+    is_connection_name,
+    open_endpoint,
+)
+from gqlnb.client.gql_interop import GqlClientTransport
+from gqlnb.client.paging.pager import Pager
+from gqlnb.client.pickling import make_recipe, reduce_client
+from gqlnb.client.progress import Progress
+from gqlnb.client.rate_limiter import RateLimiter, get_queue
+from gqlnb.client.recording.recording_transport import resolve_secrets
+from gqlnb.client.recording.session import RecordingOptions, resolve_recording
+from gqlnb.client.request_preparer import RequestPreparer
+from gqlnb.client.request_sender import RequestSender
+from gqlnb.client.response_cache import resolve_cache
+from gqlnb.client.schema_store import SchemaStore
+from gqlnb.errors import TargetError
+from gqlnb.redact import hide_locals
+
+if TYPE_CHECKING:
+    import os
+    import ssl
+    from collections.abc import Iterable, Mapping
+
+    from graphql import GraphQLSchema
+
+    from gqlnb.client.endpoint import Endpoint
+    from gqlnb.client.pickling import ClientRecipe
+    from gqlnb.client.progress import ShowProgress
+    from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
+    from gqlnb.client.range_harvest.range_options import RangeOptions
+    from gqlnb.client.range_harvest.reader_pool import FindAccounts
+    from gqlnb.client.range_harvest.slices import Slice
+    from gqlnb.client.schema_diff import SchemaChanges
+    from gqlnb.document.document import Document
+    from gqlnb.engine.schema import Schema
+    from gqlnb.http.rate_limit_rules import Budget
+    from gqlnb.limits import Limits
+    from gqlnb.tokens import Token, TokenHolder
+
+__all__ = ["BaseClient"]
+
+
+class StorageOptions(RecordingOptions, total=False):
+    """Keyword arguments of a client: a recording, and how answers are remembered."""
+
+    cache: object
+
+
+class BaseClient:
+    """A client without operations; its parameters are described in :class:`gqlnb.Client`."""
+
+    @hide_locals
+    def __init__(
+        self,
+        target: object = None,
+        *,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        schema: object = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        limits: Limits | None = None,
+        verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
+        **options: Unpack[StorageOptions],
+    ) -> None:
+        check_keywords("Client", options)
+        check_options(timeout, limits, verify)
+        cache = resolve_cache(options.get("cache"))
+        recording = resolve_recording(options.get("recording"), options.get("mode", "auto"))
+        credentials, missing = resolve_secrets(token, headers, recording)
+        endpoint_options = EndpointOptions(
+            credentials, missing, recording, timeout, limits, verify, cache
+        )
+        description = ""
+        if target is None:
+            target, description = connections.resolve_default_target()
+        shared: BaseClient | None = None
+        try:
+            if is_connection_name(target):
+                shared = connections.get_client(target, **endpoint_options.collect_given())
+                endpoint = shared._endpoint  # noqa: SLF001 - the same class
+            else:
+                endpoint = open_endpoint(target, endpoint_options)
+        except TargetError as error:
+            if connections.URL_VARIABLE not in description:
+                raise
+            msg = f"{connections.URL_VARIABLE} does not specify a valid endpoint. {error}"
+            raise TargetError(msg) from None
+        explicit_schema = endpoint.explicit_schema if schema is None else schema
+        self._endpoint: Endpoint = replace(
+            endpoint, description=description, explicit_schema=explicit_schema
+        )
+        # Every part has its own state and knows the parts below alone: endpoint, limiter, sender,
+        # store, preparer, pager.
+        self._rate_limiter = RateLimiter(
+            get_queue(endpoint.transport), endpoint.source, endpoint.limits.wait
+        )
+        self._sender = RequestSender(self._endpoint, self._rate_limiter)
+        if shared is not None and schema is None:
+            self._schema_store: SchemaStore = shared._schema_store  # noqa: SLF001 - the same class
+        else:  # a schema that is given here leaves that of the named connection as it is
+            self._schema_store = open_schema_store(self._endpoint, self._sender)
+        self._preparer = RequestPreparer(self._endpoint, self._schema_store)
+        self._pager = Pager(
+            self._endpoint, self._preparer, self._sender, self._schema_store, self._rate_limiter
+        )
+
+    @property
+    def source(self) -> str:
+        """The address without secrets, or a word for this process."""
+        return self._endpoint.source
+
+    @property
+    def name(self) -> str | None:
+        """The name of the connection, by which recordings know the endpoint."""
+        return self._endpoint.name
+
+    @property
+    def budget(self) -> Budget:
+        """The rest of the endpoint's rate limit, as far as it has reported it.
+
+        Its `limit`, `remaining`, `reset` (in UTC) and the `cost` of the last request; None for
+        each that was not reported. All clients that send the same token share it.
+        """
+        return self._rate_limiter.budget
+
+    @property
+    def schema(self) -> GraphQLSchema:
+        """The schema of the endpoint: as given, cached on disk, or requested once.
+
+        A cached schema is used for seven days, and longer if the endpoint can't be reached, with a
+        warning; before a document is refused because of it, the schema is requested again. The
+        schemas of other machines are cached, without any secret; with ``GQLNB_CACHE=1`` in the
+        environment those of this machine too, with ``GQLNB_CACHE=0`` none. Full introspection is
+        requested first, and less if it is refused, in at most four requests.
+
+        Raises
+        ------
+        SchemaError
+            If the endpoint refuses introspection, or described no valid schema. Documents are then
+            sent without being checked; ``Client(..., schema=...)`` takes one from elsewhere.
+        TransportError, AuthError, AnswerError
+            If the endpoint gave no usable answer, and no schema is cached.
+        """
+        return self._schema_store.get_schema()
+
+    def peek_schema(self) -> GraphQLSchema | None:
+        """Return the schema if it is known by now, else None; this never waits and never fails.
+
+        The first call begins to load it in a background thread, with one attempt per request. An
+        error there is reported when :attr:`schema` is read. A function that returns a token is
+        called in that thread. With a recording nothing is loaded: its contents would depend on the
+        timing of threads.
+
+        Returns
+        -------
+        GraphQLSchema or None
+            The schema, or None while it is not known.
+        """
+        return self._schema_store.peek_schema()
+
+    def refresh_schema(self) -> GraphQLSchema:
+        """Request the schema from the endpoint again, cache it, and return it.
+
+        Returns
+        -------
+        GraphQLSchema
+            The new schema.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            If the endpoint gave none; the schema that was known stays.
+        """
+        return self._schema_store.refresh()
+
+    @property
+    def schema_notes(self) -> tuple[str, ...]:
+        """Remarks about the schema, a sentence each; empty while it is not loaded.
+
+        Its age if it was cached, the parts that the endpoint leaves out, and mistakes in SDL that
+        were passed over.
+        """
+        return self._schema_store.notes
+
+    def schema_changes(
+        self, since: object = None, *, documents: Iterable[str] = ()
+    ) -> SchemaChanges:
+        """Request the schema again, and return the changes that may break queries.
+
+        Parameters
+        ----------
+        since
+            The schema to compare with, in any form that ``schema=`` of :class:`gqlnb.Client` has;
+            None for the schema that this session began with: as given, as it was cached on this
+            machine, or as it was first requested.
+        documents
+            Texts to look for beside those that this client has sent: saved queries, say.
+
+        Returns
+        -------
+        SchemaChanges
+            Breaking and dangerous changes, those first that touch documents.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            If the endpoint gave no schema, or `since` is not a schema.
+        """
+        return self._schema_store.find_changes(since, documents)
+
+    def parse_document(self, text: str | Document, operation: str | None = None) -> Document:
+        """Return the document of a text, checked if the schema is known.
+
+        Parameters
+        ----------
+        text
+            The text; a document is checked again only if the schema has changed.
+        operation
+            The name of the operation to run; None where there is only one.
+
+        Returns
+        -------
+        Document
+            It can be given to :meth:`execute` and the other methods in the place of its text.
+
+        Raises
+        ------
+        QueryError
+            If the text is wrong.
+        """
+        return self._preparer.parse_document(text, operation)
+
+    @overload
+    def harvest(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        slice: Slice | str,
+        out: str | os.PathLike[str] | None = None,
+        progress: ShowProgress = "auto",
+        dry_run: Literal[False] = False,
+        **options: Unpack[RangeOptions],
+    ) -> RangeHarvest: ...
+
+    @overload
+    def harvest(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        slice: Slice | str,
+        out: str | os.PathLike[str] | None = None,
+        progress: ShowProgress = "auto",
+        dry_run: Literal[True],
+        **options: Unpack[RangeOptions],
+    ) -> RangeEstimate: ...
+
+    def harvest(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        slice: Slice | str,  # noqa: A002 - the word for it; `slice` is not used here
+        out: str | os.PathLike[str] | None = None,
+        progress: ShowProgress = "auto",
+        dry_run: bool = False,
+        **options: Unpack[RangeOptions],
+    ) -> RangeHarvest | RangeEstimate:
+        """Fetch a whole list of which the endpoint returns only a number of rows, range by range.
+
+        Parameters
+        ----------
+        text
+            A query with one list, and variables for the ends of a range.
+        variables
+            The other variables, as for :meth:`execute`.
+        slice
+            The column that divides the list and the filter for its ranges: a
+            :class:`gqlnb.Slice`, or the name of the column where the variables are ``$low`` and
+            ``$high``, both included, and the endpoint returns at most 1,000 rows.
+        out
+            Folder for the rows, as Parquet parts with a log beside them. An interrupted harvest is
+            continued there when the same call is made again. None keeps the rows in memory.
+        progress
+            As for :meth:`pages`. If a function returns False, the harvest stops: the result has
+            the rows so far, is not complete, and the same call with `out` goes on later.
+        dry_run
+            Whether to request only the count.
+        **options
+            ``operation``, ``path`` and ``page_size``, as for :meth:`pages`; ``part``, the number of
+            rows per Parquet part; ``resume=False``, to remove a harvest in `out` first;
+            ``refresh=True``, to update a finished one with the rows that came or changed since.
+
+        Returns
+        -------
+        RangeHarvest or RangeEstimate
+            With ``complete``, ``coverage``, ``frame()`` and ``arrow()``; a RangeEstimate for a
+            dry run.
+
+        Raises
+        ------
+        QueryError
+            If the text is wrong, or the endpoint ignores the filter.
+        OptionError
+            If an option is wrong, the rows lack the column, or `out` holds something else.
+        GqlnbError
+            If a request fails for good. The rows so far are in `out`.
+
+        Warns
+        -----
+        UserWarning
+            If completeness is not proved, or the endpoint's answers have notes, such as fields
+            without data.
+
+        Notes
+        -----
+        A range with more rows than the cap is divided, by the values of its first page or in equal
+        steps, down to a single value. Each range is read as by :meth:`execute_all`, with the same
+        proof. At the end all rows are counted again, and the rows of every range unless the values
+        are ``fixed``; ranges whose count has changed are read again. A row that was in several
+        ranges is kept once.
+
+        A refresh reads the values from five minutes before the harvest before. It finds changes of
+        a row if the column is a time of its last change; by a time of creation it finds new rows
+        only. Deleted rows are found by the counts, and the ranges that lost them are read again.
+        What counts cannot show is not noticed: a row that is deleted and one that moves into the
+        same range while the list is read, as a column that is not ``fixed`` allows.
+
+        Examples
+        --------
+        >>> import gqlnb
+        >>> text = '''query ($query: String!) {
+        ...   search(query: $query, type: REPOSITORY) { nodes { ... on Repository { createdAt } } }
+        ... }'''
+        >>> created = gqlnb.Slice(
+        ...     column="createdAt",
+        ...     low="query",
+        ...     template="stars:>20000 created:{low}..{high}",
+        ...     least="2008-01-01",
+        ... )
+        >>> found = gqlnb.connect("demo").harvest(text, slice=created)
+        >>> found.complete, len(found)
+        (True, 1067)
+        """
+        from gqlnb.client.range_harvest.harvest_result import list_warnings
+
+        harvested = self._harvest(
+            text, variables, slice=slice, out=out, progress=progress, dry_run=dry_run, **options
+        )
+        for warning in list_warnings(harvested):
+            warnings.warn(warning, stacklevel=2)
+        return harvested
+
+    def close(self) -> None:
+        """Close the connections that are kept alive; the client opens new ones when used again."""
+        self._endpoint.transport.close()
+        self._preparer.suspend()
+        if self._endpoint.options.recording is not None:
+            self._endpoint.options.recording.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.source!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduce_client(type(self), self._endpoint, self._schema_store.schema)
+
+    def __copy__(self) -> Self:
+        # A copy in this process shares secrets, schema and connections.
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.__copy__()
+
+    # -- for the other packages of gqlnb
+
+    def _harvest(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        slice: Slice | str,  # noqa: A002 - as of harvest()
+        out: str | os.PathLike[str] | None = None,
+        progress: ShowProgress = "auto",
+        dry_run: bool = False,
+        find_accounts: FindAccounts | None = None,
+        **options: Unpack[RangeOptions],
+    ) -> RangeHarvest | RangeEstimate:
+        """Return the result of :meth:`harvest` without a warning, also with several accounts."""
+        from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
+        from gqlnb.client.range_harvest.range_harvester import RangeHarvester
+        from gqlnb.client.range_harvest.range_options import make_slice, open_reader, open_store
+        from gqlnb.client.range_harvest.reader_pool import ReaderAccount, ReaderPool
+        from gqlnb.client.range_harvest.slices import ValueRange
+
+        slice_ = make_slice(slice)
+        question = text, variables, slice_
+        reader = open_reader(self._pager, *question, options)
+        store = open_store(out, text, variables, slice_, self.source, options)
+        if dry_run:
+            whole = ValueRange(slice_.least, slice_.most)
+            count, notes = reader.count_rows(whole)
+            return RangeEstimate(self.source, count, slice_.cap, tuple(notes.values()))
+        with store, Progress(progress, "Harvest") as bar:
+            if not store.state.is_ended or options.get("refresh"):
+                pool = ReaderPool([ReaderAccount("", [reader])])
+                if find_accounts is not None:
+                    accounts, refused = find_accounts()
+                    pool = ReaderPool(
+                        [
+                            ReaderAccount(
+                                name, [open_reader(pager, *question, options) for pager in pagers]
+                            )
+                            for name, pagers in accounts.items()
+                        ]
+                    )
+                    pool.notes += refused
+                RangeHarvester(pool, slice_, store, bar).run()
+        return RangeHarvest(self.source, store)
+
+    @property
+    def _lacks_token(self) -> bool:
+        """Whether a token was not found, so that only a recording can answer."""
+        return self._endpoint.options.missing_token_error is not None
+
+    @property
+    def _local_schema(self) -> Schema | None:
+        """The schema of this process that executes; None for any other endpoint."""
+        return self._endpoint.local_schema
+
+    @property
+    def _concurrency(self) -> int:
+        """The number of requests that may run at once; one before an endpoint has answered."""
+        return self._rate_limiter.concurrency
+
+    def _make_recipe(self) -> ClientRecipe:
+        """Return the recipe by which another process makes this client, without secrets."""
+        return make_recipe(self._endpoint)
+
+    def _set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
+        """Take the name of a connection; `is_by_name` if the name is enough to make the client."""
+        self._endpoint.name, self._endpoint.is_by_name = name, is_by_name
+
+    def _replace_client(self, before: Self) -> None:
+        """Take the place of another client of the same endpoint, which is closed.
+
+        Changes of the schema are reported since the session of that client began.
+        """
+        self._schema_store.inherit_history(before._schema_store)
+        before.close()
+
+
+def open_schema_store(endpoint: Endpoint, sender: RequestSender) -> SchemaStore:
+    """Return a new store for an endpoint, with the schema that is known without asking."""
+    store = SchemaStore(endpoint, sender)
+    if isinstance(endpoint.transport, GqlClientTransport) and endpoint.transport.schema is not None:
+        store.set_schema(endpoint.transport.schema)
+    if endpoint.explicit_schema is not None:
+        store.set_schema(endpoint.explicit_schema)
+    if endpoint.local_schema is not None:
+        store.set_schema(endpoint.local_schema.graphql)
+    return store

@@ -1,0 +1,311 @@
+"""Credentials of a client: its token and headers, which are never shown."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from gqlnb.client.urls import find_secret_segments, format_origin, is_loopback, strip_url
+from gqlnb.errors import (
+    AuthError,
+    LiteralSecretError,
+    OptionError,
+    TargetError,
+    sanitize_text,
+)
+from gqlnb.redact import has_secret
+from gqlnb.tokens import Token, bind_token, record_source
+
+if TYPE_CHECKING:
+    from gqlnb.http.messages import Response
+
+__all__ = [
+    "VALUE_SOURCE",
+    "Credentials",
+    "bind_credentials",
+    "check_header_value",
+    "check_headers",
+    "is_secret_name",
+    "parse_header_options",
+]
+
+HEADER_SOURCES = (
+    "'env:NAME', 'Bearer env:NAME', 'keyring:NAME', 'file:PATH', a TokenBox, or a Token: "
+    "Token.prompt(), and in programs Token(value) or Token.from_header(line)"
+)
+MAX_CLEAN_TEXTS = 256  # cached texts of headers without secrets
+MIN_SECRET_LENGTH = 4  # characters; hiding shorter parameters would make errors unreadable
+
+# RFC 9110, section 5.6.2: the characters of a field name.
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+# RFC 9110, section 5.5: no control character but the tab; nothing beyond Latin-1.
+HEADER_VALUE = re.compile("[\t -~\u00a0-\u00ff]*")
+# Words of names whose values are secrets, such as X-Api-Key, Private-Token or Cookie.
+SECRET_NAME = re.compile(
+    r"""(?:^|[-_])(?:
+        auth(?:n|z|entication|orization)? | cookie | credentials? | jwt | session(?:id)?
+        | signature | pass(?:word|wd|phrase|code) | [a-z0-9]*(?:token|secret) | [a-z0-9]*key$
+    )(?:[-_]|$)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# The source of a whole value, or of the token after its scheme. "file:" has no slashes after it, or
+# the value is a URL, as of the header Origin.
+VALUE_SOURCE = re.compile(r"(?:([A-Za-z]+)\s+)?((?:env|keyring|file(?!://)):\s*\S.*)")
+PUBLIC_NAMES = frozenset({"idempotency-key", "sec-websocket-key"})
+# Headers that the client sets by itself. They delimit the request: a second, different value could
+# have its body read as another request.
+FRAMING_HEADERS = frozenset(
+    {"accept-encoding", "connection", "content-length", "content-type", "expect", "host"}
+    | {"keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+)
+
+
+class Credentials:
+    """The token and the headers of one client.
+
+    Parameters
+    ----------
+    token
+        The token for ``Authorization``, None for none.
+    headers
+        Further headers, as :func:`check_headers` returns them.
+
+    Attributes
+    ----------
+    tokens
+        The tokens among the token and the headers.
+    """
+
+    def __init__(self, token: Token | None, headers: Mapping[str, str | Token]) -> None:
+        self.headers = dict(headers)
+        self._address_tokens: list[Token] = []
+        self._clean_texts: set[str] = set()  # names and values of headers without secrets
+        self.use_token(token)
+
+    def use_token(self, token: Token | None) -> None:
+        """Set the token for ``Authorization``."""
+        self.token = token
+        self.tokens = [v for v in (token, *self.headers.values()) if isinstance(v, Token)]
+
+    def build_headers(self) -> dict[str, str]:
+        """Return the headers with their secrets; call it just before sending."""
+        lines = {}
+        for name, value in self.headers.items():
+            if self.token is None or name.lower() != "authorization":
+                lines[name] = value.build_header() if isinstance(value, Token) else value
+        if self.token is not None:
+            lines["Authorization"] = self.token.build_header()
+        return lines
+
+    def redact(self, text: str) -> str:
+        """Return `text` without any of the secrets."""
+        for secret in (*self.tokens, *self._address_tokens):
+            text = secret.redact(text)
+        return text
+
+    def redact_echoes(self, response: Response) -> Response:
+        """Return a response without secrets in its headers, which an endpoint may repeat."""
+        if not self.tokens:
+            return response
+        # One text of all new names and values: a search for each secret, not one for each header.
+        fresh = {*response.headers, *response.headers.values()} - self._clean_texts
+        if fresh and self.redact("\n".join(fresh)) != "\n".join(fresh):
+            clean = {
+                self.redact(name): self.redact(value) for name, value in response.headers.items()
+            }
+            return replace(response, headers=clean)
+        if len(self._clean_texts) > MAX_CLEAN_TEXTS:
+            self._clean_texts = set()
+        self._clean_texts |= fresh  # most headers are the same in the next response
+        return response
+
+    @property
+    def has_address_secrets(self) -> bool:
+        """Whether there are secrets in the address."""
+        return bool(self._address_tokens)
+
+    def bind(self, url: str) -> None:
+        """Bind the secrets to the origin of `url`, and hide those in its path and query too.
+
+        Raises
+        ------
+        AuthError
+            If one of them belongs to another origin.
+        """
+        for token in self.tokens:
+            bind_token(token, format_origin(url))
+        # Some services take their key in the address, which errors, logs and file names would show.
+        queried = parse_qsl(urlsplit(url).query)
+        self._address_tokens = [
+            Token.from_header(value)
+            for name, value in queried
+            if len(value) >= MIN_SECRET_LENGTH
+            and is_secret_name(name)
+            and HEADER_VALUE.fullmatch(value)
+        ]
+        self._address_tokens += [
+            Token.from_header(text)
+            for segment in find_secret_segments(url)
+            for text in {segment, unquote(segment)}
+            if HEADER_VALUE.fullmatch(text) and text.isascii()
+        ]
+
+    def __repr__(self) -> str:
+        names = [*(["Authorization"] if self.token is not None else []), *self.headers]
+        return f"Credentials({', '.join(dict.fromkeys(names))})"
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether the name of a header or URL parameter marks its value as a secret."""
+    return SECRET_NAME.search(name) is not None and name.lower() not in PUBLIC_NAMES
+
+
+def parse_header_options(given: Iterable[str]) -> dict[str, str]:
+    """Return the sources of header values from ``-H`` options, by name.
+
+    Raises
+    ------
+    OptionError
+        If one is not ``HEADER_NAME=env:VAR``; the message does not show it.
+    """
+    sources = {}
+    for text in given:
+        name, _, source = text.partition("=")
+        if not name or source.partition(":")[0] not in ("env", "keyring") or source[-1] == ":":
+            msg = (
+                "--header takes NAME=env:VAR: the name of a header, and of the environment "
+                "variable that holds its value."
+            )
+            raise OptionError(msg)
+        sources[name] = source
+    return sources
+
+
+def check_headers(headers: object) -> dict[str, str | Token]:
+    """Return headers with the secret ones as Tokens.
+
+    Call it where no traceback shows `headers`: see :func:`gqlnb.redact.hide_locals`.
+
+    Parameters
+    ----------
+    headers
+        A mapping of values by name; None for none. A value is text, a Token, or ``"env:NAME"``,
+        ``"keyring:NAME"`` or ``"file:PATH"`` for the source of the whole value, or of the token
+        after a scheme: ``"Bearer env:NAME"``.
+
+    Raises
+    ------
+    TargetError
+        If a name or a value is not valid; no value is shown.
+    AuthError
+        If a value can't be found where it should be, or a secret is given as text.
+    """
+    if headers is None:
+        return {}
+    if not isinstance(headers, Mapping):
+        msg = f"headers= takes a mapping of names and values, not a {type(headers).__name__}."
+        raise TargetError(msg)
+    return {
+        check_header_name(name): check_header_value(name, value) for name, value in headers.items()
+    }
+
+
+def check_header_name(name: object) -> str:
+    """Return the name of a header; raise TargetError if it is not valid."""
+    if isinstance(name, str) and name.lower() in FRAMING_HEADERS:
+        msg = f"The header {name} is set by the client and cannot be overridden."
+        raise TargetError(msg)
+    if isinstance(name, str) and HEADER_NAME.fullmatch(name):
+        return name
+    msg = "A header has an invalid name: write letters, digits and '-', such as 'X-Api-Key'."
+    raise TargetError(msg)
+
+
+def check_header_value(name: str, value: object) -> str | Token:
+    """Return the value of one header, as a Token if its name or its form marks it as a secret.
+
+    Raises
+    ------
+    TargetError, AuthError
+        As :func:`check_headers`.
+    """
+    if isinstance(value, Token):
+        return value
+    if not isinstance(value, str):
+        held = getattr(value, "token", None)  # of a TokenBox, None if it is empty
+        if isinstance(held, Token):
+            return held
+        raise TargetError(
+            _describe_fault(
+                name,
+                f"has a value of type {type(value).__name__}; give text, or for a secret "
+                f"{HEADER_SOURCES}.",
+            )
+        )
+    given, value = value.strip(), resolve_value(value.strip())
+    if not HEADER_VALUE.fullmatch(value):
+        raise TargetError(
+            _describe_fault(
+                name,
+                "contains a line break or another character that is not allowed in header values.",
+            )
+        )
+    secret = given != value or is_secret_name(name) or has_secret(f"{name}: {value}")
+    if not value or not secret:
+        return value
+    if not value.isascii():
+        raise TargetError(_describe_fault(name, "must contain only ASCII characters."))
+    if given == value:  # text of a cell or program; not from one of the sources
+        raise LiteralSecretError(
+            _describe_fault(
+                name,
+                "is a secret given as text; in a cell it would be saved with the notebook. Give "
+                f"{HEADER_SOURCES}.",
+            )
+        )
+    return record_source(Token.from_header(value), given)
+
+
+def _describe_fault(name: str, what: str) -> str:
+    return f"The header {sanitize_text(name, 40)!r} {what}"
+
+
+def resolve_value(value: str) -> str:
+    """Return the value at a source such as ``"env:NAME"``; other text unchanged.
+
+    Raises
+    ------
+    AuthError
+        If there is no value.
+    """
+    match = VALUE_SOURCE.fullmatch(value)
+    if match is None:
+        return value
+    scheme, source = match[1] or "", match[2]
+    word, _, name = source.partition(":")
+    if not scheme and word == "env":  # the variable may hold a whole header, with spaces in it
+        found = os.environ.get(name.strip(), "").strip()
+        if found:
+            return found
+    token = Token.from_source(source, scheme)
+    return token.build_header() if token is not None else ""
+
+
+def bind_credentials(url: str, secrets: Credentials) -> None:
+    """Check that secrets may be sent to `url`, and bind them to its origin.
+
+    Raises
+    ------
+    AuthError
+        If it is plain http to another machine, or one of them belongs to another origin.
+    """
+    if secrets.tokens and urlsplit(url).scheme != "https" and not is_loopback(url):
+        msg = (
+            f"{strip_url(url)} does not use TLS, so the token would be sent unencrypted. Use https."
+        )
+        raise AuthError(msg)
+    secrets.bind(url)

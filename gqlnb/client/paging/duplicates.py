@@ -1,0 +1,218 @@
+"""Repeated items: pages overlap if rows are inserted or deleted while paging."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.client.paging.offset_cursors import are_offsets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gqlnb.document.paged_fields import ItemList
+
+__all__ = ["DuplicateFilter"]
+
+MAX_REPEATING_KINDS = 2  # distinct rows; equal pages of so few may be genuine
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class DuplicateFilter:
+    """Removes the items of a list that an earlier page contained.
+
+    Parameters
+    ----------
+    lists
+        The response names of the list; ``edges`` and ``nodes`` of a connection are one list.
+
+    Attributes
+    ----------
+    kept
+        Items so far, without duplicates.
+    duplicates
+        Items removed as they had come before.
+    repeated
+        Items equal to items of another page, in lists without identifiers.
+    equal_pages
+        Pages in a row equal to earlier pages, in lists without identifiers.
+    ambiguous
+        Whether different items of one page had the same identifier.
+    same_page
+        Whether the last page had come before.
+    was_shorter
+        Whether a page of another list in the same object had more items.
+    is_constant
+        Whether all pages have the same items, so that it is not a list with pages.
+    first_items
+        The items of the first page by response name, of a list beside others.
+    """
+
+    lists: Sequence[ItemList]
+    kept: int = 0
+    duplicates: int = 0
+    repeated: int = 0
+    equal_pages: int = 0
+    ambiguous: bool = False
+    same_page: bool = False
+    was_shorter: bool = False
+    is_constant: bool = False
+    first_items: dict[str, list[Any]] = dataclasses.field(default_factory=dict)
+    # Keys or texts of items, texts of pages.
+    _known: set[Hashable] = dataclasses.field(default_factory=set)
+    _uses_offsets: bool = False
+    _previous: tuple[str, ...] = ()
+    _natural_repeats: int = 0  # equal items within one page
+    _pages: int = 0
+    _first: list[str] = dataclasses.field(default_factory=list)  # texts of the lists of page 1
+
+    def count_items(self, page: Mapping[str, Any]) -> int:
+        """Return the number of items of a page."""
+        count = 0
+        for each in self.lists:
+            items = page.get(each.key)
+            if items and len(items) > count:
+                count = len(items)
+        return count
+
+    def check_constant(self, page: Mapping[str, Any]) -> bool:
+        """Return whether a page has the same items as the first one."""
+        items = [repr(page.get(each.key)) for each in self.lists]
+        if not self._first:
+            self._first = items
+            self.first_items = {each.key: page[each.key] for each in self.lists if each.key in page}
+        return items == self._first
+
+    def is_repeat(self, page: Mapping[str, Any]) -> bool:
+        """Return whether a page has items, all of them repeated."""
+        for described in self.lists:
+            items = page.get(described.key)
+            if isinstance(items, list) and items:
+                keys = [identify_item(item, described, ()) for item in items]
+                if all(key is not None for key in keys):
+                    return self._known.issuperset(keys)
+                return ("page", *map(repr, items)) in self._known
+        return False
+
+    def remove_duplicates(self, page: dict[str, Any], *, counted: bool) -> int:
+        """Remove the repeated items of a page, and return their number.
+
+        Parameters
+        ----------
+        page
+            The page, which is changed.
+        counted
+            Whether the endpoint gives the number of all items.
+        """
+        # Items are identified by the id of the node with the edge's own fields, as one node may
+        # have several different edges; without an id by the edge's cursor with its content. Without
+        # both only a whole repeated page is removed, as equal rows may be different items. Equal
+        # items within one page are kept: the endpoint lists them twice.
+        self._pages += 1
+        self.same_page = False
+        lists = [each for each in self.lists if isinstance(page.get(each.key), list)]
+        main = next((e for e in lists if e.ids), next((e for e in lists if e.cursor), None))
+        if main is None or self.ambiguous:
+            return self._check_repeated_page([page[each.key] for each in lists], counted=counted)
+        items = page[main.key]
+        parallel = [page[e.key] for e in lists if e is not main and len(page[e.key]) == len(items)]
+        if self._pages == 1 and not main.ids and main.cursor is not None:
+            cursors = [e.get(main.cursor) if isinstance(e, dict) else None for e in items]
+            self._uses_offsets = are_offsets(cursors)
+        if self._uses_offsets:  # an item that moves gets another cursor, so compare without it
+            bare = (_omit_field(item, main.cursor) for item in items)
+            self._count_repeated_items(zip(bare, *parallel, strict=True))
+        keys = [
+            identify_item(item, main, [values[n] for values in parallel])
+            for n, item in enumerate(items)
+        ]
+        first_index: dict[Hashable, int] = {}
+        for number, key in enumerate(keys):
+            first = first_index.setdefault(key, number)
+            if key is not None and first != number and items[first] != items[number]:
+                self.ambiguous = True
+                return 0
+        present = [key for key in keys if key is not None]
+        self._natural_repeats += len(present) - len(set(present))
+        new = [n for n, key in enumerate(keys) if key is None or key not in self._known]
+        if self._natural_repeats and new and main.ids:
+            # A list that repeats items within a page may repeat them across pages, too.
+            self.repeated += len(keys) - len(new)
+            new = list(range(len(keys)))
+        self._known.update(first_index)
+        self._known.discard(None)
+        removed = len(keys) - len(new)
+        if removed:
+            for values in (items, *parallel):
+                values[:] = [values[number] for number in new]
+            self.duplicates += removed
+        return removed
+
+    def _count_repeated_items(self, items: Iterable[object]) -> None:
+        """Count the items equal to items of earlier pages, and those equal within the page."""
+        keys = [repr(item) for item in items]
+        distinct = set(keys)
+        self._natural_repeats += len(keys) - len(distinct)
+        self.repeated += len(distinct & self._known)
+        self._known |= distinct
+
+    def _check_repeated_page(self, lists: Sequence[list[Any]], *, counted: bool) -> int:
+        """Count the items equal to those of earlier pages; remove a repeated page."""
+        # A page of at most two distinct rows is kept, as such pages may be equal by chance.
+        if not lists:
+            return 0
+        keys = [repr(item) for item in lists[0]]
+        distinct, whole = set(keys), ("page", *keys)
+        is_repeated = len(distinct) > MAX_REPEATING_KINDS and whole == self._previous
+        self._previous = whole
+        if is_repeated and not counted:
+            self.same_page = True
+            for items in lists:
+                items.clear()
+            self.duplicates += len(keys)
+            return len(keys)
+        self.equal_pages = self.equal_pages + 1 if distinct and whole in self._known else 0
+        self._count_repeated_items(lists[0])
+        self._known.add(whole)
+        return 0
+
+    def may_overlap(self, *, counted: bool) -> bool:
+        """Return whether pages may overlap, in a list without identifiers."""
+        # Rows equal to rows of other pages count as different rows only if the total agrees
+        # (`counted`) and a page with equal rows shows that the list has such rows.
+        return self.same_page or (self.repeated > 0 and not (self._natural_repeats and counted))
+
+    def release(self) -> None:
+        """Free the memory that is needed only for further pages."""
+        self._known = set()
+
+
+def identify_item(
+    item: Any,  # noqa: ANN401 - a JSON value
+    items: ItemList,
+    parallel: Sequence[object],
+) -> tuple[Hashable, ...] | None:
+    """Return a key that identifies an item; None if it has none.
+
+    `parallel` are the values at its index in the parallel lists, such as `nodes` beside `edges`.
+    """
+    node = item
+    if items.node is not None:
+        node = item.get(items.node) if isinstance(item, dict) else None
+    if isinstance(node, dict):
+        for name in items.ids:
+            value = node.get(name)
+            if value is not None:
+                kind = node.get(items.typename) if items.typename else None
+                edge = [item.get(field) for field in items.edge_fields]
+                return (value, kind, repr(edge)) if edge else (value, kind)
+    if items.cursor is not None and isinstance(item, dict) and item.get(items.cursor):
+        return (item[items.cursor], repr(item), repr(parallel) if parallel else None)
+    return None
+
+
+def _omit_field(item: object, name: str | None) -> object:
+    if not isinstance(item, dict):
+        return item
+    return {key: value for key, value in item.items() if key != name}

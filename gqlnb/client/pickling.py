@@ -1,0 +1,208 @@
+"""Making the same client again: in other processes, and from pickles."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gqlnb.client import connections
+from gqlnb.client.http_transport import HttpTransport
+from gqlnb.errors import TargetError
+from gqlnb.tokens import Token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from graphql import GraphQLSchema
+
+    from gqlnb.client.endpoint import Endpoint
+    from gqlnb.limits import Limits
+
+__all__ = ["ClientRecipe", "make_recipe", "reduce_client"]
+
+MAX_CLIENTS = 8  # made from recipes, per process; a harvest has one
+AnyClient = TypeVar("AnyClient", bound=connections.NamedClient)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRecipe:
+    """The options of a client for another process; it can be pickled, and holds no secret.
+
+    Attributes
+    ----------
+    target
+        An address, or the name of a connection that every process has.
+    token
+        The source of the token, such as ``"env:NAME"``, and its scheme; None for no token.
+    headers
+        Names and values; a secret value is given by its source.
+    timeout, limits, verify
+        As for :class:`gqlnb.Client`.
+    """
+
+    target: str
+    token: tuple[str, str] | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    timeout: float = 60.0
+    limits: Limits | None = None
+    verify: bool | str | None = None
+
+    def open_client(self, make: Callable[..., AnyClient]) -> AnyClient:
+        """Return the client, in one process the same one each time.
+
+        Parameters
+        ----------
+        make
+            Called with target and options, as :func:`gqlnb.connect` is.
+
+        Raises
+        ------
+        AuthError
+            If the token is not found in this process.
+        """
+        client: AnyClient = _open_cached(self, make, os.getpid())
+        return client
+
+    def resolve_options(self) -> dict[str, Any]:
+        """Return the options of the client; none if it is a named connection.
+
+        Raises
+        ------
+        AuthError
+            If the token is not found in this process.
+        """
+        if "://" not in self.target:
+            return {}
+        return {
+            "token": None
+            if self.token is None
+            else Token.from_source(self.token[0], self.token[1]),
+            "headers": dict(self.headers) or None,
+            "timeout": self.timeout,
+            "limits": self.limits,
+            "verify": self.verify,
+        }
+
+
+# The process is part of the key: a forked child must not use the connections of its parent.
+@lru_cache(MAX_CLIENTS)
+def _open_cached(recipe: ClientRecipe, make: Callable[..., Any], _process: int) -> Any:  # noqa: ANN401 - lru_cache has no type variables
+    return make(recipe.target, **recipe.resolve_options())
+
+
+def make_recipe(endpoint: Endpoint) -> ClientRecipe:
+    """Return the recipe for the client of an endpoint.
+
+    Raises
+    ------
+    TargetError
+        If the endpoint is in this process, a secret was given by value, or a recording is used.
+    """
+    if endpoint.get_recording() is not None:
+        reason = "it records or replays. Use it without a recording."
+    elif endpoint.local_schema is not None and endpoint.name is not None:
+        reason = ""
+    else:
+        reason = find_local_dependency(endpoint)
+    if reason:
+        msg = f"This client cannot be made in another process: {reason}"
+        raise TargetError(msg)
+    return build_recipe(endpoint)
+
+
+def build_recipe(endpoint: Endpoint) -> ClientRecipe:
+    """Return the recipe for an endpoint without local dependencies."""
+    transport, options = endpoint.transport, endpoint.options
+    if not isinstance(transport, HttpTransport):
+        return ClientRecipe(str(endpoint.name))
+    token, verify = options.credentials.token, options.verify
+    return ClientRecipe(
+        transport.url,
+        None if token is None else (str(token.where), token.scheme),
+        tuple(
+            (name, str(value.where) if isinstance(value, Token) else value)
+            for name, value in options.credentials.headers.items()
+        ),
+        options.timeout,
+        options.limits,
+        verify if isinstance(verify, (bool, type(None))) else str(verify),
+    )
+
+
+def find_local_dependency(endpoint: Endpoint) -> str:
+    """Return the reason why a client works in this process alone, or ""."""
+    if not isinstance(endpoint.transport, HttpTransport):
+        return f"{endpoint.source} is in this process. Serve it, and ask its address."
+    if isinstance(endpoint.options.verify, ssl.SSLContext):
+        return "its verify= is an SSLContext of this process. Give the path of a CA bundle."
+    credentials = endpoint.credentials
+    # The value of a token never leaves the process; only its source does.
+    by_value = [token for token in credentials.tokens if token.where is None]
+    if by_value or credentials.has_address_secrets:
+        return (
+            "it has a secret that was passed as a value and is not sent to other processes. "
+            "Pass a reference that each process can resolve: token='env:NAME', 'keyring:NAME' "
+            "or 'file:PATH', or headers={'X-Api-Key': 'env:NAME'}."
+        )
+    return ""
+
+
+def reduce_client(
+    make: Callable[..., connections.NamedClient], endpoint: Endpoint, schema: GraphQLSchema | None
+) -> tuple[Any, ...]:
+    """Return the pickled form of a client, for its ``__reduce__``.
+
+    Parameters
+    ----------
+    make
+        The class of the client.
+    endpoint
+        Its endpoint.
+    schema
+        Its schema if that is known.
+
+    Raises
+    ------
+    TypeError
+        If the client works in this process alone.
+    """
+    # All options travel, or pickling is refused: a client that lost its token, its timeout or its
+    # CA bundle on the way would fail, or trust others, far from here.
+    extras: dict[str, Any] = {}
+    if endpoint.options.recording is not None:
+        extras["recording"] = endpoint.options.recording
+    if endpoint.options.cache is not None:
+        extras["cache"] = endpoint.options.cache
+    if endpoint.explicit_schema is not None:
+        extras["schema"] = export_schema(endpoint.explicit_schema, schema)
+    name = endpoint.name
+    if name is not None and endpoint.is_by_name and connections.is_shared(name):
+        return rebuild_client, (make, ClientRecipe(name), name, extras)
+    if reason := find_local_dependency(endpoint):
+        msg = f"This client cannot be pickled: {reason}"
+        raise TypeError(msg)
+    return rebuild_client, (make, build_recipe(endpoint), name, extras)
+
+
+def rebuild_client(
+    make: Callable[..., AnyClient],
+    recipe: ClientRecipe,
+    name: str | None,
+    extras: Mapping[str, Any],
+) -> AnyClient:
+    """Return the client of a pickle; raise AuthError if its token is not found in this process."""
+    client = make(recipe.target, **recipe.resolve_options(), **extras)
+    client._set_connection_name(name, is_by_name="://" not in recipe.target)
+    return client
+
+
+def export_schema(schema: object, built: GraphQLSchema | None) -> object:
+    """Return the value of ``schema=`` in a form that can be pickled."""
+    if isinstance(schema, (str, os.PathLike, dict)) or built is None:
+        return schema
+    from graphql import print_schema
+
+    return print_schema(built)

@@ -1,0 +1,375 @@
+"""The loop of a harvest in ranges: reading, dividing, and comparing counts at the end."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from gqlnb.client.range_harvest.range_state import (
+    HarvestState,
+    RangeCoverage,
+    RangeGap,
+    RangeStep,
+    Reading,
+)
+from gqlnb.client.range_harvest.slices import (
+    ValueRange,
+    divide_range,
+    match_value,
+    shift,
+)
+from gqlnb.errors import GqlnbError, sanitize_text
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Sequence
+
+    from gqlnb.client.progress import ProgressCallback
+    from gqlnb.client.range_harvest.range_reader import RangeAnswer, RangeReader
+    from gqlnb.client.range_harvest.range_state import Ends
+    from gqlnb.client.range_harvest.range_store import RangeStore
+    from gqlnb.client.range_harvest.reader_pool import ReaderPool
+    from gqlnb.client.range_harvest.slices import Slice
+
+__all__ = ["RangeHarvester"]
+
+READS_PER_RANGE = 3  # of a range that changes while it is read
+MAX_ROUNDS = 3  # in which ranges with other counts are read again
+# Rows that the endpoint shows late, and a clock that is ahead of the endpoint's.
+OVERLAP = timedelta(minutes=5)
+NULLS = (
+    "{} more rows are in no range: their {} is null, or the filter leaves them out for another "
+    "reason."
+)
+NO_COUNT = (
+    "The endpoint does not count rows, so that rows whose {} is null, which are in no range, would "
+    "not be noticed. Select a count of all rows if there is one."
+)
+CHANGING = "The number of rows still changes. refresh=True reads the difference."
+
+
+class RangeHarvester:
+    """One run of a harvest in ranges.
+
+    Parameters
+    ----------
+    pool
+        Reads ranges.
+    slice_
+        The slice.
+    store
+        The rows and the state.
+    watch
+        Called with rows so far, rows expected and requests; the harvest stops if it returns False.
+    """
+
+    def __init__(
+        self, pool: ReaderPool, slice_: Slice, store: RangeStore, watch: ProgressCallback
+    ) -> None:
+        self._pool, self._slice, self._store, self._watch = pool, slice_, store, watch
+        self._in_flight: list[Ends] = []
+        self._whole = ValueRange(slice_.least, slice_.most)
+        self._is_stopped = False
+
+    @property
+    def _state(self) -> HarvestState:
+        return self._store.state
+
+    def run(self) -> None:
+        """Read all ranges, and compare their counts with new ones until they agree.
+
+        Of a finished harvest the ranges are read in which rows may have come or changed since.
+
+        Raises
+        ------
+        GqlnbError
+            If a request fails for good. The rows so far are stored.
+        """
+        state = self._state
+        if state.is_ended:
+            self._begin_refresh()
+        elif not state.started:
+            state.started = time.time()
+            state.pending = [self._whole]
+            self._store.save_state()
+        try:
+            self._read_pending()
+            if not self._is_stopped:
+                self._settle()
+            if self._is_stopped:
+                self._pause()
+        except GqlnbError as error:
+            folder = self._store.folder
+            if folder is not None and error.args and not getattr(error, "problems", ()):
+                path = sanitize_text(folder, 120)
+                hint = f"The rows so far are in {path}: run the same call again to continue."
+                error.args = (f"{error.args[0]} {hint}", *error.args[1:])
+            raise
+
+    # -- ranges
+
+    def _read_pending(self) -> None:
+        self._pool.run(self._take_range, self._read_range, self._add_answer)
+
+    def _take_range(self) -> Ends | None:
+        """Return a pending range that nobody reads yet, the lowest first; None without one."""
+        # A stop takes effect when the columns are known, so that its frame has them.
+        if self._is_stopped and self._store.has_columns:
+            return None
+        if self._in_flight and not self._state.kind:
+            return None  # the first answer tells the kind of the values
+        free = [ends for ends in self._state.pending if ends not in self._in_flight]
+        # A row that changes moves up, as to the time of its change: it is missed if the range that
+        # it enters was read before the one that it leaves. So the highest range is read last.
+        if not free or (self._in_flight and len(free) == 1 and not self._slice.fixed):
+            return None
+        self._in_flight.append(free[-1])
+        return free[-1]
+
+    def _read_range(self, ends: Ends, reader: RangeReader) -> tuple[RangeAnswer, list[ValueRange]]:
+        """Read a range, again if it changes meanwhile; return also its parts if it is divided."""
+        range_, requests = self._state.parse_range(ends), 0
+        for _ in range(READS_PER_RANGE):
+            answer = reader.read_range(range_, self._state.total)
+            requests += answer.requests
+            if answer.is_cut or not answer.doubt:
+                break
+        parts = list[ValueRange]()
+        if answer.is_cut or answer.is_short:
+            whole = range_ if self._state.kind else self._complete_range(range_, answer)
+            parts = divide_range(whole, answer.values, answer.count, self._slice)
+        if answer.is_cut and not parts:
+            answer = reader.read_range(range_, whole=True)
+            requests += answer.requests
+        return replace(answer, requests=requests), parts
+
+    def _add_answer(self, ends: Ends, found: tuple[RangeAnswer, list[ValueRange]]) -> None:
+        """Store the rows of a range, or its parts."""
+        answer, parts = found
+        self._in_flight.remove(ends)
+        range_ = self._state.parse_range(ends)
+        if not self._state.kind and answer.kind:
+            range_ = ends = self._note_first_answer(range_, answer)
+        notes = dict(answer.notes)
+        step = RangeStep(ends=ends, parts=[*parts], requests=answer.requests, notes=notes)
+        if not parts:
+            step.reading = self._build_reading(range_, answer)
+        self._store.add_step(step, None if parts else answer.table)
+        state, rows = self._state, self._store.rows
+        if self._watch(rows, state.total, state.requests, None) is False:
+            self._is_stopped = True
+
+    def _complete_range(self, range_: ValueRange, answer: RangeAnswer) -> ValueRange:
+        """Return the first range in the type of its values, with its last value if it is fixed."""
+        if not answer.values:
+            return range_
+        like = answer.values[0]
+        low, high = (None if end is None else match_value(end, like) for end in range_)
+        is_aware = isinstance(like, datetime) and like.tzinfo is not None
+        if answer.is_cut and high is None and self._slice.fixed and is_aware:
+            # Rows that are created meanwhile would keep the counts from agreeing.
+            high = self._get_time(self._state.started)
+        return ValueRange(low, high)
+
+    def _note_first_answer(self, range_: ValueRange, answer: RangeAnswer) -> ValueRange:
+        """Record facts about the column; return the range in its type, with its last value."""
+        state = self._state
+        state.kind, state.id, state.total = answer.kind, answer.id, answer.count
+        state.has_nulls = answer.has_nulls
+        whole = self._complete_range(range_, answer)
+        if whole.high is not None and range_.high is None:
+            state.pinned = whole.high
+        state.pending = [whole]
+        if answer.values:
+            self._store.save_state()
+        return whole
+
+    def _get_time(self, seconds: float) -> datetime:
+        """Return a time in whole seconds."""
+        return datetime.fromtimestamp(int(seconds), UTC)
+
+    def _build_reading(self, range_: ValueRange, answer: RangeAnswer) -> Reading:
+        doubt = answer.doubt
+        if answer.is_cut:
+            cap = "" if self._slice.cap is None else f" {self._slice.cap:,}"
+            doubt = f"More rows than the{cap} that the endpoint returns, and no value divides them."
+        elif answer.absence:
+            doubt = answer.absence
+        elif answer.count is None and answer.has_nulls and range_ != self._whole and not doubt:
+            doubt = NO_COUNT.format(self._slice.column)
+        got = answer.table.num_rows
+        return Reading(
+            number=self._state.numbers,
+            ends=range_,
+            count=answer.count,
+            got=got,
+            hidden=answer.hidden,
+            doubt=doubt,
+        )
+
+    # -- the end
+
+    def _settle(self) -> None:
+        """Compare counts, and read the ranges that changed again."""
+        moved: dict[str, None] = {}
+        for left_rounds in reversed(range(MAX_ROUNDS + 1)):
+            left, found = self._store.remove_old_rows()
+            moved |= dict.fromkeys(found)
+            total = self._count_whole()
+            changed = self._find_changed(left, total)
+            if not changed or not left_rounds:
+                break
+            numbers = {reading.number for reading, _ in changed}
+            state = self._state
+            state.pending = [reading.ends for reading, _ in changed][::-1]
+            state.readings = [each for each in state.readings if each.number not in numbers]
+            self._store.save_state()
+            self._read_pending()
+            if self._is_stopped:
+                return
+        self._finish(left, total, changed, [*moved])
+
+    def _pause(self) -> None:
+        """Make the rows so far available, each of them once."""
+        state = self._state
+        left, moved = self._store.remove_old_rows()
+        got = left.total() + sum(reading.hidden for reading in state.readings)
+        self._store.pause(self._build_coverage(state.total, got, moved, []))
+
+    def _count_whole(self) -> int | None:
+        """Return the number of all rows up to the pinned end; None if it is unknown."""
+        state = self._state
+        if state.pinned is None:
+            return self._count(self._whole)
+        pinned = state.parse_range((state.pinned, None)).low
+        if not state.has_nulls:
+            return self._count(ValueRange(self._whole.low, pinned))
+        # Rows with null are in no range, so all rows are counted, and the later ones subtracted.
+        later = ValueRange(shift(pinned, 1, self._slice.step), None)
+        after = self._count(later)
+        for _ in range(READS_PER_RANGE):
+            before, total, after = after, self._count(self._whole), self._count(later)
+            if before == after:
+                break
+        return None if total is None else total - (after or 0)
+
+    def _count(self, range_: ValueRange) -> int | None:
+        self._state.requests += 1
+        return self._pool.call(lambda reader: reader.count_rows(range_)[0])
+
+    def _count_readings(self, readings: Sequence[Reading]) -> list[int | None]:
+        """Return the number of rows in the range of each reading."""
+        ranges = [self._state.parse_range(each.ends) for each in readings]
+        counts: dict[int, int | None] = {}
+        numbers = iter(range(len(ranges)))
+        self._pool.run(
+            lambda: next(numbers, None),
+            lambda number, reader: reader.count_rows(ranges[number])[0],
+            counts.__setitem__,
+        )
+        self._state.requests += len(ranges)
+        return [counts[number] for number in range(len(ranges))]
+
+    def _find_changed(
+        self, left: Counter[int], total: int | None
+    ) -> list[tuple[Reading, int | None]]:
+        """Return the readings with another number of rows than a new count, with the count."""
+        readings = self._state.readings
+        got = {each.number: left[each.number] + each.hidden for each in readings}
+        if total is None or (self._slice.fixed and total == sum(got.values())):
+            return []
+        if len(readings) == 1:
+            counts: list[int | None] = [total]
+        else:
+            counts = self._count_readings(readings)
+        return [
+            (each, count)
+            for each, count in zip(readings, counts, strict=True)
+            if count != got[each.number] and not each.doubt
+        ]
+
+    def _finish(
+        self,
+        left: Counter[int],
+        total: int | None,
+        changed: list[tuple[Reading, int | None]],
+        moved: list[str],
+    ) -> None:
+        """Write the report."""
+        state = self._state
+        gaps = list[RangeGap]()
+        got = explained = 0
+        counts = {reading.number: count for reading, count in changed}
+        for reading in state.readings:
+            rows = left[reading.number] + reading.hidden
+            got += rows
+            count, why = reading.count, reading.doubt
+            if reading.number in counts:
+                count, why = counts[reading.number], CHANGING
+            if why:
+                text = str(state.parse_range(reading.ends))
+                gaps.append(RangeGap(text=text, expected=count, got=rows, why=why))
+                explained += (count or rows) - rows
+        if total is not None and total != got + explained:
+            missing = total - got - explained
+            why = NULLS.format(f"{missing:,}", self._slice.column) if missing > 0 else CHANGING
+            gaps.append(RangeGap(text="All rows", expected=total, got=got, why=why))
+        self._store.finish(self._build_coverage(total, got, moved, gaps))
+
+    def _build_coverage(
+        self, expected: int | None, got: int, moved: list[str], gaps: list[RangeGap]
+    ) -> RangeCoverage:
+        state = self._state
+        return RangeCoverage(
+            expected=expected,
+            got=got,
+            ranges=len(state.readings),
+            requests=state.requests,
+            moved=moved,
+            gaps=gaps,
+            notes=[*state.notes.values(), *self._pool.notes],
+            stopped=self._is_stopped,
+            changes=self._store.find_changes() if state.previous and not self._is_stopped else None,
+        )
+
+    # -- refreshing
+
+    def _begin_refresh(self) -> None:
+        """Make the ranges of later values pending; rows may have come or moved there."""
+        state = self._state
+        self._store.save_fingerprints()
+        state.previous, state.started, state.coverage = state.started, time.time(), None
+        state.notes = {}
+        readings = sorted(state.readings, key=lambda each: each.number)
+        ranges = {each.number: state.parse_range(each.ends) for each in readings}
+        tail = self._find_tail(list(ranges.values()))
+        if state.pinned is not None:
+            state.pinned = self._get_time(state.started)
+        state.pending, state.readings = [tail], []
+        if tail.low is not None:
+            for reading in readings:
+                low, high = ranges[reading.number]
+                if low is not None and low >= tail.low:
+                    continue
+                if high is None or high >= tail.low:
+                    high = shift(tail.low, -1, self._slice.step)
+                reading.ends = low, high
+                state.readings.append(reading)
+        self._store.save_state()
+
+    def _find_tail(self, ranges: list[ValueRange]) -> ValueRange:
+        """Return the range of the values that are later than the harvest before."""
+        state = self._state
+        if len(ranges) < 2:
+            return self._whole
+        last = max(ranges, key=lambda each: (each.low is not None, each.low))
+        high = last.high if state.pinned is None else self._get_time(state.started)
+        since = self._get_time(state.previous) - OVERLAP
+        low = last.low
+        if isinstance(low, datetime):
+            low = min(low, since if low.tzinfo else since.replace(tzinfo=None))
+        elif isinstance(low, date):
+            low = min(low, (since - timedelta(days=1)).date())
+        return ValueRange(low, high)

@@ -1,0 +1,267 @@
+"""Reading one range of a list: all its pages, its count, and whether the endpoint cut it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.client.range_harvest.slices import (
+    ValueRange,
+    bind_range,
+    find_kind,
+    is_far_outside,
+    match_value,
+)
+from gqlnb.document.paging_conventions import IDENTIFIERS
+from gqlnb.errors import OptionError, QueryError, sanitize_text
+from gqlnb.http.response_parser import find_refusal
+from gqlnb.result.answer_notes import explain_absence, read_notes
+from gqlnb.result.paging_report import COMPLETE
+from gqlnb.result.renderer import format_error
+from gqlnb.result.result import Result, read_list
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
+
+    from gqlnb.client.paging.crawler import Crawler
+    from gqlnb.client.paging.pager import Pager
+    from gqlnb.client.range_harvest.slices import Slice
+    from gqlnb.result.frames import FrameColumn
+    from gqlnb.result.paging_report import Report
+
+ATTEMPTS_TO_COUNT = 3  # where a field failed instead of a count
+
+__all__ = ["RangeAnswer", "RangeReader"]
+
+
+@dataclass(frozen=True, slots=True)
+class RangeAnswer:
+    """The rows of a range.
+
+    Attributes
+    ----------
+    table
+        The rows.
+    values
+        Their values in the column of the slice, without nulls.
+    kind
+        The kind of the values, as of :func:`find_kind`; empty without rows.
+    has_nulls
+        Whether the column may be null, according to the schema.
+    id
+        The column that identifies a row; None if there is none.
+    count
+        The number of rows according to the endpoint; None if it does not say.
+    hidden
+        Rows that came as null.
+    requests
+        Number of requests.
+    is_cut
+        Whether the endpoint returns only some of the rows.
+    doubt
+        The reason why completeness is not proved; empty if it is.
+    notes
+        Notes of the endpoint on its answers, by a key that is the same for equal notes.
+    absence
+        The reason why there can be no rows, if the endpoint says that it lacks their data.
+    """
+
+    table: pa.Table
+    values: list[Any]
+    kind: str
+    has_nulls: bool
+    id: str | None
+    count: int | None
+    hidden: int
+    requests: int
+    is_cut: bool
+    doubt: str
+    notes: Mapping[str, str]
+    absence: str
+
+    @property
+    def is_short(self) -> bool:
+        """Whether fewer rows came than the endpoint counts, in more than one request."""
+        got = self.table.num_rows + self.hidden
+        return (
+            bool(self.doubt) and self.requests > 1 and self.count is not None and got < self.count
+        )
+
+
+class RangeReader:
+    """Reads ranges of one list with one client.
+
+    Parameters
+    ----------
+    pager
+        The pager of the client.
+    start
+        Returns a crawler for the given variables and limits.
+    variables
+        The variables that all ranges have in common.
+    slice_
+        The slice.
+    path, page_size
+        As for :meth:`Client.pages`.
+    """
+
+    def __init__(
+        self,
+        pager: Pager,
+        start: Callable[[Mapping[str, Any], Mapping[str, object]], Crawler],
+        variables: Mapping[str, Any],
+        slice_: Slice,
+        path: str | None,
+        page_size: int | None,
+    ) -> None:
+        self._pager, self._start, self._variables = pager, start, variables
+        self._slice, self._path = slice_, path
+        self._page_size = page_size
+
+    def _start_crawler(self, range_: ValueRange, limits: Mapping[str, object]) -> Crawler:
+        crawler = self._start(bind_range(self._slice, self._variables, range_), limits)
+        crawler.shows_warnings = False  # they are in the notes
+        return crawler
+
+    def count_rows(self, range_: ValueRange) -> tuple[int | None, Mapping[str, str]]:
+        """Return the number of rows in a range, None if the endpoint does not say, and notes.
+
+        Raises
+        ------
+        GqlnbError
+            If the request fails.
+        """
+        limits = {"page_size": 1, "max_requests": 1}
+        for _ in range(ATTEMPTS_TO_COUNT):
+            crawler = self._start_crawler(range_, limits)
+            result = self._pager.run_crawler(crawler, progress=False)
+            count = _get_report(result).expected
+            if count is not None or not result.errors:
+                return count, read_notes(result.extensions)
+        result.raise_for_errors()
+        return None, {}
+
+    def read_range(
+        self, range_: ValueRange, total: int | None = None, *, whole: bool = False
+    ) -> RangeAnswer:
+        """Return the rows of a range, or a first part of them if they exceed the cap.
+
+        Parameters
+        ----------
+        range_
+            The range.
+        total
+            The number of rows in the whole list, if it is known.
+        whole
+            Whether to read on up to the cap if the endpoint counts more.
+
+        Raises
+        ------
+        GqlnbError
+            If a request fails, or the endpoint ignores the filter.
+        """
+        cap = self._slice.cap
+        limits = {"page_size": self._page_size, "max_requests": 1}
+        crawler = self._start_crawler(range_, limits)
+        if len(crawler.list_names) != 1:
+            names = ", ".join(crawler.list_names) or "none"
+            msg = f"A harvest takes a query with one list that has pages; it has: {names}."
+            raise QueryError(msg)
+        is_refused = False
+        result = self._pager.run_crawler(crawler, progress=False)
+        count = _get_report(result).expected
+        answer = self._build_answer(result, is_refused=False)
+        is_over = cap is not None and count is not None and count > cap
+        # Texts have no values in between, so that a division takes as many of them as possible.
+        if crawler.is_open and (whole or not is_over or answer.kind == "text"):
+            crawler.limits = replace(crawler.limits, max_requests=None, max_results=cap)
+            try:
+                result = self._pager.run_crawler(crawler, progress=False)
+            except QueryError as error:  # such as an offset beyond the cap
+                if not isinstance(error.result, Result):
+                    raise
+                result, is_refused = error.result, True
+            answer = self._build_answer(result, is_refused=is_refused)
+        self._check_filter(range_, answer, total)
+        return answer
+
+    def _build_answer(self, result: Result, *, is_refused: bool) -> RangeAnswer:
+        from gqlnb.result.frames import build_parquet_table
+
+        if not _get_report(result).got and find_refusal(result):
+            result.raise_for_errors()
+        report, cap, name = _get_report(result), self._slice.cap, self._slice.column
+        columns, nullable = read_list(result, self._path)
+        if name not in columns:
+            msg = (
+                f"The rows have no column {sanitize_text(name, 80)!r}. Select the field that the "
+                f"filter compares, or name one of: {', '.join(columns)}."
+            )
+            raise OptionError(msg)
+        table = build_parquet_table(columns, {"source": result.source})
+        values = columns[name].to_arrow()
+        is_over = cap is not None and max(report.expected or 0, report.got) > cap
+        may_be_cut = report.expected is None and cap is not None and report.got >= cap
+        is_left_off = report.ended != COMPLETE and (report.expected or 0) > report.got
+        return RangeAnswer(
+            table,
+            [value for value in values.to_pylist() if value is not None],
+            find_kind(values.type, name) if table.num_rows else "",
+            nullable.get(name, True),
+            self._find_id(columns),
+            report.expected,
+            report.got - table.num_rows,
+            report.requests,
+            is_refused or is_over or may_be_cut or is_left_off,
+            _find_doubt(result),
+            read_notes(result.extensions),
+            "" if table.num_rows else explain_absence(result.extensions),
+        )
+
+    def _find_id(self, columns: Mapping[str, FrameColumn]) -> str | None:
+        """Return the column that identifies a row."""
+        wanted = self._slice.id
+        if wanted is not None and wanted not in columns:
+            msg = f"The rows have no column {sanitize_text(wanted, 80)!r}, which id= names."
+            raise OptionError(msg)
+        return wanted or next((name for name in IDENTIFIERS if name in columns), None)
+
+    def _check_filter(self, range_: ValueRange, answer: RangeAnswer, total: int | None) -> None:
+        """Raise QueryError if the endpoint ignores the filter."""
+        if not answer.values:
+            return
+        like = answer.values[0]
+        low, high = (None if end is None else match_value(end, like) for end in range_)
+        # A cut is above a value that was seen, so the rows from there on are fewer.
+        is_cut = low is not None and range_.low != self._slice.least
+        is_ignored = is_cut and None is not total == answer.count and answer.kind == "text"
+        # Rows slightly outside are left to the counts, and so are a few whose value has changed
+        # since the endpoint's index was written.
+        outside = [value for value in answer.values if is_far_outside(value, ValueRange(low, high))]
+        changed = 0 if self._slice.fixed else max(2, len(answer.values) // 10)
+        if is_ignored or len(outside) > changed:
+            name, shown = self._slice.column, sanitize_text([*outside, answer.values[0]][0], 40)
+            msg = (
+                f"The endpoint returned {name} = {shown} for the range {range_}, so it ignores the "
+                f"filter or compares another field. Check {self._slice!r}."
+            )
+            raise QueryError(msg)
+
+
+def _get_report(result: Result) -> Report:
+    if result.report is None:
+        msg = "paging returned a result without a report"
+        raise AssertionError(msg)
+    return result.report
+
+
+def _find_doubt(result: Result) -> str:
+    """Return why completeness is not proved, as a sentence; empty if it is."""
+    report = _get_report(result)
+    if result.errors:
+        return f"A field failed: {format_error(result.errors[0])}"
+    if report.complete:
+        return ""
+    return report.doubts[0] if report.doubts else f"It ended: {report.ended}"

@@ -1,0 +1,197 @@
+"""The readers of a harvest in ranges: one range at a time for each account.
+
+GitHub's budget belongs to the account, so tokens of one account are readers of which the next one
+replaces the one that is refused.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from gqlnb.background import open_thread_pool
+from gqlnb.client.progress import announce_wait
+from gqlnb.errors import AuthError, GqlnbError, PartialError, QueryError, RateLimited
+from gqlnb.http.response_parser import find_refusal
+from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gqlnb.client.paging.pager import Pager
+    from gqlnb.client.range_harvest.range_reader import RangeReader
+
+    # The pagers of clients by account, and notes on clients that were refused.
+    FindAccounts = Callable[[], tuple[Mapping[str, Sequence[Pager]], list[str]]]
+
+__all__ = ["ReaderAccount", "ReaderPool"]
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+MAX_RATE_LIMITS = 8  # in a row, after which an account is given up
+
+
+@dataclass
+class ReaderAccount:
+    """An account with its readers.
+
+    Attributes
+    ----------
+    name
+        The login; empty if there is only one account.
+    readers
+        The readers of its tokens; the first one is in use.
+    limits
+        Rate limits in a row.
+    resumes_at
+        When it may read again, in seconds of time.monotonic().
+    """
+
+    name: str
+    readers: list[RangeReader]
+    limits: int = 0
+    resumes_at: float = 0.0
+
+
+class ReaderPool:
+    """Runs tasks with the readers of several accounts, in threads if there are several.
+
+    Parameters
+    ----------
+    accounts
+        The accounts.
+
+    Attributes
+    ----------
+    notes
+        The accounts that were refused or given up, as sentences.
+    """
+
+    def __init__(self, accounts: Sequence[ReaderAccount]) -> None:
+        self._accounts = list(accounts)
+        self.notes: list[str] = []
+
+    def call(self, task: Callable[[RangeReader], Answer]) -> Answer:
+        """Run one task, and return its result.
+
+        Raises
+        ------
+        GqlnbError
+            If it failed for good.
+        """
+        answers: list[Answer] = []
+        tasks = iter([task])
+        self.run(lambda: next(tasks, None), _call_task, lambda _, answer: answers.append(answer))
+        return answers[0]
+
+    def run(
+        self,
+        take_task: Callable[[], Task | None],
+        execute: Callable[[Task, RangeReader], Answer],
+        add_answer: Callable[[Task, Answer], object],
+    ) -> None:
+        """Run tasks until there are no more.
+
+        Parameters
+        ----------
+        take_task
+            Returns the next task; None if there is none before another answer.
+        execute
+            Runs a task; called in threads if there are several accounts.
+        add_answer
+            Called with each answer, in this thread.
+
+        Raises
+        ------
+        GqlnbError
+            If a task failed for good; the answers of the others are processed before.
+        """
+        running: dict[Future[Answer], tuple[Task, ReaderAccount]] = {}
+        again: list[Task] = []
+        failures: list[GqlnbError] = []
+        several = len(self._accounts) > 1
+        with open_thread_pool(len(self._accounts)) if several else nullcontext() as executor:
+            submit = _call_now if executor is None else executor.submit
+            while True:
+                while not failures and (account := self._find_idle(running)) is not None:
+                    task = again.pop() if again else take_task()
+                    if task is None:
+                        break
+                    running[submit(execute, task, account.readers[0])] = task, account
+                pause = self._compute_pause()
+                if not running:
+                    if not again or failures:
+                        break
+                    time.sleep(pause or 0)
+                done, _ = wait(running, pause if again else None, return_when=FIRST_COMPLETED)
+                for future in done:
+                    task, account = running.pop(future)
+                    try:
+                        answer = future.result()
+                    except GqlnbError as error:
+                        if self._continue_after(account, error):
+                            again.append(task)
+                        else:
+                            failures.append(error)
+                        continue
+                    account.limits = 0
+                    add_answer(task, answer)
+        if failures:
+            raise failures[0]
+
+    def _find_idle(
+        self, running: Mapping[Future[Answer], tuple[Task, ReaderAccount]]
+    ) -> ReaderAccount | None:
+        """Return an account that may read now; None if there is none."""
+        busy, now = [account for _, account in running.values()], time.monotonic()
+        # Compared by identity, as accounts may be equal.
+        free = (it for it in self._accounts if not any(it is each for each in busy))
+        return next((account for account in free if account.resumes_at <= now), None)
+
+    def _compute_pause(self) -> float | None:
+        """Return the seconds until a paused account may read again; None without one."""
+        now = time.monotonic()
+        pauses = [each.resumes_at - now for each in self._accounts if each.resumes_at > now]
+        return min(pauses, default=None)
+
+    def _continue_after(self, account: ReaderAccount, error: GqlnbError) -> bool:
+        """Return whether a failed request may succeed for another reader or later."""
+        refused = isinstance(error, QueryError | PartialError) and find_refusal(error.result)
+        refusal = refused or isinstance(error, AuthError)
+        if refusal and len(account.readers) > 1:
+            del account.readers[0]
+            return True
+        if len(self._accounts) < 2:
+            return False
+        if isinstance(error, RateLimited) and account.limits < MAX_RATE_LIMITS:
+            pause = DEFAULT_LIMIT_WAIT if error.wait is None else error.wait
+            account.limits += 1
+            account.resumes_at = time.monotonic() + pause
+            if all(each.resumes_at > time.monotonic() for each in self._accounts):
+                announce_wait(f"{error} Going on by itself.", pause)
+            return True
+        if refusal or isinstance(error, RateLimited):
+            self._accounts = [each for each in self._accounts if each is not account]
+            self.notes.append(f"{account.name} is refused; the others continue: {error}")
+            return True
+        return False
+
+
+def _call_task(task: Callable[[RangeReader], Answer], reader: RangeReader) -> Answer:
+    return task(reader)
+
+
+def _call_now(
+    execute: Callable[[Task, RangeReader], Answer], task: Task, reader: RangeReader
+) -> Future[Answer]:
+    """Run a task in this thread, as an executor would."""
+    future: Future[Answer] = Future()
+    try:
+        future.set_result(execute(task, reader))
+    except GqlnbError as error:
+        future.set_exception(error)
+    return future

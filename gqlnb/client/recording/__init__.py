@@ -1,0 +1,1 @@
+"""Recordings of responses: the file format, the transport, and the removal of secrets."""

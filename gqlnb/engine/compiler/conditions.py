@@ -1,0 +1,236 @@
+"""Conditions of fields: ``@skip`` and ``@include`` by variables, as branches of compiled code.
+
+Graphql-core evaluates the directives when it collects the fields of a selection. A plan for each
+combination of twelve variables would be 4,096 plans. So the directives are removed from a copy of
+the document, from which the fields are collected, and each field's conditions are tested in each
+run. That is the same only if each field with a condition is alone under its response name;
+otherwise the order of the fields, and the selections to be merged, depend on the values. Variables
+of such fields have a plan for each of their values.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+
+from graphql import (
+    BooleanValueNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    VariableNode,
+)
+
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, FieldGroup, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from graphql import DirectiveNode, DocumentNode, SelectionSetNode
+
+__all__ = ["Condition", "Conditions", "find_branch_variables"]
+
+# The name of a Boolean variable, and the value for which the field is in the answer.
+Condition: TypeAlias = tuple[str, bool]
+set_member = object.__setattr__  # nodes of graphql-core 3.3 are frozen; only new copies are set
+MAX_STEPS = 20_000  # selections looked at; fragments are looked at wherever they are used
+MAX_DEPTH = 60
+
+
+def read_condition(directive: DirectiveNode) -> Condition | None:
+    """Return the condition of a directive; None if it is not one by a variable."""
+    word, arguments = directive.name.value, directive.arguments or ()
+    if word not in ("skip", "include") or len(arguments) != 1 or arguments[0].name.value != "if":
+        return None
+    value = arguments[0].value
+    return (value.name.value, word == "include") if isinstance(value, VariableNode) else None
+
+
+def is_malformed(directive: DirectiveNode) -> bool:
+    """Return whether a directive is an error when graphql-core evaluates it."""
+    if directive.name.value not in ("skip", "include") or read_condition(directive):
+        return False
+    arguments = [(a.name.value, type(a.value)) for a in directive.arguments or ()]
+    return arguments != [("if", BooleanValueNode)]
+
+
+def list_selections(
+    selection_sets: Sequence[SelectionSetNode], fragments: Mapping[str, FragmentDefinitionNode]
+) -> Iterator[tuple[Any, list[Condition]]]:
+    """Yield the selections of merged selection sets, each with its conditions.
+
+    A fragment is entered at its first spread.
+    """
+    waiting: list[tuple[SelectionSetNode, list[Condition]]] = [(s, []) for s in selection_sets]
+    entered = set()
+    while waiting:
+        selection_set, above = waiting.pop()
+        for node in selection_set.selections:
+            own = map(read_condition, node.directives or ())
+            conditions = above + [condition for condition in own if condition is not None]
+            yield node, conditions
+            if isinstance(node, InlineFragmentNode):
+                waiting.append((node.selection_set, conditions))
+            elif isinstance(node, FragmentSpreadNode) and node.name.value not in entered:
+                entered.add(node.name.value)
+                if node.name.value in fragments:
+                    waiting.append((fragments[node.name.value].selection_set, conditions))
+
+
+class BranchSearch:
+    """Finds the variables of conditions that are not alone under their response name.
+
+    Attributes
+    ----------
+    clashing
+        The names of these variables.
+    """
+
+    def __init__(self, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
+        self.clashing: set[str] = set()
+        self._fragments = fragments
+        self._steps = 0
+
+    def search(self, selection_sets: Sequence[SelectionSetNode], depth: int) -> bool:
+        """Look through merged selection sets; return False if branches are not possible.
+
+        That is so if the search takes too long, or if a condition is an error, which graphql-core
+        meets only where the conditions before it hold.
+        """
+        groups: dict[tuple[type, str], list[tuple[Any, list[Condition]]]] = {}
+        for node, conditions in list_selections(selection_sets, self._fragments):
+            self._steps += 1
+            if self._steps > MAX_STEPS or depth > MAX_DEPTH:
+                return False
+            directives = node.directives or ()
+            if any(map(is_malformed, directives)):
+                return False
+            words = [directive.name.value for directive in directives]
+            if len(words) > len(set(words)):
+                self._add_clash(conditions)
+            if not isinstance(node, InlineFragmentNode):
+                # Spreads too: graphql-core enters a fragment at the first spread it includes.
+                name = (getattr(node, "alias", None) or node.name).value
+                groups.setdefault((type(node), name), []).append((node, conditions))
+        for group in groups.values():
+            for _, conditions in group if len(group) > 1 else ():
+                self._add_clash(conditions)
+            below = [node.selection_set for node, _ in group if getattr(node, "selection_set", 0)]
+            if below and not self.search(below, depth + 1):
+                return False
+        return True
+
+    def _add_clash(self, conditions: list[Condition]) -> None:
+        self.clashing.update(name for name, _ in conditions)
+
+
+def find_branch_variables(document: DocumentNode, names: Iterable[str]) -> frozenset[str]:
+    """Return the variables of ``@skip`` and ``@include`` that can decide branches.
+
+    Parameters
+    ----------
+    document
+        A document.
+    names
+        The variables that its directives ``@skip`` and ``@include`` read.
+    """
+    fragments = {d.name.value: d for d in document.definitions if is_fragment(d)}
+    search = BranchSearch(fragments)
+    for definition in document.definitions:
+        if isinstance(definition, OperationDefinitionNode) and not search.search(
+            [definition.selection_set], 0
+        ):
+            return frozenset()
+    return frozenset(names) - search.clashing
+
+
+def is_fragment(definition: object) -> TypeGuard[FragmentDefinitionNode]:
+    return isinstance(definition, FragmentDefinitionNode)
+
+
+class Conditions:
+    """The conditions of an operation, and a copy of it without their directives.
+
+    Parameters
+    ----------
+    operation, fragments
+        The operation, and the fragments by name, in the form of the installed graphql-core.
+    names
+        The variables of the conditions.
+
+    Attributes
+    ----------
+    operation, fragments
+        The copies.
+    """
+
+    def __init__(
+        self, operation: OperationDefinitionNode, fragments: Value, names: frozenset[str]
+    ) -> None:
+        self._names = names
+        self._originals: dict[int, FieldNode] = {}  # by id; this object keeps all nodes alive
+        self._copies: dict[int, FieldNode] = {}
+        self._fragments: dict[str, FragmentDefinitionNode] = {
+            name: fragment.definition if IS_GRAPHQL_33 else fragment
+            for name, fragment in fragments.items()
+        }
+        self.operation = self._copy_node(operation)
+        copies = {name: self._copy_node(node) for name, node in self._fragments.items()}
+        self.fragments = copies
+        if IS_GRAPHQL_33:
+            self.fragments = {
+                name: fragments[name]._replace(definition=node) for name, node in copies.items()
+            }
+
+    def _copy_node(self, root: Value) -> Value:
+        """Return a copy without the directives of the conditions."""
+        result = copy(root)
+        waiting = [result]
+        while waiting:
+            node = waiting.pop()
+            if getattr(node, "selection_set", None) is None:
+                continue
+            selection_set, originals = copy(node.selection_set), node.selection_set.selections
+            copies = tuple(map(copy, originals))
+            set_member(node, "selection_set", selection_set)
+            set_member(selection_set, "selections", copies)
+            waiting.extend(copies)
+            for original, selection in zip(originals, copies, strict=True):
+                kept = tuple(filter(self._is_kept, original.directives or ()))
+                set_member(selection, "directives", kept)
+                if isinstance(original, FieldNode):
+                    self._originals[id(selection)] = original
+                    self._copies[id(original)] = selection
+        return result
+
+    def _is_kept(self, directive: DirectiveNode) -> bool:
+        condition = read_condition(directive)
+        return condition is None or condition[0] not in self._names
+
+    def copy_group(self, group: FieldGroup) -> FieldGroup:
+        """Return a group of the document's fields with the copies of their nodes."""
+        return replace_nodes(group, self._copies)
+
+    def restore_groups(self, groups: Value) -> dict[str, FieldGroup]:
+        """Return collected groups with the nodes of the document."""
+        return {name: replace_nodes(group, self._originals) for name, group in groups.items()}
+
+    def list_conditions(
+        self, selection_sets: Sequence[SelectionSetNode]
+    ) -> dict[str, list[Condition]]:
+        """Return the conditions of the fields of merged selection sets, by response name."""
+        return {
+            (node.alias or node.name).value: found
+            for node, conditions in list_selections(selection_sets, self._fragments)
+            if isinstance(node, FieldNode)
+            and (found := [c for c in conditions if c[0] in self._names])
+        }
+
+
+def replace_nodes(group: FieldGroup, nodes: dict[int, FieldNode]) -> FieldGroup:
+    """Return a group with other nodes, by the id of each."""
+    if IS_GRAPHQL_33:
+        return [details._replace(node=nodes[id(details.node)]) for details in group]
+    return [nodes[id(node)] for node in group]

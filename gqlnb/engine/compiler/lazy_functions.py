@@ -1,0 +1,270 @@
+"""Compilation of the functions of a plan, each when it is first called."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections import deque
+from collections.abc import Mapping
+from itertools import chain, count
+from threading import RLock
+from typing import TYPE_CHECKING, cast
+from weakref import finalize
+
+from graphql import get_nullable_type, is_leaf_type
+
+from gqlnb.engine.compiler.executor import Info, strip_list_indices
+from gqlnb.engine.compiler.python_types import DICT, MAPPING, OBJECT, UNUSUAL, VARIANTS
+from gqlnb.engine.compiler.source_writer import SourceTooLongError, SourceWriter, write_literal
+from gqlnb.engine.graphql_compat import CORO, PLAIN_TYPES, AnyGraphQLType, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gqlnb.engine.compiler.executor import CompiledFunction, LazyPath, PlanExecutor
+    from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
+
+__all__ = ["PlanCompiler"]
+
+# Listed before their items are completed: iterating over them runs no user code.
+VIEWS = frozenset(
+    {type({}.keys()), type({}.values()), type({}.items()), set, frozenset, range, deque}
+)
+# The names that source_writer uses in its text, beside `kinds` of the plan.
+GLOBALS: dict[str, object] = {
+    "CORO": CORO,
+    "Info": Info,
+    "JSON": PLAIN_TYPES | {dict, list},
+    "PLAIN": PLAIN_TYPES,
+    "VIEWS": VIEWS,
+    "chain": chain,
+    "above": strip_list_indices,
+    "new": tuple.__new__,
+}
+# Names that the text tests with; as default arguments they are locals, which Python finds fastest.
+LOCAL_NAMES = ("CORO", "type", "str", "int", "float", "dict", "list", "tuple")
+# One pattern finds them all: a search for each takes a fifth of the time of compiling.
+LOCAL_NAME_PATTERN = re.compile(rf"\b(?:{'|'.join(LOCAL_NAMES)})\b")
+MAX_LABEL = 100  # characters
+SOURCE_NAMES = {DICT: "dicts", OBJECT: "objects", MAPPING: "mappings"}
+_serial = count(1)
+_forgotten: deque[str] = deque()  # places in linecache
+_lock = RLock()
+
+
+def format_source(label: str, writer: SourceWriter) -> str:
+    """Return the text of a function; its name is fixed, and its docstring is the label."""
+    body = "\n".join(writer.lines)
+    found = set(LOCAL_NAME_PATTERN.findall(body))
+    used = [f", {word}={word}" for word in LOCAL_NAMES if word in found]
+    names = [*writer.waiting_names, *writer.class_names]
+    first = [f" {' = '.join(names)} = None"] if names else []
+    docstring = f" {write_literal(label[:MAX_LABEL])}"
+    return "\n".join([f"def execute(s, p, x{''.join(used)}):", docstring, *first, body, ""])
+
+
+def forget_sources(places: list[str]) -> None:
+    # A collection may end a plan while `linecache.checkcache` walks over the entries, so they are
+    # removed with the next one that is added.
+    _forgotten.extend(places)
+
+
+def add_source(place: str, text: str) -> None:
+    """Show a generated text in tracebacks."""
+    while _forgotten:
+        linecache.cache.pop(_forgotten.popleft(), None)
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+
+
+def build_lazily(build: Callable[[int], CompiledFunction]) -> list[CompiledFunction]:
+    """Return functions by the kind of the source object; each is built when it is first called.
+
+    `build` returns the function for one of DICT, OBJECT and MAPPING.
+    """
+    variants: dict[int, CompiledFunction] = {}
+    functions: list[CompiledFunction] = []
+
+    def prepare(kind: int) -> CompiledFunction:
+        def build_and_call(source: Value, path: LazyPath, run: PlanExecutor) -> Value:
+            variant = VARIANTS[kind]
+            if variant not in variants:
+                variants[variant] = build(variant)
+            if functions[kind] is build_and_call:
+                functions[kind] = variants[variant]
+            return variants[variant](source, path, run)
+
+        return build_and_call
+
+    functions += map(prepare, range(len(VARIANTS)))
+    return functions
+
+
+class PlanCompiler:
+    """Compiles the functions of one plan.
+
+    Attributes
+    ----------
+    sources
+        The source text of each function, in the order of compilation.
+    """
+
+    def __init__(self, plan: OperationPlan) -> None:
+        self.plan = plan
+        self.sources: list[str] = []
+        self._rows: dict[tuple[object, ...], CompiledFunction] = {}
+
+    def compile_selection(self, selection: SelectionPlan) -> list[CompiledFunction]:
+        """Return the functions that execute a selection, by the kind of their source object."""
+
+        def execute_uncompiled(source: Value, path: LazyPath, run: PlanExecutor) -> Value:
+            return run.execute_uncompiled(selection, source, path)
+
+        def build(source_kind: int) -> CompiledFunction:
+            return self.build_function(
+                f"{selection.kind.name} of {selection.where}",
+                lambda writer: writer.write_selection(selection),
+                execute_uncompiled,
+                source_kind,
+            )
+
+        functions = build_lazily(build)
+        enter_object = functions[UNUSUAL]
+
+        def enter_unusual(source: Value, path: LazyPath, run: PlanExecutor) -> Value:
+            mapping = isinstance(source, Mapping)
+            return (execute_uncompiled if mapping else enter_object)(source, path, run)
+
+        functions[UNUSUAL] = enter_unusual
+        return functions
+
+    def compile_rows(
+        self, field: FieldPlan, kind: AnyGraphQLType, *, iterator: bool = False
+    ) -> CompiledFunction:
+        """Return a function that completes a list or tuple of a field.
+
+        With `iterator`, it completes any iterable, each item before the next one is taken.
+        """
+        # The nodes live as long as the plan; a field may have two plans.
+        key = (field.parent.name, *map(id, field.nodes), id(kind), iterator)
+        if key in self._rows:
+            return self._rows[key]
+
+        def complete_uncompiled(rows: Value, path: LazyPath, run: PlanExecutor) -> Value:
+            rows = chain((rows[0],), rows[1]) if iterator else rows
+            return run.complete_rows_uncompiled(rows, field, kind, path)
+
+        def build(source_kind: int) -> CompiledFunction:
+            return self.build_function(
+                f"list of {field.parent.name}.{field.name}",
+                lambda writer: writer.write_rows(field, kind, iterator=iterator),
+                complete_uncompiled,
+                source_kind,
+            )
+
+        functions, kinds = build_lazily(build), self.plan.cache.type_kinds
+        leaves = is_leaf_type(get_nullable_type(kind.of_type))
+
+        def enter(rows: Value, path: LazyPath, run: PlanExecutor) -> Value:
+            return functions[kinds[type(rows[0])]](rows, path, run) if rows else []
+
+        def enter_leaves(rows: Value, path: LazyPath, run: PlanExecutor) -> Value:
+            return functions[DICT](rows, path, run)
+
+        def enter_iterator(rows: Value, path: LazyPath, run: PlanExecutor) -> Value:
+            items = iter(rows)
+            for first in items:
+                function = functions[DICT if leaves else kinds[type(first)]]
+                return function((first, items), path, run)
+            return []
+
+        self._rows[key] = enter_iterator if iterator else enter_leaves if leaves else enter
+        return self._rows[key]
+
+    def compile_completer(self, field: FieldPlan) -> CompiledFunction:
+        """Return a function that completes the value of a field."""
+        return self.build_function(
+            f"value of {field.parent.name}.{field.name}",
+            lambda writer: writer.write_completer(field),
+            lambda value, path, run: run.complete_uncompiled(value, field, field.type, path),
+            DICT,
+        )
+
+    def compile_field(self, field: FieldPlan) -> CompiledFunction:
+        """Return a function that resolves and completes a field, given its parent."""
+
+        def execute_uncompiled(source: Value, path: LazyPath, run: PlanExecutor) -> Value:
+            place = (path, field.name, field.parent.name)
+            return run.execute_field_uncompiled(field, source, place)
+
+        def build(source_kind: int) -> CompiledFunction:
+            return self.build_function(
+                f"{field.parent.name}.{field.name}",
+                lambda writer: writer.write_single_field(field),
+                execute_uncompiled,
+                source_kind,
+            )
+
+        functions, kinds = build_lazily(build), self.plan.cache.type_kinds
+        functions[UNUSUAL] = execute_uncompiled
+
+        def enter(source: Value, path: LazyPath, run: PlanExecutor) -> Value:
+            kind = OBJECT if source is None else kinds[type(source)]
+            return functions[kind](source, path, run)
+
+        return enter
+
+    def write_selection_source(self, selection: SelectionPlan) -> str:
+        """Return the source of a selection for dicts, without compiling it."""
+        writer = SourceWriter(self.plan, self.compile_rows, DICT)
+        writer.write_selection(selection)
+        return format_source(f"{selection.kind.name} of {selection.where}, from dicts", writer)
+
+    def write_rows_source(self, field: FieldPlan, kind: AnyGraphQLType) -> str:
+        """Return the source of a list of dicts, without compiling it."""
+        writer = SourceWriter(self.plan, self.compile_rows, DICT)
+        writer.write_rows(field, kind)
+        return format_source(f"list of {field.parent.name}.{field.name}, from dicts", writer)
+
+    def build_function(
+        self,
+        label: str,
+        write: Callable[[SourceWriter], None],
+        uncompiled: CompiledFunction,
+        source_kind: int,
+    ) -> CompiledFunction:
+        """Write and compile a function; tracebacks show its source.
+
+        Parameters
+        ----------
+        label
+            The name of its subject.
+        write
+            Writes the body.
+        uncompiled
+            The function to use instead if the plan's source would become too long.
+        source_kind
+            The kind of the source objects it is written for.
+        """
+        plan = self.plan
+        writer = SourceWriter(plan, self.compile_rows, source_kind)
+        try:
+            with _lock:  # writing changes the plan, which threads share
+                write(writer)
+        except SourceTooLongError:
+            return uncompiled
+        label = f"{label}, from {SOURCE_NAMES[source_kind]}"
+        text = format_source(label, writer)
+        # A hand-built document or schema may hold any text as a name.
+        place = f"<gqlnb {next(_serial)}: {re.sub('[^ ,.0-9A-Za-z_]', '?', label)[:MAX_LABEL]}>"
+        namespace = {**GLOBALS, "kinds": plan.cache.type_kinds, **writer.constants}
+        # Of the document and the schema, the text holds string literals only (write_literal), and
+        # attribute names that are identifiers.
+        exec(compile(text, place, "exec"), namespace)  # noqa: S102
+        add_source(place, text)
+        if not plan.source_names:
+            finalize(plan, forget_sources, plan.source_names)
+        plan.source_names.append(place)
+        plan.source_size += len(text)
+        plan.cache.count_source(len(text))
+        self.sources.append(text)
+        return cast("CompiledFunction", namespace["execute"])

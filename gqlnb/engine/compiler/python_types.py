@@ -1,0 +1,75 @@
+"""The kinds of Python types, which decide how compiled code reads the fields of a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import CoroutineType, GeneratorType
+
+from graphql import Undefined
+
+from gqlnb.engine.graphql_compat import Value
+
+__all__ = [
+    "DICT",
+    "FIRST_COMPUTED",
+    "MAPPING",
+    "MAX_TYPES",
+    "OBJECT",
+    "UNUSUAL",
+    "VARIANTS",
+    "TypeKinds",
+]
+
+MAX_TYPES = 1000  # Python types remembered; a program has few whose values it serves
+
+# A dict; another object, whose attributes are its fields; another mapping; objects and mappings
+# with a __getattr__, which may answer for __await__ too; and values left to graphql-core: null,
+# exceptions, awaitables, callables, and types with their own __getattribute__ or __class__.
+UNUSUAL, DICT, OBJECT, MAPPING, COMPUTED_OBJECT, COMPUTED_MAPPING = range(6)
+FIRST_COMPUTED = COMPUTED_OBJECT
+# By kind: the one of DICT, OBJECT and MAPPING whose compiled functions read its values.
+VARIANTS = (OBJECT, DICT, OBJECT, MAPPING, OBJECT, MAPPING)
+NEVER_OBJECTS = (
+    BaseException,
+    CoroutineType,
+    GeneratorType,
+    type,
+    type(None),
+    type(Undefined),
+)
+
+
+class TypeKinds(dict[type, int]):
+    """The kinds of Python types; a type is classified when it is first looked up."""
+
+    def __missing__(self, cls: type) -> int:
+        if len(self) > MAX_TYPES:
+            self.clear()
+        kind = self[cls] = classify_type(cls)
+        return kind
+
+
+def classify_type(cls: type) -> int:
+    """Return the kind of a Python type."""
+    if cls is dict:
+        return DICT
+    # Not hasattr: every class has __call__, through its metaclass.
+    members = {name for base in cls.__mro__ if base is not object for name in vars(base)}
+    reads: object = cls.__getattribute__
+    # Methods in C, such as SimpleNamespace's, look attributes up like object's own.
+    overridden = type(reads).__name__ != "wrapper_descriptor" or "__class__" in members
+    if overridden or issubclass(cls, NEVER_OBJECTS) or members & {"__call__", "__await__"}:
+        return UNUSUAL
+    kind = MAPPING if issubclass(cls, Mapping) else OBJECT
+    if "__getattr__" in members and not is_closed_model(cls):
+        return COMPUTED_MAPPING if kind == MAPPING else COMPUTED_OBJECT
+    return kind
+
+
+def is_closed_model(cls: Value) -> bool:
+    """Return whether a type is a pydantic model without extra attributes."""
+    # Its `__getattr__` finds private and extra attributes only, never `__await__`; asking each
+    # object would take ten times as long as reading its fields.
+    if getattr(cls.__getattr__, "__module__", None) != "pydantic.main":
+        return False
+    return getattr(cls, "model_config", {}).get("extra") != "allow"

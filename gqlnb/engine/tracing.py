@@ -1,0 +1,178 @@
+"""OpenTelemetry spans for operations and resolvers, on a copy of a schema.
+
+A copy costs nothing where it is not used: neither the plans nor the resolvers of the schema itself
+ask whether they are traced.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Awaitable, Callable, Mapping
+from functools import update_wrapper
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any
+
+from graphql import GraphQLObjectType
+
+from gqlnb.engine.graphql_compat import Value
+from gqlnb.engine.schema_adapters import SchemaAdapter, StrawberryAdapter
+from gqlnb.errors import SchemaError
+from gqlnb.optional_imports import import_optional
+from gqlnb.result.result import Result
+
+if TYPE_CHECKING:
+    from graphql import GraphQLResolveInfo, GraphQLSchema
+
+    from gqlnb.document.document import Document
+    from gqlnb.engine.execution_budget import ExecutionBudget
+
+__all__ = ["build_traced_adapter"]
+
+
+class OperationTracer:
+    """Makes the spans of one schema.
+
+    Parameters
+    ----------
+    provider
+        The ``TracerProvider``; None for the global one.
+    """
+
+    def __init__(self, provider: object) -> None:
+        self.api = import_optional("opentelemetry.trace", "tracing", "trace operations")
+        self.tracer: Any = self.api.get_tracer("gqlnb", tracer_provider=provider)
+
+    def begin_operation(self, document: Document) -> Value:
+        """Return the span of an operation, named as the semantic conventions of GraphQL say.
+
+        The text is left out: its literals may be secrets.
+        """
+        attributes = {"graphql.operation.type": document.kind}
+        if document.name:
+            attributes["graphql.operation.name"] = document.name
+        kind = self.api.SpanKind.SERVER
+        return self.tracer.start_span(document.kind, attributes=attributes, kind=kind)
+
+    def use(self, span: Value) -> Value:
+        """Return a context manager in which a span is the current one; it ends no span."""
+        return self.api.use_span(span, end_on_exit=False)
+
+    def end_operation(self, span: Value, result: Result) -> Result:
+        """End the span of an operation, and return its result."""
+        if result.errors:
+            span.set_attribute("graphql.error.count", len(result.errors))
+            span.set_status(self.api.StatusCode.ERROR)
+        span.end()
+        return result
+
+    def wrap_resolver(self, resolve: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a resolver with a span for each call, until its value is awaited."""
+
+        def resolve_traced(
+            source: object, info: GraphQLResolveInfo[Any], /, **args: object
+        ) -> Value:
+            name = f"{info.parent_type.name}.{info.field_name}"
+            attributes = {
+                "graphql.field.name": info.field_name,
+                "graphql.field.path": ".".join(map(str, info.path.as_list())),
+                "graphql.field.type": str(info.return_type),
+            }
+            span = self.tracer.start_span(f"graphql.resolve {name}", attributes=attributes)
+            is_pending = False
+            try:
+                with self.use(span):
+                    value = resolve(source, info, **args)
+                is_pending = isawaitable(value)
+                return self._await_in(span, value) if is_pending else value
+            finally:
+                if not is_pending:
+                    span.end()
+
+        return update_wrapper(resolve_traced, resolve, updated=())
+
+    async def _await_in(self, span: Value, value: Awaitable[Any]) -> Value:
+        try:
+            with self.use(span):
+                return await value
+        finally:
+            span.end()
+
+
+class TracedAdapter(SchemaAdapter):
+    """Executes documents like another adapter, each within a span."""
+
+    tracer: OperationTracer
+
+    def execute_document(
+        self,
+        document: Document,
+        variables: Mapping[str, object],
+        context: object = None,
+        root: object = None,
+        budget: ExecutionBudget | None = None,
+    ) -> Result | Awaitable[Result]:
+        """Execute a document; its span ends with the execution."""
+        span, outcome = self.tracer.begin_operation(document), None
+        try:
+            with self.tracer.use(span):
+                outcome = super().execute_document(document, variables, context, root, budget)
+        finally:
+            if outcome is None:
+                span.end()
+        if isinstance(outcome, Result):
+            return self.tracer.end_operation(span, outcome)
+        return self._await_outcome(span, outcome)
+
+    async def _await_outcome(self, span: Value, pending: Awaitable[Result]) -> Result:
+        try:
+            with self.tracer.use(span):
+                result = await pending
+        except BaseException:
+            span.end()
+            raise
+        return self.tracer.end_operation(span, result)
+
+
+class TracedStrawberryAdapter(TracedAdapter, StrawberryAdapter):
+    """The same for a Strawberry schema that the compiled engine executes."""
+
+
+def copy_schema(schema: GraphQLSchema) -> GraphQLSchema:
+    """Return a schema with types and fields of its own, and the same functions."""
+    bare = copy.copy(schema)
+    bare.extensions = {}  # other libraries keep objects there that can't be copied
+    copied = copy.deepcopy(bare)
+    copied.extensions = schema.extensions
+    return copied
+
+
+def build_traced_adapter(adapter: SchemaAdapter, provider: object) -> SchemaAdapter:
+    """Return an adapter of a copy of a schema, with spans for resolvers and operations.
+
+    Raises
+    ------
+    SchemaError
+        If Strawberry executes the schema.
+    MissingExtraError
+        If OpenTelemetry's API is not installed.
+    """
+    tracer = OperationTracer(provider)
+    is_strawberry = isinstance(adapter, StrawberryAdapter)
+    if is_strawberry and adapter.reason is not None:
+        msg = (
+            f"{adapter.reason}, so that its operations can't be traced here. "
+            "Add Strawberry's own OpenTelemetryExtension to its extensions."
+        )
+        raise SchemaError(msg)
+    traced: Any = copy.copy(adapter)
+    for name in ("_executable", "delivers_parts"):  # cached for the original
+        vars(traced).pop(name, None)
+    traced.__class__ = TracedStrawberryAdapter if is_strawberry else TracedAdapter
+    traced.tracer = tracer
+    traced.graphql = copy_schema(adapter.graphql)
+    for kind in traced.graphql.type_map.values():
+        if isinstance(kind, GraphQLObjectType) and not kind.name.startswith("__"):
+            for field in kind.fields.values():
+                if field.resolve is not None:
+                    field.resolve = tracer.wrap_resolver(field.resolve)
+    return traced  # type: ignore[no-any-return]

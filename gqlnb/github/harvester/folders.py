@@ -1,0 +1,317 @@
+"""Reading the folder of a harvest, also while it grows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gqlnb.client.range_harvest.harvest_log import COVERAGE_NAME, LOG_NAME, LogHeader
+from gqlnb.client.range_harvest.harvest_result import build_range_frame
+from gqlnb.client.range_harvest.range_state import RangeCoverage
+from gqlnb.client.range_harvest.range_store import compare_hashes, concat_tables, hash_rows
+from gqlnb.errors import FrameError, OptionError, sanitize_text
+from gqlnb.github.harvester.parquet_parts import build_repository_frame, concat_batches, read_part
+from gqlnb.github.harvester.search_windows import Coverage
+from gqlnb.optional_imports import import_optional
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    from gqlnb.client.range_harvest.range_state import Changes
+    from gqlnb.github.harvester.field_columns import FieldColumns
+
+__all__ = ["HarvestFolder", "open_folder"]
+
+
+class LogLine(msgspec.Struct):
+    """The kind of a line of a log."""
+
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HarvestFolder:
+    """The parts that a harvest has written to its folder so far.
+
+    While the harvest runs, the rows of its last, unfinished part are not among them, and a row that
+    moved between two searches may come twice; a finished harvest has each once.
+
+    Attributes
+    ----------
+    path
+        The folder.
+
+    Examples
+    --------
+    >>> folder = gqlnb.github.open("harvest")  # doctest: +SKIP
+    >>> folder.duckdb().filter("stargazers > 1000").df()  # doctest: +SKIP
+    """
+
+    path: Path
+
+    @property
+    def parts(self) -> list[Path]:
+        """The Parquet files, in the order in which they were written."""
+        return sorted(self.path.glob("part-*.parquet"))
+
+    @property
+    def coverage(self) -> Coverage | RangeCoverage | None:
+        """The completeness and the cost; None while the harvest is not finished.
+
+        A RangeCoverage of harvests in ranges: of ``type=``, and of :meth:`gqlnb.Client.harvest`.
+        """
+        try:
+            report = (self.path / COVERAGE_NAME).read_bytes()
+        except FileNotFoundError:
+            return None
+        if self._has_ranges:
+            return msgspec.json.decode(report, type=RangeCoverage)
+        return msgspec.json.decode(report, type=Coverage)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the harvest is finished, and its completeness is proved."""
+        coverage = self.coverage
+        return coverage is not None and coverage.complete
+
+    def arrow(self) -> pa.Table:
+        """Return the rows as an Arrow table; it must fit into memory.
+
+        Returns
+        -------
+        pyarrow.Table
+            The rows in the order in which they were written; empty if there is no part yet.
+        """
+        if self._has_ranges:
+            return concat_tables(self._load_parts())
+        return self._load_rows(self._build_own_columns())
+
+    def _load_parts(self) -> list[pa.Table]:
+        import pyarrow.parquet as pq
+
+        return [pq.read_table(name) for name in self._list_names()]
+
+    def frame(self, *, explode: str | None = None) -> pd.DataFrame:
+        """Return the rows as a DataFrame; it must fit into memory.
+
+        Parameters
+        ----------
+        explode
+            As for :meth:`gqlnb.github.Harvest.frame`; only of repositories.
+
+        Returns
+        -------
+        DataFrame
+            The columns of :meth:`gqlnb.github.Harvest.frame`, sorted by stars, owner and name; or
+            of a harvest in ranges the columns of its rows, in the order in which they were read.
+
+        Raises
+        ------
+        FrameError
+            If the rows have no list `explode`.
+        OptionError
+            If there is no part of a harvest in ranges yet, whose columns are not known.
+        """
+        if self._has_ranges:
+            if explode is not None:
+                msg = f"explode={sanitize_text(repr(explode), 80)}: only harvests of repositories."
+                raise FrameError(msg)
+            return build_range_frame(self._load_parts())
+        columns = self._build_own_columns()
+        return build_repository_frame(self._load_rows(columns), columns, explode)
+
+    def find_changes(self, before: HarvestFolder) -> Changes:
+        """Compare the rows with those of an earlier harvest, by id.
+
+        Parameters
+        ----------
+        before
+            The folder of a harvest with the same fields; of repositories the same ones, since a
+            search cannot select those whose stars have changed.
+
+        Returns
+        -------
+        Changes
+            The ids of the rows that are ``added``, ``changed`` in any column, and ``removed``:
+            gone, or not found by the query any more.
+
+        Raises
+        ------
+        OptionError
+            If the rows have other columns, or no ids.
+
+        Warns
+        -----
+        UserWarning
+            If one of the harvests is not proved complete, so that rows may appear as added or
+            removed that the other one missed.
+        """
+        old, new = before.arrow(), self.arrow()
+        names, others = set(old.column_names), set(new.column_names)
+        if names != others or "id" not in names:
+            differing = ", ".join(sorted(names ^ others))
+            reason = f"only one of them has {differing}" if differing else "their rows have no id"
+            msg = f"These harvests cannot be compared by id: {reason}."
+            raise OptionError(msg)
+        for folder in (before, self):
+            if not folder.complete:
+                path = sanitize_text(folder.path, 120)
+                msg = (
+                    f"{path} is not proved complete: rows it lacks may appear as added or removed."
+                )
+                warnings.warn(msg, stacklevel=2)
+        tables = [table.select(sorted(names)) for table in (old, new)]
+        return compare_hashes(*(hash_rows(each, each["id"].to_pylist()) for each in tables))
+
+    @property
+    def fields(self) -> str | None:
+        """The harvest's own fields, as GraphQL; None without."""
+        return self._read_header().fields
+
+    def _read_header(self) -> LogHeader:
+        with (self.path / LOG_NAME).open("rb") as log:
+            return msgspec.json.decode(log.readline(), type=LogHeader)
+
+    @property
+    def _has_ranges(self) -> bool:
+        """Whether it is of a harvest in ranges, according to the second line of its log."""
+        with (self.path / LOG_NAME).open("rb") as log:
+            log.readline()
+            return msgspec.json.decode(log.readline() or b"{}", type=LogLine).type == "state"
+
+    def _build_own_columns(self) -> FieldColumns | None:
+        from gqlnb.github.harvester.field_columns import restore_columns
+
+        header = self._read_header()
+        return None if header.fields is None else restore_columns(header.fields, header.shape)
+
+    def _load_rows(self, columns: FieldColumns | None) -> pa.Table:
+        return concat_batches(
+            (batch for path in self.parts for batch in read_part(path).to_batches()),
+            () if columns is None else columns.arrow_fields,
+        )
+
+    def dataset(self) -> ds.Dataset:
+        """Return a lazy Arrow dataset of the present parts.
+
+        Returns
+        -------
+        pyarrow.dataset.Dataset
+            The rows of these files, read when it is queried.
+
+        Raises
+        ------
+        OptionError
+            If there is no part yet.
+        """
+        import pyarrow as pa
+        import pyarrow.dataset
+        import pyarrow.parquet as pq
+
+        names, schema = self._list_names(), None
+        if (
+            self._has_ranges
+        ):  # without a schema of the endpoint, a column without values has no type
+            types = [pq.read_schema(name).remove_metadata() for name in names]
+            schema = pa.unify_schemas(types, promote_options="permissive")
+        return pyarrow.dataset.dataset(names, schema, format="parquet")
+
+    def duckdb(self) -> Any:  # noqa: ANN401 - duckdb is optional
+        """Return a lazy DuckDB relation of the present parts.
+
+        Returns
+        -------
+        duckdb.DuckDBPyRelation
+            The rows of these files, read when it is queried.
+
+        Raises
+        ------
+        OptionError
+            If there is no part yet.
+        MissingExtraError
+            If DuckDB is not installed.
+        """
+        duckdb = import_optional("duckdb", "duckdb", "read a harvest with DuckDB")
+        return duckdb.read_parquet(self._list_names(), union_by_name=True)
+
+    def polars(self) -> Any:  # noqa: ANN401 - polars is optional
+        """Return a Polars LazyFrame of the present parts.
+
+        Returns
+        -------
+        polars.LazyFrame
+            The rows of these files, read when it is collected.
+
+        Raises
+        ------
+        OptionError
+            If there is no part yet.
+        MissingExtraError
+            If Polars is not installed.
+        """
+        polars = import_optional("polars", "polars", "read a harvest with Polars")
+        if self._has_ranges:
+            return polars.scan_pyarrow_dataset(self.dataset())
+        return polars.scan_parquet(self._list_names())
+
+    def _list_names(self) -> list[str]:
+        """Return the names of the present parts; raise OptionError if there is none yet."""
+        names = [str(path) for path in self.parts]
+        if not names:
+            msg = f"{sanitize_text(self.path, 120)} has no part yet: the first one is being filled."
+            raise OptionError(msg)
+        return names
+
+    def __repr__(self) -> str:
+        coverage = self.coverage
+        state = "not finished"
+        if coverage is not None:
+            state = "complete" if coverage.complete else "not complete"
+            state = f"{coverage.got:,} rows, {state}"
+        return f"HarvestFolder({str(self.path)!r}: {len(self.parts)} parts, {state})"
+
+
+def open_folder(folder: str | os.PathLike[str]) -> HarvestFolder:
+    """Open the folder of a harvest, finished or not, to read its rows.
+
+    Parameters
+    ----------
+    folder
+        The `out` of :func:`gqlnb.github.harvest` or :meth:`gqlnb.Client.harvest`.
+
+    Returns
+    -------
+    HarvestFolder
+        Its rows as Arrow, pandas, DuckDB or Polars, and the coverage.
+
+    Raises
+    ------
+    OptionError
+        If it is not the folder of a harvest.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gqlnb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = gqlnb.github.harvest(">100000", out=folder, progress=False)
+    ...     found = gqlnb.github.open(folder)
+    ...     found.complete, len(found.arrow())
+    (True, 119)
+    """
+    path = Path(folder).expanduser()
+    if not (path / LOG_NAME).exists():
+        msg = (
+            f"{sanitize_text(path, 120)} is not the folder of a harvest: it has no {LOG_NAME}. "
+            "Give the folder that was out= of a harvest."
+        )
+        raise OptionError(msg)
+    return HarvestFolder(path)

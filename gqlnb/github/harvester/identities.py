@@ -1,0 +1,162 @@
+"""The accounts of a harvest: each has its own budget, and one request in flight.
+
+GitHub's budget belongs to the account, not to the token, so tokens of one account are one
+:class:`Identity`; the others replace its first token if that is refused.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gqlnb.errors import AuthError, GqlnbError
+from gqlnb.github.harvester.requests import PortableClient
+from gqlnb.http.rate_limit_rules import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gqlnb.client.client import Client
+
+__all__ = ["Identity", "group_clients", "sum_budgets"]
+
+MAX_SHOWN = 4  # accounts beside a progress bar
+IDENTITY_QUERY = "{ viewer { login } }"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AccountBudgets(Budget):
+    """The budgets of several accounts together.
+
+    Attributes
+    ----------
+    accounts
+        Name and rest of each, as text.
+    """
+
+    accounts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        total = Budget.__str__(self)
+        if len(self.accounts) > MAX_SHOWN:
+            return f"{len(self.accounts)} accounts: {total}"
+        return f"{total} ({', '.join(self.accounts)})"
+
+
+class Identity:
+    """An account with its clients and its state in a harvest.
+
+    Parameters
+    ----------
+    name
+        The login, or the number of the client if the endpoint does not say the login.
+    client
+        Its first client.
+
+    Attributes
+    ----------
+    requests, in_flight
+        Numbers of requests answered, and on their way.
+    width
+        Requests that the endpoint accepts at once.
+    limits
+        Rate limits in a row.
+    refusal
+        The reason for which it sends no more requests; empty while it does.
+    budget
+        The remaining budget; None if unknown.
+    """
+
+    def __init__(self, name: str, client: Client) -> None:
+        self.name = name
+        self.clients = [PortableClient(client)]
+        self.requests = self.in_flight = self.limits = 0
+        self.width = 1
+        self.refusal = ""
+        self.budget: Budget | None = None
+        self._paused_until = 0.0  # in time.monotonic()
+
+    @property
+    def client(self) -> PortableClient:
+        """The client in use."""
+        return self.clients[0]
+
+    def pause(self, seconds: float) -> None:
+        """Send no request for a while."""
+        self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+
+    def compute_pause(self) -> float:
+        """Return the seconds until the next request may be sent."""
+        return max(0.0, self._paused_until - time.monotonic())
+
+    def refuse(self, error: GqlnbError) -> None:
+        """Replace the client, or stop the identity if it was the last."""
+        if isinstance(error, AuthError) and len(self.clients) > 1:
+            del self.clients[0]
+        else:
+            self.refusal = str(error)
+
+    def describe_budget(self) -> str:
+        """Return its name and the points it has left."""
+        left = self.budget.remaining if self.budget else None
+        state = "?" if left is None else f"{left:,.0f}"
+        return f"{self.name} {'refused' if self.refusal else state}"
+
+    def __repr__(self) -> str:
+        state = f", refused: {self.refusal}" if self.refusal else ""
+        budget = f", {self.budget}" if self.budget else ""
+        return f"{self.name}: {self.requests:,} requests{budget}{state}"
+
+
+def group_clients(clients: Sequence[Client]) -> tuple[list[Identity], list[str]]:
+    """Return the identities of clients, and notes on those that were refused.
+
+    Raises
+    ------
+    AuthError
+        If all are refused.
+    """
+    if len(clients) == 1:
+        return [Identity("client 1", clients[0])], []
+    identities: dict[str, Identity] = {}
+    notes, refusals = list[str](), list[AuthError]()
+    for number, client in enumerate(clients, 1):
+        login = _read_login(client)  # one after another: they may be of one account
+        if isinstance(login, AuthError):
+            notes.append(f"Client {number} is not used: {login}")
+            refusals.append(login)
+            continue
+        name = login or f"client {number}"
+        if name in identities:
+            identities[name].clients.append(PortableClient(client))
+        else:
+            identities[name] = Identity(name, client)
+    if not identities:
+        raise refusals[0]
+    return list(identities.values()), notes
+
+
+def _read_login(client: Client) -> str | AuthError | None:
+    """Return the login of a client's account; None if the endpoint does not say it."""
+    try:
+        return str(client.execute(IDENTITY_QUERY).data["viewer"]["login"])
+    except AuthError as error:
+        return error
+    except (GqlnbError, KeyError, TypeError):
+        return None  # such as the token of an installation, which has no viewer
+
+
+def sum_budgets(identities: Sequence[Identity]) -> Budget | None:
+    """Return the budget of all identities together, until the first one is renewed."""
+    known = [each.budget for each in identities if each.budget is not None and not each.refusal]
+    if len(identities) < 2:
+        return known[0] if known else None
+    left = [each.remaining for each in known if each.remaining is not None]
+    return AccountBudgets(
+        limit=sum(each.limit or 0 for each in known) or None,
+        remaining=sum(left) if left and len(left) == len(known) else None,
+        reset=min((each.reset for each in known if each.reset), default=None),
+        cost=known[-1].cost if known else None,
+        accounts=tuple(each.describe_budget() for each in identities),
+    )

@@ -1,0 +1,338 @@
+"""The caller's own fields of a harvest: a selection on Repository, checked against the schema."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+from graphql import (
+    DocumentNode,
+    EnumValueNode,
+    FieldNode,
+    FragmentSpreadNode,
+    GraphQLError,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    OperationType,
+    SelectionSetNode,
+    VariableNode,
+    Visitor,
+    is_abstract_type,
+    visit,
+)
+
+from gqlnb.document.document import Document
+from gqlnb.document.syntax import normalize_document, parse_source
+from gqlnb.errors import Problem, QueryError, sanitize_text
+from gqlnb.github.query_cost import iter_fields
+from gqlnb.result.shape import Shape, build_response_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from graphql import FragmentDefinitionNode, GraphQLSchema, SelectionNode
+
+__all__ = [
+    "ALIAS_PREFIX",
+    "BASE_COLUMNS",
+    "ERRORS_KEY",
+    "OwnFields",
+    "RowShape",
+    "drop_fields",
+    "parse_fields",
+]
+
+NODE_TYPE = "Repository"
+#: The prefix of the response names of the harvest's own fields, beside those of the caller.
+ALIAS_PREFIX = "harvest_"
+#: The member of a node's JSON with the reasons of the errors in its fields.
+ERRORS_KEY = f"{ALIAS_PREFIX}errors"
+BASE_COLUMNS = ("name", "owner", "stargazers", "created_at", "id")
+_SAME_FIELDS = {"name": "name", "id": "id"}  # columns that a field of the caller may repeat
+_HEAD = f'{{ search(query: "", type: REPOSITORY, first: 1) {{ nodes {{ ... on {NODE_TYPE} {{\n'
+_TAIL = "\n} } } }"
+_DOCUMENT_START = re.compile(r"(?:\s|,|#[^\n]*)*(?:\{|(?:query|mutation|subscription|fragment)\b)")
+
+
+class RowShape(msgspec.Struct, omit_defaults=True):
+    """The part of a :class:`Shape` that decides about columns, as it is written to a folder."""
+
+    type: str | None = None
+    lists: int = 0
+    values: tuple[str, ...] = ()
+    children: dict[str, RowShape] = {}
+    field: str = ""
+    like: str = ""
+
+    @classmethod
+    def extract(cls, shape: Shape) -> RowShape:
+        """Return the part of a shape and of the shapes below it."""
+        children = {name: cls.extract(child) for name, child in shape.children.items()}
+        return cls(shape.type, shape.lists, shape.values, children, shape.field_name, shape.like)
+
+    def restore(self) -> Shape:
+        """Return a shape in which everything may be null."""
+        children = {name: child.restore() for name, child in self.children.items()}
+        return Shape(
+            self.type,
+            self.lists,
+            self.values,
+            children,
+            composite=bool(children),
+            field_name=self.field,
+            like=self.like,
+        )
+
+
+class OwnFields(msgspec.Struct, frozen=True):
+    """Fields that a harvest fetches of each repository, beside its own.
+
+    Attributes
+    ----------
+    text
+        The selection on one line, without fragments and comments.
+    shape
+        The shape of a repository with them.
+    """
+
+    text: str
+    shape: RowShape
+
+
+def parse_fields(text: str, schema: GraphQLSchema, source: str) -> OwnFields:
+    """Check fields against the schema of an endpoint.
+
+    Parameters
+    ----------
+    text
+        A selection on Repository; or a query with ``search(type: REPOSITORY)``, of which the
+        selection on Repository is taken, with its fragments inlined.
+    schema
+        The schema of the endpoint.
+    source
+        The endpoint, as it is shown.
+
+    Returns
+    -------
+    OwnFields
+        The selection and its shape.
+
+    Raises
+    ------
+    QueryError
+        If the text has an error, with line, column and caret; if it uses variables, or names that
+        the harvest needs.
+    """
+    if not str(text).strip() or type(text) is not str:
+        msg = (
+            "fields= takes a selection on Repository, such as 'forkCount licenseInfo { spdxId }', "
+            f"not {sanitize_text(repr(text), 80)}."
+        )
+        raise QueryError(msg)
+    if NODE_TYPE not in schema.type_map:
+        msg = f"The schema of {source} is not GitHub-shaped: it has no type {NODE_TYPE!r}."
+        raise QueryError(msg)
+    document = _parse_whole_query(text, schema) if _DOCUMENT_START.match(text) else None
+    if document is None:
+        document = _parse_selection(text, schema)
+    found = build_response_shape(document, {}).children["search"].children["nodes"]
+    _check_names(found)
+    (search,) = document.operation.selection_set.selections
+    return OwnFields(_print_selections(_get_repository_set(search)), RowShape.extract(found))
+
+
+# -- a selection
+
+
+def _parse_selection(text: str, schema: GraphQLSchema) -> Document:
+    """Return the document of a search with a selection on Repository, with or without braces."""
+    stripped = text.strip()
+    if stripped.startswith("{") and stripped.endswith("}"):
+        text = text.replace("{", " ", 1)
+        text = " ".join(text.rsplit("}", 1))
+    try:
+        document = Document.parse(f"{_HEAD}{text}{_TAIL}", schema)
+        (search,) = document.operation.selection_set.selections
+        _get_repository_set(search)
+    except QueryError as error:
+        problems = [_move_problem(problem, text) for problem in error.problems]
+    except ValueError:  # braces that close those around the text
+        problems = [Problem("Syntax Error: the fields have a '}' too many.")]
+    else:
+        return document
+    raise QueryError(text=text, problems=problems)
+
+
+def _move_problem(problem: Problem, text: str) -> Problem:
+    """Return a problem of the document around a text at its place in the text."""
+    if "Variable" in problem.message and "is not defined" in problem.message:
+        problem = replace(problem, hint="fields= takes no variables: write the value itself.")
+    if problem.line is None:
+        return problem
+    lines = text.split("\n")
+    if problem.line - 1 > len(lines):  # the parser did not meet its end where the text ends
+        fault = "have a '}' too many"
+        if text.count("}") <= text.count("{"):
+            fault = "end too early, with an open '{' or '('"
+        message = f"Syntax Error: the fields {fault}."
+        return replace(problem, message=message, line=len(lines), column=len(lines[-1]) + 1)
+    return replace(problem, line=max(1, problem.line - 1))
+
+
+def _get_repository_set(search: SelectionNode) -> SelectionSetNode:
+    """Return the selections on Repository of the search that surrounds them.
+
+    Raises
+    ------
+    ValueError
+        If it is another search.
+    """
+    node: Any = search
+    for _ in range(2):
+        (node,) = node.selection_set.selections
+    selections: SelectionSetNode = node.selection_set
+    return selections
+
+
+def _print_selections(selections: SelectionSetNode) -> str:
+    operation = OperationDefinitionNode(operation=OperationType.QUERY, selection_set=selections)
+    return normalize_document(DocumentNode(definitions=(operation,)))[2:-2]
+
+
+def _check_names(repository: Shape) -> None:
+    """Raise QueryError if a response name is needed by the harvest."""
+    for name, child in repository.children.items():
+        is_column = name in BASE_COLUMNS and (child.lists or not child.composite)
+        if is_column and child.field_name != _SAME_FIELDS.get(name):
+            msg = f"{name!r} is a column of every harvest. Give {child.field_name!r} another alias."
+        elif name.startswith(ALIAS_PREFIX):
+            msg = f"{name!r}: names with {ALIAS_PREFIX!r} are the harvest's own. Choose another."
+        else:
+            continue
+        raise QueryError(msg)
+
+
+def drop_fields(text: str, names: Collection[str]) -> str:
+    """Return a selection without the fields of these response names; the id is always left."""
+
+    def keep(selections: Sequence[SelectionNode]) -> Iterator[SelectionNode]:
+        for node in selections:
+            if isinstance(node, InlineFragmentNode):
+                inner = tuple(keep(node.selection_set.selections))
+                if inner:
+                    yield InlineFragmentNode(
+                        type_condition=node.type_condition,
+                        directives=node.directives,
+                        selection_set=SelectionSetNode(selections=inner),
+                    )
+            elif not isinstance(node, FieldNode) or (node.alias or node.name).value not in names:
+                yield node
+
+    (operation,) = parse_source(f"{{ {text} {ALIAS_PREFIX}id: id }}").definitions
+    left = tuple(keep(cast("OperationDefinitionNode", operation).selection_set.selections))
+    return _print_selections(SelectionSetNode(selections=left))
+
+
+# -- a whole query
+
+
+def _parse_whole_query(text: str, schema: GraphQLSchema) -> Document | None:
+    """Return the document with the selection of a query; None if the text is a selection."""
+    try:
+        ast = parse_source(text)
+    except GraphQLError:
+        ast = None
+    if ast is not None and not any(_iterate_searches(ast)) and text.lstrip().startswith("{"):
+        return None  # a selection in braces
+    document = Document.parse(text, schema)
+    search = next(_iterate_searches(document.ast), None)
+    selections = [] if search is None else [*_iterate_repository(search, document)]
+    if not selections:
+        msg = (
+            "fields= is a query without the selection to take. It needs: "
+            f"search(type: REPOSITORY, ...) {{ nodes {{ ... on {NODE_TYPE} {{ ... }} }} }}"
+        )
+        raise QueryError(msg)
+    inlined: SelectionSetNode = visit(
+        SelectionSetNode(selections=tuple(selections)), _SpreadInliner(document.fragments)
+    )
+    used = _VariableFinder()
+    visit(inlined, used)
+    if used.found:
+        hint = "fields= takes no variables: write the value itself."
+        problems = [
+            Problem(f"Variable '${node.name.value}' in fields=.", line, column, hint)
+            for node in used.found
+            for line, column in [_locate(node)]
+        ]
+        raise QueryError(text=text, problems=problems)
+    return _parse_selection(_print_selections(inlined), schema)
+
+
+def _locate(node: VariableNode) -> tuple[int, int] | tuple[None, None]:
+    start = node.loc and node.loc.start_token
+    return (start.line, start.column) if start else (None, None)
+
+
+def _iterate_searches(ast: DocumentNode) -> Iterator[FieldNode]:
+    """Yield the searches for repositories of all operations."""
+    for definition in ast.definitions:
+        if not isinstance(definition, OperationDefinitionNode):
+            continue
+        for node in definition.selection_set.selections:
+            if isinstance(node, FieldNode) and node.name.value == "search":
+                kinds = [it.value for it in node.arguments or () if it.name.value == "type"]
+                if any(isinstance(it, EnumValueNode) and it.value == "REPOSITORY" for it in kinds):
+                    yield node
+
+
+def _iterate_repository(search: FieldNode, document: Document) -> Iterator[SelectionNode]:
+    """Yield the selections of a search that apply to repositories."""
+    schema: Any = document.schema
+    for path in (("nodes",), ("edges", "node")):
+        sets = [each for each in [search.selection_set] if each]
+        for name in path:
+            sets = [
+                node.selection_set
+                for node in iter_fields(sets, document.fragments, {})
+                if node.name.value == name and node.selection_set
+            ]
+        for node in (node for each in sets for node in each.selections):
+            target: Any = node
+            if isinstance(node, FragmentSpreadNode):
+                target = document.fragments[node.name.value]
+            on = getattr(target, "type_condition", None)
+            kind = schema.get_type(NODE_TYPE if on is None else on.name.value)
+            if on is not None and kind.name == NODE_TYPE and not node.directives:
+                yield from target.selection_set.selections
+            elif kind.name == NODE_TYPE or (
+                is_abstract_type(kind) and schema.is_sub_type(kind, schema.get_type(NODE_TYPE))
+            ):
+                yield node
+
+
+class _SpreadInliner(Visitor):
+    """Replaces spreads of named fragments by inline fragments."""
+
+    def __init__(self, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
+        super().__init__()
+        self._fragments = fragments
+
+    def enter_fragment_spread(self, node: FragmentSpreadNode, *_: object) -> InlineFragmentNode:
+        fragment = self._fragments[node.name.value]
+        return InlineFragmentNode(
+            type_condition=fragment.type_condition,
+            directives=node.directives,
+            selection_set=fragment.selection_set,
+        )
+
+
+class _VariableFinder(Visitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[VariableNode] = []
+
+    def enter_variable(self, node: VariableNode, *_: object) -> None:
+        self.found.append(node)

@@ -1,0 +1,71 @@
+"""Support of ``help()``, Tab and misspelled attributes in interactive sessions."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, NoReturn
+
+from gqlnb.errors import suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["is_called_by_pydoc", "raise_attribute_error", "split_hints"]
+
+GETMEMBERS_DEPTH = 5  # `__dir__`, two functions of inspect, and pydoc's, with one to spare
+
+
+def split_hints(hints: Mapping[str, str]) -> dict[str, str]:
+    """Return hints by single names, from hints by names with spaces between them."""
+    return {name: hint for names, hint in hints.items() for name in names.split()}
+
+
+def raise_attribute_error(owner: object, name: str, hints: Mapping[str, str]) -> NoReturn:
+    """Report an attribute that does not exist, with the name that was meant.
+
+    Parameters
+    ----------
+    owner
+        The object or module.
+    name
+        The missing attribute.
+    hints
+        What to use instead, by names that other libraries have for it.
+
+    Raises
+    ------
+    AttributeError
+        Without the object, for which Python would print a suggestion of its own after ours.
+    """
+    cls = type(owner)
+    if name in dir(cls):
+        object.__getattribute__(owner, name)  # a property failed: its own error, once more
+    kind = (
+        f"module {owner.__name__!r}"
+        if isinstance(owner, ModuleType)
+        else f"{cls.__name__!r} object"
+    )
+    message = f"{kind} has no attribute {name!r}"
+    if not name.startswith("_"):  # frameworks probe private names, and show no message
+        hint = hints.get(name)
+        guess = f" Use {hint}." if hint else suggest(name, dir(owner))
+        message += f".{guess}" if guess else ""
+    raise AttributeError(message, name=name)
+
+
+def is_called_by_pydoc() -> bool:
+    """Return whether the calling ``__dir__`` lists a module's names for ``help()``.
+
+    pydoc prints every class that ``dir()`` lists, with all its methods: 7,000 lines for gqlnb. It
+    offers no hook, and Tab, star imports and type checkers need the same names, so that only the
+    caller tells them apart. The docstring of the module describes the names in its place.
+    """
+    frame = sys._getframe(1)  # noqa: SLF001 - the documented way to the caller
+    for _ in range(GETMEMBERS_DEPTH):
+        if frame.f_back is None:
+            return False
+        frame = frame.f_back
+        if frame.f_globals.get("__name__") == "pydoc":
+            return True
+    return False

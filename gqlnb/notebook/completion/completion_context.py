@@ -1,0 +1,251 @@
+"""Names and schemas of a notebook for completion; no request waits for an endpoint."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from gqlnb.client.urls import redact_url
+from gqlnb.errors import GqlnbError, OptionError
+from gqlnb.notebook.completion.magic_line import LineVocabulary, NameSource, get_actions
+from gqlnb.notebook.magic_options import build_parser, get_cell_parser, read_line
+from gqlnb.notebook.subcommands import SUBCOMMANDS, describe_target
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Iterator, Mapping
+
+    from graphql import GraphQLSchema
+
+    from gqlnb.notebook.notebook_state import NotebookState
+
+__all__ = ["CompletionProvider"]
+
+# The target of a line: the value of an option, else its first word.
+_NAMED = re.compile(r"(?:^|\s)(?:-c|--connection)(?:\s+|=)(\S+)")
+_FIRST = re.compile(r"\s*(?!-)(\S+)")
+# An entry of the magic's help: an option, its value, its description, which may continue below.
+_HELP = re.compile(
+    r"^ +(?:-\w, )?(--[\w-]+)(?: [A-Z][\w=:]*)? +([a-z].*(?:\n {20,}\S.*)*)$", re.MULTILINE
+)
+
+MAPPING_METHODS = ("keys", "__getitem__")
+RESULT_TYPES = ("Result", "DataFrame", "Frames", "LiveFrame", "Table")
+INPUT_TYPES = ("DataFrame", "Series", "Table", "list", "tuple", "ndarray")
+LOADING_TIME = 10.0  # seconds; then a schema is taken to be unavailable
+OPEN_TIMEOUT = 0.15  # seconds that one key press waits: enough to create the stand-in
+
+
+class CompletionProvider:
+    """Looks up names and schemas for completion in a notebook.
+
+    Parameters
+    ----------
+    state
+        The state of the notebook.
+    help_text
+        The help of the magic, from which the options of a cell are described.
+    """
+
+    def __init__(self, state: NotebookState, help_text: str) -> None:
+        self._state = state
+        self._help_text = help_text
+        self._opening: set[str] = set()
+        self._cell_parser: ArgumentParser | None = None
+        self._load_started: dict[str, float] = {}
+
+    def get_loading_target(self, line: str) -> str:
+        """Return the target of a line if its schema is being loaded, else "".
+
+        An endpoint that does not provide its schema counts as loading for a few seconds.
+        """
+        from gqlnb.client import connections
+
+        name = parse_target(line)
+        if name is None:
+            default, chosen_by = connections.resolve_default_target()
+            name = default if chosen_by else ""  # else a server that may not be there
+        if self.find_schema(line) is not None:
+            self._load_started.pop(name, None)
+            return ""
+        if self._state.settings.introspect == "never" or not self._can_have_schema(name):
+            return ""
+        started = self._load_started.setdefault(name, time.monotonic())
+        return redact_url(name) if time.monotonic() - started < LOADING_TIME else ""
+
+    def _can_have_schema(self, name: str) -> bool:
+        from gqlnb.client import connections
+
+        if name in self._state.shell.user_ns or "/" in name:
+            return True
+        with suppress(GqlnbError):
+            return connections.is_known(name)
+        return False
+
+    def find_schema(self, line: str) -> GraphQLSchema | None:
+        """Return the schema for a cell with this line, if it is already known."""
+        from gqlnb.client import connections
+        from gqlnb.github.builtin_connections import register_connections
+
+        register_connections()
+        target = parse_target(line)
+        try:
+            name = connections.resolve_default_target()[0] if target is None else target
+            if isinstance(name, str) and name not in self._state.shell.user_ns:
+                is_open = self._open_in_background(name)
+                if connections.is_known(name) and not is_open:
+                    return None
+            client = self._state.clients.open(target).client
+        except GqlnbError:  # the cell reports it when it runs
+            return None
+        if client._local_schema is not None:
+            return client.schema
+        # This starts to load an unknown schema.
+        return client.peek_schema() if self._state.settings.introspect == "ask" else None
+
+    def _open_in_background(self, name: str) -> bool:
+        """Return whether a connection is open; if not, start to open it unless it prompts."""
+        from gqlnb.client import connections
+
+        if connections.is_open(name):
+            return True
+        # Once per name: a failed attempt is not repeated at every key press.
+        if name not in self._opening and connections.can_open_unattended(name):
+            self._opening.add(name)
+
+            def open_client() -> None:
+                with suppress(Exception):  # the cell reports it when it runs
+                    connections.get_client(name)
+
+            thread = threading.Thread(target=open_client, name="gqlnb-schema", daemon=True)
+            thread.start()
+            thread.join(OPEN_TIMEOUT)
+        return connections.is_open(name)
+
+    def get_fragments(self) -> Mapping[str, str]:
+        """Return the type conditions of the saved fragments."""
+        return self._state.snippets.get_type_conditions()
+
+    def get_vocabulary(self, line: str, *, cell: bool) -> tuple[LineVocabulary, int]:
+        """Return the vocabulary of a line and the position from which it applies.
+
+        Parameters
+        ----------
+        line
+            The line behind the name of the magic.
+        cell
+            Whether it belongs to a cell magic.
+        """
+        names: dict[str, NameSource] = {
+            "connection": self._list_targets,
+            "target": self._list_targets,
+            "output": self._list_results,
+            "vars": self._list_mappings,
+            "map": self._list_inputs,
+            "resume": self._list_results,
+        }
+        first = _FIRST.match(line)
+        word = first[1] if first and first.end() < len(line) else ""
+        if first is None or cell or word not in SUBCOMMANDS:
+            summaries = {
+                name: str(function.__doc__ or "").partition("\n")[0].removesuffix(".")
+                for name, function in SUBCOMMANDS.items()
+            }
+            return LineVocabulary(self._get_cell_parser(), names, {} if cell else summaries), 0
+        named: dict[str, NameSource] = {
+            "connect": self._list_connections,
+            "use": self._list_connections,
+            "close": self._list_connections,
+            "serve": self._list_schemas,
+            "snippets": lambda: ((it, "a saved cell") for it in self._state.snippets.get_names()),
+        }
+        if word in named:
+            names["name"] = named[word]
+        if word == "schema":
+            names["words"] = lambda: [*self._list_types(line), *self._list_targets()]
+        return LineVocabulary(build_parser(word), names), first.end()
+
+    def _get_cell_parser(self) -> ArgumentParser:
+        """Return the parser of a cell's line with the descriptions of the magic's help."""
+        if self._cell_parser is None:
+            self._cell_parser = get_cell_parser()
+            descriptions = {
+                option: " ".join(text.split()) for option, text in _HELP.findall(self._help_text)
+            }
+            for action in get_actions(self._cell_parser):
+                for option in action.option_strings:
+                    action.help = action.help or descriptions.get(option)
+        return self._cell_parser
+
+    def _list_targets(self) -> Iterator[tuple[str, str]]:
+        yield from self._list_connections()
+        for name, value in self._iterate_namespace():
+            if about := describe_target(value):
+                yield name, about
+
+    def _list_connections(self) -> Iterator[tuple[str, str]]:
+        from gqlnb.client import connections
+        from gqlnb.github.builtin_connections import register_connections
+
+        register_connections()
+        with suppress(GqlnbError):  # a settings file that cannot be read
+            yield from ((it.name, it.description) for it in connections.list_connections())
+
+    def _list_results(self) -> Iterator[tuple[str, str]]:
+        """Yield results and frames, as names that an output may replace."""
+        for name, value in self._iterate_namespace():
+            if type(value).__name__ in RESULT_TYPES:
+                yield name, type(value).__name__
+
+    def _list_mappings(self) -> Iterator[tuple[str, str]]:
+        for name, value in self._iterate_namespace():
+            # The type is checked because __getattr__ of an object may accept any name, or block.
+            is_mapping = all(hasattr(type(value), method) for method in MAPPING_METHODS)
+            if is_mapping and not isinstance(value, type):
+                yield name, type(value).__name__
+
+    def _list_inputs(self) -> Iterator[tuple[str, str]]:
+        for name, value in self._iterate_namespace():
+            if type(value).__name__ in INPUT_TYPES:
+                yield name, type(value).__name__
+
+    def _list_schemas(self) -> Iterator[tuple[str, str]]:
+        for name, value in self._iterate_namespace():
+            if "schema" in describe_target(value):
+                yield name, "a schema"
+
+    def _list_types(self, line: str) -> Iterator[tuple[str, str]]:
+        found = _NAMED.search(line)
+        targets = {name for name, _ in self._list_targets()}
+        given = [found[1]] if found else [it for it in line.split()[1:2] if it in targets]
+        schema = self.find_schema(f"-c {given[0]}" if given else "")
+        for name in schema.type_map if schema is not None else ():
+            yield name, "type"
+
+    def _iterate_namespace(self) -> Iterator[tuple[str, object]]:
+        shell = self._state.shell
+        # A copy: a cell may add names in another thread meanwhile.
+        for name, value in [*shell.user_ns.items()]:
+            if not name.startswith("_") and name not in shell.user_ns_hidden:
+                yield name, value
+
+
+def parse_target(line: str) -> str | None:
+    """Return the target that a magic line names, None if it names none."""
+    with suppress(OptionError, ValueError):  # an unfinished line
+        options = read_line(get_cell_parser(), line)
+        target: str | None = options.connection or options.target
+        return target
+    named = _NAMED.search(line)
+    if named is not None:
+        return named[1]
+    first = _FIRST.match(line)
+    if first is None:
+        return None
+    rest = line[first.end() :].lstrip()
+    if rest.startswith("<<"):  # the first word is the name of the output
+        first = _FIRST.match(rest.removeprefix("<<"))
+    return first[1] if first is not None else None

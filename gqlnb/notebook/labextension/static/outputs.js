@@ -1,0 +1,60 @@
+// What the extension adds to the values of cells: "Open as grid" below a result, and the address of
+// a server whose port the system chose. It is in the page alone, so that nothing of it is saved.
+
+import { addGridButton, addStyle } from "./grid_button.js";
+
+/** Return the kernel, cell and value of an output, or null if it is no value of a notebook's cell. */
+function locate(app, node) {
+  for (const { content, sessionContext } of app.shell.widgets("main")) {
+    const cell = content?.widgets?.find?.((each) => each.node.contains(node));
+    if (cell) {
+      const outputs = cell.model.outputs?.toJSON() ?? [];
+      const value = outputs.find(({ output_type }) => output_type === "execute_result");
+      const kernel = sessionContext?.session?.kernel;
+      return kernel && value ? { kernel, cell, value } : null;
+    }
+  }
+  return null;
+}
+
+/** Ask the kernel for the type and the address of a value; empty if another session made it. */
+async function describe({ kernel, cell, value: { execution_count: count } }) {
+  const source = JSON.stringify(cell.model.sharedModel.getSource().trim());
+  const ran = `get_ipython().history_manager.input_hist_raw[${count}].strip()`;
+  const found = `[type(Out[${count}]).__name__, str(getattr(Out[${count}], "url", ""))]`;
+  const value = `__import__("json").dumps(${found} if ${ran} == ${source} else ["", ""])`;
+  const request = { code: "", silent: true, store_history: false, user_expressions: { value } };
+  const { content } = await kernel.requestExecute(request).done;
+  const text = content.user_expressions?.value?.data?.["text/plain"];
+  return text ? JSON.parse(text.slice(1, -1)) : ["", ""];
+}
+
+async function decorate(app, modules, node) {
+  const output = locate(app, node);
+  if (!output) return;
+  const [type, url] = await describe(output);
+  if (type === "Result" && node.querySelector("thead")) {
+    addGridButton(modules, output, node);
+  } else if (type === "Server" && /^https?:\/\//.test(url)) {
+    const link = document.createElement("a");
+    Object.assign(link, { href: url, textContent: url, target: "_blank", rel: "noopener" });
+    node.replaceChildren("GraphQL at ", link);
+  }
+}
+
+/** Watch the page for values of gqlnb, of cells that run and of notebooks that are opened. */
+export function watchOutputs(app, modules) {
+  addStyle();
+  const watcher = new MutationObserver((records) => {
+    for (const { addedNodes } of records) {
+      for (const node of addedNodes) {
+        const found = node.matches?.(".gqlnb") ? node : node.querySelector?.(".gqlnb");
+        if (found?.closest(".jp-OutputArea-executeResult") && !found.dataset.gqlnb) {
+          found.dataset.gqlnb = "seen";
+          decorate(app, modules, found).catch(() => {}); // the kernel may be gone
+        }
+      }
+    }
+  });
+  watcher.observe(document.body, { childList: true, subtree: true });
+}

@@ -1,0 +1,1 @@
+"""Results: from a response to columns, DataFrames, HTML and files."""

@@ -1,0 +1,155 @@
+"""One frame of many answers, with the inputs of each beside its rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gqlnb.errors import sanitize_text
+from gqlnb.result.concatenation import concat
+from gqlnb.result.event_frames import read_events
+from gqlnb.result.result import Result, get_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gqlnb.document.document import Document
+    from gqlnb.errors import GqlnbError
+
+__all__ = ["MappedFrame", "build_mapped_frame", "describe_errors"]
+
+MESSAGE_LENGTH = 300  # characters of an error in the frame of errors
+
+
+class MappedFrame(pd.DataFrame):
+    """The frame of :meth:`gqlnb.Client.map`: a DataFrame with the errors of its inputs.
+
+    What pandas derives from it, such as a selection or a copy, is a plain DataFrame.
+
+    Attributes
+    ----------
+    errors
+        A DataFrame with a row for each error: the columns of the input; ``input``, its position
+        from 0; ``kind``, ``"partial"`` if there is an answer, else the class of the exception;
+        ``message`` and dotted ``path``.
+    outcomes
+        The Result or the exception of each input, in their order; None for those not sent. They
+        are not pickled.
+    """
+
+    # As pandas declares it; these are pickled. The outcomes are not: their documents hold the
+    # schema, and one of this process has resolvers that cannot be pickled. To go on in another
+    # process, answers are remembered with cache=.
+    _metadata = ["errors"]  # noqa: RUF012
+    errors: pd.DataFrame
+    outcomes: Sequence[Result | GqlnbError | None] = ()
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:
+        return pd.DataFrame
+
+
+def build_mapped_frame(
+    inputs: pd.DataFrame | Sequence[Mapping[str, Any]],
+    outcomes: Sequence[Result | GqlnbError | None],
+    document: Document,
+    path: str | None = None,
+    **options: Any,  # noqa: ANN401 - of several types
+) -> MappedFrame:
+    """Return the rows of all answers, each beside the input of its answer.
+
+    Parameters
+    ----------
+    inputs
+        A row for each input; of records the dtypes are inferred.
+    outcomes
+        The outcome of each.
+    document
+        The document that was executed, for the dtypes where there is no answer.
+    path, **options
+        As for :meth:`gqlnb.Result.frame`.
+
+    Raises
+    ------
+    FrameError
+        As :meth:`gqlnb.Result.frame`.
+    """
+    if isinstance(inputs, pd.DataFrame):
+        inputs = inputs.reset_index(drop=True)
+    elif inputs:
+        inputs = pd.DataFrame(list(inputs), index=range(len(inputs))).convert_dtypes()
+    else:
+        inputs = pd.DataFrame({name: pd.Series([], dtype="string") for name in document.variables})
+    answers = {at: it for at, it in enumerate(outcomes) if isinstance(it, Result)}
+    # Variables of @skip and @include change the shape of an answer. Each shape has its own frame.
+    groups: dict[int, dict[int, Result]] = {}
+    for at, result in answers.items():
+        result._load_answer()  # noqa: SLF001 - with the schema, if it is known by now
+        groups.setdefault(id(get_shape(result)), {})[at] = result
+    frames, places = [], []
+    for group in groups.values() or ({},):
+        rows, numbers = read_events(list(group.values()), path, document, **options)
+        frames.append(rows)
+        places.append(np.array(list(group), np.intp)[numbers])
+    place = np.concatenate(places)
+    rows = frames[0] if len(frames) == 1 else concat(frames)
+    if len(frames) > 1:
+        order = np.argsort(place, kind="stable")
+        place, rows = place[order], rows.take(order)
+    errors = build_errors_frame(inputs, outcomes)
+    whole = MappedFrame(join_columns(inputs.take(place), rows))
+    failed = sum(not isinstance(it, Result) for it in outcomes)
+    whole.attrs = {
+        "source": next((it.source for it in answers.values()), None),
+        "partial": bool(len(errors)) or failed > 0,
+        "inputs": len(inputs),
+        "answered": len(answers),
+        "failed": failed,
+    }
+    found = [getattr(it.response, "cached_at", None) for it in answers.values()]
+    if cached_at := [it for it in found if it is not None]:
+        whole.attrs |= {"cached": len(cached_at), "cached_at": min(cached_at)}
+    whole.errors, whole.outcomes = errors, list(outcomes)
+    return whole
+
+
+def build_errors_frame(
+    inputs: pd.DataFrame, outcomes: Sequence[Result | GqlnbError | None]
+) -> pd.DataFrame:
+    """Return a row for each error, with its input."""
+    found: list[tuple[int, str, str, str | None]] = []
+    for at, outcome in enumerate(outcomes):
+        if isinstance(outcome, Result):
+            for error in outcome.errors:
+                steps = error.get("path")
+                text = sanitize_text(error.get("message", ""), MESSAGE_LENGTH)
+                path = ".".join(map(str, steps)) if isinstance(steps, list) else None
+                found.append((at, "partial", text, path))
+        elif outcome is not None:
+            text = sanitize_text(outcome, MESSAGE_LENGTH)
+            found.append((at, type(outcome).__name__, text, None))
+    columns = ["input", "kind", "message", "path"]
+    beside = pd.DataFrame(found, columns=columns).astype(
+        {"input": "Int64", "kind": "string", "message": "string", "path": "string"}
+    )
+    return join_columns(inputs.take([at for at, *_ in found]), beside)
+
+
+def join_columns(inputs: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return inputs and rows side by side, ``$`` before the name of an input that both have."""
+    renamed = inputs.rename(columns={name: f"${name}" for name in inputs if name in rows})
+    return pd.concat([renamed.reset_index(drop=True), rows.reset_index(drop=True)], axis=1)
+
+
+def describe_errors(frame: MappedFrame) -> str:
+    """Return how many inputs of a frame have errors, as sentences; "" if none has."""
+    total, failed = frame.attrs["inputs"], frame.attrs["failed"]
+    partial = sum(isinstance(it, Result) and bool(it.errors) for it in frame.outcomes)
+    if not partial and not failed:
+        return ""
+    return (
+        f"{partial + failed:,} of {total:,} inputs have errors: {failed:,} have no answer, "
+        f"{partial:,} a partial one. The frame's .errors lists them with their inputs."
+    )

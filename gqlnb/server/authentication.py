@@ -1,0 +1,128 @@
+"""The identity of a client: tokens with names, and functions that verify a token."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from inspect import isawaitable, iscoroutinefunction
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.http.handler import RETRY_AFTER
+from gqlnb.http.preconditions import add_cors_headers, build_error_response, build_token_error
+from gqlnb.server.worker_pool import HangingError, NoThreadError
+from gqlnb.tokens import ACCEPTED_SCHEMES, Token
+
+if TYPE_CHECKING:
+    from gqlnb.http.headers import HttpRequest
+    from gqlnb.http.messages import Response
+    from gqlnb.http.server_rules import ServerRules
+    from gqlnb.server.worker_pool import WorkerPool
+
+__all__ = ["NamedTokens", "authenticate", "call_function", "find_bearer", "read_token_option"]
+
+T = TypeVar("T")
+TokenOption = Token | str | Mapping[str, "Token | str"] | Callable[[str], object] | None
+_LOG = logging.getLogger("gqlnb")
+
+
+class NamedTokens:
+    """Tokens by the names of their holders.
+
+    Parameters
+    ----------
+    tokens
+        A token, or its source, by name.
+    """
+
+    def __init__(self, tokens: Mapping[str, Token | str]) -> None:
+        if not tokens:
+            msg = "token= takes a mapping with at least one name, such as {'anna': 'env:ANNA'}."
+            raise OptionError(msg)
+        self._tokens = {name: Token.from_source(source) for name, source in tokens.items()}
+
+    def __call__(self, text: str) -> str | None:
+        """Return the name for a token, or None; every token is compared, in constant time."""
+        header = f"Bearer {text}"
+        found = [name for name, it in self._tokens.items() if it is not None and it.matches(header)]
+        return found[0] if found else None
+
+
+def read_token_option(token: object) -> tuple[Token | None, Callable[[str], object] | None]:
+    """Return the single token and the function of a `token=` argument; one of them is None.
+
+    Raises
+    ------
+    OptionError
+        If a mapping is empty.
+    AuthError
+        If a source has no token, or is of another kind.
+    """
+    if isinstance(token, Mapping):
+        return None, NamedTokens(token)
+    if callable(token) and not isinstance(token, Token):
+        return None, cast("Callable[[str], object]", token)
+    return Token.from_source(token), None
+
+
+def find_bearer(header: str | None) -> str | None:
+    """Return the token in an ``Authorization`` header; None if there is none."""
+    word, _, text = (header or "").strip().partition(" ")
+    return text.strip() or None if word.lower() in ACCEPTED_SCHEMES else None
+
+
+async def call_function(
+    function: Callable[..., T | Awaitable[T]], argument: object, pool: WorkerPool
+) -> T:
+    """Call a function of the user, in a worker thread unless it is ``async``."""
+    if iscoroutinefunction(function):
+        return await function(argument)  # type: ignore[no-any-return]
+    result = await pool.run(partial(function, argument))
+    return await result if isawaitable(result) else result
+
+
+async def authenticate(
+    request: HttpRequest, rules: ServerRules, pool: WorkerPool, header: str | None
+) -> tuple[HttpRequest, Response | None]:
+    """Verify the token of a request by ``rules.verify``.
+
+    Parameters
+    ----------
+    request
+        The request.
+    rules
+        The rules of the server.
+    pool
+        Runs a function that is not ``async``.
+    header
+        The ``Authorization`` header, which a WebSocket may send in its first message.
+
+    Returns
+    -------
+    (HttpRequest, Response or None)
+        The request with the identity, and the response that refuses it.
+    """
+    verify, text = rules.verify, find_bearer(header)
+    if verify is None:
+        return request, None
+    refusal: Response | None = None
+    identity: object = None
+    try:
+        if text is not None:
+            quick = isinstance(verify, NamedTokens)
+            identity = verify(text) if quick else await call_function(verify, text, pool)
+        if identity is None or identity is False:
+            refusal = build_token_error(header)
+    except PermissionError as error:
+        refusal = build_error_response(403, sanitize_text(error) or "Forbidden")
+    except (HangingError, NoThreadError) as error:
+        refusal = build_error_response(503, str(error), {"retry-after": RETRY_AFTER})
+    except Exception as error:  # noqa: BLE001 - libraries raise for invalid tokens
+        # Without its text, which may contain the token.
+        _LOG.warning("The function of token= raised %s; the request was refused.", type(error))
+        refusal = build_token_error(header)
+    if refusal is not None:
+        return request, add_cors_headers(refusal, request, rules)
+    return replace(request, identity=identity), None

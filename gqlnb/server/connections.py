@@ -1,0 +1,539 @@
+"""uvicorn's protocols with limits, of which uvicorn has one for idle connections only.
+
+A connection is in one of five stages, and each but the execution has a time limit::
+
+    idle > head > body > running > sending > idle ...
+     75 s   10 s   10 s   (limit   75 s without progress: abort
+     close  408    408    of app)
+
+A connection that never sent anything is closed when a head would be late.
+
+There is no timer per request. A :class:`ConnectionWatcher` checks every connection about once a
+second, and measures the time since the last change of stage; an incomplete head or body is checked
+with each part of it. A complete request, the usual case, costs a few attribute accesses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from email.utils import formatdate
+from http import HTTPStatus
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from gqlnb.http.preconditions import build_error_response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gqlnb.limits import Limits
+    from gqlnb.server.app import App
+
+__all__ = ["ConnectionWatcher", "HttpConnection", "WebSocketConnection"]
+
+IDLE, HEAD, BODY, RUNNING, SENDING = "idle", "head", "body", "running", "sending"
+_INCOMPLETE_STAGES = {HEAD, BODY}  # stages that wait for the rest of a request
+# Bytes given to the parser at once. The requests in them are started or queued before we can check,
+# so this also limits the pipelined requests of a client.
+PIECE_SIZE = 4096
+# Seconds for which a refused connection is read on, and the maximum number of such connections:
+# closed with unread bytes, a connection is reset, and the response may be lost (RFC 9112, 9.6).
+_DRAIN_SECONDS = 2.0
+MAX_DRAINING = 64
+_MESSAGES = {
+    400: "This is not HTTP/1.1 (RFC 9112), or could be read in two ways.",
+    408: "The request did not come in time. Send it again, faster.",
+    431: "The head of the request is too large. Send fewer or shorter headers, or a shorter URL.",
+    503: "Too many requests are being answered. Try again in a moment.",
+}
+_HTTP_VERSIONS = {"1.0", "1.1"}  # the parser accepts 0.9 and 2.0 as well
+_HEAD_END = b"\r\n\r\n"
+_UPGRADE_HEADERS = {b"connection", b"http2-settings", b"upgrade"}  # headers of an offer to upgrade
+_BODY_HEADERS = {b"content-length", b"transfer-encoding"}
+
+
+# One check per second over all connections, and one when a head or a body is incomplete, instead
+# of a timer per request: the stage found twice tells how long it has lasted.
+class ConnectionWatcher:
+    """The limits of the connections of one listener.
+
+    Parameters
+    ----------
+    app
+        The application, whose `limits` apply. They may change.
+    state
+        The state shared by uvicorn's protocols: connections, tasks and default headers.
+
+    Attributes
+    ----------
+    leaving
+        Closing connections that still drain, with the time at which they are aborted.
+    idle
+        References to the connections that were idle when last seen, the one idle longest first.
+    max_head
+        Maximum size of a head in bytes.
+    unchecked_bytes
+        Bytes that need no check while nothing is incomplete.
+    stage_timeouts
+        Seconds by stage.
+    interval
+        Seconds between two checks.
+    date
+        The ``Date`` header line of every response.
+    """
+
+    date = b""
+
+    def __init__(self, app: App, state: Any) -> None:  # noqa: ANN401 - its connections are ours
+        self.app = app
+        self.state = state
+        self.leaving: dict[HttpConnection, float] = {}
+        # In order of insertion; weak, because connections hold the headers of their last request.
+        # Each response moves an entry, for which a WeakKeyDictionary takes ten times as long.
+        self.idle: dict[ref[WatchedConnection], None] = {}
+        self._incomplete: dict[ref[WatchedConnection], None] = {}
+        self.apply_limits(app.limits)
+
+    def apply_limits(self, limits: Limits) -> None:
+        """Set the limits."""
+        self.limits = limits
+        self.max_head = limits.head or sys.maxsize
+        self.unchecked_bytes = min(PIECE_SIZE, self.max_head)
+        self.max_connections = limits.connections or sys.maxsize
+        idle, head = limits.idle_seconds or inf, limits.head_seconds or inf
+        body = limits.body_seconds or inf
+        self.interval = min(1.0, min(idle, head, body) / 4)
+        # The app has the same deadline for a body and logs it, so it must come first.
+        body += self.interval
+        self.stage_timeouts = {IDLE: idle, HEAD: head, BODY: body, RUNNING: inf, SENDING: idle}
+
+    async def run(self) -> None:
+        """Check every connection, and update the ``Date`` (RFC 9110, 6.6.1), until cancelled."""
+        while True:
+            self.date = b"date: %b\r\n" % (now := formatdate(usegmt=True).encode())
+            self.state.default_headers = [(b"date", now)]
+            self.check_connections(monotonic())
+            await asyncio.sleep(self.interval)
+
+    def check_connections(self, now: float) -> None:
+        """Check every connection once."""
+        limits = self.app.limits
+        if limits is not self.limits:
+            self.apply_limits(limits)
+        for connection in list(self.state.connections):
+            connection.check_stage(now)
+        for connection, end in list(self.leaving.items()):
+            if now >= end:
+                del self.leaving[connection]
+                connection.transport.abort()
+
+    def admit_connection(self, new: HttpConnection) -> None:
+        """Close a connection if there are too many: the one idle longest, or sending slowest.
+
+        The new connection is refused if all others have a complete request.
+        """
+        if len(self.state.connections) <= self.max_connections:  # with the new one
+            return
+        victim = self._find_victim(new)
+        has_answered = victim is not new and not victim.is_unused
+        if has_answered and victim.get_stage() is IDLE:
+            victim.close_connection()  # without a response: clients expect it with keep-alive
+        else:
+            victim.refuse_connection(503)
+
+    # Connects must not cost more on a full server, so nothing is searched: `idle` is in order,
+    # since each response moves its connection to the end. Connections found at the front in
+    # another stage are put aside until they are idle again.
+    def _find_victim(self, new: HttpConnection) -> HttpConnection:
+        """Return the connection idle longest, else one with an incomplete request, else `new`."""
+        while self.idle:
+            oldest: Any = next(iter(self.idle))()
+            if oldest.get_stage() is IDLE and not oldest.count_unsent():
+                return oldest  # type: ignore[no-any-return]
+            del self.idle[oldest.reference]
+            if oldest.get_stage() in _INCOMPLETE_STAGES:
+                self._incomplete[oldest.reference] = None
+        while self._incomplete:
+            oldest = next(iter(self._incomplete))()
+            if oldest.get_stage() in _INCOMPLETE_STAGES and not oldest.count_unsent():
+                return oldest  # type: ignore[no-any-return]
+            del self._incomplete[oldest.reference]
+        return new
+
+    def forget_connection(self, lost: HttpConnection) -> None:
+        """Remove a connection that is closing."""
+        self.leaving.pop(lost, None)
+        self.idle.pop(lost.reference, None)
+        self._incomplete.pop(lost.reference, None)
+
+    def list_connections(self) -> list[Any]:
+        """Return all connections, closing ones included."""
+        return [*self.state.connections, *self.leaving]
+
+
+class WatchedConnection:
+    """A connection with time limits for its stages."""
+
+    watcher: ConnectionWatcher
+    reference: ref[WatchedConnection]  # a weak reference to itself
+    transport: Any
+    cycle: Any = None  # uvicorn's newest request; a WebSocket has none
+    is_unused = False  # no request was answered yet
+    idle_since = 0.0
+    _last_stage = IDLE
+    _stage_since = 0.0
+    _last_cycle: Any = None
+    _last_unsent = 0
+
+    def get_stage(self) -> str:
+        """Return the stage of the newest request, apart from sending."""
+        return RUNNING
+
+    def count_unsent(self) -> int:
+        """Return the number of bytes that the client has not received."""
+        return self.transport.get_write_buffer_size()  # type: ignore[no-any-return]
+
+    def check_stage(self, now: float) -> None:
+        """Record the stage, and end one that is over its limit."""
+        unsent = self.count_unsent()
+        stage = SENDING if unsent else self.get_stage()
+        has_progress = unsent < self._last_unsent
+        if stage is not self._last_stage or self.cycle is not self._last_cycle or has_progress:
+            self._last_stage, self._last_cycle, self._stage_since = stage, self.cycle, now
+        if stage is IDLE:
+            self._stage_since = self.idle_since  # requests between two checks change nothing else
+            # It may have been sending when it was put aside.
+            self.watcher.idle.setdefault(self.reference)
+        self._last_unsent = unsent
+        timeout = self.watcher.stage_timeouts[stage]
+        if self.is_unused and stage is IDLE:
+            timeout = min(timeout, self.watcher.stage_timeouts[HEAD])
+        if now - self._stage_since >= timeout:
+            self.expire_stage(stage)
+
+    def expire_stage(self, stage: str) -> None:  # noqa: ARG002 - a WebSocket has only SENDING
+        """End a stage that is over its limit."""
+        self.transport.abort()
+
+
+class HttpConnection(WatchedConnection, HttpToolsProtocol):
+    """uvicorn's httptools protocol, with limits and the fast path.
+
+    Attributes
+    ----------
+    idle_since
+        Monotonic time of the last response, or of the connection.
+    """
+
+    # Bytes that may be parsed without a check; 0 while a head or body is incomplete.
+    _unchecked_bytes = PIECE_SIZE
+    # Size of the incomplete head; behind a body, of its incomplete trailers.
+    _pending_head_bytes = 0
+    _ignores_input = False
+    # Bytes received behind pipelined requests; None: reading is not paused.
+    _held_data: bytes | None = None
+    _held_head = b""  # a known head, not parsed before its body is there
+    _declined_upgrade: tuple[bytes, int] | None = None
+    _final_status = 0  # the status of the response that will end the connection
+
+    def connection_made(self, transport: Any) -> None:  # noqa: ANN401 - as uvicorn's
+        """Accept or refuse a new connection."""
+        super().connection_made(transport)
+        self.reference = ref(self)
+        self.idle_since = self._stage_since = monotonic()
+        self._unchecked_bytes = self.watcher.unchecked_bytes
+        self.watcher.admit_connection(self)
+        if not self._ignores_input:
+            self.mark_idle()
+            self.is_unused = True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Remove the connection from the watcher."""
+        self.watcher.forget_connection(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Answer a repeated request from the fast path; parse any other."""
+        if self._held_head:
+            data, self._held_head = self._held_head + data, b""
+        end = data.find(_HEAD_END) + len(_HEAD_END)
+        if end < len(_HEAD_END) or not self._is_between_requests():
+            self._parse(data)
+            return
+        head, app = data[:end], self.watcher.app
+        if end == len(data) and app.needs_body(head):
+            # http.client, and so requests and urllib3, sends the body in a segment of its own.
+            self._held_head = head
+            return
+        answer = app.answer_from_hot_path(head, data[end:])
+        if answer is not None:
+            status, rest = answer
+            self.transport.write(b"".join((STATUS_LINE[status], self.watcher.date, rest)))
+            self.mark_idle()
+            return
+        self._parse(data)
+        length = len(data) - end
+        if self._is_whole_request(length):
+            app.remember_head(head, self.scope, length)
+
+    def _parse(self, data: bytes) -> None:
+        """Parse data, and check the limits unless it is a complete request."""
+        if len(data) > self._unchecked_bytes:
+            self._parse_pieces(data)
+            return
+        super().data_received(data)
+        if self.pipeline or self._find_incomplete_part() is not None:
+            cycle = self.cycle
+            self._handle_incomplete(
+                data, fruitful=cycle is not None and not cycle.response_complete
+            )
+
+    def on_headers_complete(self) -> None:
+        """Start the request with a copy of its headers, and its target as it was sent."""
+        # The parser reports the fields of a trailer like headers, and uvicorn appends them to its
+        # list, before the application runs if all is received at once. They must not pass for a
+        # token or a Host (RFC 9110, 6.5.1).
+        if self.parser.get_http_version() not in _HTTP_VERSIONS:
+            raise httptools.HttpParserError
+        super().on_headers_complete()
+        self.scope["headers"] = self.headers.copy()
+        if not self.url.startswith(b"/"):
+            # uvicorn drops the host of a target in absolute form, which decides over `Host`
+            # (RFC 9112, 3.2.2); the application checks it.
+            self.scope["path"] = self.url.partition(b"?")[0].decode("latin-1")
+
+    def _is_between_requests(self) -> bool:
+        """Return whether no request is being read, answered or sent."""
+        cycle = self.cycle
+        done = cycle is None or cycle.response_complete
+        return (
+            done
+            and self._unchecked_bytes > 0
+            and self._find_incomplete_part() is None
+            and not self.flow.write_paused
+        )
+
+    def _is_whole_request(self, length: int) -> bool:
+        """Return whether the data just read is exactly one request with keep-alive."""
+        cycle = self.cycle
+        return (
+            cycle is not None
+            and cycle.scope is self.scope
+            and cycle.keep_alive
+            and not cycle.more_body
+            and not cycle.response_complete
+            and len(cycle.body) == length
+            and not self.pipeline
+            and self.scope["http_version"] == "1.1"
+        )
+
+    def _find_incomplete_part(self) -> str | None:
+        """Return the incomplete part: uvicorn sets a request's `scope` first, its `cycle` last."""
+        cycle = self.cycle
+        if cycle is not None and cycle.scope is self.scope:
+            return BODY if cycle.more_body else None
+        return HEAD if self.headers is not None else None  # type: ignore[redundant-expr]
+
+    def _parse_pieces(self, data: bytes) -> None:
+        """Parse data in pieces, and check the limits after each."""
+        start = 0
+        while start < len(data) and not self._ignores_input:
+            if self.pipeline:
+                self._hold_data(data[start:])
+                return
+            end = start + max(1, min(PIECE_SIZE, self.watcher.max_head - self._pending_head_bytes))
+            piece, start = data[start:end], end
+            part, cycle = self._find_incomplete_part(), self.cycle
+            size = len(cycle.body) if part is BODY else 0
+            super().data_received(piece)
+            if self._ignores_input:
+                return
+            now = self._find_incomplete_part()
+            same = cycle is self.cycle and now is (part or HEAD)
+            if self.pipeline or now is not None:
+                self._handle_incomplete(
+                    piece, fruitful=not same or (now is BODY and len(cycle.body) > size)
+                )
+            else:
+                self._unchecked_bytes, self._pending_head_bytes = self.watcher.unchecked_bytes, 0
+
+    def _handle_incomplete(self, data: bytes, *, fruitful: bool) -> None:
+        """Check the limits after data that left a head or body incomplete, or requests waiting.
+
+        Parameters
+        ----------
+        data
+            The data just parsed.
+        fruitful
+            Whether it had a part of a body, or the end of a head.
+        """
+        if self._ignores_input:
+            return
+        if self._declined_upgrade is not None:
+            (head, offset), self._declined_upgrade = self._declined_upgrade, None
+            self._unchecked_bytes = self._pending_head_bytes = 0
+            self._parse_pieces(head + data[offset:])
+            return
+        self._unchecked_bytes = 0
+        # The parser keeps the trailers behind a body like a head, so they have the same limit.
+        self._pending_head_bytes = 0 if fruitful else self._pending_head_bytes + len(data)
+        if self._pending_head_bytes >= self.watcher.max_head:
+            self.fail_request(431)
+        elif self.pipeline:
+            self._hold_data(b"")
+        else:
+            self.check_stage(monotonic())
+
+    def _hold_data(self, data: bytes) -> None:
+        """Pause reading until no request waits, and keep `data`, which was received already."""
+        self._unchecked_bytes = 0
+        self._held_data = (self._held_data or b"") + data
+        self.flow.pause_reading()
+        self.flow.read_paused = False  # so that uvicorn does not resume reading
+
+    def on_response_complete(self) -> None:
+        """Continue with pipelined requests; the watcher replaces uvicorn's keep-alive timer."""
+        if self.transport.is_closing():
+            return
+        if self.pipeline:
+            super().on_response_complete()
+        elif self._final_status:
+            self.refuse_connection(self._final_status)
+            return
+        else:
+            self.flow.resume_reading()
+        self.mark_idle()
+        if self._held_data is not None and not (self.pipeline or self._ignores_input):
+            held, self._held_data = self._held_data, None
+            is_incomplete = self._find_incomplete_part() is not None
+            self._unchecked_bytes = 0 if is_incomplete else self.watcher.unchecked_bytes
+            self.transport.resume_reading()
+            self._parse_pieces(held)
+
+    def mark_idle(self) -> None:
+        """Record the time at which the connection became idle."""
+        self.idle_since, self.is_unused = monotonic(), False
+        idle = self.watcher.idle
+        idle.pop(self.reference, None)
+        idle[self.reference] = None  # at the end
+
+    def get_stage(self) -> str:
+        """Return the stage of the newest request, apart from sending."""
+        if self._held_head:
+            return BODY
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete:
+            return HEAD if self._find_incomplete_part() is HEAD else IDLE
+        if not cycle.more_body or cycle.response_started or self.pipeline:
+            return RUNNING
+        return BODY
+
+    def expire_stage(self, stage: str) -> None:
+        """End a stage that lasted too long."""
+        if stage is IDLE:
+            self.close_connection()
+        elif stage is SENDING:
+            self.transport.abort()
+        else:
+            self.refuse_connection(408)
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's text; ours is JSON
+        """Refuse data that the parser rejected."""
+        self.fail_request(400)
+
+    def fail_request(self, status: int) -> None:
+        """Stop reading, and refuse the connection after the responses to earlier requests."""
+        cycle = self.cycle
+        is_reading = cycle is not None and cycle.more_body and not cycle.response_complete
+        if is_reading and self.pipeline:  # the invalid request waits: it must not start
+            self.pipeline.popleft()
+        elif is_reading or cycle is None or cycle.response_complete:
+            self.refuse_connection(status)
+            return
+        self._ignores_input, self._unchecked_bytes, self._final_status = True, 0, status
+
+    def refuse_connection(self, status: int) -> None:
+        """Send an error, unless a response has begun, and close the connection."""
+        cycle = self.cycle
+        begun = cycle is not None and cycle.response_started and not cycle.response_complete
+        if not begun and not self.transport.is_closing():
+            self.transport.write(_encode_refusal(status, self.server_state.default_headers))
+        self.close_connection(drain=not begun and len(self.watcher.leaving) < MAX_DRAINING)
+
+    def close_connection(self, *, drain: bool = False) -> None:
+        """Close the connection; it is aborted if that takes too long.
+
+        Parameters
+        ----------
+        drain
+            Whether to wait until the client has received everything and closed.
+        """
+        held, self._held_data = self._held_data, None
+        self._ignores_input, self._unchecked_bytes = True, 0
+        self.connections.discard(self)
+        self.watcher.forget_connection(self)
+        self.watcher.leaving[self] = monotonic() + _DRAIN_SECONDS
+        if not drain:
+            self.transport.close()
+        elif not self.transport.is_closing():
+            self.transport.write_eof()
+            self.flow.resume_reading()
+            if held is not None:
+                self.transport.resume_reading()
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete:  # tell the app
+            cycle.disconnected = True
+            cycle.message_event.set()
+            self.flow.resume_writing()
+
+    # A client may offer an upgrade to HTTP/2, as Java's does with its first request. A server may
+    # ignore it (RFC 9110, 7.8), but httptools ends a request there and uvicorn drops the body
+    # behind it. So such a request is parsed again, without the offer.
+
+    def _should_upgrade(self) -> bool:
+        return self._get_upgrade() is not None
+
+    def handle_websocket_upgrade(self) -> None:
+        """Start a WebSocket, or store the end of an offer of any other protocol."""
+        offset = sys.exception().args[0]  # type: ignore[union-attr]
+        if self._get_upgrade() != b"websocket":
+            self._declined_upgrade = self._rebuild_head(), offset
+        elif any(name in _BODY_HEADERS and value != b"0" for name, value in self.headers) or (
+            self.cycle is not None and not self.cycle.response_complete
+        ):
+            # A WebSocket has no body, and earlier responses must be sent before it starts.
+            self.fail_request(400)
+        else:
+            self._ignores_input, self._unchecked_bytes = True, 0
+            self.watcher.forget_connection(self)
+            super().handle_websocket_upgrade()
+
+    def _rebuild_head(self) -> bytes:
+        method, version = (self.scope[name].encode() for name in ("method", "http_version"))
+        lines = [b"%s %s HTTP/%s" % (method, self.url, version)]
+        lines += [b"%s: %s" % pair for pair in self.headers if pair[0] not in _UPGRADE_HEADERS]
+        return b"\r\n".join([*lines, b"", b""])
+
+
+# A WebSocket has no idle limit: uvicorn's pings detect dead clients. The application limits
+# messages and the time until `connection_init`.
+class WebSocketConnection(WatchedConnection, WebSocketsSansIOProtocol):
+    """uvicorn's WebSocket protocol, with a limit on the time of sending."""
+
+
+def _encode_refusal(status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Return the bytes of an error response with ``connection: close``."""
+    response = build_error_response(status, _MESSAGES[status])
+    lines = [b"HTTP/1.1 %d %s" % (status, HTTPStatus(status).phrase.encode())]
+    lines += [b"%s: %s" % pair for pair in headers]
+    lines += [f"{name}: {text}".encode("latin-1") for name, text in response.headers.items()]
+    lines += [b"content-length: %d" % len(response.body), b"connection: close", b""]
+    lines.append(response.body)
+    return b"\r\n".join(lines)

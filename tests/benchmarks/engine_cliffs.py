@@ -1,0 +1,435 @@
+"""Workloads of the engine on data that is not plain: errors, variables, generators, awaitables.
+
+They are part of the table of ``python tests/benchmarks/engine.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import cycle
+from random import Random
+from typing import Any
+
+import graphql
+from graphql import GraphQLScalarType, build_schema, parse
+
+import gqlnb.engine
+from tests.benchmarks.measure import EXECUTE, OURS, Goal, Sides, Workload
+
+HAND = "by hand"
+SOME = 1_000  # rows of workloads whose rows are dear
+
+SDL = """
+scalar DateTime
+enum Color { RED GREEN BLUE }
+input Filter { text: String! tags: [String!] = ["a"] limit: Int = 5 inner: Filter }
+type Query { rows: [Row!]! item(id: ID!, first: Int = 10, filter: Filter): Row pets: [Pet!]!
+  numbers: [Int!]! deep: [[[Int!]!]!]! hello: String }
+type Row { id: ID! name: String at: DateTime color: Color tags: [String!] sized(size: Int): Int
+  filtered(filter: Filter): Int path: String failing: String later: String }
+union Pet = Cat | Dog
+type Cat { name: String lives: Int }
+type Dog { name: String bark: String }
+type Mutation { set(id: ID!, value: Int): Row }
+"""
+
+
+def text_with_errors(answer: Any) -> str:
+    """Return an answer as text, its errors included."""
+    if isinstance(answer, dict):
+        return json.dumps(answer)
+    errors = [error.formatted for error in answer.errors or ()]
+    return json.dumps([answer.data, errors]) if errors else json.dumps(answer.data)
+
+
+def field(schema: graphql.GraphQLSchema, owner: str, name: str, resolve: Any) -> None:
+    """Put a resolver on a field."""
+    schema.type_map[owner].fields[name].resolve = resolve  # type: ignore[union-attr]
+
+
+def both(schema: graphql.GraphQLSchema, query: str, root: Any, **more: Any) -> Sides:
+    """Return both executors at the same parsed document."""
+    given = (schema, parse(query), root)
+    return {
+        OURS: partial(gqlnb.engine.execute, *given, **more),
+        EXECUTE: partial(graphql.execute, *given, **more),
+    }
+
+
+# -- rows of many kinds
+
+
+class Proxy:
+    """An object that reads its attributes from another one."""
+
+    def __init__(self, members: dict[str, Any]) -> None:
+        self._members = members
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._members[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+class First:
+    """One of two classes of rows."""
+
+    def __init__(self, **members: Any) -> None:
+        self.__dict__.update(members)
+
+
+class Second(First):
+    """The other class of rows."""
+
+
+Pair = namedtuple("Pair", ["id", "name"])
+
+
+def make_pairs(make: Callable[[int], Any], size: int) -> Sides:
+    """Answer rows of two fields."""
+    rows = [make(n) for n in range(size)]
+    read: Callable[[Any, str], Any] = dict.__getitem__ if isinstance(rows[0], dict) else getattr
+
+    def by_hand() -> dict[str, Any]:
+        if read is getattr:
+            return {"rows": [{"id": row.id, "name": row.name} for row in rows]}
+        return {"rows": [{"id": row["id"], "name": row["name"]} for row in rows]}
+
+    root = {"rows": rows}
+    return both(build_schema(SDL), "{ rows { id name } }", root) | {HAND: by_hand}
+
+
+def members_of(n: int) -> dict[str, Any]:
+    """Return the members of a row."""
+    return {"id": f"R_{n}", "name": f"row-{n}"}
+
+
+ROWS: dict[str, Callable[[int], Any]] = {
+    "ordered-dict": lambda n: OrderedDict(members_of(n)),
+    "getattr": lambda n: Proxy(members_of(n)),
+    "two-classes": lambda n: (First if n % 2 else Second)(**members_of(n)),
+    "namedtuple": lambda n: Pair(**members_of(n)),
+}
+
+
+def custom_scalars(size: int) -> Sides:
+    """Serialize a custom scalar in each row."""
+    schema = build_schema(SDL)
+    scalar: Any = schema.type_map["DateTime"]
+    assert isinstance(scalar, GraphQLScalarType)
+    name = "coerce_output_value" if hasattr(scalar, "coerce_output_value") else "serialize"
+    setattr(scalar, name, datetime.isoformat)
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    rows = [{"id": f"R_{n}", "at": start + timedelta(seconds=n)} for n in range(size)]
+
+    def by_hand() -> dict[str, Any]:
+        return {"rows": [{"id": row["id"], "at": row["at"].isoformat()} for row in rows]}
+
+    return both(schema, "{ rows { id at } }", {"rows": rows}) | {HAND: by_hand}
+
+
+def enums(size: int) -> Sides:
+    """Answer an enum in each row."""
+    colors = ("RED", "GREEN", "BLUE")
+    rows = [{"id": f"R_{n}", "color": colors[n % 3]} for n in range(size)]
+
+    def by_hand() -> dict[str, Any]:
+        return {"rows": [{"id": row["id"], "color": row["color"]} for row in rows]}
+
+    return both(build_schema(SDL), "{ rows { id color } }", {"rows": rows}) | {HAND: by_hand}
+
+
+def aliases(size: int) -> Sides:
+    """Answer one field under twenty aliases in each row."""
+    rows = [members_of(n) for n in range(size)]
+    names = [f"a{n}" for n in range(20)]
+    query = "{ rows { " + " ".join(f"{name}: name" for name in names) + " } }"
+    members = ", ".join(f"'{name}': row['name']" for name in names)
+    by_hand = eval(f"lambda rows: {{'rows': [{{{members}}} for row in rows]}}")
+    sides = both(build_schema(SDL), query, {"rows": rows})
+    return sides | {HAND: partial(by_hand, rows)}
+
+
+def wide(size: int) -> Sides:
+    """Answer fifty fields in each row."""
+    names = [f"f{n}" for n in range(50)]
+    fields = " ".join(
+        f"{name}: {('String', 'Int', 'Float')[n % 3]}" for n, name in enumerate(names)
+    )
+    schema = build_schema(f"type Query {{ rows: [Row!]! }} type Row {{ {fields} }}")
+    values = ("text", 7, 1.5)
+    rows = [{name: values[n % 3] for n, name in enumerate(names)} for _ in range(size)]
+    members = ", ".join(f"'{name}': row['{name}']" for name in names)
+    by_hand = eval(f"lambda rows: {{'rows': [{{{members}}} for row in rows]}}")
+    sides = both(schema, f"{{ rows {{ {' '.join(names)} }} }}", {"rows": rows})
+    return sides | {HAND: partial(by_hand, rows)}
+
+
+def unions(size: int) -> Sides:
+    """Answer a union by fragments."""
+    pets = [
+        {"__typename": "Cat", "name": f"c{n}", "lives": 9}
+        if n % 2
+        else {"__typename": "Dog", "name": f"d{n}", "bark": "woof"}
+        for n in range(size)
+    ]
+
+    def by_hand() -> dict[str, Any]:
+        return {
+            "pets": [
+                {"name": pet["name"], "lives": pet["lives"]}
+                if pet["__typename"] == "Cat"
+                else {"name": pet["name"], "bark": pet["bark"]}
+                for pet in pets
+            ]
+        }
+
+    query = "{ pets { ... on Cat { name lives } ... on Dog { name bark } } }"
+    return both(build_schema(SDL), query, {"pets": pets}) | {HAND: by_hand}
+
+
+# -- lists of leaves
+
+
+def flat(size: int) -> Sides:
+    """Answer a list of integers."""
+    numbers = list(range(size))
+    sides = both(build_schema(SDL), "{ numbers }", {"numbers": numbers})
+    return sides | {HAND: lambda: {"numbers": [n for n in numbers]}}  # noqa: C416
+
+
+def nested(size: int) -> Sides:
+    """Answer integers three levels deep, ten in each list."""
+    deep = [[list(range(10)) for _ in range(10)] for _ in range(max(1, size // 100))]
+
+    def by_hand() -> dict[str, Any]:
+        return {"deep": [[[n for n in one] for one in two] for two in deep]}  # noqa: C416
+
+    return both(build_schema(SDL), "{ deep }", {"deep": deep}) | {HAND: by_hand}
+
+
+def tags(size: int) -> Sides:
+    """Answer a list of five strings in each row."""
+    rows = [{"id": f"R_{n}", "tags": ["a", "b", "c", "d", "e"]} for n in range(size)]
+
+    def by_hand() -> dict[str, Any]:
+        return {"rows": [{"id": row["id"], "tags": [t for t in row["tags"]]} for row in rows]}  # noqa: C416
+
+    return both(build_schema(SDL), "{ rows { id tags } }", {"rows": rows}) | {HAND: by_hand}
+
+
+# -- resolvers, arguments and variables
+
+SMALL = "query ($id: ID!, $first: Int, $filter: Filter) {" + (
+    " item(id: $id, first: $first, filter: $filter) { id name } }"
+)
+FILTER = {"text": "x", "tags": ["b", "c"], "inner": {"text": "y"}}
+
+
+def small_operation(_size: int) -> Sides:
+    """Answer one object by a resolver with three variables, one an input object."""
+    schema = build_schema(SDL)
+    found = {"id": "R_1", "name": "row-1"}
+    field(schema, "Query", "item", lambda source, info, **args: found)
+    variables = {"id": "R_1", "first": 5, "filter": FILTER}
+
+    def by_hand() -> dict[str, Any]:
+        row = schema.type_map["Query"].fields["item"].resolve(None, None, **variables)
+        return {"item": {"id": row["id"], "name": row["name"]}}
+
+    return both(schema, SMALL, None, variable_values=variables) | {HAND: by_hand}
+
+
+def included(_size: int) -> Sides:
+    """Answer one object whose twelve fields are included at random, anew in each execution."""
+    names = [f"f{n}" for n in range(12)]
+    schema = build_schema(f"type Query {{ {' '.join(f'{n}: Int' for n in names)} id: ID! }}")
+    document = parse(
+        f"query ({' '.join(f'${n}: Boolean!' for n in names)}) "
+        f"{{ id {' '.join(f'{n} @include(if: ${n})' for n in names)} }}"
+    )
+    root = {"id": "R_1"} | dict.fromkeys(names, 7)
+
+    def side(execute: Any) -> Callable[[], Any]:
+        random = Random(28)
+        sets = cycle([{name: random.random() < 0.5 for name in names} for _ in range(997)])
+        return lambda: execute(schema, document, root, variable_values=next(sets))
+
+    return {OURS: side(gqlnb.engine.execute), EXECUTE: side(graphql.execute)}
+
+
+def mutations(_size: int) -> Sides:
+    """Execute ten mutations, one after the other."""
+    schema = build_schema(SDL)
+    state: dict[str, Any] = {}
+
+    def put(_source: Any, _info: Any, id: str, value: int) -> Any:  # noqa: A002
+        state[id] = value
+        return {"id": id, "name": "set"}
+
+    field(schema, "Mutation", "set", put)
+    fields = " ".join(f'm{n}: set(id: "{n}", value: {n}) {{ id name }}' for n in range(10))
+    return both(schema, f"mutation {{ {fields} }}", None)
+
+
+def resolved(query: str, owner_field: str, resolve: Any, variables: Any, size: int) -> Sides:
+    """Call a resolver in each row."""
+    schema = build_schema(SDL)
+    field(schema, "Row", owner_field, resolve)
+    rows = [members_of(n) for n in range(size)]
+    return both(schema, query, {"rows": rows}, variable_values=variables)
+
+
+def fail(_source: Any, _info: Any) -> Any:
+    """Fail like a resolver that finds nothing."""
+    msg = "not found"
+    raise LookupError(msg)
+
+
+def generator(size: int) -> Sides:
+    """Answer rows from a generator, as a resolver that reads a file returns them."""
+    schema = build_schema(SDL)
+    rows = [members_of(n) for n in range(size)]
+
+    def generate(_source: Any, _info: Any) -> Iterator[Any]:
+        yield from rows
+
+    field(schema, "Query", "rows", generate)
+
+    def by_hand() -> dict[str, Any]:
+        return {"rows": [{"id": r["id"], "name": r["name"]} for r in generate(None, None)]}
+
+    return both(schema, "{ rows { id name } }", None) | {HAND: by_hand}
+
+
+# -- awaitables
+
+
+def awaited(make: Callable[[], Any], size: int) -> Sides:
+    """Await one field of each row; `make` returns the resolver within the running loop."""
+    schema = build_schema(SDL)
+    rows = [members_of(n) for n in range(size)]
+    document = parse("{ rows { id later } }")
+
+    def side(execute: Any) -> Callable[[], Any]:
+        async def once() -> Any:
+            field(schema, "Row", "later", resolve := make())
+            assert resolve
+            return await execute(schema, document, {"rows": rows})
+
+        def call() -> Any:
+            with closing(asyncio.new_event_loop()) as loop:
+                return loop.run_until_complete(once())
+
+        return call
+
+    return {OURS: side(gqlnb.engine.execute), EXECUTE: side(graphql.execute)}
+
+
+async def sleep(source: Any, _info: Any) -> Any:
+    """Answer after a turn of the loop."""
+    await asyncio.sleep(0)
+    return source["name"]
+
+
+class Loader:
+    """A loader in the manner of aiodataloader, reduced to batches: futures, one batch a turn."""
+
+    current: Loader
+    waiting: list[tuple[str, asyncio.Future[str]]]
+
+    def __init__(self) -> None:
+        self.waiting = []
+
+    def load(self, key: str) -> asyncio.Future[str]:
+        """Return the future of a key."""
+        loop = asyncio.get_running_loop()
+        if not self.waiting:
+            loop.call_soon(self.dispatch)
+        future = loop.create_future()
+        self.waiting.append((key, future))
+        return future
+
+    def dispatch(self) -> None:
+        """Answer every key that was asked for."""
+        waiting, self.waiting = self.waiting, []
+        for key, future in waiting:
+            future.set_result(key.upper())
+
+
+def load(source: Any, info: Any) -> Any:
+    """Answer by a loader."""
+    return LOADER.load(source["name"])
+
+
+LOADER = Loader()
+
+
+def row(name: str, sides: Callable[[int], Sides], size: int = 1, **goals: float) -> Workload:
+    """Return a workload; `core` is the least ratio to graphql-core, `hand` the most to a loop."""
+    found = []
+    if "core" in goals:
+        found.append(Goal(EXECUTE, goals["core"]))
+    if "hand" in goals:
+        found.append(Goal(HAND, goals["hand"], most=True))
+    return Workload(name, sides, tuple(found), size, min(size, 50), text=text_with_errors)
+
+
+ROW_FILTERED = "query ($filter: Filter) { rows { id filtered(filter: $filter) } }"
+CLIFFS = [
+    *(
+        row(name, partial(make_pairs, make), 10_000, core=10, hand=1.5)
+        for name, make in ROWS.items()
+    ),
+    row("custom-scalar", custom_scalars, 10_000, core=10, hand=1.5),
+    row("enums", enums, 10_000, core=10, hand=1.5),
+    row("aliases", aliases, SOME, core=10, hand=1.5),
+    row("wide", wide, SOME, core=10, hand=2),
+    row("unions", unions, 10_000, core=10, hand=2),
+    row("leaves-flat", flat, 100_000, core=10, hand=2),
+    row("leaves-nested", nested, 100_000, core=10, hand=2),
+    row("leaves-rows", tags, 10_000, core=10, hand=2),
+    row("generator", generator, 10_000, core=10, hand=1.5),
+    row("small-variables", small_operation, core=5),
+    row("include-random", included, core=5),
+    row("mutations", mutations, core=5),
+    row(
+        "error-rows",
+        partial(resolved, "{ rows { id failing } }", "failing", fail, None),
+        SOME,
+        core=5,
+    ),
+    row(
+        "resolver-input-object",
+        partial(resolved, ROW_FILTERED, "filtered", lambda s, i, **args: 1, {"filter": FILTER}),
+        SOME,
+        core=10,
+    ),
+    row(
+        "resolver-variable",
+        partial(
+            resolved,
+            "query ($size: Int) { rows { id sized(size: $size) } }",
+            "sized",
+            lambda s, i, size: size,
+            {"size": 3},
+        ),
+        SOME,
+        core=10,
+    ),
+    row(
+        "resolver-path",
+        partial(resolved, "{ rows { id path } }", "path", lambda s, info: str(info.path.key), None),
+        SOME,
+        core=10,
+    ),
+    row("async-sleep", partial(awaited, lambda: sleep), SOME, core=4),
+    row("async-loader", partial(awaited, lambda: load), SOME, core=4),
+]

@@ -1,0 +1,169 @@
+"""Values of GraphQL cells in JupyterLab: tables, errors, and what the extension adds to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.acting import photograph, save, theme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+    from tests.browser.conftest import Lab
+
+pytestmark = pytest.mark.browser
+
+SETUP = """%load_ext gqlnb
+import gqlnb
+sdl = '''
+type Query { repos: [Repo] people: [Repo] one: Repo none: [Repo] }
+type Repo { name: String share: Float langs: [Lang] }
+type Lang { size: Int }'''
+rows = [{"name": f"r{n}", "share": n / 3, "langs": [{"size": n}] * n} for n in range(4)]
+root = {"repos": rows, "people": rows[:1], "one": rows[2]}
+schema = gqlnb.Schema(sdl, {"Query": {name: lambda *_, v=v: v for name, v in root.items()}})"""
+LISTS = "%%graphql schema\n{ repos { name share langs { size } } people { name } }"
+OBJECT = "%%graphql schema\n{ one { name share } none { name } }"
+SERVER = "server = gqlnb.serve(schema, port=0)\nserver"
+WRONG = f"%%graphql schema\n{{ repos {{ {'name ' * 30} bad {'name ' * 30} }} }}"
+
+
+@pytest.fixture
+def values(show: Callable[..., Any]) -> Any:
+    """Open a notebook with a result of two lists, one object, and a server; run it."""
+    return show(SETUP, LISTS, OBJECT, SERVER)
+
+
+def read_saved(notebook: Any, lab: Any) -> str:
+    """Save the notebook and return the text of its file."""
+    saved = notebook.page.evaluate(
+        """async () => {
+            const { context } = window.jupyterapp.shell.currentWidget;
+            await context.save();
+            return context.path;
+        }"""
+    )
+    return (lab.folder / saved).read_text()
+
+
+def test_each_list_has_a_table_and_nested_lists_unfold(values: Any) -> None:
+    """With its name and number of rows; floats have the same decimals."""
+    output = values.outputs(1)
+    expect(output.locator("b")).to_have_text(["repos", "people"])
+    expect(output).to_contain_text('4 rows; nested lists: .frames["repos.langs"]')
+    expect(output).to_contain_text("0.333333")
+    expect(output).to_contain_text("1.000000")
+    unfolding = output.locator("details").nth(2)
+    expect(unfolding.locator("table")).to_be_hidden()
+    unfolding.get_by_text("3 items").click()
+    expect(unfolding.locator("td")).to_have_text(["3", "3", "3"])
+    for width in (600, 1000, 1600):
+        values.page.set_viewport_size({"width": width, "height": 1600})
+        for name in ("Light", "Dark"):
+            theme(values.page, name)
+            photograph(values.page, f"values-{width}-{name}")
+    theme(values.page, "Light")
+
+
+def test_one_object_has_a_table_of_two_columns(values: Any) -> None:
+    """Null is told from a list without rows."""
+    rows = values.outputs(2).locator("tr")
+    expect(rows).to_have_text(["one.namer2", "one.share0.666667", "nonenull"])
+
+
+def test_a_server_on_a_chosen_port_shows_its_address(values: Any, lab: Any) -> None:
+    """As a link in the page; the saved notebook is the same on every run."""
+    link = values.outputs(3).get_by_role("link")
+    address = link.inner_text()
+    assert address.startswith("http://127.0.0.1:")
+    assert link.get_attribute("href") == address
+    saved = read_saved(values, lab)
+    assert "Server(port=0)" in saved
+    assert address not in saved
+
+
+def test_a_quoted_line_fits_a_window_of_600_pixels(show: Callable[..., Any]) -> None:
+    """No line wraps, so that the caret is below its column."""
+    notebook = show(SETUP, WRONG)
+    notebook.page.set_viewport_size({"width": 600, "height": 1600})
+    notebook.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
+    error = notebook.outputs(1).locator("pre")
+    expect(error).to_contain_text("Repo has: name, share, langs.")
+    lines = error.inner_text().rstrip().splitlines()
+    caret = next(line for line in lines if line.strip() == "^")
+    quoted = lines[lines.index(caret) - 1]
+    assert quoted[caret.index("^") :].startswith("bad")
+    step = "e => parseFloat(getComputedStyle(e).lineHeight)"
+    expect(error).to_be_visible()
+    notebook.page.wait_for_function("innerWidth === 600")
+    assert round(error.bounding_box()["height"] / error.evaluate(step)) == len(lines)
+    photograph(notebook.page, "error-600")
+
+
+QUERY = """%%graphql demo
+{ search(query: "stars:>100000 sort:stars", type: REPOSITORY, first: 40) {
+    nodes { ... on Repository { name stargazerCount } } } }"""
+OPEN, CLOSE = "Open as grid", "Close the grid"
+
+
+def test_a_result_is_opened_as_a_grid_from_its_own_output(
+    open_notebook: Any, write_notebook: Any, lab: Lab, axe: Any
+) -> None:
+    """In place of the table, which comes back; the saved notebook is the same as before."""
+    name = write_notebook(["%load_ext gqlnb", QUERY, "%graphql connections"])
+    notebook = open_notebook(name)
+    notebook.run_all()
+    page, output = notebook.page, notebook.outputs(1)
+    expect(output.get_by_role("button", name=OPEN)).to_be_visible()
+    expect(notebook.outputs(2).get_by_role("button", name=OPEN)).to_have_count(0)  # not a result
+    save(page)
+    before = (lab.folder / name).read_bytes()
+    output.get_by_role("button", name=OPEN).click()
+    grid = output.get_by_role("grid")
+    expect(grid).to_have_attribute("aria-rowcount", "41")
+    expect(output.locator("table")).to_be_hidden()
+    grid.get_by_role("columnheader", name="name").click()
+    first = grid.locator(".gqlnb-row[aria-rowindex='2']")
+    expect(first).to_contain_text("996.ICU")
+    for theme_name in ("Dark", "Light"):
+        theme(page, theme_name)
+        axe(page, ".gqlnb-grid-open")
+    photograph(page, "open-as-grid")
+    output.get_by_role("button", name=CLOSE).click()
+    expect(output.locator("table")).to_be_visible()
+    expect(grid).to_be_hidden()
+    output.get_by_role("button", name=OPEN).click()
+    expect(first).to_contain_text("996.ICU")  # still sorted
+    save(page)
+    assert (lab.folder / name).read_bytes() == before
+
+
+def test_a_result_that_the_kernel_lost_is_not_opened(
+    open_notebook: Any, write_notebook: Any, page: Page
+) -> None:
+    """After a restart, when another value may have its number, and without a kernel."""
+    name = write_notebook(["%load_ext gqlnb", "import gqlnb", QUERY])
+    notebook = open_notebook(name)
+    notebook.run_all()
+    button = notebook.outputs(2).get_by_role("button", name=OPEN)
+    expect(button).to_be_visible()
+    kernel = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
+    page.evaluate(f"{kernel}.restart()")
+    notebook.wait_idle()
+    other = "import gqlnb; 1; gqlnb.Result({'a': [{'b': 2}]})"
+    run = f"code => {kernel}.requestExecute({{ code }}).done"
+    for code in ("import gqlnb", "1", other):  # the third is number 3, as the result was
+        page.evaluate(run, code)
+    button.click()
+    lost = notebook.outputs(2).get_by_text("The kernel does not have this result any more.")
+    expect(lost).to_be_visible()
+    expect(notebook.outputs(2).locator("table")).to_be_visible()
+    page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    expect(page.get_by_text("No Kernel").first).to_be_visible()
+    button.click()
+    expect(notebook.outputs(2).get_by_text("There is no kernel.")).to_be_visible()

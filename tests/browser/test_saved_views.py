@@ -1,0 +1,174 @@
+"""Widgets in saved notebooks: nothing random in the file, and HTML when it is reopened."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.browser.acting import photograph
+from tests.browser.conftest import Lab, Notebook
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("bundled")]
+
+SETUP = "%load_ext gqlnb\nimport gqlnb\nhere = gqlnb.reference_schema()"
+WIDGETS = {
+    "search = gqlnb.StarSearch('>300000', limit=3)\nsearch.run()\nsearch": ".gqlnb-stars",
+    "gqlnb.ResultView(here.execute('{ hello }'))": ".gqlnb-result",
+    "gqlnb.SchemaView(here)": ".gqlnb-schema",
+    "gqlnb.Explorer(here, query='{ hello }')": ".gqlnb-explorer .graphiql-container",
+    "gqlnb.TokenBox()": ".gqlnb-token",
+    "n = 3\nbooks = gqlnb.Schema.mock('type Query { n(n: Int): Int }')": "",
+    "%%graphql books --interact n\nquery ($n: Int!) { n(n: $n) }": ".widget-slider",
+}
+SAVED = [
+    "build-your-own-x",
+    "Hello world!",
+    "Query",
+    "run this notebook to explore it",
+    "",
+    "",
+    "$n = 3",
+]
+SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
+CLEAN = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
+TRUSTED = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
+    .filter(({ type }) => type === 'code').every(({ trusted }) => trusted)"""
+
+
+def stop_kernels(lab: Lab, page: Page) -> None:
+    """Shut down every kernel of the server."""
+    head = {"Authorization": f"token {lab.token}"}
+    for session in page.request.get(f"{lab.url}/api/sessions", headers=head).json():
+        page.request.delete(f"{lab.url}/api/sessions/{session['id']}", headers=head)
+
+
+def expect_live(notebook: Notebook) -> None:
+    """Wait until every widget shows its view."""
+    for index, selector in enumerate(WIDGETS.values(), start=1):
+        if selector:
+            expect(notebook.cell(index).locator(selector).first).to_be_visible()
+
+
+def expect_saved(find: Callable[[int], Locator]) -> None:
+    """Check that each output shows its HTML."""
+    for index, text in enumerate(SAVED, start=1):
+        expect(find(index)).to_contain_text(text)
+        expect(find(index)).not_to_contain_text("Error displaying")
+        expect(find(index).locator(".gqlnb-widget")).to_have_count(0)
+
+
+def read_outputs(path: Path) -> list[Any]:
+    """Return the outputs of all cells."""
+    return [cell.outputs for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+
+
+@pytest.fixture
+def saved(
+    lab: Lab,
+    open_notebook: Callable[[str], Notebook],
+    write_notebook: Callable[[list[str]], str],
+) -> tuple[Notebook, Path]:
+    """Return a notebook of all widgets, run and saved by JupyterLab, and its file."""
+    name = write_notebook([SETUP, *WIDGETS])
+    notebook = open_notebook(name)
+    notebook.run_all()
+    expect_live(notebook)
+    save(notebook.page)
+    return notebook, lab.folder / name
+
+
+def save(page: Page) -> None:
+    """Save the notebook, and wait until it is."""
+    page.evaluate(SAVE)
+    page.wait_for_function(CLEAN)
+
+
+def test_two_runs_save_the_same_file(
+    saved: tuple[Notebook, Path], lab: Lab, open_notebook: Callable[[str], Notebook]
+) -> None:
+    """By JupyterLab; and nbclient, which `jupyter execute` uses, saves the same outputs."""
+    notebook, path = saved
+    first = path.read_bytes()
+    assert b"widget-view" not in first
+    stop_kernels(lab, notebook.page)
+    again = open_notebook(path.name)
+    again.run_all()
+    expect_live(again)
+    save(again.page)
+    assert path.read_bytes() == first
+    executed = shutil.copy(path, path.with_name(f"{path.stem}-nbclient.ipynb"))
+    command = [sys.executable, "-m", "jupyter", "execute", "--inplace", str(executed)]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    assert read_outputs(executed) == read_outputs(path)
+    assert "widgets" not in nbformat.read(executed, 4).metadata
+
+
+def test_a_reopened_notebook_shows_the_saved_html(
+    saved: tuple[Notebook, Path], lab: Lab, open_notebook: Callable[[str], Notebook]
+) -> None:
+    """Trusted and not; a view that is run again is live."""
+    notebook, path = saved
+    unknown = shutil.copy(path, path.with_name(f"{path.stem}-unknown.ipynb"))
+    unknown.write_text(path.read_text().replace("Hello world!", "Hello world!!"))  # not signed
+    for name, trusted in ((path.name, True), (unknown.name, False)):
+        stop_kernels(lab, notebook.page)
+        notebook = open_notebook(name)
+        assert notebook.page.evaluate(TRUSTED) is trusted
+        expect_saved(notebook.cell)
+        photograph(notebook.page, f"reopened-{trusted}")
+    notebook.run_all()
+    expect_live(notebook)
+
+
+def test_a_reloaded_page_finds_the_views_of_its_kernel(
+    saved: tuple[Notebook, Path], open_notebook: Callable[[str], Notebook]
+) -> None:
+    """The kernel is still running, so the widgets work as before."""
+    notebook = open_notebook(saved[1].name)
+    expect_live(notebook)
+    explorer = notebook.cell(4)
+    explorer.locator(".graphiql-execute-button").click()
+    expect(explorer.locator(".result-window")).to_contain_text("Hello world!")
+
+
+def test_notebook_7_shows_views_and_saved_html(
+    saved: tuple[Notebook, Path], lab: Lab, browser: BrowserContext
+) -> None:
+    """As JupyterLab does: live with the kernel, as HTML without it."""
+    pytest.importorskip("notebook", reason="Notebook 7 is not installed")
+    path, page = saved[1], browser.new_page()  # Notebook 7 itself reports errors
+
+    def find(index: int) -> Locator:
+        return page.locator(f'.jp-Notebook .jp-Cell[data-windowed-list-index="{index}"]')
+
+    def open_it() -> None:
+        page.goto(f"{lab.url}/notebooks/{path.name}?token={lab.token}")
+        expect(
+            page.locator(".jp-NotebookKernelStatus, .jp-Notebook-ExecutionIndicator").first
+        ).to_be_visible()
+
+    stop_kernels(lab, page)
+    open_it()
+    expect_saved(find)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    expect(find(2).locator(".gqlnb-result")).to_be_visible()
+    expect(find(4).locator(".graphiql-container")).to_be_visible()
+    page.keyboard.press("Control+s")
+    expect(page.locator(".jp-NotebookCheckpoint")).to_contain_text("ago")
+    assert "widget-view" not in path.read_text()
+    stop_kernels(lab, page)
+    open_it()
+    expect_saved(find)
+    photograph(page, "reopened-7")
+    page.close()

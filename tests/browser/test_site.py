@@ -1,0 +1,155 @@
+"""The documentation as a site: built without a warning, searched and looked at in a browser."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+from urllib.parse import quote_plus
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.slow
+# What a newcomer types into the search box, and the page that answers it.
+QUESTIONS = {
+    "timeout": "timeouts",
+    "proxy": "proxies-and-certificates",
+    "company certificate": "proxies-and-certificates",
+    "retry": "retries",
+    "basic login": "logins",
+    "cookie": "logins",
+    "headers": "headers",
+    "Book! ID": "types-and-lists",
+    "include skip": "include-and-skip",
+    "load extension every notebook": "load-the-extension",
+    "database resolver": "database",
+    "async": "async",
+    "custom scalar": "custom-scalars",
+    "Excel": "csv-excel-parquet",
+    "clear cache": "cache",
+    "upgrade": "upgrade-and-remove",
+    "uninstall": "upgrade-and-remove",
+    "GITHUB_TOKEN": "github-token",
+    "Windows token": "github-token",
+    "before Jupyter starts": "github-token",
+    "JupyterHub": "hub-and-docker",
+    "Docker": "hub-and-docker",
+    "remote kernel": "hub-and-docker",
+    "public endpoint": "public-endpoint",
+    "own endpoint": "own-endpoint",
+    "exceptions catch": "exceptions",
+    "... on Repository": "fragments",
+    "execute_many": "many-queries",
+    "CSV": "csv-excel-parquet",
+    "nested lists": "nested-lists",
+    "DuckDB": "polars-duckdb-arrow",
+    "variables": "variables",
+    "token source": "tokens",
+    "all pages": "all-pages",
+    "offline test": "test-offline",
+    "stop server": "serve",
+    "mutation": "mutations",
+    "subscription": "subscriptions",
+    "star search": "star-search",
+    # in the words of someone who knows pandas and no GraphQL
+    "read graphql into dataframe": "dataframe",
+    "what is graphql": "graphql-for-pandas",
+    "401 unauthorized": "tokens",
+    "SSL certificate verify failed": "proxies-and-certificates",
+    "what columns does the api have": "schema-docs",
+    "list all fields": "schema-docs",
+    "filter rows by date": "dates-and-times",
+    "only first 100 results": "all-pages",
+    "loop over ids": "many-inputs",
+    "join two tables": "nested-lists",
+    "null values missing": "partial-answers",
+    "rate limit exceeded": "retries",
+    "query is slow": "slow-queries",
+    "repositories with more than 1000 stars": "star-search",
+    "more than 1000 results": "harvest",
+    "resume download": "harvest",
+    "append new data": "run-a-script",
+    "run every day script": "run-a-script",
+    "command line": "command-line",
+    "what is a fragment": "fragments",
+    "what does ! mean": "types-and-lists",
+    "create my own api": "serve",
+    "convert rest to graphql": "from-rest",
+    "no internet": "test-offline",
+    "autocomplete": "complete-names",
+    "plot chart": "plot",
+    "remove secrets from notebook": "remove-a-token",
+    "cancel a running query": "stop-a-query",
+    "progress bar": "stop-a-query",
+    "timezone dates": "dates-and-times",
+    "explode nested json": "nested-lists",
+    "parallel requests": "many-queries",
+    "vscode": "hub-and-docker",
+    "install without internet": "teach",
+}
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """A handler without a log."""
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Build the site under a path prefix, and serve it."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html"]
+    subprocess.run([*command, str(root / "docs"), str(folder / "gqlnb")], check=True, timeout=300)
+    handler = partial(QuietHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/gqlnb"
+        server.shutdown()
+
+
+def test_questions_are_answered_by_the_first_three_hits(page: Page, site: str) -> None:
+    """The search box finds the page for each question."""
+    missed = {}
+    for words, name in QUESTIONS.items():
+        page.goto(f"{site}/search.html?q={quote_plus(words)}")
+        page.wait_for_function("document.body.innerText.includes('Search finished')")
+        links = page.locator("#search-results .search > li > a").all()[:3]
+        hits = [link.get_attribute("href") or "" for link in links]
+        if not any(f"/{name}.html" in f"/{hit}" for hit in hits):
+            missed[words] = hits
+    assert missed == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "path",
+    ["index", "start", "howto/index", "howto/all-pages", "reference/api/gqlnb.Client",
+     "reference/cell-options", "tutorials/01_hello", "tutorials/03_github_stars"],
+)  # fmt: skip
+def test_pages_are_accessible(
+    page: Page, site: str, axe: Callable[[Page, str], None], path: str, theme: str
+) -> None:
+    """In both themes, and without a request to another host."""
+    page.emulate_media(color_scheme=theme)
+    page.goto(f"{site}/{path}.html")
+    page.wait_for_load_state("networkidle")
+    axe(page, "main")
+
+
+def test_pages_fit_a_telephone(page: Page, site: str) -> None:
+    """Nothing but tables and code scrolls sideways."""
+    page.set_viewport_size({"width": 390, "height": 800})
+    for path in ("index", "howto/tokens", "reference/statuses", "tutorials/01_hello"):
+        page.goto(f"{site}/{path}.html")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, path

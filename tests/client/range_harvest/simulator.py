@@ -1,0 +1,117 @@
+"""An endpoint that caps its lists, takes a range filter, and changes while it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import gqlnb
+
+SDL = """
+scalar DateTime
+scalar Date
+type Query {{
+  items(first: Int! = 20, after: String, filter: Filter, low: {type}, high: {type}): Items!
+}}
+input Filter {{ at: Between }}
+input Between {{ gte: {type}, lt: {type} }}
+type Items {{ {count} nodes: [Item!]! pageInfo: PageInfo! }}
+type PageInfo {{ hasNextPage: Boolean! endCursor: String }}
+type Item {{ id: ID! at: {type} label: String tags: [String!]! }}
+"""
+QUERY = """query ($low: {type}, $high: {type}) {{
+  items(low: $low, high: $high) {{ nodes {{ id at label tags }} }}
+}}"""
+
+
+@dataclass
+class Endpoint:
+    """The rows of a table, and how the endpoint returns them.
+
+    Attributes
+    ----------
+    rows
+        Values of the column `at` as the endpoint writes and compares them, by id.
+    cap
+        The rows that one list returns at most.
+    order
+        ``"rising"``, ``"falling"`` or ``"none"``.
+    closed
+        The ends that belong to a range.
+    drift
+        Called before each request.
+    is_ignoring
+        Whether the filter has no effect.
+    """
+
+    rows: dict[str, Any]
+    type: str = "Int"
+    cap: int = 50
+    order: str = "rising"
+    closed: str = "both"
+    has_count: bool = True
+    is_ignoring: bool = False
+    drift: Callable[[], None] | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    requests: int = 0
+
+    def build_schema(self) -> gqlnb.Schema:
+        """Return the schema with its resolver."""
+        count = "totalCount: Int!" if self.has_count else ""
+        text = SDL.format(type=self.type, count=count)
+        return gqlnb.Schema(text, {"Query": {"items": self.resolve_items}})
+
+    @property
+    def query(self) -> str:
+        """The query of a harvest."""
+        return QUERY.format(type=self.type)
+
+    def resolve_items(self, _root: object, args: dict[str, Any], _context: object) -> object:
+        """Return a page."""
+        self.requests += 1
+        if self.drift is not None:
+            self.drift()
+        between = (args.get("filter") or {}).get("at") or {}
+        low = self._read(args.get("low", between.get("gte")))
+        high = self._read(args.get("high", between.get("lt")))
+        closed = "left" if between else self.closed
+        values = {key: self._read(value) for key, value in self.rows.items()}
+        found = [key for key, value in values.items() if self._matches(value, low, high, closed)]
+        if self.order == "none":
+            found.sort(key=lambda key: hash((key, "a salt")))
+        else:
+            found.sort(key=lambda key: ((v := self.rows[key]) is None, v or 0, key))
+            if self.order == "falling":
+                found.reverse()
+        start = int(args.get("after") or 0)
+        stop = min(start + args["first"], self.cap)
+        nodes = [
+            {
+                "id": key,
+                "at": self.rows[key],
+                "label": self.labels.get(key, f"row {key}"),
+                "tags": [key[-1]],
+            }
+            for key in found[start:stop]
+        ]
+        more = stop < min(len(found), self.cap)
+        return {
+            "totalCount": len(found),
+            "nodes": nodes,
+            "pageInfo": {"hasNextPage": more, "endCursor": str(stop)},
+        }
+
+    def _read(self, value: Any) -> Any:
+        is_time = self.type == "DateTime" and value is not None
+        return datetime.fromisoformat(value) if is_time else value
+
+    def _matches(self, value: Any, low: Any, high: Any, closed: str) -> bool:
+        if self.is_ignoring or (low is None and high is None):
+            return True
+        if value is None:
+            return False
+        above = low is None or value > low or (value == low and closed in {"both", "left"})
+        below = high is None or value < high or (value == high and closed in {"both", "right"})
+        return above and below

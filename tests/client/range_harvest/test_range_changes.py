@@ -1,0 +1,231 @@
+"""Harvests in ranges while rows change, and after the process was killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import gqlnb
+from gqlnb import Client, OptionError, Slice
+from tests.client.range_harvest.simulator import Endpoint
+from tests.client.range_harvest.test_range_harvest import KINDS, draw_values, harvest, list_ids
+
+if TYPE_CHECKING:
+    pass
+
+ROOT = Path(__file__).parents[3]
+TOP = 10**5
+# A deletion and a move into the same range cancel in its count, so they are not in one set.
+KINDS_OF_CHANGE = (("insert", "delete", "rise"), ("insert", "move", "rise"))
+KILLED = """
+import sys
+from gqlnb import Slice, connect
+connect(sys.argv[1]).harvest(
+    sys.argv[2], slice=Slice(column="at", cap=50), page_size=10, out=sys.argv[3], part=60
+)
+"""
+
+
+def move_rows(endpoint: Endpoint, seed: int, kinds: tuple[str, ...]) -> set[str]:
+    """Let rows change before requests; return the ids of the rows that stay, which shrink."""
+    generator = random.Random(seed)
+    rate = generator.choice([0.02, 0.1, 0.4])
+    stays, made = set(endpoint.rows), Counter[str]()
+
+    def drift() -> None:
+        if generator.random() < rate:
+            kind, ids = generator.choice(kinds), list(endpoint.rows)
+            made[kind] += 1
+            if kind == "insert":
+                endpoint.rows[f"n{made[kind]}"] = generator.randint(0, TOP)
+            elif kind == "delete" and ids:
+                gone = generator.choice(ids)
+                del endpoint.rows[gone]
+                stays.discard(gone)
+            elif kind == "move" and ids:
+                endpoint.rows[generator.choice(ids)] = generator.randint(0, TOP)
+            elif kind == "rise" and ids:
+                endpoint.rows[generator.choice(ids)] = TOP + made[kind]
+
+    endpoint.drift = drift
+    return stays
+
+
+def check_drift(seed: int) -> str:
+    """Harvest rows that change; return the outcome."""
+    generator = random.Random(seed)
+    kinds = tuple(generator.sample(generator.choice(KINDS_OF_CHANGE), generator.randint(1, 3)))
+    count = generator.choice([60, 200, 600])
+    rows = {f"r{number}": generator.randint(0, TOP) for number in range(count)}
+    order = generator.choice(["rising", "falling", "none"])
+    endpoint = Endpoint(rows, order=order, closed=generator.choice(["both", "left"]))
+    stays = move_rows(endpoint, seed, kinds)
+    slice_ = Slice(column="at", cap=50, closed=endpoint.closed)  # type: ignore[arg-type]
+    client = Client(endpoint.build_schema())
+    found = client._harvest(endpoint.query, slice=slice_, page_size=10)
+    ids = list_ids(found)
+    assert len(ids) == len(set(ids))
+    lost = stays - set(ids)
+    assert not (lost and found.complete), f"seed {seed}: {lost} lost, {kinds}"
+    return "complete" if found.complete else "lost" if lost else "unproved"
+
+
+def test_no_harvest_is_falsely_complete():
+    """Rows inserted, deleted and moved while they are read never make a false proof."""
+    outcomes = Counter(map(check_drift, range(12)))
+    assert outcomes["complete"] >= 3, outcomes
+
+
+@pytest.mark.slow
+def test_no_harvest_of_many_is_falsely_complete():
+    """The same, with many seeds."""
+    outcomes = Counter(map(check_drift, range(1000, 1200)))
+    assert outcomes["complete"] >= 50, outcomes
+
+
+def test_rows_that_moved_are_listed():
+    """A row that moved from one range to another comes once, and its id is listed."""
+    endpoint = Endpoint(draw_values(KINDS["integers"][1]))
+
+    def rise() -> None:
+        if endpoint.requests == 20:
+            first = min(endpoint.rows, key=lambda key: endpoint.rows[key])
+            endpoint.rows[first] = 5000
+            moved.append(first)
+
+    moved: list[str] = []
+    endpoint.drift = rise
+    found = harvest(endpoint)
+    assert found.complete
+    assert found.coverage.moved == moved
+    frame = found.frame().set_index("id")
+    assert frame["at"][moved[0]] == 5000
+
+
+def test_new_times_do_not_keep_a_harvest_open():
+    """Rows created meanwhile are left out, if times of creation are `fixed`."""
+    import datetime as dt
+
+    endpoint = Endpoint(draw_values(KINDS["times"][1]), type="DateTime")
+    stays = sorted(endpoint.rows)
+
+    def create() -> None:
+        moment = dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)
+        if endpoint.requests % 5 == 0:
+            endpoint.rows[f"new{endpoint.requests}"] = moment.isoformat()
+
+    endpoint.drift = create
+    found = harvest(endpoint, slice=Slice(column="at", cap=50, fixed=True))
+    assert found.complete
+    assert [key for key in list_ids(found) if key.startswith("r")] == stays
+    endpoint.drift = None
+
+
+# -- folders
+
+
+def test_a_folder_holds_the_same_rows(tmp_path: Path):
+    """Parts in a folder have the rows and dtypes of a harvest in memory, and are read again."""
+    endpoint = Endpoint(draw_values(KINDS["times"][1]), type="DateTime")
+    memory, folder = harvest(endpoint), harvest(endpoint, out=tmp_path, part=60)
+    assert len(list(tmp_path.glob("part-*.parquet"))) > 3
+    assert folder.frame().dtypes.to_dict() == memory.frame().dtypes.to_dict()
+    assert list_ids(folder) == list_ids(memory)
+    before = endpoint.requests
+    again = harvest(endpoint, out=tmp_path, part=60)
+    assert endpoint.requests == before
+    assert again.coverage == folder.coverage
+    assert repr(again) == repr(folder)
+
+
+def test_an_interrupted_harvest_continues_where_it_ended(tmp_path: Path):
+    """After an interrupt the same call continues, and repeats at most one range."""
+    endpoint = Endpoint(draw_values(KINDS["skewed integers"][1]))
+    harvest(endpoint)
+    clean, endpoint.requests = endpoint.requests, 0
+
+    def interrupt() -> None:
+        if endpoint.requests in {1, 2, 20, 45, 50, 51, 80}:
+            raise KeyboardInterrupt
+
+    endpoint.drift = interrupt
+    failures = 0
+    for _ in range(9):
+        try:
+            found = harvest(endpoint, out=tmp_path, part=60)
+            break
+        except KeyboardInterrupt:
+            failures += 1
+    assert failures > 4
+    assert found.complete
+    assert list_ids(found) == sorted(endpoint.rows)
+    assert endpoint.requests <= clean + failures * 7  # a range has up to six pages
+
+
+@pytest.mark.slow
+def test_a_killed_harvest_continues(tmp_path: Path):
+    """After `kill -9` at any moment the same call continues, and the rows are all there once."""
+    endpoint = Endpoint(draw_values(KINDS["integers"][1]))
+    generator = random.Random(3)
+    process: subprocess.Popen[bytes] | None = None
+    kills = 0
+
+    def kill() -> None:
+        nonlocal kills
+        if process is not None and kills < 4 and generator.random() < 0.2:
+            kills += 1
+            process.send_signal(signal.SIGKILL)
+
+    with gqlnb.serve(endpoint.build_schema(), port=0) as server:
+        endpoint.drift = kill
+        folder = tmp_path / "harvest"
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", KILLED, server.url, endpoint.query, str(folder)]
+        for _ in range(8):
+            process = subprocess.Popen(command, env=environment)
+            if not process.wait(120):
+                break
+        process = None
+        assert kills == 4
+        with Client(server.url) as client:
+            before = endpoint.requests
+            found = client.harvest(
+                endpoint.query, slice=Slice(column="at", cap=50), page_size=10, out=folder
+            )
+    assert endpoint.requests == before
+    assert found.complete
+    assert list_ids(found) == sorted(endpoint.rows)
+
+
+def test_another_harvest_is_not_continued(tmp_path: Path):
+    """The log names the query; another one in the same folder is refused."""
+    endpoint = Endpoint({"a": 1})
+    harvest(endpoint, out=tmp_path)
+    with pytest.raises(OptionError, match="is the log of"):
+        harvest(endpoint, out=tmp_path, slice=Slice(column="at", cap=49))
+    found = harvest(endpoint, out=tmp_path, slice=Slice(column="at", cap=49), resume=False)
+    assert found.complete
+
+
+@pytest.mark.parametrize(
+    "damage", [b"{", b'{"type":"range"}\n', b"\x00\xff\n", b'{"type":"new"}\n']
+)
+def test_a_damaged_log_is_named_or_repaired(tmp_path: Path, damage: bytes):
+    """An incomplete last line is removed; another broken line is an error that names it."""
+    endpoint = Endpoint(draw_values(KINDS["integers"][1]))
+    harvest(endpoint, out=tmp_path)
+    with (tmp_path / "_harvest.jsonl").open("ab") as log:
+        log.write(damage)
+    if damage.endswith(b"\n"):
+        with pytest.raises(OptionError, match=r"line 3 is broken|goes on after its end"):
+            harvest(endpoint, out=tmp_path)
+    else:
+        assert list_ids(harvest(endpoint, out=tmp_path)) == sorted(endpoint.rows)

@@ -1,0 +1,56 @@
+"""Decimals in the rows of a harvest in ranges."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gqlnb import Client, Schema, Slice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SDL = """
+scalar Decimal
+type Query { items(low: Int, high: Int, limit: Int = 10, offset: Int = 0): Items! }
+type Items { total: Int! rows: [Item!]! }
+type Item { id: ID! n: Int! price: Decimal }
+"""
+TEXT = "query ($low: Int, $high: Int) { items(low: $low, high: $high) { rows { n price } } }"
+PRICES = st.lists(
+    st.none() | st.decimals(-(10**9), 10**9, places=2) | st.decimals(0, 1, places=6),
+    min_size=1,
+    max_size=25,
+)
+
+
+def serve_prices(prices: Sequence[Decimal | None]) -> Client:
+    """Return a client of an endpoint that returns at most ten of its rows."""
+
+    def find_items(_root: object, args: dict[str, Any], _context: object) -> object:
+        low, high = args.get("low"), args.get("high")
+        found = [
+            {"id": n, "n": n, "price": None if price is None else str(price)}
+            for n, price in enumerate(prices)
+            if (low is None or n >= low) and (high is None or n <= high)
+        ]
+        page = found[:10][args["offset"] :][: args["limit"]]
+        return {"total": len(found), "rows": page}
+
+    return Client(Schema(SDL, {"Query": {"items": find_items}}))
+
+
+@settings(max_examples=30, deadline=None)
+@given(PRICES)
+def test_decimals_have_the_places_that_their_column_needs(prices: list[Decimal | None]):
+    """The values are exact, with as many places as the longest of them needs, in all parts."""
+    found = serve_prices(prices).harvest(TEXT, slice=Slice(column="n", cap=10), progress=False)
+    assert found.complete
+    values = found.frame().sort_values("n")["price"].tolist()
+    assert [None if value is None else Decimal(value) for value in values] == prices
+    normal = [price.normalize().as_tuple().exponent for price in prices if price is not None]
+    places = -min([*(each for each in normal if isinstance(each, int)), 0])
+    assert {value.as_tuple().exponent for value in values if value is not None} <= {-places}

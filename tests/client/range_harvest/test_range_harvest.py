@@ -1,0 +1,250 @@
+"""Harvests in ranges, of an endpoint that caps its lists."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+import gqlnb
+from gqlnb import Client, OptionError, QueryError, Slice
+from tests.client.range_harvest.simulator import Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROWS = 400
+START = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
+
+
+def draw_values(draw: Callable[[random.Random], Any], seed: int = 1) -> dict[str, Any]:
+    """Return values by id."""
+    generator = random.Random(seed)
+    return {f"r{number}": draw(generator) for number in range(ROWS)}
+
+
+def draw_moment(generator: random.Random) -> str:
+    """Return a time as GitHub writes it."""
+    moment = START + dt.timedelta(seconds=int(generator.random() ** 2 * 10**8))
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+KINDS: dict[str, tuple[str, Callable[[random.Random], Any]]] = {
+    "integers": ("Int", lambda generator: generator.randint(-1000, 1000)),
+    "skewed integers": ("Int", lambda generator: int(generator.random() ** 6 * 10**9)),
+    "floats": ("Float", lambda generator: generator.gauss(0, 1)),
+    "dates": ("Date", lambda generator: draw_moment(generator)[:10]),
+    "times": ("DateTime", draw_moment),
+    "texts": ("String", lambda generator: str(uuid.UUID(int=generator.getrandbits(128)))),
+}
+
+
+def harvest(endpoint: Endpoint, **options: Any) -> gqlnb.RangeHarvest:
+    """Harvest the list of an endpoint in small pages."""
+    slice_ = Slice(column="at", cap=endpoint.cap, closed=endpoint.closed)  # type: ignore[arg-type]
+    options = {"slice": slice_, "page_size": 10, **options}
+    return Client(endpoint.build_schema()).harvest(endpoint.query, **options)
+
+
+def list_ids(found: gqlnb.RangeHarvest) -> list[str]:
+    """Return the ids of the rows, sorted."""
+    return sorted(found.arrow()["id"].to_pylist())
+
+
+@pytest.mark.parametrize("order", ["rising", "falling", "none"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_rows_of_each_kind_come_once(kind: str, order: str):
+    """Ranges of each kind of value, in lists of any order, contain each row once."""
+    type_, draw = KINDS[kind]
+    endpoint = Endpoint(draw_values(draw), type=type_, order=order)
+    found = harvest(endpoint)
+    assert list_ids(found) == sorted(endpoint.rows)
+    assert found.complete
+    assert found.coverage.expected == ROWS
+    assert endpoint.requests == found.coverage.requests
+
+
+@pytest.mark.parametrize("closed", ["both", "left", "right", "neither"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_filters_may_include_or_exclude_their_ends(kind: str, closed: str):
+    """No row at the end of a range is lost or comes twice, whatever ends the filter includes."""
+    type_, draw = KINDS[kind]
+    endpoint = Endpoint(draw_values(draw), type=type_, closed=closed)
+    found = harvest(endpoint)
+    assert list_ids(found) == sorted(endpoint.rows)
+    assert found.complete
+    assert not found.coverage.moved
+
+
+def test_the_ends_may_be_members_of_an_input_object():
+    """A dotted name sets a member of a variable, beside members that the user gives."""
+    endpoint = Endpoint(draw_values(KINDS["integers"][1]), closed="left")
+    text = "query ($where: Filter) { items(filter: $where) { nodes { id at } } }"
+    slice_ = Slice(column="at", low="where.at.gte", high="where.at.lt", closed="left", cap=50)
+    found = Client(endpoint.build_schema()).harvest(text, slice=slice_)
+    assert found.complete
+    assert list_ids(found) == sorted(endpoint.rows)
+
+
+def test_the_frame_has_the_types_of_the_schema():
+    """A frame of many ranges has the dtypes of a result, lists in cells included."""
+    endpoint = Endpoint(draw_values(draw_moment), type="DateTime")
+    found = harvest(endpoint)
+    frame = found.frame()
+    expected = Client(endpoint.build_schema()).execute(endpoint.query).frame()
+    assert frame.dtypes.to_dict() == expected.dtypes.to_dict()
+    assert isinstance(frame["at"].dtype, pd.DatetimeTZDtype)
+    assert list(frame["tags"].iloc[0]) == [frame["id"].iloc[0][-1]]
+    assert frame.attrs["partial"] is False
+    assert frame.attrs["coverage"]["got"] == ROWS
+
+
+def test_an_empty_list_has_its_columns():
+    """Without rows the frame has the columns and dtypes of the schema."""
+    found = harvest(Endpoint({}))
+    assert found.complete
+    assert (len(found), list(found.frame().columns)) == (0, ["id", "at", "label", "tags"])
+
+
+def test_more_equal_values_than_the_cap_are_a_gap():
+    """Rows that no value divides are reported with their number; the others all come."""
+    rows = draw_values(KINDS["integers"][1]) | {f"same{number}": 77 for number in range(60)}
+    with pytest.warns(UserWarning, match="no value divides them"):
+        found = harvest(Endpoint(rows))
+    assert not found.complete
+    (gap,) = found.coverage.gaps
+    expected = sum(value == 77 for value in rows.values())
+    assert (gap.text, gap.expected, gap.got) == ("77 to 77", expected, 50)
+    assert {key for key in rows if rows[key] != 77} < set(list_ids(found))
+
+
+def test_rows_without_a_value_are_a_gap():
+    """Rows with null in the column are in no range, and the count of all rows reveals them."""
+    rows = draw_values(KINDS["integers"][1]) | {"null": None}
+    with pytest.warns(UserWarning, match="1 more rows are in no range: their at is null"):
+        found = harvest(Endpoint(rows))
+    assert not found.complete
+    assert len(found) == ROWS
+
+
+def test_few_rows_without_a_value_come():
+    """A list below the cap is read without a filter, so rows with null come too."""
+    found = harvest(Endpoint({"a": 1, "null": None}))
+    assert found.complete
+    assert list_ids(found) == ["a", "null"]
+
+
+def test_without_a_count_nullable_values_are_a_doubt():
+    """Without a count rows with null would not be noticed, so completeness is not proved."""
+    endpoint = Endpoint(draw_values(KINDS["integers"][1]), has_count=False)
+    with pytest.warns(UserWarning, match="does not count rows"):
+        found = harvest(endpoint)
+    assert list_ids(found) == sorted(endpoint.rows)
+    assert not found.complete
+
+
+@pytest.mark.parametrize("kind", ["integers", "times", "texts"])
+def test_an_ignored_filter_is_an_error(kind: str):
+    """Rows outside the range show that the filter has no effect."""
+    type_, draw = KINDS[kind]
+    endpoint = Endpoint(draw_values(draw), type=type_, is_ignoring=True)
+    with pytest.raises(QueryError, match="ignores the filter"):
+        harvest(endpoint)
+    assert endpoint.requests < 30
+
+
+def test_a_column_that_is_not_selected_is_named():
+    """The error lists the columns that are there."""
+    text = "query ($low: Int, $high: Int) { items(low: $low, high: $high) { nodes { id } } }"
+    with pytest.raises(OptionError, match=r"no column 'at'. Select .*: id"):
+        Client(Endpoint({"a": 1}).build_schema()).harvest(text, slice="at")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"slice": 5}, "slice= takes a gqlnb.Slice or the name of a column, not 5"),
+        ({"refresh": True}, "name it with out="),
+        ({"part": 0}, "part= takes a whole number above 0"),
+        ({"parts": 5}, "There is no option parts="),
+        ({"page_size": 0}, "page_size= takes a whole number"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, Any], message: str):
+    """An option that cannot be used is an OptionError before a request."""
+    endpoint = Endpoint({"a": 1})
+    with pytest.raises(OptionError, match=message):
+        harvest(endpoint, **options)
+    assert not endpoint.requests
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"closed": "open"}, {"cap": 0}, {"cap": True}, {"template": "{low} {x}"}, {"template": "{"}],
+)
+def test_wrong_slices_are_refused(options: dict[str, Any]):
+    """A slice checks its values."""
+    with pytest.raises(OptionError):
+        Slice(column="at", **options)
+
+
+def test_a_query_with_two_lists_is_refused():
+    """A harvest divides one list."""
+    text = "query ($low: Int) { a: items(low: $low) { nodes { at } } b: items { nodes { at } } }"
+    with pytest.raises(QueryError, match="one list that has pages; it has: a, b"):
+        Client(Endpoint({"a": 1}).build_schema()).harvest(text, slice="at")
+
+
+def test_a_dry_run_counts():
+    """A dry run takes one request and stores nothing."""
+    endpoint = Endpoint(draw_values(KINDS["integers"][1]))
+    estimate = harvest(endpoint, dry_run=True)
+    assert (estimate.rows, estimate.least, endpoint.requests) == (ROWS, 8, 1)
+    assert repr(estimate) == "400 rows from in-process, in 8 ranges or more"
+
+
+def test_the_whole_may_be_bounded():
+    """`least` and `most` bound the harvest, as texts too."""
+    endpoint = Endpoint(draw_values(draw_moment), type="DateTime")
+    least, most = "2020-01-10T00:00:00Z", dt.datetime(2020, 6, 1, tzinfo=dt.UTC)
+    slice_ = Slice(column="at", cap=50, least=least, most=most)
+    found = harvest(endpoint, slice=slice_)
+    wanted = [k for k, v in endpoint.rows.items() if least <= v <= "2020-06-01T00:00:00Z"]
+    assert found.complete
+    assert list_ids(found) == sorted(wanted)
+
+
+def test_progress_is_reported():
+    """The function of `progress` gets rows, the number expected and requests."""
+    seen: list[tuple[int, int | None, int]] = []
+    endpoint = Endpoint(draw_values(KINDS["integers"][1]))
+    harvest(
+        endpoint, progress=lambda got, wanted, requests, _: seen.append((got, wanted, requests))
+    )
+    assert seen[-1][:2] == (ROWS, ROWS)
+    assert seen == sorted(seen)
+
+
+def test_rows_without_an_id_are_kept_if_equal():
+    """Equal rows of one range are different rows, if nothing identifies them."""
+    endpoint = Endpoint(
+        {f"r{n}": n // 20 for n in range(ROWS)}, labels={f"r{n}": "x" for n in range(ROWS)}
+    )
+    text = "query ($low: Int, $high: Int) { items(low: $low, high: $high) { nodes { at label } } }"
+    found = Client(endpoint.build_schema()).harvest(text, slice=Slice(column="at", cap=50))
+    assert found.complete
+    assert found.frame()["at"].value_counts().tolist() == [20] * 20
+
+
+def test_a_harvest_over_http_is_the_same():
+    """Over a socket the rows and the number of requests are those in process."""
+    endpoint = Endpoint(draw_values(KINDS["integers"][1]))
+    here = harvest(endpoint)
+    with gqlnb.serve(endpoint.build_schema(), port=0) as server, Client(server.url) as client:
+        there = client.harvest(endpoint.query, slice=Slice(column="at", cap=50), page_size=10)
+    assert list_ids(there) == list_ids(here)
+    assert there.coverage.requests == here.coverage.requests

@@ -1,0 +1,138 @@
+"""Fields under ``@skip`` and ``@include`` are branches of one plan, with graphql-core's answers."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import graphql
+import pytest
+from graphql import build_schema, parse
+
+from gqlnb import engine
+from gqlnb.engine.compiler import plans
+from gqlnb.engine.compiler.conditions import find_branch_variables
+from gqlnb.engine.compiler.plans import collect_facts, get_operation_cache
+from tests.engine.comparison import metered, told
+
+SDL = """
+type Query { a: Int b: Int c: Int row: Row rows: [Row!] pet: Pet must: Int! }
+type Row { x: Int y: String! row: Row }
+interface Pet { name: String }
+type Dog implements Pet { name: String bark: Int }
+type Cat implements Pet { name: String lives: Int }
+type Mutation { first: Int second: Row }
+"""
+ROW = {"x": 1, "y": "y", "row": {"x": 2, "y": None}}
+ROOT: dict[str, Any] = {
+    "a": 1,
+    "b": 2,
+    "c": ValueError("c"),
+    "row": ROW,
+    "rows": [ROW, {"x": 3, "y": "z"}],
+    "pet": {"__typename": "Dog", "name": "Rex", "bark": 3},
+    "must": None,
+    "first": 1,
+    "second": ROW,
+}
+# Of each document: how many plans all combinations of $p and $q have.
+DOCUMENTS = {
+    "{ a @include(if: $p) b c @skip(if: $q) }": 1,
+    "{ a @include(if: $p) @skip(if: $q) b @skip(if: $p) }": 1,
+    "{ row @include(if: $p) { x @skip(if: $q) y row { y @include(if: $q) x } } }": 1,
+    "{ rows { x @include(if: $p) y @skip(if: $q) } }": 1,
+    "{ rows @skip(if: $p) { __typename @include(if: $q) row { x @include(if: $p) y } } }": 1,
+    "{ ... @include(if: $p) { a row { x @skip(if: $q) } } b }": 1,
+    "{ ...F @skip(if: $p) b } fragment F on Query { a row { ...G } }"
+    " fragment G on Row { x @include(if: $q) y }": 1,
+    "{ pet { name ... on Dog @include(if: $p) { bark } ... on Cat { lives @skip(if: $q) } } }": 1,
+    "{ a @include(if: $p) must @include(if: $q) }": 1,
+    # The order of the fields, or their selections, depend on the values.
+    "{ a @include(if: $p) b a }": 2,
+    "{ row @include(if: $p) { x } row @skip(if: $q) { y } }": 4,
+    "{ row { x @include(if: $p) y } row { x } }": 2,
+    "{ ...F @include(if: $p) b @skip(if: $q) ...F } fragment F on Query { a }": 2,
+    "{ ...F @include(if: $p) ... on Query @skip(if: $q) { ...F } } fragment F on Query { a }": 4,
+    "{ a @include(if: $p) @include(if: $q) }": 4,
+}
+PREFIX = "query ($p: Boolean!, $q: Boolean = true)"
+
+
+@pytest.mark.parametrize("execute", [engine.execute, metered], ids=["free", "metered"])
+@pytest.mark.parametrize("hot", [0, plans.HOT])
+@pytest.mark.parametrize("text", DOCUMENTS)
+def test_answers_are_those_of_graphql_core_for_all_values(
+    text: str, hot: int, execute: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also for a missing variable and for null, each three times."""
+    monkeypatch.setattr(plans, "HOT", hot)
+    schema, document = build_schema(SDL), parse(PREFIX + text)
+    for values in [*product((True, False), (True, False, None, ...))] * 3:
+        given = {k: v for k, v in zip("pq", values, strict=True) if v is not ...}
+        want = graphql.execute(schema, document, ROOT, variable_values=given)
+        got = execute(schema, document, ROOT, variable_values=given)
+        assert told(got) == told(want), values
+        assert got.data is None or [*got.data] == [*want.data], values
+
+
+@pytest.mark.parametrize(("text", "count"), DOCUMENTS.items())
+def test_plans_are_built_only_for_values_that_change_the_collected_fields(
+    text: str, count: int
+) -> None:
+    """All other conditions are branches."""
+    schema, document = build_schema(SDL), parse(PREFIX + text)
+    for p, q in [*product((True, False), repeat=2)] * 2:
+        engine.execute(schema, document, ROOT, variable_values={"p": p, "q": q})
+    (operation,) = get_operation_cache(schema).values()
+    assert len(operation.plans) == count
+
+
+@pytest.mark.parametrize("execute", [engine.execute, metered], ids=["free", "metered"])
+def test_mutations_have_branches(execute: Any) -> None:
+    """Skipped mutations are not called."""
+    schema = build_schema(SDL)
+    called: list[str] = []
+    for name in ("first", "second"):
+        schema.mutation_type.fields[name].resolve = (  # type: ignore[union-attr]
+            lambda source, info: called.append(info.field_name) or source[info.field_name]
+        )
+    text = "mutation ($p: Boolean!) { first @skip(if: $p) second @include(if: $p) { x } }"
+    document = parse(text)
+    for p in (True, False) * 3:
+        called.clear()
+        got = execute(schema, document, ROOT, variable_values={"p": p})
+        assert called == (["second"] if p else ["first"])
+        assert got == graphql.execute(schema, document, ROOT, variable_values={"p": p})
+
+
+def test_info_has_the_nodes_of_the_document() -> None:
+    """Their directives included."""
+    schema = build_schema(SDL)
+    seen: list[Any] = []
+    schema.type_map["Row"].fields["x"].resolve = lambda s, info: seen.append(info)  # type: ignore
+    document = parse("query ($p: Boolean!) { row { x @include(if: $p) } }")
+    node = document.definitions[0].selection_set.selections[0].selection_set.selections[0]  # type: ignore
+    for _ in range(3):
+        engine.execute(schema, document, ROOT, variable_values={"p": True})
+    assert [info.field_nodes[0] is node for info in seen] == [True] * 3
+    assert all(info.operation is document.definitions[0] for info in seen)
+
+
+def test_a_document_that_would_take_long_to_search_has_no_branches() -> None:
+    """Fragments that spread each other twice would be entered very often."""
+    fragments = " ".join(
+        f"fragment F{n} on Row {{ a: row {{ ...F{n + 1} }} b: row {{ ...F{n + 1} }} }}"
+        for n in range(30)
+    )
+    text = f"query ($p: Boolean!) {{ a @include(if: $p) row {{ ...F0 }} }} {fragments}"
+    document = parse(f"{text} fragment F30 on Row {{ x }}")
+    assert find_branch_variables(document, ["p"]) == frozenset()
+    assert collect_facts(document).plannable
+
+
+def test_a_cycle_of_fragments_has_no_branches() -> None:
+    """Such a document is invalid, and its execution fails."""
+    document = parse(
+        "query ($p: Boolean!) { row { ...F } } fragment F on Row { x @skip(if: $p) row { ...F } }"
+    )
+    assert find_branch_variables(document, ["p"]) == frozenset()

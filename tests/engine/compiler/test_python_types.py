@@ -1,0 +1,374 @@
+"""Rows of every Python type have graphql-core's answers, whatever field they are in."""
+
+from __future__ import annotations
+
+from collections import ChainMap, OrderedDict, UserDict, defaultdict, namedtuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from graphql import build_schema
+from pydantic import BaseModel
+
+from gqlnb.engine.compiler.python_types import (
+    COMPUTED_MAPPING,
+    COMPUTED_OBJECT,
+    DICT,
+    MAPPING,
+    OBJECT,
+    UNUSUAL,
+    TypeKinds,
+)
+from tests.engine.comparison import answered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
+    pytest.mark.usefixtures("road"),
+]
+
+SDL = """
+type Query { row: Row sure: Row! rows: [Row] face: Face faces: [Face!] told: Told tested: Tested }
+interface Face { s: String }
+union Told = Row | Other
+union Tested = Row2 | Other
+enum Color { RED GREEN }
+scalar Date
+type Row implements Face {
+  s: String i: Int! list: [Int!] color: Color date: Date row: Row rows: [Row!] face: Face class: Int
+  argument(x: Int = 1): String
+}
+type Row2 { s: String i: Int! }
+type Other implements Face { s: String }
+"""
+FIELDS = "s i list color date class argument(x: 2) missing: argument"
+TEXT = f"""
+query ($yes: Boolean = true) {{
+  row {{ {FIELDS} row {{ {FIELDS} rows {{ s i }} }} rows {{ {FIELDS} }} face {{ s }} }}
+  sure {{ s @include(if: $yes) row {{ row {{ s }} }} }}
+  rows {{ {FIELDS} row {{ s i }} }}
+  face {{ __typename s ... on Row {{ i row {{ s }} }} }}
+  faces {{ __typename s ... on Row {{ i row {{ s }} }} }}
+  told {{ ... on Row {{ s i }} ... on Other {{ s }} }}
+  tested {{ ... on Row2 {{ s i }} ... on Other {{ s }} }}
+}}
+"""
+
+
+def find_type(value: Any, *_: Any) -> Any:
+    """Return the type of a value that tells its own."""
+    return "Row" if find_type else value
+
+
+@pytest.fixture(scope="module")
+def schema() -> Any:
+    """Return a schema that tells types by attribute, by function and by predicate."""
+    schema = build_schema(SDL)
+    schema.type_map["Told"].resolve_type = find_type
+    schema.type_map["Row2"].is_type_of = lambda value, info: True
+    return schema
+
+
+class Attributes:
+    """An object with attributes."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
+        self._Attributes__typename = values.get("__typename")
+
+
+class Slots:
+    """An object with slots, some of them empty."""
+
+    __slots__ = ("i", "list", "row", "s")
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        for name in self.__slots__:
+            setattr(self, name, values[name])
+
+
+class Dict(dict):  # type: ignore[type-arg]
+    """A subclass of dict."""
+
+
+class GetDict(dict):  # type: ignore[type-arg]
+    """A dict with its own way of looking up."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return a value of its own for one key."""
+        return "own" if key == "s" else dict.get(self, key, default)
+
+
+class MissingDict(dict):  # type: ignore[type-arg]
+    """A dict with a default that `get` does not use."""
+
+    def __missing__(self, key: str) -> str:
+        return "default"
+
+
+class AttributeDict(dict):  # type: ignore[type-arg]
+    """A dict whose keys are attributes, too: of every name."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+class Everything(AttributeDict):
+    """A dict with every attribute, so that it seems to be awaitable."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self.get(name)
+
+
+class FailingMapping(Mapping[str, Any]):
+    """A mapping that fails for one key."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.values_ = values
+
+    def __getitem__(self, key: str) -> Any:
+        if key == "i":
+            msg = "no i"
+            raise RuntimeError(msg)
+        return self.values_[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values_)
+
+    def __len__(self) -> int:
+        return len(self.values_)
+
+
+class Lazy:
+    """An object that computes its attributes."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name == "date":
+            msg = "no date"
+            raise RuntimeError(msg)
+        return self._values.get(name)
+
+
+class Proxy(Lazy):
+    """An object that passes every attribute on, also special ones."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["_values"], name)
+
+
+class Yes:
+    """An object with an attribute of every name."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.s = values["s"]
+
+    def __getattr__(self, name: str) -> Any:
+        return 1
+
+
+class Intercepted(Attributes):
+    """An object that intercepts the look-up."""
+
+    def __getattribute__(self, name: str) -> Any:
+        return "seen" if name == "s" else object.__getattribute__(self, name)
+
+
+class Pretending(Attributes):
+    """An object that names another class."""
+
+    @property
+    def __class__(self) -> Any:
+        return dict
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the value of a key."""
+        return vars(self).get(name, default)
+
+
+class Properties:
+    """An object with properties, one of which fails."""
+
+    s = property(lambda self: "property")
+    i = property(lambda self: 1 // 0)
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.list, self.row = values["list"], values["row"]
+
+
+class CallableRow(Attributes):
+    """An object that can be called."""
+
+    def __call__(self, info: Any, **args: Any) -> Any:
+        """Return a row."""
+        return {"s": "called", "i": 1}
+
+
+class AwaitableRow(Attributes):
+    """An object that can be awaited."""
+
+    def __await__(self) -> Any:
+        raise RuntimeError
+
+
+class Failure(Attributes, Exception):  # noqa: N818
+    """A row that is an exception."""
+
+    def __repr__(self) -> str:
+        return "Failure()"
+
+    __str__ = __repr__
+
+
+@dataclass
+class Data:
+    """A data class."""
+
+    s: Any
+    i: Any
+    list: Any
+    row: Any
+    __typename: str = "Row"
+
+
+Named = namedtuple("Named", ["s", "i", "list", "row"])
+
+
+def members(values: dict[str, Any]) -> list[Any]:
+    """Return the values of the classes with few members."""
+    return [values[name] for name in ("s", "i", "list", "row")]
+
+
+class Model(BaseModel):
+    """A model of pydantic."""
+
+    s: Any = None
+    i: Any = None
+    list: Any = None
+    row: Any = None
+    rows: Any = None
+    _hidden: int = 5
+
+
+class OpenModel(Model, extra="allow"):
+    """A model with any attribute, `__await__` among them."""
+
+
+ROWS: dict[str, Any] = {
+    "model": lambda values: Model(**values),
+    "open model": lambda values: OpenModel(**values),
+    "awaitable model": lambda values: OpenModel(**values, __await__=1),
+    "dict": dict,
+    "subclass": Dict,
+    "own get": GetDict,
+    "missing": MissingDict,
+    "ordered": OrderedDict,
+    "default": lambda values: defaultdict(lambda: 7, values),
+    "user": UserDict,
+    "proxy of dict": MappingProxyType,
+    "chain": ChainMap,
+    "failing mapping": FailingMapping,
+    "attribute dict": AttributeDict,
+    "everything": Everything,
+    "attributes": Attributes,
+    "namespace": lambda values: SimpleNamespace(**values),
+    "slots": Slots,
+    "data class": lambda values: Data(*members(values)),
+    "named": lambda values: Named(*members(values)),
+    "properties": Properties,
+    "lazy": Lazy,
+    "proxy": lambda values: Proxy(Attributes(values)),
+    "proxy of a dict": Proxy,
+    "yes": Yes,
+    "intercepted": Intercepted,
+    "pretending": Pretending,
+    "callable": CallableRow,
+    "awaitable": AwaitableRow,
+    "failure": Failure,
+    "number": lambda values: 5,
+    "text": lambda values: "text",
+    "type": lambda values: Data,
+    "none": lambda values: None,
+}
+
+
+def build_row(make: Callable[[dict[str, Any]], Any], depth: int = 3) -> Any:
+    """Return a row of one type, with rows of the same type below it."""
+    below = build_row(make, depth - 1) if depth else None
+    values = {
+        "s": "text",
+        "i": depth,
+        "list": [1, 2],
+        "color": "RED",
+        "date": "2026-11-22",
+        "row": below,
+        "rows": [below, below] if depth else [],
+        "face": below,
+        "class": 9,
+        "argument": lambda info, **args: f"called with {args}",
+        "__typename": "Row",
+    }
+    return make(values)
+
+
+@pytest.mark.parametrize("other", ["dict", "attributes", "ordered", "lazy"])
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_of_any_type_are_read_in_any_field(schema: Any, name: str, other: str) -> None:
+    """Rows are read alike alone, in a list, next to other types and by an alias."""
+
+    def make() -> dict[str, Any]:
+        row, companion = build_row(ROWS[name]), build_row(ROWS[other])
+        rows = [row, companion, row, None]
+        each = {"row": row, "sure": row, "face": row, "told": row, "tested": row}
+        return {**each, "rows": rows, "faces": [companion, row, companion]}
+
+    answered(schema, TEXT, make)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_root_value_of_any_type(schema: Any, name: str) -> None:
+    """The root value is read like a row."""
+    sdl = "type Query { s: String i: Int list: [Int] row: Query rows: [Query!] }"
+    text = "{ s i list row { s i } rows { s row { s } } }"
+    answered(sdl, text, lambda: build_row(ROWS[name]))
+    row = build_row(ROWS[name])
+    answered(sdl, text, lambda: {"row": row, "rows": (row,) * 70})
+
+
+@pytest.mark.parametrize(
+    ("cls", "kind"),
+    [
+        (dict, DICT),
+        (Dict, MAPPING),
+        (MappingProxyType, MAPPING),
+        (FailingMapping, MAPPING),
+        (AttributeDict, COMPUTED_MAPPING),
+        (Data, OBJECT),
+        (Named, OBJECT),
+        (SimpleNamespace, OBJECT),
+        (Lazy, COMPUTED_OBJECT),
+        (Model, OBJECT),
+        (OpenModel, COMPUTED_OBJECT),
+        (Intercepted, UNUSUAL),
+        (Pretending, UNUSUAL),
+        (CallableRow, UNUSUAL),
+        (AwaitableRow, UNUSUAL),
+        (Failure, UNUSUAL),
+        (type(None), UNUSUAL),
+        (type, UNUSUAL),
+    ],
+)
+def test_python_types_are_classified_for_compiled_completion(cls: type, kind: int) -> None:
+    """Values of special types are completed by graphql-core."""
+    assert TypeKinds()[cls] == kind

@@ -1,0 +1,123 @@
+"""Harvests in simulated time: the schedule of requests, independent of the machine's load.
+
+Every request takes the same time, and nothing else takes any. ``python -m
+tests.github.harvester.simulated_time [rows] [accounts]`` prints the speed-up by several accounts.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import sys
+from concurrent.futures import Executor, Future
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
+
+from gqlnb.github.harvester.harvests import SLICES_PER_CLIENT
+from gqlnb.github.harvester.identities import Identity
+from gqlnb.github.harvester.query_range import Scope
+from gqlnb.github.harvester.requests import FetchOutcome
+from gqlnb.github.harvester.runner import HarvestRunner
+from gqlnb.github.harvester.state_machine import Sweep
+from gqlnb.github.harvester.storage import MemoryStorage
+from gqlnb.http.rate_limit_rules import Budget
+from tests.github.harvester.search_simulator import Changes, SearchSimulator
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from gqlnb.github.harvester.search_windows import SearchRequest
+
+LATENCY = 0.2  # seconds
+
+
+class Schedule(NamedTuple):
+    """One harvest.
+
+    Attributes
+    ----------
+    seconds
+        Its simulated duration, with one request for each account's login.
+    rows, requests, pages
+        Numbers.
+    """
+
+    seconds: float
+    rows: int
+    requests: int
+    pages: int
+
+
+class SimulatedExecutor(Executor):
+    """Answers each request of a harvest a fixed simulated time later.
+
+    Parameters
+    ----------
+    simulator
+        The search.
+    """
+
+    def __init__(self, simulator: SearchSimulator) -> None:
+        self.simulator, self.now = simulator, 0.0
+        self._numbers = itertools.count()
+        self._answers: list[tuple[float, int, Future[Any], FetchOutcome]] = []
+
+    def submit(self, _fn: Any, /, *args: Any, **_: Any) -> Future[Any]:
+        """Compute the answer to a request now, and give it later."""
+        pages: Sequence[SearchRequest] = args[1]
+        found = [self.simulator(page) for page in pages]
+        outcome = FetchOutcome(found, None, 0.0, 1, Budget(), LATENCY)
+        future: Future[Any] = Future()
+        entry = self.now + LATENCY, next(self._numbers), future, outcome
+        heapq.heappush(self._answers, entry)
+        return future
+
+    def wait(self, *_: object, **__: object) -> tuple[Collection[Future[Any]], set[object]]:
+        """Advance the time to the next answers; in place of ``concurrent.futures.wait``."""
+        self.now, done = self._answers[0][0], set()
+        while self._answers and self._answers[0][0] <= self.now:
+            *_, future, outcome = heapq.heappop(self._answers)
+            future.set_result(outcome)
+            done.add(future)
+        return done, set()
+
+
+def simulate_harvest(rows: int, accounts: int, seed: int = 1) -> Schedule:
+    """Harvest a population whose data stand still."""
+    simulator = SearchSimulator(rows, 1, Changes(), seed)
+    search, results = simulator._search, dict[str, Any]()
+
+    def find(text: str, index: Any, exists: Any) -> Any:
+        if text not in results:
+            results[text] = search(text, index, exists)
+            if len(results) > 100:
+                del results[next(iter(results))]
+        return results[text]
+
+    simulator._search = find  # type: ignore[method-assign]
+    executor = SimulatedExecutor(simulator)
+    width = 1 if accounts == 1 else SLICES_PER_CLIENT * accounts
+    sweep, storage = Sweep(Scope.parse(">=1"), width=width), MemoryStorage()
+    identities = [Identity(f"account {number}", None) for number in range(accounts)]  # type: ignore[arg-type]
+    runner = HarvestRunner(sweep, storage, identities, executor, 1, lambda *_: None)
+    with patch("gqlnb.github.harvester.runner.wait", executor.wait):
+        runner.run()
+    coverage = sweep.build_coverage()
+    assert coverage.complete
+    logins = 0 if accounts == 1 else accounts * LATENCY  # one after another
+    return Schedule(executor.now + logins, storage.rows, storage.requests, coverage.requests)
+
+
+def main(rows: int = 400_000, accounts: int = 4) -> None:
+    """Print the speed-up."""
+    one, several = simulate_harvest(rows, 1), simulate_harvest(rows, accounts)
+    assert one.rows == several.rows
+    sys.stdout.write(
+        f"{one.rows:,} rows: 1 account {one.seconds:.1f} s for {one.requests} requests, "
+        f"{accounts} accounts {several.seconds:.1f} s for {several.requests}: "
+        f"{one.seconds / several.seconds:.2f} x\n"
+    )
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

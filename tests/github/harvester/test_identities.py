@@ -1,0 +1,281 @@
+"""Several tokens share a harvest; each account has its own budget and one request in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from json import dumps
+from multiprocessing import get_context
+
+import pytest
+
+from gqlnb import AuthError, Client, OptionError, github
+from gqlnb.github.harvester.identities import group_clients
+from gqlnb.github.standin.simulation import Simulation
+from tests.github.harvester.logging_standin import rows
+
+EVERYTHING = ">=1"
+SAML = {
+    "type": "FORBIDDEN",
+    "path": ["p0"],
+    "extensions": {"saml_failure": True},
+    "message": "Resource protected by organization SAML enforcement. Grant your token access.",
+}
+REFUSALS = [
+    (401, {"message": "Bad credentials"}),
+    (200, {"data": None, "errors": [SAML]}),
+]
+
+
+class Accounts:
+    """GitHub with several accounts: a stand-in for each token, over the same population.
+
+    Parameters
+    ----------
+    people
+        The population.
+    logins
+        The account of each token.
+    late
+        Seconds before each answer.
+    simulation
+        The faults of each account, by its login.
+    """
+
+    def __init__(self, people, logins, late=0.0, simulation=None):
+        self.apps = {
+            login: github.app(
+                github.service(
+                    viewer=login,
+                    population=people,
+                    simulation=(simulation or {}).get(login) or Simulation(),
+                )
+            )
+            for login in set(logins.values())
+        }
+        self.logins, self.late = logins, late
+        self.asked, self.most, self.flying = Counter(), Counter(), Counter()
+        self.refused: dict[str, int] = {}  # number of requests after which a token is refused
+        self.refusal = 401, {"message": "Bad credentials"}
+
+    async def __call__(self, scope, receive, send):
+        """Answer with the stand-in of the token's account."""
+        headers = dict(scope["headers"])
+        token = headers.get(b"authorization", b"").decode().partition(" ")[2]
+        login = self.logins[token]
+        self.asked[token] += 1
+        if self.asked[token] > self.refused.get(token, 10**9):
+            status, body = self.refusal
+            json = [(b"content-type", b"application/json")]
+            await send({"type": "http.response.start", "status": status, "headers": json})
+            await send({"type": "http.response.body", "body": dumps(body).encode()})
+            return
+        self.flying[login] += 1
+        self.most[login] = max(self.most[login], self.flying[login])
+        try:
+            if self.late:
+                await asyncio.sleep(self.late)
+            await self.apps[login](scope, receive, send)
+        finally:
+            self.flying[login] -= 1
+
+
+@contextmanager
+def serve_accounts(accounts):
+    """Yield the URL of an ASGI application, served by uvicorn in a thread."""
+    import socket
+    import threading
+
+    import uvicorn
+
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(64)
+        config = uvicorn.Config(accounts, log_level="error", lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/graphql"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture
+def tokens(monkeypatch):
+    """Set tokens in the environment, and return their values by source."""
+    values = {f"env:T{number}": f"t{number}-{'x' * 20}" for number in range(5)}
+    for source, value in values.items():
+        monkeypatch.setenv(source.partition(":")[2], value)
+    return values
+
+
+@pytest.fixture(autouse=True)
+def spawning(monkeypatch):
+    """Allow processes to be spawned after the shell of another test has emptied ``__main__``."""
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
+
+
+def test_each_account_has_one_request_in_flight(people, truth, tokens):
+    """Two tokens of one account share its budget; two accounts send at the same time."""
+    values = [*tokens.values()]
+    accounts = Accounts(people, dict(zip(values, ["ann", "ann", "bob"], strict=False)), late=0.01)
+    with serve_accounts(accounts) as url:
+        made = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:3])
+    assert rows(made.frame()) == truth
+    assert made.complete
+    assert accounts.most == {"ann": 1, "bob": 1}
+    assert accounts.asked[values[1]] == 1  # who it is
+    assert {each.name for each in made.identities} == {"ann", "bob"}
+    assert min(each.requests for each in made.identities) > 3
+    assert "bob: " in repr(made)
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=["401", "200"])
+def test_a_refused_token_does_not_end_a_harvest(people, truth, tokens, refusal):
+    """Its account's other token goes on, or the other account."""
+    values = [*tokens.values()]
+    logins = dict(zip(values, ["ann", "ann", "bob", "cid"], strict=False))
+    accounts = Accounts(people, logins)
+    accounts.refused, accounts.refusal = {values[0]: 3, values[2]: 4, values[3]: 0}, refusal
+    with serve_accounts(accounts) as url:
+        made = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:4])
+    assert rows(made.frame()) == truth
+    assert made.complete
+    assert accounts.asked[values[1]] > 5
+    found = {each.name: each.refusal for each in made.identities}
+    assert not found["ann"]
+    reason = refusal[1].get("message", SAML["message"])
+    assert reason in found["bob"]
+    assert any("bob is refused" in note for note in made.notes)
+    if refusal[0] == 401:
+        assert any("Client 4 is not used" in note for note in made.notes)
+    else:  # it could not say its account
+        assert reason in found["client 4"]
+
+
+def test_the_last_refused_token_ends_a_harvest(people, tokens, tmp_path):
+    """The rows so far are kept."""
+    values = [*tokens.values()]
+    accounts = Accounts(people, dict(zip(values, ["ann", "bob"], strict=False)))
+    accounts.refused = dict.fromkeys(values, 4)
+    with serve_accounts(accounts) as url:
+        with pytest.raises(AuthError, match="The rows so far are kept"):
+            github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2], out=tmp_path)
+        accounts.refused = dict.fromkeys(values, 0)
+        with pytest.raises(AuthError):
+            github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2], out=tmp_path)
+        accounts.refused = {}
+        made = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2], out=tmp_path)
+    assert made.complete
+
+
+def test_another_account_continues_the_work_of_a_limited_one(people, truth, tokens):
+    """The other account does not wait for the next hour of the first."""
+    values = [*tokens.values()]
+    accounts = Accounts(
+        people,
+        dict(zip(values, ["ann", "bob"], strict=False)),
+        simulation={"ann": Simulation(budget=4)},
+    )
+    started = time.monotonic()
+    with serve_accounts(accounts) as url:
+        made = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2])
+    assert rows(made.frame()) == truth
+    assert time.monotonic() - started < 60
+    ann, bob = sorted(made.identities, key=lambda each: each.name)
+    assert ann.requests <= 5 < bob.requests
+
+
+def test_the_progress_has_the_budget_of_each_account(people, tokens):
+    """And of all together; a refused account is named."""
+    values, seen = [*tokens.values()], []
+    accounts = Accounts(people, dict(zip(values, ["ann", "bob", "cid"], strict=False)))
+    accounts.refused = {values[2]: 2}
+    with serve_accounts(accounts) as url:
+        github.harvest(
+            EVERYTHING, client=url, tokens=[*tokens][:3], progress=lambda *it: seen.append(it)
+        )
+    budget = seen[-1][3]
+    assert budget.limit == 10_000
+    assert re.search(
+        r"[\d,]+ of 10,000 left.* \(ann 4,9\d\d, bob 4,9\d\d, cid refused\)", str(budget)
+    )
+
+
+@pytest.mark.slow
+def test_a_cluster_sends_requests_of_several_accounts(people, truth, tokens):
+    """Dask with two workers, one of which is killed; each account has one request in flight."""
+    distributed = pytest.importorskip("distributed")
+    values = [*tokens.values()]
+    accounts = Accounts(people, dict(zip(values, ["ann", "bob"], strict=False)), late=0.01)
+    killed = []
+
+    def watch(got, *_):
+        if got > 3000 and not killed:
+            killed.append(next(iter(cluster.workers.values())).process.pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    environment = {source.partition(":")[2]: value for source, value in tokens.items()}
+    with (
+        serve_accounts(accounts) as url,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, env=environment
+        ) as cluster,
+        distributed.Client(cluster) as dask,
+    ):
+        made = github.harvest(
+            EVERYTHING,
+            client=url,
+            tokens=[*tokens][:2],
+            executor=dask.get_executor(),
+            progress=watch,
+        )
+    assert killed
+    assert rows(made.frame()) == truth
+    assert made.complete
+    assert min(each.requests for each in made.identities) > 3
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_executors_send_requests_of_several_accounts(people, truth, tokens, kind):
+    """Threads and processes, with one request in flight for each account."""
+    values = [*tokens.values()]
+    accounts = Accounts(people, dict(zip(values, ["ann", "bob"], strict=False)), late=0.01)
+    options = {"mp_context": get_context("spawn")} if kind is ProcessPoolExecutor else {}
+    with serve_accounts(accounts) as url, kind(3, **options) as pool:
+        made = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2], executor=pool)
+    assert rows(made.frame()) == truth
+    assert accounts.most == {"ann": 1, "bob": 1}
+
+
+def test_clients_without_a_viewer_are_separate_accounts(people):
+    """It is unknown whether they share a budget."""
+    with ExitStack() as stack:
+        service = github.service(population=people)
+        clients = [stack.enter_context(Client(service)) for _ in range(2)]
+        assert [each.name for each in group_clients(clients)[0]] == ["demo"]
+        assert [each.name for each in group_clients(clients[:1])[0]] == ["client 1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"tokens": "env:T1"}, "tokens= takes a list"),
+        ({"clients": []}, "clients= takes a list"),
+        ({"clients": ["demo"], "tokens": ["env:T1"]}, "not both"),
+        ({"client": Client(github.service()), "tokens": ["env:T1"]}, "tokens= needs the endpoint"),
+    ],
+)
+def test_wrong_options_are_refused(options, reason):
+    """Before any request."""
+    with pytest.raises(OptionError, match=reason):
+        github.harvest(EVERYTHING, **options)

@@ -1,0 +1,220 @@
+"""Harvests of issues with several accounts: each reads one range at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import warnings
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import AuthError, Client, OptionError, github
+from gqlnb.server.app import App
+from tests.github.harvester.github_search import Search
+from tests.github.harvester.test_node_harvest import make_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REFUSALS = {
+    "401": (401, {"message": "Bad credentials"}, {}),
+    "saml": (
+        200,
+        {"data": None, "errors": [{"type": "FORBIDDEN", "message": "Protected by SAML."}]},
+        {},
+    ),
+    "limit": (403, {"message": "API rate limit exceeded"}, {"retry-after": "3600"}),
+}
+
+
+class AccountApp:
+    """GitHub for one token, as an ASGI application over a simulated search.
+
+    Parameters
+    ----------
+    search
+        The search.
+    login
+        The account; None for a token without a viewer.
+    flying, most
+        The requests in flight by account, and the most so far; shared by all tokens.
+    """
+
+    def __init__(
+        self, search: Search, login: str | None, flying: Counter[str], most: Counter[str]
+    ) -> None:
+        self.app, self.login = App(search.build_schema()), login
+        self.flying, self.most = flying, most
+        self.answers = 0
+        self.refused_after: int | None = None
+        self.refusal = REFUSALS["401"]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        name = self.login or str(id(self))
+        self.flying[name] += 1
+        self.most[name] = max(self.most[name], self.flying[name])
+        await asyncio.sleep(0.002)
+        try:
+            self.answers += 1
+            message = await receive()
+            if self.refused_after is not None and self.answers > self.refused_after:
+                await answer(send, *self.refusal)
+            elif b"viewer" in message["body"] and self.login:
+                await answer(send, 200, {"data": {"viewer": {"login": self.login}}})
+            else:
+                await self.app(scope, Again(message), partial(send_as_github, send))
+        finally:
+            self.flying[name] -= 1
+
+
+async def send_as_github(send: Any, message: Any) -> None:
+    """Send with the header that means one request at a time."""
+    if message["type"] == "http.response.start":
+        header = b"x-github-media-type", b"github.v4"
+        message = {**message, "headers": [*message["headers"], header]}
+    await send(message)
+
+
+class Again:
+    """Returns a message that was received before."""
+
+    def __init__(self, message: Any) -> None:
+        self.message = message
+
+    async def __call__(self) -> Any:
+        """Return the message, then wait for ever."""
+        if self.message is None:
+            await asyncio.Event().wait()
+        message, self.message = self.message, None
+        return message
+
+
+async def answer(send: Any, status: int, members: Any, headers: Any = None) -> None:
+    """Send JSON."""
+    body = json.dumps(members).encode()
+    named = {"content-type": "application/json", "x-github-media-type": "github.v4"}
+    named |= headers or {}
+    pairs = [(name.encode(), value.encode()) for name, value in named.items()]
+    await send({"type": "http.response.start", "status": status, "headers": pairs})
+    await send({"type": "http.response.body", "body": body})
+
+
+class Accounts:
+    """A search with several tokens.
+
+    Parameters
+    ----------
+    search
+        The search.
+    logins
+        The account of each token.
+    """
+
+    def __init__(self, search: Search, *logins: str | None) -> None:
+        self.most = Counter[str]()
+        flying = Counter[str]()
+        self.apps = [AccountApp(search, login, flying, self.most) for login in logins]
+        self.clients = [Client(app) for app in self.apps]
+
+    def harvest(self, **options: Any) -> Any:
+        """Harvest all issues."""
+        return github.harvest("x", type="ISSUE", clients=self.clients, **options)
+
+
+@pytest.mark.parametrize("column", ["created", "updated"])
+def test_accounts_share_the_ranges(column: str):
+    """Every row comes once, each account works, and has one request in flight."""
+    search = Search(make_rows(4_000))
+    accounts = Accounts(search, "ann", "ann", "bob", None)
+    found = accounts.harvest(slice=column)
+    assert found.complete
+    assert sorted(found.frame()["id"]) == sorted(search.rows)
+    assert set(accounts.most.values()) == {1}
+    assert accounts.apps[1].answers == 1  # its account
+    assert min(accounts.apps[number].answers for number in (0, 2, 3)) > 5
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+def test_the_others_continue_for_a_refused_account(kind: str):
+    """Its other token, or the other accounts, read its ranges."""
+    search = Search(make_rows(3_000))
+    accounts = Accounts(search, "ann", "ann", "bob")
+    accounts.apps[0].refused_after = accounts.apps[2].refused_after = 5
+    for app in accounts.apps:
+        app.refusal = REFUSALS[kind]
+    if kind == "limit":  # of the account
+        accounts.apps[0].refused_after = None
+    found = accounts.harvest()
+    assert found.complete
+    assert sorted(found.frame()["id"]) == sorted(search.rows)
+    if kind != "limit":
+        assert accounts.apps[1].answers > 10
+        assert any("bob is refused; the others continue" in note for note in found.notes)
+
+
+def test_a_token_that_is_refused_at_once_is_named():
+    """The harvest goes on with the others."""
+    accounts = Accounts(Search(make_rows(1_500)), "ann", "bob")
+    accounts.apps[1].refused_after = 0
+    found = accounts.harvest()
+    assert found.complete
+    assert any("Client 2 is not used" in note for note in found.notes)
+
+
+def test_the_last_refused_account_ends_the_harvest(tmp_path: Path):
+    """The rows so far are kept, and another call continues; a finished one sends nothing."""
+    search = Search(make_rows(4_000))
+    accounts = Accounts(search, "ann", "bob")
+    for app in accounts.apps:
+        app.refused_after = 9
+    with pytest.raises(AuthError, match="run the same call again"):
+        accounts.harvest(out=tmp_path)
+    accounts = Accounts(search, "ann", "bob")
+    found = accounts.harvest(out=tmp_path)
+    assert found.complete
+    assert sorted(found.frame()["id"]) == sorted(search.rows)
+    sent = [app.answers for app in accounts.apps]
+    assert accounts.harvest(out=tmp_path).complete
+    assert [app.answers for app in accounts.apps] == sent
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_row_is_lost_while_rows_change(seed: int):
+    """Rows are touched, added and deleted; a harvest by `updated` that says complete has all."""
+    generator = random.Random(seed)
+    search = Search(make_rows(2_500, seed))
+    untouched = set(search.rows)
+    latest = max(row["updated"] for row in search.rows.values())
+
+    def drift() -> None:
+        nonlocal latest
+        for _ in range(generator.randint(0, 3)):
+            latest += 1
+            search.rows[generator.choice(list(search.rows))]["updated"] = latest
+        if generator.random() < 0.05:
+            gone = generator.choice(list(search.rows))
+            del search.rows[gone]
+            untouched.discard(gone)
+
+    search.drift = drift
+    accounts = Accounts(search, "ann", "bob", "cid")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = accounts.harvest(slice="updated")
+    ids = set(found.arrow()["id"].to_pylist())
+    assert len(ids) == len(found)
+    if found.complete:
+        assert untouched <= ids
+
+
+def test_wrong_accounts_are_refused():
+    """Before any request."""
+    with pytest.raises(OptionError, match="not both"):
+        github.harvest("x", type="ISSUE", clients=["demo"], tokens=["env:A"])
+    with pytest.raises(OptionError, match="takes a list"):
+        github.harvest("x", type="ISSUE", clients=[])

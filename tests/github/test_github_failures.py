@@ -1,0 +1,324 @@
+"""GitHub's failures, in all of its spellings, through every call that reads a search.
+
+``python -m tests.github.test_github_failures`` prints the table of faults and calls.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import warnings
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from gqlnb import (
+    AuthError,
+    Client,
+    GqlnbError,
+    Limits,
+    PartialError,
+    QueryError,
+    RateLimited,
+    Result,
+    TransportError,
+    github,
+    stars,
+)
+from gqlnb.github.star_results import STARS_QUERY
+from gqlnb.server.app import App
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROWS = 119  # repositories of the stand-in with more than 100,000 stars
+DOCS = "https://docs.github.com/graphql"
+WENT_WRONG = (
+    "Something went wrong while executing your query. This may be the result of a timeout, or it "
+    "could be a GitHub bug. Please include `A:1` when reporting this issue."
+)
+TOO_SLOW = "We couldn't respond to your request in time. Sorry about that."
+SECONDARY = (
+    "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+)
+ABUSE = "You have triggered an abuse detection mechanism. Please wait a few minutes."
+RESOURCES = "Resource limits for this query exceeded."
+NODES = "This query requests up to 2,010,050 possible nodes which exceeds the maximum of 500,000."
+SAML = "Resource protected by organization SAML enforcement. You must grant your token access."
+SSO = "required; url=https://github.com/orgs/o/sso?authorization_request=A"
+SCOPES = "Your token has not been granted the required scopes to execute this query."
+NULLS = object()  # data in which every root field is null
+
+
+class Fault(NamedTuple):
+    """A response in place of the right one.
+
+    Attributes
+    ----------
+    body
+        JSON members, or a page; ``NULLS`` stands for data whose fields are null.
+    error
+        The error that a call ends with if the fault persists.
+    words
+        A part of its message.
+    status, headers
+        Of the response.
+    """
+
+    body: Any
+    error: type[GqlnbError]
+    words: str
+    status: int = 200
+    headers: dict[str, str] = {}  # noqa: RUF012 - never changed
+
+
+def fail(message: str, **members: Any) -> dict[str, Any]:
+    """Return the members of a response with one error."""
+    return {"errors": [{**members, "message": message}]}
+
+
+def limited(status: int, message: str, **headers: str) -> Fault:
+    """Return a refusal for the rate of requests."""
+    body = {"message": message, "documentation_url": DOCS}
+    return Fault(body, RateLimited, message, status, headers)
+
+
+PASSING = {
+    "went wrong, data null": Fault({"data": None, **fail(WENT_WRONG)}, TransportError, WENT_WRONG),
+    "went wrong, no data": Fault(fail(WENT_WRONG), TransportError, WENT_WRONG),
+    "went wrong, nulls": Fault({"data": NULLS, **fail(WENT_WRONG)}, TransportError, WENT_WRONG),
+    'went wrong, "null"': Fault({"data": "null", **fail(WENT_WRONG)}, TransportError, WENT_WRONG),
+    "timedout": Fault({"data": NULLS, **fail("timedout")}, TransportError, "failed: timedout."),
+    "INTERNAL": Fault(
+        {"data": NULLS, **fail("An error occurred", type="INTERNAL")}, TransportError, "An error"
+    ),
+    '"null" alone': Fault({"data": "null"}, TransportError, "'data' is the text"),
+    "502 HTML": Fault("<html><title>502 Bad Gateway</title>", TransportError, "Bad Gateway", 502),
+    "502 JSON": Fault({"data": None, **fail(WENT_WRONG)}, TransportError, WENT_WRONG, 502),
+    "504 HTML": Fault("<!DOCTYPE html><title>Unicorn!</title>", TransportError, "Unicorn!", 504),
+    "504 JSON": Fault({"message": TOO_SLOW}, TransportError, TOO_SLOW, 504),
+    "secondary 200": limited(200, SECONDARY),
+    "secondary 200, errors": Fault(fail(SECONDARY), RateLimited, SECONDARY),
+    "secondary 403": limited(403, SECONDARY),
+    "secondary 403, wait": limited(403, SECONDARY, **{"retry-after": "0"}),
+    "secondary 429": limited(429, SECONDARY, **{"retry-after": "0"}),
+    "abuse 403": limited(403, ABUSE),
+    "RATE_LIMITED": Fault(fail("exceeded for user", type="RATE_LIMITED"), RateLimited, "exceeded"),
+    "RATE_LIMIT": Fault(
+        fail("already exceeded", type="RATE_LIMIT", code="graphql_rate_limit"),
+        RateLimited,
+        "already exceeded",
+    ),
+}
+TOO_LARGE = {
+    "resources, nulls": Fault(
+        {"data": NULLS, **fail(RESOURCES, type="RESOURCE_LIMITS_EXCEEDED")}, PartialError, RESOURCES
+    ),
+    "resources, data null": Fault(
+        {"data": None, **fail(RESOURCES, type="RESOURCE_LIMITS_EXCEEDED")}, PartialError, RESOURCES
+    ),
+    "resources, no data": Fault(
+        fail(RESOURCES, type="RESOURCE_LIMITS_EXCEEDED"), QueryError, RESOURCES
+    ),
+    "nodes": Fault(fail(NODES, type="MAX_NODE_LIMIT_EXCEEDED"), QueryError, NODES),
+}
+REFUSED = {
+    "SAML": Fault({"message": SAML}, AuthError, SSO[14:], 403, {"x-github-sso": SSO}),
+    "fine-grained": Fault(
+        {"message": "Resource not accessible by personal access token"},
+        AuthError,
+        "these permissions: metadata=read",
+        403,
+        {"x-accepted-github-permissions": "metadata=read"},
+    ),
+    "IP list": Fault(
+        {"message": "The `o` organization has an IP allow list enabled"}, AuthError, "IP allow", 403
+    ),
+    "scopes": Fault(fail(SCOPES, type="INSUFFICIENT_SCOPES"), AuthError, SCOPES),
+    "bad credentials": Fault({"message": "Bad credentials"}, AuthError, "Bad credentials", 401),
+}
+
+
+class FaultyGitHub:
+    """The stand-in, with a fault in place of some of its answers.
+
+    Parameters
+    ----------
+    fault
+        The fault.
+    is_hit
+        Returns whether a request fails, for its number, from 0, and its page size.
+    """
+
+    def __init__(self, fault: Fault, is_hit: Callable[[int, int], bool]) -> None:
+        self._app = App(get_service())
+        self._fault, self._is_hit = fault, is_hit
+        self.requests = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        message = await receive()
+        body = message["body"].decode()
+
+        async def receive_again() -> Any:
+            return message
+
+        if "__schema" in body:
+            await self._app(scope, receive_again, send)
+            return
+        self.requests += 1
+        if not self._is_hit(self.requests - 1, read_page_size(json.loads(body))):
+            await self._app(scope, receive_again, send)
+            return
+        content, kind = self._build_content(json.loads(body)["query"])
+        headers = [(b"content-type", kind)]
+        headers += [(k.encode(), v.encode()) for k, v in self._fault.headers.items()]
+        start = {"type": "http.response.start", "status": self._fault.status, "headers": headers}
+        await send(start)
+        await send({"type": "http.response.body", "body": content})
+
+    def _build_content(self, query: str) -> tuple[bytes, bytes]:
+        body = self._fault.body
+        if isinstance(body, str):
+            return body.encode(), b"text/html"
+        if body.get("data") is NULLS:
+            names = re.findall(r"(\w+): search\(", query) or ["search"]
+            paths = [{**error, "path": [name]} for error in body["errors"] for name in names]
+            body = {"data": dict.fromkeys(names), "errors": paths}
+        return json.dumps(body).encode(), b"application/json"
+
+
+@lru_cache
+def get_service() -> Any:
+    """Return the stand-in."""
+    return github.service()
+
+
+def read_page_size(members: dict[str, Any]) -> int:
+    """Return the largest page size in a request."""
+    variables = members.get("variables") or {}
+    sizes = [size for name, size in variables.items() if re.fullmatch(r"first|n\d+", name)]
+    literals = re.findall(r"\bfirst: ?(\d+)", members["query"])
+    return max((*sizes, *map(int, literals)), default=0)
+
+
+ALL_PAGES = STARS_QUERY.replace(", $after: String", "").replace(", after: $after", "")
+VARIABLES = {"query": "stars:>100000 sort:stars-desc", "first": 100}
+
+
+def count_nodes(result: Result) -> int:
+    """Return the number of repositories in a result; raise its errors."""
+    return len(result.raise_for_errors().data["search"]["edges"])
+
+
+CALLS: dict[str, Callable[[Client], int]] = {
+    "stars(limit=300)": lambda client: len(stars(">100000", limit=300, client=client)),
+    "stars(limit=None)": lambda client: len(stars(">100000", limit=None, client=client)),
+    "harvest": lambda client: len(github.harvest("stars:>100000", client=client).frame()),
+    "execute": lambda client: count_nodes(client.execute(STARS_QUERY, VARIABLES)),
+    "execute_all": lambda client: count_nodes(client.execute_all(ALL_PAGES, VARIABLES)),
+}
+EXPECTED = dict.fromkeys(CALLS, ROWS) | {"execute": 100}
+PAGING = [name for name in CALLS if name != "execute"]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait a thousandth of the usual time between attempts."""
+    for name, value in fast_waits():
+        monkeypatch.setattr(name, value)
+
+
+def fast_waits() -> Iterator[tuple[str, float]]:
+    """Yield the constants that set the waits and their number, with small values."""
+    yield "gqlnb.github.harvester.runner.MAX_RATE_LIMITS", 1
+    yield "gqlnb.http.retry_rules.FIRST_BACKOFF", 0.0005
+    yield "gqlnb.http.retry_rules.DEFAULT_LIMIT_WAIT", 0.001
+    yield "gqlnb.github.harvester.requests.DEFAULT_LIMIT_WAIT", 0.001
+    yield "gqlnb.github.harvester.runner.OVERLOAD_PAUSE", 0.001
+
+
+def run_call(call: str, endpoint: FaultyGitHub) -> int:
+    """Return the number of rows of a call; it must not warn."""
+    with Client(endpoint, limits=Limits(wait=1)) as client, warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        return CALLS[call](client)
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("fault", PASSING)
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_call_recovers_from_a_temporary_fault(fault: str, call: str, number: int) -> None:
+    """Every row is returned without a warning, for a fault in either request."""
+    endpoint = FaultyGitHub(PASSING[fault], lambda at, _size: at == number)
+    assert run_call(call, endpoint) == EXPECTED[call]
+    assert endpoint.requests > number or call == "execute"
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("fault", PASSING)
+def test_a_permanent_fault_raises_githubs_message(fault: str, call: str) -> None:
+    """It is never an error about the schema, and never an empty frame."""
+    _, error, words, *_ = PASSING[fault]
+    with pytest.raises(error, match=re.escape(words)) as caught:
+        run_call(call, FaultyGitHub(PASSING[fault], lambda *_: True))
+    assert "GitHub-shaped" not in str(caught.value)
+
+
+@pytest.mark.parametrize("call", PAGING)
+@pytest.mark.parametrize("fault", TOO_LARGE)
+@pytest.mark.parametrize("most", [25, 50])
+def test_pages_are_halved_until_they_are_accepted(fault: str, call: str, most: int) -> None:
+    """The endpoint refuses pages above a size; every row is returned."""
+    endpoint = FaultyGitHub(TOO_LARGE[fault], lambda _at, size: size > most)
+    assert run_call(call, endpoint) == ROWS
+
+
+@pytest.mark.parametrize("call", ["stars(limit=300)", "stars(limit=None)", "harvest", "execute"])
+@pytest.mark.parametrize("fault", TOO_LARGE)
+def test_a_refusal_of_every_page_size_raises_githubs_message(fault: str, call: str) -> None:
+    """Down to pages of one row."""
+    _, error, words, *_ = TOO_LARGE[fault]
+    with pytest.raises(error, match=re.escape(words)):
+        run_call(call, FaultyGitHub(TOO_LARGE[fault], lambda *_: True))
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("fault", REFUSED)
+def test_a_refused_token_is_an_auth_error_without_retries(fault: str, call: str) -> None:
+    """The message has the reason and a remedy."""
+    _, error, words, *_ = REFUSED[fault]
+    endpoint = FaultyGitHub(REFUSED[fault], lambda *_: True)
+    with pytest.raises(error, match=re.escape(words)):
+        run_call(call, endpoint)
+    assert endpoint.requests == 1
+
+
+def print_table() -> None:
+    """Print the outcome of each fault in each call: once, and for ever."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in fast_waits():
+            patch.setattr(name, value)
+        sys.stdout.write(f"| fault | {' | '.join(CALLS)} |\n{'|---' * (len(CALLS) + 1)}|\n")
+        for title, fault in {**PASSING, **TOO_LARGE, **REFUSED}.items():
+            cells = []
+            for call in CALLS:
+                once = describe_call(call, FaultyGitHub(fault, lambda at, _size: at == 0))
+                ever = describe_call(call, FaultyGitHub(fault, lambda *_: True))
+                cells.append(f"{once}; {ever}")
+            sys.stdout.write(f"| {title} | {' | '.join(cells)} |\n")
+
+
+def describe_call(call: str, endpoint: FaultyGitHub) -> str:
+    """Return the rows or the error of a call, and its requests."""
+    try:
+        found = f"{run_call(call, endpoint)} rows"
+    except (GqlnbError, UserWarning) as error:
+        found = type(error).__name__
+    return f"{found} ({endpoint.requests})"
+
+
+if __name__ == "__main__":
+    print_table()

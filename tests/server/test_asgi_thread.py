@@ -1,0 +1,140 @@
+"""ASGI applications in background threads: starting, replacing, stopping."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import requests
+
+import gqlnb
+from gqlnb import background
+from gqlnb.errors import PortInUseError, ServerError
+from gqlnb.server.asgi_thread import AsgiThread
+
+PATIENCE = 20  # seconds until a test gives up
+
+
+class Answer:
+    """An application that answers every request with one text."""
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+
+    async def __call__(self, _scope: Any, _receive: Any, send: Any) -> None:
+        """Answer a request."""
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": self.text})
+
+
+def read(server: AsgiThread) -> bytes:
+    """Return the answer of a server."""
+    return requests.get(server.url, timeout=PATIENCE).content
+
+
+def find_free_port() -> int:
+    """Return a port that was free a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        return sock.getsockname()[1]
+
+
+def test_the_server_answers_until_it_is_closed() -> None:
+    """Closing frees the port and ends the thread, and is idempotent."""
+    with AsgiThread(Answer(b"a"), 0) as server:
+        assert (read(server), server.closed, repr(server)) == (b"a", False, "AsgiThread(port=0)")
+    assert not server._thread.is_alive()
+    assert repr(server) == "AsgiThread(port=0, closed)"
+    with pytest.raises(requests.ConnectionError):
+        read(server)
+    socket.create_server(("127.0.0.1", server.port)).close()
+    server.close()
+
+
+def test_a_client_without_endpoint_ignores_it() -> None:
+    """It is not registered as a GraphQL server of this process."""
+    with gqlnb.serve(gqlnb.reference_schema(), port=0) as server, AsgiThread(Answer(b"a"), 0):
+        assert background.servers.get_newest() is server
+
+
+def test_a_second_server_on_a_port_replaces_the_first() -> None:
+    """A re-run cell does this."""
+    port = find_free_port()
+    with AsgiThread(Answer(b"a"), port) as first, AsgiThread(Answer(b"b"), port) as second:
+        assert first.closed
+        assert (read(second), repr(second)) == (b"b", f"AsgiThread('http://127.0.0.1:{port}')")
+
+
+def test_a_re_run_cell_with_port_0_closes_its_old_server() -> None:
+    """Servers of other cells stay open."""
+    code = """
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell()
+shell.compile.get_code_name = lambda raw, code, number: f"cell {hash(raw)}"
+serve = "from gqlnb.github import rest; {} = rest.serve(port=0)"
+first, _, second = (
+    shell.run_cell(serve.format(name), store_history=True).raise_error() or shell.user_ns[name]
+    for name in ("one", "two", "one")
+)
+print(first.closed, second.closed, shell.user_ns["two"].closed)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("True False False\n", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_does_not_hold_the_port() -> None:
+    """The port is free when the parent has closed the server, while the child lives."""
+    code = """
+import os, socket
+from gqlnb.github import rest
+
+server = rest.serve(port=0)
+there, here = os.pipe(), os.pipe()
+child = os.fork()
+if child == 0:
+    os.close(here[1])  # so that it ends with the parent
+    os.write(there[1], b"closed" if server.closed else b"open")
+    os.read(here[0], 1)
+    os._exit(0)
+print(os.read(there[0], 6), server.closed)
+server.close()
+try:
+    socket.create_connection(("127.0.0.1", server.port), timeout=20)
+except ConnectionRefusedError:
+    print("refused")
+rest.serve(port=server.port).close()
+os.write(here[1], b"1")
+print(os.waitpid(child, 0)[1])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("b'closed' False\nrefused\n0\n", "")
+
+
+def test_a_port_in_use_raises_immediately() -> None:
+    """In the caller's thread, as does an invalid port number."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as sock,
+        pytest.raises(PortInUseError, match="port=0"),
+    ):
+        AsgiThread(Answer(b"a"), sock.getsockname()[1])
+    with pytest.raises(ServerError, match="A port is a number"):
+        AsgiThread(Answer(b"a"), 70000)
+
+
+def test_incomplete_requests_do_not_delay_closing(capfd: pytest.CaptureFixture[str]) -> None:
+    """Their connections are closed, and nothing is printed."""
+    server = AsgiThread(Answer(b"a"), 0)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as sock:
+        sock.sendall(b"GET / HT")
+        server.close()
+        assert not server._thread.is_alive()
+    assert capfd.readouterr() == ("", "")

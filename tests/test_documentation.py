@@ -1,0 +1,72 @@
+"""The code of the documentation runs, and its results are those that the pages show."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import gqlnb
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TITLES = {page: page.stem for page in PAGES if "```python" in page.read_text()}
+
+
+def parse_shown_value(line: str) -> list[object]:
+    """Return the value in the comment of a line, in a list; an empty list for any other remark."""
+    match = re.search(r"  # (.+)$", line)
+    try:
+        return [] if match is None else [ast.literal_eval(match[1])]
+    except (SyntaxError, ValueError):
+        return []
+
+
+def run_block(code: str, space: dict[str, object]) -> int:
+    """Execute a block, compare each shown value, and return how many were compared."""
+    compared = 0
+    for statement in ast.parse(code).body:
+        shown = parse_shown_value(code.splitlines()[(statement.end_lineno or 1) - 1])
+        if isinstance(statement, ast.Expr):
+            found = eval(compile(ast.Expression(statement.value), "page", "eval"), space)
+            if shown:
+                assert found == shown[0], ast.unparse(statement)
+                compared += 1
+        else:
+            exec(compile(ast.Module([statement], []), "page", "exec"), space)
+    return compared
+
+
+@pytest.mark.parametrize("page", TITLES, ids=TITLES.get)
+def test_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All blocks of Python, in order and in one namespace."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name in ("API_TOKEN", "SESSION"):
+        monkeypatch.setenv(name, "set by the page")
+    monkeypatch.setattr(gqlnb, "serve", partial(gqlnb.serve, port=0))
+    space: dict[str, object] = {}
+    for code in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+        run_block(code, space)
+    if server := space.get("server"):
+        server.close()
+
+
+def test_shown_values_are_compared() -> None:
+    """A wrong value in a comment is noticed, and a remark is not a value."""
+    assert run_block("1 + 1  # 2\nx = 3  # a remark\n", {}) == 1
+    with pytest.raises(AssertionError, match=r"1 \+ 1"):
+        run_block("1 + 1  # 3\n", {})
+
+
+def test_every_page_is_listed() -> None:
+    """Each how-to page stands once in the index."""
+    names = {page.stem for page in (ROOT / "docs" / "howto").glob("*.md")} - {"index"}
+    listed = re.findall(
+        r"^([a-z-]+)$", (ROOT / "docs" / "howto" / "index.md").read_text(), re.MULTILINE
+    )
+    assert sorted(names) == sorted(listed)
+    assert len(names) >= 40

@@ -384,6 +384,9 @@ def test_editors_far_out_of_sight_are_given_up_and_come_back(show: Show) -> None
     widget.root.get_by_role("button", name="First", exact=True).click()
     expect(widget.query).to_contain_text("query First")
     expect(widget.answer).to_contain_text("Hello world!")
+    notebook.rerun(2)  # of the tab that is chosen now
+    expect(notebook.outputs(2)).to_contain_text("Hello world!")
+    shown(notebook)
     widget.write('query First { hello(name: "all") }')
     notebook.cell(2).locator(".cm-content").click()
     expect(editors).to_have_count(0)

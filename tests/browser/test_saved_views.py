@@ -44,12 +44,15 @@ CLEAN = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 TRUSTED = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
     .filter(({ type }) => type === 'code').every(({ trusted }) => trusted)"""
 
+MAX_SHUTDOWN = 120_000  # ms; a server may first answer the requests that it has accepted
+
 
 def stop_kernels(lab: Lab, page: Page) -> None:
     """Shut down every kernel of the server."""
     head = {"Authorization": f"token {lab.token}"}
     for session in page.request.get(f"{lab.url}/api/sessions", headers=head).json():
-        page.request.delete(f"{lab.url}/api/sessions/{session['id']}", headers=head)
+        url = f"{lab.url}/api/sessions/{session['id']}"
+        page.request.delete(url, headers=head, timeout=MAX_SHUTDOWN)
 
 
 def expect_live(notebook: Notebook) -> None:

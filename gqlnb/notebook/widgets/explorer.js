@@ -138,7 +138,8 @@ function render({ model, el }) {
     { label: "Copy as %%graphql cell", icon: COPY, onClick: careful(onCopy) },
     { label: "Insert a %%graphql cell below", icon: INSERT, onClick: careful(onInsert) },
   ];
-  const edited = debounced((text) => kernel.send({ kind: "edited", ...text }), 300);
+  const sendText = () => shown && kernel.send({ kind: "edited", ...shown.text() });
+  const edited = debounced(sendText, 300);
 
   const show = ([bytes]) => {
     newest = { text: new TextDecoder().decode(bytes) };
@@ -177,6 +178,8 @@ function render({ model, el }) {
     rest() {
       near = false;
       if (!shown) return;
+      edited.cancel();
+      sendText(); // the newest changes: explorer.run() may come before the editors are back
       left = shown.leave();
       newest = left.answer;
       shown = null;

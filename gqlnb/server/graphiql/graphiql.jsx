@@ -173,7 +173,7 @@ const toolbar = (buttons) => (
  *   theme  "light" or "dark";  query, variables  what to begin with;
  *   headers  what the client sends, as JSON to read, in a pane of its own;
  *   answer  {text}, the JSON of an answer to show;
- *   buttons  of the toolbar;  onEdit({query, variables})  is called after a change.
+ *   buttons  of the toolbar;  onEdit()  is called after a change of a text or a tab, or shortly later.
  * Returned are set(options), to change some of them, text(), what stands in the editors, unmount(),
  * and leave(): it unmounts, and returns options for a later mount() that goes on from there.
  */
@@ -186,7 +186,7 @@ export function mount(element, options) {
     query: editors.query?.getValue() ?? "",
     variables: editors.variables?.getValue() ?? "",
   });
-  const edited = () => now.onEdit?.(text());
+  const edited = () => now.onEdit?.();
   // Editors of several views would share their texts if their names were equal.
   const root = createRoot(element, { identifierPrefix: prefix });
   let now = options;
@@ -204,6 +204,7 @@ export function mount(element, options) {
     };
   };
   const unmount = () => {
+    now = { ...now, onEdit: undefined }; // GraphiQL calls some time after a change
     root.unmount();
     for (const view of schemas.keys()) if (view.includes(prefix)) schemas.delete(view);
   };
@@ -227,6 +228,7 @@ export function mount(element, options) {
         plugins={PLUGINS}
         onEditQuery={edited}
         onEditVariables={edited}
+        onTabChange={edited}
       >
         <GraphiQL.Logo>
           <></>

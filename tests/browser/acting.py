@@ -18,6 +18,10 @@ WRITE = """(element, text) => {
     editor.focus();
     editor.setPosition(editor.getModel().getFullModelRange().getEndPosition());
 }"""
+SAVED_HTML = """([cell, text]) => {
+    const { model } = window.jupyterapp.shell.currentWidget.content.widgets[cell];
+    return model.outputs.toJSON().some(({ data }) => String(data?.["text/html"]).includes(text));
+}"""
 SAVED = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 
 
@@ -48,3 +52,8 @@ def save(page: Page) -> None:
     """Save the notebook, and wait until it is."""
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     page.wait_for_function(SAVED)
+
+
+def expect_saved_html(page: Page, cell: int, text: str) -> None:
+    """Wait until the HTML that the notebook will save for a cell, the first being 0, has a text."""
+    page.wait_for_function(SAVED_HTML, arg=[cell, text])

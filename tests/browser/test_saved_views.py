@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.acting import photograph
+from tests.browser.acting import expect_saved_html, photograph, save
 from tests.browser.conftest import Lab, Notebook
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ SAVED = [
     "",
     "$n = 3",
 ]
-SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
-CLEAN = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 TRUSTED = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
     .filter(({ type }) => type === 'code').every(({ trusted }) => trusted)"""
 
@@ -90,12 +88,6 @@ def saved(
     return notebook, lab.folder / name
 
 
-def save(page: Page) -> None:
-    """Save the notebook, and wait until it is."""
-    page.evaluate(SAVE)
-    page.wait_for_function(CLEAN)
-
-
 def test_two_runs_save_the_same_file(
     saved: tuple[Notebook, Path], lab: Lab, open_notebook: Callable[[str], Notebook]
 ) -> None:
@@ -103,6 +95,7 @@ def test_two_runs_save_the_same_file(
     notebook, path = saved
     first = path.read_bytes()
     assert b"widget-view" not in first
+    assert all(len(outputs) == 1 for outputs in read_outputs(path)[1:5])
     stop_kernels(lab, notebook.page)
     again = open_notebook(path.name)
     again.run_all()
@@ -114,6 +107,32 @@ def test_two_runs_save_the_same_file(
     subprocess.run(command, check=True, capture_output=True, timeout=120)
     assert read_outputs(executed) == read_outputs(path)
     assert "widgets" not in nbformat.read(executed, 4).metadata
+
+
+def test_a_search_started_by_its_view_saves_its_rows_once(
+    lab: Lab,
+    open_notebook: Callable[[str], Notebook],
+    write_notebook: Callable[[list[str]], str],
+) -> None:
+    """One output, whose HTML follows the searches below one view; a second run changes nothing."""
+    name = write_notebook(["import gqlnb\ngqlnb.StarSearch('>300000', limit=3)"])
+    files = []
+    for _ in range(2):
+        notebook = open_notebook(name)
+        notebook.run_all()
+        view = notebook.cell(0).locator(".gqlnb-stars")
+        view.get_by_role("tab", name="Histogram").click()
+        expect_saved_html(notebook.page, 0, "build-your-own-x")
+        view.get_by_role("textbox", name="Rows").fill("2")
+        view.get_by_role("button", name="Search").click()
+        expect_saved_html(notebook.page, 0, ">2 of the")
+        expect(view.get_by_role("tab", name="Histogram")).to_have_attribute("aria-selected", "true")
+        expect(notebook.outputs(0)).to_have_count(1)
+        save(notebook.page)
+        files.append((lab.folder / name).read_bytes())
+        stop_kernels(lab, notebook.page)
+    assert b"widget-view" not in files[0]
+    assert files[1] == files[0]
 
 
 def test_a_reopened_notebook_shows_the_saved_html(

@@ -7,7 +7,6 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.progress import is_unattended
-from gqlnb.result.renderer import HTML_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -127,31 +126,24 @@ def build_view_bundle(
 
 
 class SavedOutput:
-    """An output below a view that is saved with the notebook."""
+    """The output of a view whose saved form changes after it was displayed."""
 
     def __init__(self) -> None:
         self._handle: DisplayHandle | None = None
         self._lock = Lock()
 
-    def show(self, html: str) -> bool:
-        """Display the output; return False where outputs cannot be updated later."""
-        if not is_in_kernel():
-            return False
+    def show(self, bundle: Mapping[str, Any]) -> None:
+        """Display the output; only where outputs can be updated later."""
         from IPython.display import display
 
         # A view that is displayed again shares the output: both are updated.
         again: Any = True if self._handle is None else self._handle.display_id
-        made: Any = display(build_html_bundle(html), raw=True, display_id=again)  # type: ignore[no-untyped-call]
+        made: Any = display(bundle, raw=True, display_id=again)  # type: ignore[no-untyped-call]
         self._handle = made
-        return True
 
-    def put(self, make: Callable[[], str]) -> None:
-        """Update the output with the result of `make`, from any thread, one at a time."""
+    def update(self, build_bundle: Callable[[], Mapping[str, Any]]) -> None:
+        """Replace the output, if it was displayed; from any thread, one at a time."""
         if self._handle is None:
             return
         with self._lock:
-            self._handle.update(build_html_bundle(make()), raw=True)  # type: ignore[no-untyped-call]
-
-
-def build_html_bundle(html: str) -> dict[str, str]:
-    return {"text/html": f'<div class="gqlnb-kept {HTML_CLASSES}">{html}</div>'}
+            self._handle.update(build_bundle(), raw=True)  # type: ignore[no-untyped-call]

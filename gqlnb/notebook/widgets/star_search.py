@@ -16,7 +16,7 @@ from gqlnb.github.star_query import check_threshold, parse_star_query
 from gqlnb.github.star_results import collect_stars
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
 from gqlnb.notebook.widgets.data_grid import GridSource
-from gqlnb.notebook.widgets.live_output import SavedOutput
+from gqlnb.notebook.widgets.live_output import SavedOutput, is_in_kernel
 from gqlnb.notebook.widgets.search_run import (
     IDLE,
     StarRun,
@@ -165,7 +165,7 @@ class StarSearch(Widget):
             self.cancel()
             raise
         found = run.get_frame()
-        self._saved_output.put(self._build_html)
+        self._saved_output.update(self._build_output)
         wrong = self._call_callbacks(run)
         if wrong:
             raise wrong[0]
@@ -228,12 +228,14 @@ class StarSearch(Widget):
         client = format_client(self._client)
         return f"{type(self).__name__}({self.query!r}, limit={self.limit}, client={client})"
 
-    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the view, and display its HTML in an output that later results replace."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if self._saved_output.show(self._build_html()):
-            del bundle[0]["text/html"]
-        return bundle
+    def _ipython_display_(self) -> None:
+        """Display the view with its HTML, in an output that later results replace."""
+        if not is_in_kernel():
+            raise NotImplementedError  # IPython then shows the value as any other
+        self._saved_output.show(self._build_output())
+
+    def _build_output(self) -> dict[str, Any]:
+        return self._repr_mimebundle_()[0]
 
     def _build_html(self) -> str:
         with self._lock:
@@ -296,7 +298,7 @@ class StarSearch(Widget):
         def search() -> None:
             self._execute_run(run)
             if run.frame is not None:
-                self._saved_output.put(self._build_html)
+                self._saved_output.update(self._build_output)
                 self._call_callbacks(run)
 
         Thread(target=search, name="gqlnb-star-search", daemon=True).start()

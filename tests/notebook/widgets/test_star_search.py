@@ -16,7 +16,7 @@ from comm.base_comm import BaseComm
 from pandas.testing import assert_frame_equal
 
 from gqlnb import Client, GqlnbError, QueryError, Schema, Token, github, stars
-from gqlnb.notebook.widgets import live_output, star_search
+from gqlnb.notebook.widgets import star_search
 from gqlnb.notebook.widgets.search_run import find_site
 from gqlnb.notebook.widgets.star_search import StarSearch
 
@@ -860,13 +860,13 @@ class Handle:
         self.shown.append(bundle["text/html"])
 
 
-def test_a_result_is_saved_below_the_view(show: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As HTML, after a click and after a search from a cell."""
+def test_a_result_is_saved_with_the_view(show: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As its HTML, after a click and after a search from a cell."""
     place = Handle()
-    monkeypatch.setattr(live_output, "is_in_kernel", lambda: True)
+    monkeypatch.setattr(star_search, "is_in_kernel", lambda: True)
     monkeypatch.setattr("IPython.display.display", lambda *args, **options: place)
     widget, front = show(">300000", limit=3)
-    widget._repr_mimebundle_()
+    widget._ipython_display_()
     widget.run()
     assert "3 of the" in place.shown[0]
     front.click(">400000", "2")
@@ -881,7 +881,8 @@ def test_a_result_is_saved_below_the_view(show: Callable, monkeypatch: pytest.Mo
 def test_without_a_kernel_no_html_is_saved(show: Callable, capsys: Any) -> None:
     """Nothing is printed after a click."""
     widget, front = show(">400000", limit=2)
-    widget._repr_mimebundle_()
+    with pytest.raises(NotImplementedError):
+        widget._ipython_display_()
     front.click(">400000", "2")
     settle()
     assert capsys.readouterr().out == ""

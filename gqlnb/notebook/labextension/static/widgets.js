@@ -108,7 +108,8 @@ function follow(modules, panel) {
       watched.add(cell);
       // Later: others have yet to hear of this change.
       const later = () => !cell.isDisposed && strip(cell, panel.sessionContext.session.kernel);
-      cell.outputs.changed.connect((_, { type }) => type === "add" && queueMicrotask(later));
+      const holdsViews = (type) => type === "add" || type === "set"; // "set": an update of an output
+      cell.outputs.changed.connect((_, { type }) => holdsViews(type) && queueMicrotask(later));
     }
   };
   panel.context.ready.then(() => {

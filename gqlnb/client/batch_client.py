@@ -178,7 +178,8 @@ class BatchClient(BaseClient):
             Largest number of requests at once, as for :meth:`execute_many`; by default 4 for
             queries, 1 for mutations.
         progress
-            As for :meth:`pages`; but a return value of False does not stop it.
+            As for :meth:`pages`, with inputs as rows. If a function returns False, no more requests
+            are sent: the frame has the answers so far, and `resume` continues from it.
         **options
             ``batch_size``, to send so many inputs in one request, in the only variable, which is a
             list: 1,000 rows of an insert; the frame then has the columns ``first_row`` and
@@ -211,7 +212,7 @@ class BatchClient(BaseClient):
         Warns
         -----
         UserWarning
-            If inputs have errors.
+            If inputs have errors, or were not sent because `progress` returned False.
 
         Notes
         -----
@@ -298,7 +299,7 @@ class BatchClient(BaseClient):
         constants = variables or {}
         rows = read_inputs(inputs, document, constants, options.get("batch_size"))
         shape = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
-        run = InputMap(document, rows, shape, options.get("resume"))
+        run = InputMap(document, rows, shape, options.get("resume"), self._rate_limiter)
         for number, values in enumerate(rows.variables):
             try:
                 prepared = self._preparer.prepare(document, {**constants, **values})

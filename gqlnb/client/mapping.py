@@ -30,6 +30,7 @@ from gqlnb.result.result import Result
 if TYPE_CHECKING:
     from gqlnb.client.batches import BatchOutcome
     from gqlnb.client.progress import Progress
+    from gqlnb.client.rate_limiter import RateLimiter
     from gqlnb.client.request_sender import PreparedRequest
     from gqlnb.document.document import Document
     from gqlnb.result.mapped_frame import MappedFrame
@@ -96,6 +97,8 @@ class InputMap:
         The options of the frame.
     resume
         A frame or an error of an earlier call; None for none.
+    limiter
+        The rate limiter, for the remaining budget beside the progress.
 
     Attributes
     ----------
@@ -104,16 +107,25 @@ class InputMap:
     """
 
     def __init__(
-        self, document: Document, rows: InputRows, shape: Mapping[str, Any], resume: object
+        self,
+        document: Document,
+        rows: InputRows,
+        shape: Mapping[str, Any],
+        resume: object,
+        limiter: RateLimiter,
     ) -> None:
         self.prepared: list[PreparedRequest] = []
         self._document, self._rows, self._shape = document, rows, shape
         self._outcomes = read_outcomes(resume, len(rows.variables))
+        self._limiter = limiter
         self._failures = 0  # transport errors since the last answer
         self._fatal: GqlnbError | None = None
 
     def draw(self, progress: Progress) -> Iterator[int]:
-        """Yield the position of each input without an answer, until the endpoint is given up."""
+        """Yield the position of each input without an answer.
+
+        Until the endpoint is given up, or `progress` returns False.
+        """
         is_mutation = self._document.kind == "mutation"
         for at, before in enumerate(list(self._outcomes)):
             is_done = isinstance(before, Result)
@@ -122,13 +134,14 @@ class InputMap:
             if self._fatal is not None:
                 return
             self._outcomes[at] = None
-            self.report(progress)
+            if not self.report(progress):
+                return
             yield at
 
-    def report(self, progress: Progress) -> None:
-        """Report the number of inputs with an outcome."""
+    def report(self, progress: Progress) -> bool:
+        """Report the number of inputs with an outcome; return whether to go on."""
         done = len(self._outcomes) - self._outcomes.count(None)
-        progress(done, len(self._outcomes), done)
+        return progress(done, len(self._outcomes), done, self._limiter.budget)
 
     def start(self, at: int) -> PreparedRequest:
         """Return the request of an input that is about to be sent."""
@@ -166,8 +179,9 @@ class InputMap:
         except GqlnbError as error:
             error.outcomes = self._outcomes  # type: ignore[attr-defined]
             raise
-        if text := describe_errors(frame):
-            warnings.warn(text, stacklevel=level + 2)
+        for text in (describe_stop(self._outcomes), describe_errors(frame)):
+            if text:
+                warnings.warn(text, stacklevel=level + 2)
         return frame
 
     def attach(self, error: BaseException) -> None:
@@ -186,6 +200,17 @@ class InputMap:
 
         shape = {**self._shape, **options}
         return build_mapped_frame(self._rows.beside, self._outcomes, self._document, **shape)
+
+
+def describe_stop(outcomes: Sequence[BatchOutcome | None]) -> str:
+    """Return how many inputs were not sent because `progress` returned False; "" for none."""
+    left = outcomes.count(None)
+    if not left:
+        return ""
+    return (
+        f"{left:,} of {len(outcomes):,} inputs were not sent: the map was stopped by progress=. "
+        "client.map(..., resume=frame) continues."
+    )
 
 
 def read_outcomes(resume: object, count: int) -> list[BatchOutcome | None]:

@@ -100,13 +100,13 @@ def build_mapped_frame(
         place, rows = place[order], rows.take(order)
     errors = build_errors_frame(inputs, outcomes)
     whole = MappedFrame(join_columns(inputs.take(place), rows))
-    failed = sum(not isinstance(it, Result) for it in outcomes)
+    left = list(outcomes).count(None)
     whole.attrs = {
         "source": next((it.source for it in answers.values()), None),
-        "partial": bool(len(errors)) or failed > 0,
+        "partial": bool(len(errors)) or left > 0,
         "inputs": len(inputs),
         "answered": len(answers),
-        "failed": failed,
+        "failed": len(outcomes) - len(answers) - left,
     }
     found = [getattr(it.response, "cached_at", None) for it in answers.values()]
     if cached_at := [it for it in found if it is not None]:

@@ -514,6 +514,45 @@ def test_requests_wait_for_their_turn(site):
     assert seen[-1] == (6, 6)
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_progress_function_stops_a_map(site, is_async):
+    """Requests on their way are answered, and ``resume`` sends the others."""
+    client, ids = Client(Wire(site.schema, 0, None), schema=SDL), ["0", "7", "2", "3", "4"]
+
+    def run(**options):
+        if is_async:
+            return asyncio.run(client.amap(USER, ids, concurrency=1, **options))
+        return client.map(USER, ids, concurrency=1, **options)
+
+    with pytest.warns(UserWarning, match="of 5 inputs") as caught:
+        part = run(progress=lambda got, *_: got < 3)
+    assert [str(it.message)[:46] for it in caught] == [
+        "2 of 5 inputs were not sent: the map was stopp",
+        "1 of 5 inputs have errors: 0 have no answer, 1",
+    ]
+    assert list(part["id"]) == ["0", "7", "2"]
+    assert part.attrs["partial"]
+    assert (part.attrs["answered"], part.attrs["failed"]) == (3, 0)
+    with pytest.warns(UserWarning, match="1 of 5 inputs have errors"):
+        whole = run(resume=part)
+    assert list(whole["id"]) == ids
+    assert set(site.asked.values()) == {1}
+
+
+def test_the_progress_of_a_map_has_the_budget(site):
+    """As the endpoint tells it."""
+    seen = []
+
+    class Limited(Wire):
+        async def asend(self, request):
+            headers = {"x-ratelimit-limit": "60", "x-ratelimit-remaining": str(60 - self.sent)}
+            return Response(200, headers=headers, members=self.send(request).members)
+
+    client = Client(Limited(site.schema, 0, None), schema=SDL)
+    client.map(USER, ["1", "2"], concurrency=1, progress=lambda *it: seen.append(it[3]))
+    assert [it.remaining for it in seen] == [None, 60, 59]
+
+
 def test_the_token_of_another_endpoint_is_still_refused(site):
     """Requests of a map are those of the client."""
     with gqlnb.serve(site.schema, port=0, token=Token("right-one")) as server:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gqlnb.client.request_sender import Outcome, RequestSender
     from gqlnb.client.schema_store import SchemaStore
     from gqlnb.document.document import Document
+    from gqlnb.http.rate_limit_rules import Budget
 
 __all__ = ["ADVICE", "Pager"]
 
@@ -64,6 +65,11 @@ class Pager:
         self._preparer, self._sender = preparer, sender
         self._schema_store, self._rate_limiter = store, limiter
         self._unfinished: Crawler | None = None
+
+    @property
+    def budget(self) -> Budget:
+        """The remaining budget, as far as it is known."""
+        return self._rate_limiter.budget
 
     def start_crawler(
         self,
@@ -219,8 +225,7 @@ class Pager:
                 crawler.add_answer(request, outcome)
             goes_on = isinstance(outcome, Result) or crawler.add_failure(request, outcome)
         if isinstance(outcome, Result):
-            budget = self._rate_limiter.budget
-            goes_on = bar(crawler.got, crawler.wanted, crawler.requests, budget)
+            goes_on = bar(crawler.got, crawler.wanted, crawler.requests, self.budget)
             crawler.is_stopped = crawler.is_stopped or not goes_on
         elif not goes_on:
             raise outcome

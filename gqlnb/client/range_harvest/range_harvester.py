@@ -62,7 +62,8 @@ class RangeHarvester:
     store
         The rows and the state.
     watch
-        Called with rows so far, rows expected and requests; the harvest stops if it returns False.
+        Called with rows so far, rows expected, requests and the remaining budget; the harvest
+        stops if it returns False.
     """
 
     def __init__(
@@ -158,7 +159,7 @@ class RangeHarvester:
             step.reading = self._build_reading(range_, answer)
         self._store.add_step(step, None if parts else answer.table)
         state, rows = self._state, self._store.rows
-        if self._watch(rows, state.total, state.requests, None) is False:
+        if self._watch(rows, state.total, state.requests, self._pool.budget) is False:
             self._is_stopped = True
 
     def _complete_range(self, range_: ValueRange, answer: RangeAnswer) -> ValueRange:

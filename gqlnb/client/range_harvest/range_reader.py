@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gqlnb.client.paging.crawler import Crawler
     from gqlnb.client.paging.pager import Pager
     from gqlnb.client.range_harvest.slices import Slice
+    from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.result.frames import FrameColumn
     from gqlnb.result.paging_report import Report
 
@@ -119,6 +120,11 @@ class RangeReader:
         self._pager, self._start, self._variables = pager, start, variables
         self._slice, self._path = slice_, path
         self._page_size = page_size
+
+    @property
+    def budget(self) -> Budget:
+        """The remaining budget of its client."""
+        return self._pager.budget
 
     def _start_crawler(self, range_: ValueRange, limits: Mapping[str, object]) -> Crawler:
         crawler = self._start(bind_range(self._slice, self._variables, range_), limits)

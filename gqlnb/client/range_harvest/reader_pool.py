@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from gqlnb.background import open_thread_pool
+from gqlnb.client.account_budgets import sum_budgets
 from gqlnb.client.progress import announce_wait
 from gqlnb.errors import AuthError, GqlnbError, PartialError, QueryError, RateLimited
 from gqlnb.http.response_parser import find_refusal
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from gqlnb.client.paging.pager import Pager
     from gqlnb.client.range_harvest.range_reader import RangeReader
+    from gqlnb.http.rate_limit_rules import Budget
 
     # The pagers of clients by account, and notes on clients that were refused.
     FindAccounts = Callable[[], tuple[Mapping[str, Sequence[Pager]], list[str]]]
@@ -49,12 +51,20 @@ class ReaderAccount:
         Rate limits in a row.
     resumes_at
         When it may read again, in seconds of time.monotonic().
+    refusal
+        The reason for which it reads no more; empty while it does.
     """
 
     name: str
     readers: list[RangeReader]
     limits: int = 0
     resumes_at: float = 0.0
+    refusal: str = ""
+
+    @property
+    def budget(self) -> Budget:
+        """The remaining budget."""
+        return self.readers[0].budget
 
 
 class ReaderPool:
@@ -74,6 +84,16 @@ class ReaderPool:
     def __init__(self, accounts: Sequence[ReaderAccount]) -> None:
         self._accounts = list(accounts)
         self.notes: list[str] = []
+
+    @property
+    def budget(self) -> Budget | None:
+        """The remaining budget of all accounts."""
+        return sum_budgets(self._accounts)
+
+    @property
+    def _live(self) -> list[ReaderAccount]:
+        """The accounts that were not refused."""
+        return [each for each in self._accounts if not each.refusal]
 
     def call(self, task: Callable[[RangeReader], Answer]) -> Answer:
         """Run one task, and return its result.
@@ -149,13 +169,13 @@ class ReaderPool:
         """Return an account that may read now; None if there is none."""
         busy, now = [account for _, account in running.values()], time.monotonic()
         # Compared by identity, as accounts may be equal.
-        free = (it for it in self._accounts if not any(it is each for each in busy))
+        free = (it for it in self._live if not any(it is each for each in busy))
         return next((account for account in free if account.resumes_at <= now), None)
 
     def _compute_pause(self) -> float | None:
         """Return the seconds until a paused account may read again; None without one."""
         now = time.monotonic()
-        pauses = [each.resumes_at - now for each in self._accounts if each.resumes_at > now]
+        pauses = [each.resumes_at - now for each in self._live if each.resumes_at > now]
         return min(pauses, default=None)
 
     def _continue_after(self, account: ReaderAccount, error: GqlnbError) -> bool:
@@ -165,17 +185,17 @@ class ReaderPool:
         if refusal and len(account.readers) > 1:
             del account.readers[0]
             return True
-        if len(self._accounts) < 2:
+        if len(self._live) < 2:
             return False
         if isinstance(error, RateLimited) and account.limits < MAX_RATE_LIMITS:
             pause = DEFAULT_LIMIT_WAIT if error.wait is None else error.wait
             account.limits += 1
             account.resumes_at = time.monotonic() + pause
-            if all(each.resumes_at > time.monotonic() for each in self._accounts):
+            if all(each.resumes_at > time.monotonic() for each in self._live):
                 announce_wait(f"{error} Going on by itself.", pause)
             return True
         if refusal or isinstance(error, RateLimited):
-            self._accounts = [each for each in self._accounts if each is not account]
+            account.refusal = str(error)
             self.notes.append(f"{account.name} is refused; the others continue: {error}")
             return True
         return False

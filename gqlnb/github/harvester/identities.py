@@ -7,41 +7,20 @@ GitHub's budget belongs to the account, not to the token, so tokens of one accou
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gqlnb.errors import AuthError, GqlnbError
 from gqlnb.github.harvester.requests import PortableClient
-from gqlnb.http.rate_limit_rules import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gqlnb.client.client import Client
+    from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = ["Identity", "group_clients", "sum_budgets"]
+__all__ = ["Identity", "group_clients"]
 
-MAX_SHOWN = 4  # accounts beside a progress bar
 IDENTITY_QUERY = "{ viewer { login } }"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class AccountBudgets(Budget):
-    """The budgets of several accounts together.
-
-    Attributes
-    ----------
-    accounts
-        Name and rest of each, as text.
-    """
-
-    accounts: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        total = Budget.__str__(self)
-        if len(self.accounts) > MAX_SHOWN:
-            return f"{len(self.accounts)} accounts: {total}"
-        return f"{total} ({', '.join(self.accounts)})"
 
 
 class Identity:
@@ -97,12 +76,6 @@ class Identity:
         else:
             self.refusal = str(error)
 
-    def describe_budget(self) -> str:
-        """Return its name and the points it has left."""
-        left = self.budget.remaining if self.budget else None
-        state = "?" if left is None else f"{left:,.0f}"
-        return f"{self.name} {'refused' if self.refusal else state}"
-
     def __repr__(self) -> str:
         state = f", refused: {self.refusal}" if self.refusal else ""
         budget = f", {self.budget}" if self.budget else ""
@@ -145,18 +118,3 @@ def _read_login(client: Client) -> str | AuthError | None:
         return error
     except (GqlnbError, KeyError, TypeError):
         return None  # such as the token of an installation, which has no viewer
-
-
-def sum_budgets(identities: Sequence[Identity]) -> Budget | None:
-    """Return the budget of all identities together, until the first one is renewed."""
-    known = [each.budget for each in identities if each.budget is not None and not each.refusal]
-    if len(identities) < 2:
-        return known[0] if known else None
-    left = [each.remaining for each in known if each.remaining is not None]
-    return AccountBudgets(
-        limit=sum(each.limit or 0 for each in known) or None,
-        remaining=sum(left) if left and len(left) == len(known) else None,
-        reset=min((each.reset for each in known if each.reset), default=None),
-        cost=known[-1].cost if known else None,
-        accounts=tuple(each.describe_budget() for each in identities),
-    )

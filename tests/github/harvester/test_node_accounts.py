@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import warnings
 from collections import Counter
 from functools import partial
@@ -20,6 +21,7 @@ from tests.github.harvester.test_node_harvest import make_rows
 if TYPE_CHECKING:
     from pathlib import Path
 
+LIMIT = 5_000
 REFUSALS = {
     "401": (401, {"message": "Bad credentials"}, {}),
     "saml": (
@@ -67,16 +69,21 @@ class AccountApp:
             elif b"viewer" in message["body"] and self.login:
                 await answer(send, 200, {"data": {"viewer": {"login": self.login}}})
             else:
-                await self.app(scope, Again(message), partial(send_as_github, send))
+                left = LIMIT - self.answers
+                await self.app(scope, Again(message), partial(send_as_github, send, left))
         finally:
             self.flying[name] -= 1
 
 
-async def send_as_github(send: Any, message: Any) -> None:
-    """Send with the header that means one request at a time."""
+async def send_as_github(send: Any, left: int, message: Any) -> None:
+    """Send with the budget, and the header that means one request at a time."""
     if message["type"] == "http.response.start":
-        header = b"x-github-media-type", b"github.v4"
-        message = {**message, "headers": [*message["headers"], header]}
+        headers = [
+            (b"x-github-media-type", b"github.v4"),
+            (b"x-ratelimit-limit", b"%d" % LIMIT),
+            (b"x-ratelimit-remaining", b"%d" % left),
+        ]
+        message = {**message, "headers": [*message["headers"], *headers]}
     await send(message)
 
 
@@ -155,6 +162,28 @@ def test_the_others_continue_for_a_refused_account(kind: str):
     if kind != "limit":
         assert accounts.apps[1].answers > 10
         assert any("bob is refused; the others continue" in note for note in found.notes)
+
+
+def test_the_progress_has_the_budget_of_each_account():
+    """And of all together; a refused account is named."""
+    accounts, seen = Accounts(Search(make_rows(3_000)), "ann", "bob", "cid"), []
+    accounts.apps[2].refused_after = 4
+    accounts.harvest(progress=lambda *it: seen.append(it))
+    budget = seen[-1][3]
+    shown = re.fullmatch(
+        r"([\d,]+) of 10,000 left \(ann ([\d,]+), bob ([\d,]+), cid refused\)", str(budget)
+    )
+    total, ann, bob = (int(number.replace(",", "")) for number in shown.groups())
+    assert total == ann + bob == budget.remaining
+    # A few requests, which compare the counts, follow.
+    assert total - 20 < sum(LIMIT - app.answers for app in accounts.apps[:2]) < total
+
+
+def test_the_progress_of_one_client_has_its_budget():
+    """There is no account to name."""
+    accounts, seen = Accounts(Search(make_rows(1_500)), "ann"), []
+    accounts.harvest(progress=lambda *it: seen.append(it))
+    assert str(seen[0][3]) == f"{seen[0][3].remaining:,.0f} of 5,000 left"
 
 
 def test_a_token_that_is_refused_at_once_is_named():

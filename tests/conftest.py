@@ -112,7 +112,7 @@ class Background:
         assert match, f"{pattern!r} did not come in {seconds} s. Output:\n{self.output}"
         return match
 
-    def stop(self, seconds: float = 20) -> int:
+    def stop(self, seconds: float = 60) -> int:
         """Ask the process to end, wait, and return its exit code."""
         if self.process.poll() is None:
             self.process.terminate()

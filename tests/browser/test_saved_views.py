@@ -41,16 +41,16 @@ SAVED = [
 ]
 TRUSTED = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
     .filter(({ type }) => type === 'code').every(({ trusted }) => trusted)"""
+MAX_SHUTDOWN = 120_000  # ms; other tests run meanwhile
 
-MAX_SHUTDOWN = 120_000  # ms; a server may first answer the requests that it has accepted
 
-
-def stop_kernels(lab: Lab, page: Page) -> None:
-    """Shut down every kernel of the server."""
+def stop_kernel(lab: Lab, page: Page, name: str) -> None:
+    """Shut down the kernel of a notebook."""
     head = {"Authorization": f"token {lab.token}"}
-    for session in page.request.get(f"{lab.url}/api/sessions", headers=head).json():
-        url = f"{lab.url}/api/sessions/{session['id']}"
-        page.request.delete(url, headers=head, timeout=MAX_SHUTDOWN)
+    sessions = page.request.get(f"{lab.url}/api/sessions", headers=head, timeout=MAX_SHUTDOWN)
+    (ident,) = (it["id"] for it in sessions.json() if it["path"] == name)
+    url = f"{lab.url}/api/sessions/{ident}"
+    page.request.delete(url, headers=head, timeout=MAX_SHUTDOWN)
 
 
 def expect_live(notebook: Notebook) -> None:
@@ -96,7 +96,7 @@ def test_two_runs_save_the_same_file(
     first = path.read_bytes()
     assert b"widget-view" not in first
     assert all(len(outputs) == 1 for outputs in read_outputs(path)[1:5])
-    stop_kernels(lab, notebook.page)
+    stop_kernel(lab, notebook.page, path.name)
     again = open_notebook(path.name)
     again.run_all()
     expect_live(again)
@@ -142,8 +142,8 @@ def test_a_reopened_notebook_shows_the_saved_html(
     notebook, path = saved
     unknown = shutil.copy(path, path.with_name(f"{path.stem}-unknown.ipynb"))
     unknown.write_text(path.read_text().replace("Hello world!", "Hello world!!"))  # not signed
+    stop_kernel(lab, notebook.page, path.name)
     for name, trusted in ((path.name, True), (unknown.name, False)):
-        stop_kernels(lab, notebook.page)
         notebook = open_notebook(name)
         assert notebook.page.evaluate(TRUSTED) is trusted
         expect_saved(notebook.cell)
@@ -179,7 +179,7 @@ def test_notebook_7_shows_views_and_saved_html(
             page.locator(".jp-NotebookKernelStatus, .jp-Notebook-ExecutionIndicator").first
         ).to_be_visible()
 
-    stop_kernels(lab, page)
+    stop_kernel(lab, page, path.name)
     open_it()
     expect_saved(find)
     page.get_by_role("menuitem", name="Run", exact=True).click()
@@ -189,7 +189,7 @@ def test_notebook_7_shows_views_and_saved_html(
     page.keyboard.press("Control+s")
     expect(page.locator(".jp-NotebookCheckpoint")).to_contain_text("ago")
     assert "widget-view" not in path.read_text()
-    stop_kernels(lab, page)
+    stop_kernel(lab, page, path.name)
     open_it()
     expect_saved(find)
     photograph(page, "reopened-7")

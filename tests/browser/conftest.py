@@ -73,6 +73,11 @@ class Lab:
     token: str
     folder: Path
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a request to its API needs."""
+        return {"Authorization": f"token {self.token}"}
+
 
 @dataclass
 class Notebook:
@@ -235,7 +240,16 @@ def axe() -> Callable[[Page, str], None]:
 
 
 @pytest.fixture
-def open_notebook(lab: Lab, page: Page) -> Callable[[str], Notebook]:
+def stop_kernels(lab: Lab, patient: requests.Session) -> Iterator[None]:
+    """Stop all kernels after a test: those of a whole run would need 15 GB of memory."""
+    yield
+    url = f"{lab.url}/api/kernels"
+    for kernel in patient.get(url, headers=lab.headers).json():
+        patient.delete(f"{url}/{kernel['id']}", headers=lab.headers)
+
+
+@pytest.fixture
+def open_notebook(lab: Lab, stop_kernels: None, page: Page) -> Callable[[str], Notebook]:
     """Return a function that opens a notebook of the lab's folder and waits for its kernel."""
 
     def open_it(name: str) -> Notebook:

@@ -46,11 +46,10 @@ MAX_SHUTDOWN = 120_000  # ms; other tests run meanwhile
 
 def stop_kernel(lab: Lab, page: Page, name: str) -> None:
     """Shut down the kernel of a notebook."""
-    head = {"Authorization": f"token {lab.token}"}
-    sessions = page.request.get(f"{lab.url}/api/sessions", headers=head, timeout=MAX_SHUTDOWN)
+    url = f"{lab.url}/api/sessions"
+    sessions = page.request.get(url, headers=lab.headers, timeout=MAX_SHUTDOWN)
     (ident,) = (it["id"] for it in sessions.json() if it["path"] == name)
-    url = f"{lab.url}/api/sessions/{ident}"
-    page.request.delete(url, headers=head, timeout=MAX_SHUTDOWN)
+    page.request.delete(f"{url}/{ident}", headers=lab.headers, timeout=MAX_SHUTDOWN)
 
 
 def expect_live(notebook: Notebook) -> None:

@@ -15,7 +15,7 @@ from gqlnb.client.gql_interop import make_gql_transport
 from gqlnb.client.paging.options import check_options as check_paging_options
 from gqlnb.client.progress import Progress
 from gqlnb.client.subscriptions import DEFAULT_RECONNECTS, open_subscription
-from gqlnb.errors import OptionError, TargetError, sanitize_text
+from gqlnb.errors import GqlnbError, OptionError, TargetError, sanitize_text
 from gqlnb.interactive import raise_attribute_error, split_hints
 from gqlnb.redact import hide_locals
 from gqlnb.result.result import build_frame, warn_incomplete
@@ -401,7 +401,9 @@ class Client(BatchClient):
     ) -> Result:
         """Return the result of :meth:`execute_all` without a warning; for callers that show it."""
         crawler = self._pager.start_crawler(text, variables, operation, options)
-        return self._pager.run_crawler(crawler, "auto")
+        result = self._pager.run_crawler(crawler, "auto")
+        self._pager.keep_unfinished(crawler)
+        return result
 
     def resume(
         self,
@@ -416,7 +418,7 @@ class Client(BatchClient):
         ----------
         failure
             The error, or a result that ended at ``max_requests`` or lost a page; None for the last
-            one that was interrupted.
+            one that was interrupted, and for the last :meth:`frame` that ended so.
         max_requests
             Most further requests.
         progress
@@ -493,14 +495,17 @@ class Client(BatchClient):
         Returns
         -------
         DataFrame
-            ``attrs["partial"]`` is True unless it is known that all rows are there.
+            ``attrs["partial"]`` is True unless it is known that all rows are there. If pages are
+            missing since a field failed, :meth:`resume` without arguments requests them, and
+            returns the whole Result.
 
         Raises
         ------
         OptionError
             If `pages` or an option is wrong.
         GqlnbError
-            As of :meth:`execute`, :meth:`execute_all` and :meth:`Result.frame`.
+            As of :meth:`execute`, :meth:`execute_all` and :meth:`Result.frame`. The answer, or the
+            pages received, are in ``.result``.
         """
         bounds: Any = {name: it for name, it in options.items() if name not in FRAME_OPTIONS}
         shape: Any = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
@@ -512,7 +517,12 @@ class Client(BatchClient):
             result = self.execute(text, variables, operation=operation)
         else:
             result = self._collect_pages(text, variables, operation=operation, path=path, **bounds)
-        return build_frame(result, path, 1, **shape)
+        try:
+            return build_frame(result, path, 1, **shape)
+        except GqlnbError as error:
+            error.result = result
+            error.args = (f"{error.args[0]} The answer is in error.result.",)
+            raise
 
     @hide_locals
     def subscribe(

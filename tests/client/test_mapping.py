@@ -446,6 +446,20 @@ def test_rows_stand_beside_their_own_input(root):
             assert frame.errors["n"].tolist() == [1]
 
 
+def test_a_frame_becomes_polars_with_its_types(site):
+    """By Polars' own conversion of pandas frames."""
+    frame = pl.from_pandas(Client(site.schema).map(USER, ["1", "300"], short=True))
+    assert dict(frame.schema) == {
+        "id": pl.String,
+        "login": pl.String,
+        "stars": pl.Int64,
+        "kind": frame.schema["kind"],
+        "joined": pl.Datetime("us", "UTC"),
+    }
+    assert isinstance(frame.schema["kind"], (pl.Categorical, pl.Enum))
+    assert frame["stars"].to_list() == [1, 300]
+
+
 def test_a_batch_is_named_by_its_rows(site):
     """A refused one beside others, and a wrong row before anything is sent."""
     text = "mutation($rows: [NewUser!]!) { add(rows: $rows) { login } }"

@@ -175,8 +175,12 @@ class Pager:
     def _hand_out_page(self, crawler: Crawler) -> Result:
         """Return the present page. If the iterator is left here, resume() starts with the next."""
         crawler.handed_out = True
-        self._unfinished = crawler if crawler.is_open else None
+        self.keep_unfinished(crawler)
         return attach_crawler(crawler.build_page(), crawler)
+
+    def keep_unfinished(self, crawler: Crawler) -> None:
+        """Let ``resume()`` without a result continue this crawler, if it can continue."""
+        self._unfinished = crawler if crawler.is_open else None
 
     def _send_round(self, crawler: Crawler, requests: list[PageRequest], bar: Progress) -> None:
         """Send requests, as many at once as the rate limiter allows, and process the answers."""

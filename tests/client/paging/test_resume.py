@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gqlnb import QueryError, TransportError
+from gqlnb import FrameError, QueryError, TransportError
 from gqlnb.background import defer_interrupt
 from gqlnb.client.paging.cursors import ListCursor
 from gqlnb.document.paging_plan import PagingPlan
@@ -144,3 +144,28 @@ def test_a_crawler_repeats_unanswered_requests() -> None:
     crawler.recall_requests()
     (again,) = crawler.build_next_requests()
     assert (again.text, again.variables) == (first.text, first.variables)
+
+
+def test_the_pages_that_a_frame_lacks_are_requested_by_resume() -> None:
+    """Where a field failed, and at `max_requests`; a frame has no result to resume from."""
+    fault = {"data": {"items": None}, "errors": [{"message": "Not now.", "path": ["items"]}]}
+    client, items, _ = faulty("right", fails={3: fault})
+    with pytest.warns(UserWarning, match=r"Not now|partial"):
+        frame = client.frame(QUERY, pages="all")
+    assert (len(frame), frame.attrs["partial"]) == (2 * SIZE, True)
+    assert ids(client.resume().data) == WHOLE
+    assert items.asked == TOTAL // SIZE
+    assert len(client.frame(QUERY, max_requests=1)) == SIZE
+    assert ids(client.resume().data) == WHOLE
+    assert len(client.frame(QUERY, pages="all")) == TOTAL
+    with pytest.raises(QueryError, match="nothing to resume"):
+        client.resume()
+
+
+def test_an_error_of_a_frame_has_the_answer() -> None:
+    """Of all pages: they need not be requested again."""
+    client, items, _ = faulty("right")
+    with pytest.raises(FrameError, match=r"The answer is in error\.result\.$") as caught:
+        client.frame(QUERY, pages="all", strict=True, explode="n.none")
+    assert ids(caught.value.result.data) == WHOLE
+    assert items.asked == TOTAL // SIZE

@@ -129,7 +129,7 @@ def test_a_search_started_by_its_view_saves_its_rows_once(
         expect(notebook.outputs(0)).to_have_count(1)
         save(notebook.page)
         files.append((lab.folder / name).read_bytes())
-        stop_kernels(lab, notebook.page)
+        stop_kernel(lab, notebook.page, name)
     assert b"widget-view" not in files[0]
     assert files[1] == files[0]
 

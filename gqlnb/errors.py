@@ -62,6 +62,7 @@ __all__ = [
     "TextError",
     "TransportError",
     "advise_if_strict",
+    "check_names",
     "clean_text",
     "describe_exception",
     "describe_path",
@@ -172,6 +173,26 @@ def find_similar(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> s
         return None
     short = [name for name in candidates if len(name) <= MAX_COMPARED_LENGTH]
     return next(iter(difflib.get_close_matches(word, short[:MAX_COMPARED_NAMES], 1, cutoff)), None)
+
+
+def check_names(function: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Check that keyword arguments are among the known ones.
+
+    Raises
+    ------
+    KeywordError
+        If one is not; the message names it, a similar one, and all options, but no value.
+    """
+    unknown = [name for name in given if name not in known]
+    if not unknown:
+        return
+    similar = find_similar(unknown[0], known)
+    guess = f" Did you mean {similar}=?" if similar else ""
+    listed = ", ".join(f"{name}=" for name in known)
+    msg = (
+        f"{function}() has no argument {sanitize_text(unknown[0], 40)}=.{guess} It takes {listed}."
+    )
+    raise KeywordError(msg)
 
 
 def suggest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:

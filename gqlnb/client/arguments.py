@@ -20,17 +20,16 @@ from gqlnb.document.json_codec import iter_faults
 from gqlnb.document.upload import Upload, is_file
 from gqlnb.errors import (
     MAX_PROBLEMS_SHOWN,
-    KeywordError,
     OptionError,
     QueryError,
     TargetError,
-    find_similar,
+    check_names,
     sanitize_text,
 )
 from gqlnb.limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping
 
     from gqlnb.client.transports import Transport
     from gqlnb.document.document import Document
@@ -39,7 +38,6 @@ __all__ = [
     "add_target_hint",
     "check_json",
     "check_keywords",
-    "check_names",
     "check_options",
     "is_asgi_app",
     "prepare_files",
@@ -159,26 +157,6 @@ def check_keywords(function: str, given: Mapping[str, Any]) -> None:
         As :func:`check_names`.
     """
     check_names(function, given, CLIENT_KEYWORDS)
-
-
-def check_names(function: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Check that keyword arguments are among the known ones.
-
-    Raises
-    ------
-    KeywordError
-        If one is not; the message names it, a similar one, and all options, but no value.
-    """
-    unknown = [name for name in given if name not in known]
-    if not unknown:
-        return
-    similar = find_similar(unknown[0], known)
-    guess = f" Did you mean {similar}=?" if similar else ""
-    listed = ", ".join(f"{name}=" for name in known)
-    msg = (
-        f"{function}() has no argument {sanitize_text(unknown[0], 40)}=.{guess} It takes {listed}."
-    )
-    raise KeywordError(msg)
 
 
 def add_target_hint(error: QueryError, description: str) -> None:

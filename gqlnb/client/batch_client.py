@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from gqlnb import background
-from gqlnb.client.arguments import check_names
 from gqlnb.client.base_client import BaseClient
 from gqlnb.client.batches import (
     BatchItem,
@@ -23,7 +22,7 @@ from gqlnb.client.batches import (
 from gqlnb.client.mapping import InputMap, number_problems, read_inputs
 from gqlnb.client.progress import Progress
 from gqlnb.document.variables import check_variables
-from gqlnb.errors import GqlnbError, QueryError
+from gqlnb.errors import GqlnbError, QueryError, check_names
 
 if TYPE_CHECKING:
     from gqlnb.client.mapping import MapOptions

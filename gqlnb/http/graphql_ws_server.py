@@ -28,7 +28,6 @@ from gqlnb.http.preconditions import (
     check_origin_header,
     check_token,
 )
-from gqlnb.http.server_rules import ENDPOINT
 
 if TYPE_CHECKING:
     from gqlnb.http.headers import HttpRequest
@@ -90,9 +89,9 @@ def check_handshake(request: HttpRequest, rules: ServerRules) -> Response | None
     """Check a handshake: return the response that refuses it, or None to accept it."""
     # Browsers cannot send a token in the handshake; it may follow in `connection_init`. A token in
     # the handshake is checked here.
-    if request.path != ENDPOINT:
+    if request.path != rules.path:
         return build_error_response(
-            404, f"Nothing is at {sanitize_text(request.path, 80)}. The endpoint is {ENDPOINT}."
+            404, f"Nothing is at {sanitize_text(request.path, 80)}. The endpoint is {rules.path}."
         )
     # No method, Accept or Content-Type to check: the WebSocket library has checked the handshake.
     steps = (check_head_size, check_host_header, check_origin_header)

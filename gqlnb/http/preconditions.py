@@ -33,7 +33,7 @@ from gqlnb.http.messages import (
     JSON_MEDIA_TYPE,
     Response,
 )
-from gqlnb.http.server_rules import ENDPOINT, ServerRules
+from gqlnb.http.server_rules import ServerRules
 
 __all__ = [
     "EVENT_CONNECTION_HEADER",
@@ -116,20 +116,20 @@ def check_head_size(request: HttpRequest, rules: ServerRules) -> Response | None
 
 def check_path(request: HttpRequest, rules: ServerRules) -> Response | None:
     """Refuse a path other than the endpoint and the assets of its page."""
-    path = request.path
-    if path == ENDPOINT or path in rules.pages:
+    path, endpoint = request.path, rules.path
+    if path == endpoint or path in rules.pages:
         return None
-    if path.rstrip("/") == ENDPOINT:
-        return build_error_response(404, f"The endpoint is {ENDPOINT}, without a slash at the end.")
+    if path.rstrip("/") == endpoint:
+        return build_error_response(404, f"The endpoint is {endpoint}, without a slash at the end.")
     return build_error_response(
-        404, f"Nothing is at {sanitize_text(path, 80)}. The endpoint is {ENDPOINT}."
+        404, f"Nothing is at {sanitize_text(path, 80)}. The endpoint is {endpoint}."
     )
 
 
 def check_method(request: HttpRequest, rules: ServerRules) -> Response | None:
     """Refuse methods other than POST, GET if it is enabled, and a preflight."""
     method = request.method
-    if request.path != ENDPOINT:
+    if request.path != rules.path:
         return None if method == "GET" else _build_method_error(method, "GET")
     if is_event_connection_request(request, rules):
         return None
@@ -147,12 +147,12 @@ def is_page_request(request: HttpRequest, rules: ServerRules) -> bool:
     """Return whether a GET is for the page or one of its assets."""
     if request.path not in rules.pages:
         return False
-    return request.path != ENDPOINT or prefers_html(request.headers.get("accept"))
+    return request.path != rules.path or prefers_html(request.headers.get("accept"))
 
 
 def is_event_connection_request(request: HttpRequest, rules: ServerRules) -> bool:
     """Return whether a request belongs to :mod:`gqlnb.server.event_connections`."""
-    if not rules.has_subscriptions or request.path != ENDPOINT:
+    if not rules.has_subscriptions or request.path != rules.path:
         return False
     if EVENT_CONNECTION_HEADER in request.headers:
         return request.method in {"GET", "POST", "DELETE"}

@@ -198,6 +198,7 @@ class ServerRules:
         token is required.
     """
 
+    path: str = ENDPOINT
     token: Token | None = None
     hosts: frozenset[str] | None = LOOPBACK_HOSTS
     limits: Limits = field(default_factory=Limits)

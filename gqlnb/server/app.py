@@ -23,10 +23,11 @@ from gqlnb.http.preconditions import (
     check_preconditions,
     is_event_connection_request,
 )
-from gqlnb.http.server_rules import LOOPBACK_HOSTS, Access, ServerRules
+from gqlnb.http.server_rules import ENDPOINT, LOOPBACK_HOSTS, Access, ServerRules
 from gqlnb.limits import Limits
 from gqlnb.redact import hide_locals
 from gqlnb.server.authentication import authenticate, read_token_option
+from gqlnb.server.deployment import check_path
 from gqlnb.server.event_connections import EventConnections
 from gqlnb.server.hot_path import MAX_INLINE_BYTES, HeadCache, answer_known_request
 from gqlnb.server.page import build_pages
@@ -84,7 +85,7 @@ def _build_served_schema(schema: object, rules: ServerRules) -> ServedSchema:
 
 
 class App:
-    """A schema on ``/graphql`` as a raw ASGI 3 application.
+    """A schema as a raw ASGI 3 application, at ``/graphql``.
 
     Parameters
     ----------
@@ -105,6 +106,8 @@ class App:
     hosts
         Lower-case names, without port, that the ``Host`` header may have beside those of `access`;
         None allows any, which permits DNS rebinding unless a token protects the endpoint.
+    path
+        The path of the endpoint, below the ``root_path`` of the ASGI server.
 
     Raises
     ------
@@ -131,6 +134,7 @@ class App:
         access: Access | None = None,
         context: Callable[[HttpRequest], object] | None = None,
         hosts: frozenset[str] | None = LOOPBACK_HOSTS,
+        path: str = ENDPOINT,
     ) -> None:
         for name, value, kind in (("limits", limits, Limits), ("access", access, Access)):
             if value is not None and not isinstance(value, kind):
@@ -144,13 +148,14 @@ class App:
             raise OptionError(msg)
         single, verify = read_token_option(token)
         rules = ServerRules(
+            path=check_path(path),
             token=single,
             verify=verify,
             context=context,
             hosts=hosts if hosts is None else hosts | frozenset(access.hosts),
             limits=limits or Limits(),
             access=access,
-            pages=build_pages() if access.page and token is None else {},
+            pages=build_pages(path) if access.page and token is None else {},
         )
         self._served = _build_served_schema(schema, rules)
         self.running_requests = 0
@@ -171,6 +176,11 @@ class App:
     def limits(self) -> Limits:
         """The limits."""
         return self._served.rules.limits
+
+    @property
+    def path(self) -> str:
+        """The path of the endpoint."""
+        return self._served.rules.path
 
     @property
     def access(self) -> Access:

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import atexit
 import os
+import socket
 import threading
 from html import escape
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
+from urllib.parse import quote
 
 from gqlnb import background
-from gqlnb.errors import PortInUseError, ServerError, sanitize_text
+from gqlnb.errors import (
+    OptionError,
+    PortInUseError,
+    ServerError,
+    check_names,
+    sanitize_text,
+)
 from gqlnb.http.server_rules import ENDPOINT, LOOPBACK_HOSTS
 from gqlnb.redact import hide_locals
 from gqlnb.server.app import App
 from gqlnb.server.authentication import read_token_option
 from gqlnb.server.calling_cell import CellRun, find_calling_cell
+from gqlnb.server.deployment import (
+    DEPLOYMENT_NAMES,
+    Certificate,
+    bind_unix_socket,
+    check_root_path,
+    read_certificate,
+    resolve_unix_path,
+)
 from gqlnb.server.listener import GRACE_SECONDS, Address, Listener, bind_socket, resolve_address
 from gqlnb.server.worker_pool import HangingCall
 from gqlnb.tokens import Token
@@ -29,9 +45,11 @@ if TYPE_CHECKING:
     from gqlnb.http.server_rules import Access
     from gqlnb.limits import Limits
     from gqlnb.server.authentication import TokenOption
+    from gqlnb.server.deployment import DeploymentOptions
 
 __all__ = ["Server", "find_allowed_hosts", "serve", "start_server"]
 
+_DEFAULT_PORT, _DEFAULT_HOST = 4000, "127.0.0.1"
 _listeners: set[Listener] = set()
 # Reentrant, since serve() closes servers that are in the way.
 _lock = threading.RLock()  # held to open, replace or close a server, not to answer requests
@@ -50,15 +68,17 @@ class Server:
         Whether the system chose the port.
     token
         The required token; None for none.
+    root_path
+        The path under which a proxy shows it.
 
     Attributes
     ----------
     url : str
-        The endpoint.
+        The endpoint; on a Unix socket ``http+unix://`` and the path of the socket, quoted.
     host : str
-        The name or address that it listens on, as given.
+        The name or address that it listens on, as given; the path of a Unix socket.
     port : int
-        The actual port.
+        The actual port; 0 on a Unix socket.
     token : Token or None
         The required token; a :class:`gqlnb.Client` of this server sends it by default.
 
@@ -75,18 +95,31 @@ class Server:
     """
 
     def __init__(
-        self, listener: Listener, host: str, *, chosen: bool, token: Token | None = None
+        self,
+        listener: Listener,
+        host: str,
+        *,
+        chosen: bool,
+        token: Token | None = None,
+        root_path: str = "",
     ) -> None:
         self._listener = listener
         self._request_log = listener.app.request_log
         self._is_port_chosen = chosen
         self.host = host
         self.token = token
-        self.port: int = listener.address.sockaddr[1]
+        self.port: int = 0 if listener.is_unix else listener.address.sockaddr[1]
+        path = listener.app.path
+        # Browsers resolve it against the page of the notebook, which has the origin of the proxy.
+        self._link = f"{root_path}{path}" if root_path else None
+        if listener.is_unix:  # the form that requests-unixsocket has introduced
+            self.url = f"http+unix://{quote(host, safe='')}{path}"
+            return
         # Clients cannot connect to the address that means all interfaces.
         wildcards = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
         url_host = _bracket_ipv6(wildcards.get(host, host))
-        self.url = f"http://{url_host}:{self.port}{ENDPOINT}"
+        scheme = "http" if listener.tls is None else "https"
+        self.url = f"{scheme}://{url_host}:{self.port}{path}"
 
     @property
     def closed(self) -> bool:
@@ -177,23 +210,26 @@ class Server:
         return f"Server({where}{', closed' if self.closed else ''})"
 
     def _repr_html_(self) -> str:
-        if self._is_port_chosen or self.closed:
+        if self.closed or (self._is_port_chosen and self._link is None):
             # JupyterLab's extension replaces it by the address, in the page and not in the file.
             return f'<code class="gqlnb">{escape(repr(self))}</code>'
-        url = escape(self.url, quote=True)
+        if self._link is None and self._listener.is_unix:  # no browser opens one
+            return f'<code class="gqlnb">{escape(repr(self))}</code>'
+        url = escape(self._link or self.url, quote=True)
         return f'GraphQL at <a href="{url}" target="_blank" rel="noopener">{url}</a>'
 
 
 @hide_locals
 def serve(
     schema: object,
-    port: int = 4000,
+    port: int = _DEFAULT_PORT,
     *,
-    host: str = "127.0.0.1",
+    host: str = _DEFAULT_HOST,
     token: TokenOption = None,
     limits: Limits | None = None,
     access: Access | None = None,
     context: Callable[[HttpRequest], object] | None = None,
+    **deployment: Unpack[DeploymentOptions],
 ) -> Server:
     """Serve a schema at ``/graphql`` from a background thread.
 
@@ -232,6 +268,15 @@ def serve(
         A function, plain or ``async``, that is called for each request and returns the `context`
         of its resolvers. It gets the request, with `method`, `path`, `headers` (by lower-case
         name), `client` (its address) and `identity` (that of `token`).
+    **deployment
+        ``path``: the path of the endpoint, such as ``"/api/graphql"``. ``root_path``: the path
+        under which a proxy shows the server, and which it removes, such as
+        ``"/user/ann/proxy/4000"``: the link under a notebook cell begins with it; the name of the
+        proxy belongs into ``access=Access(hosts=...)``. ``uds``: the path of a Unix socket to
+        listen on instead of a port; only programs of the same user can connect, until you change
+        the mode of the file. ``certfile``, ``keyfile``: files in PEM format with a certificate and
+        its private key, for HTTPS; without ``keyfile`` the first has both. A cell that is run again
+        loads them again.
 
     Returns
     -------
@@ -244,11 +289,13 @@ def serve(
         If another program listens on the port.
     ServerError
         If `schema` cannot be served, the port is not valid or `host` unknown, the system refuses to
-        open the port, or other machines can reach it without a token.
+        open the port or socket, the certificate cannot be read, or other machines can reach it
+        without a token.
     AuthError
         If `token` is not a source of a token, or the source does not have it.
     OptionError
-        If `limits` or `access` is of another type.
+        If `limits` or `access` is of another type, a path is not valid, or `uds` is given with an
+        option of a port; KeywordError, also a TypeError, if an option has another name.
 
     Examples
     --------
@@ -257,28 +304,56 @@ def serve(
     ...     server.url == f"http://127.0.0.1:{server.port}/graphql"
     True
     """
-    address, (secret, verify) = resolve_address(host, port), read_token_option(token)
-    names = find_allowed_hosts(host, address, secret or verify, access)
+    check_names("serve", deployment, DEPLOYMENT_NAMES)
+    secret, verify = read_token_option(token)
+    if (uds := deployment.get("uds")) is None:
+        address = resolve_address(host, port)
+        names = find_allowed_hosts(host, address, secret or verify, access)
+    else:
+        if port != _DEFAULT_PORT or host != _DEFAULT_HOST or "certfile" in deployment:
+            message = "uds= replaces port=, host= and certfile=: give either the socket or these."
+            raise OptionError(message)
+        host, names = resolve_unix_path(uds), LOOPBACK_HOSTS
+        address = Address(socket.AF_UNIX, (host,))
+    certificate = read_certificate(deployment.get("certfile"), deployment.get("keyfile"))
+    root_path = check_root_path(deployment.get("root_path", ""))
     app = App(
-        schema, token=secret or verify, limits=limits, access=access, context=context, hosts=names
+        schema,
+        token=secret or verify,
+        limits=limits,
+        access=access,
+        context=context,
+        hosts=names,
+        path=deployment.get("path", ENDPOINT),
     )
-    return start_server(app, address, host, port=port, token=secret)
+    return start_server(
+        app, address, host, port=port, token=secret, root_path=root_path, certificate=certificate
+    )
 
 
 def start_server(
-    app: App, address: Address, host: str, *, port: int, token: Token | None
+    app: App,
+    address: Address,
+    host: str,
+    *,
+    port: int,
+    token: Token | None,
+    root_path: str = "",
+    certificate: Certificate | None = None,
 ) -> Server:
     """Serve an application at an address, in the place of our own server there."""
     with _lock:
         cell = find_calling_cell() if port == 0 else None
         listener = (
-            _take_over_listener(address, app)
-            or _inherit_listener(cell, address, app)
-            or _open_listener(address, app)
+            _take_over_listener(address, app, certificate)
+            or _inherit_listener(cell, address, app, certificate)
+            or _open_listener(address, app, certificate)
         )
         if listener.owner is not None:
             background.servers.remove(listener.owner)
-        server = listener.owner = Server(listener, host, chosen=port == 0, token=token)
+        server = listener.owner = Server(
+            listener, host, chosen=port == 0, token=token, root_path=root_path
+        )
         listener.cell = cell
         _listeners.add(listener)
         background.servers.add(server)
@@ -325,27 +400,31 @@ def find_allowed_hosts(
     raise ServerError(message)
 
 
-def _take_over_listener(address: Address, app: App) -> Listener | None:
+def _take_over_listener(
+    address: Address, app: App, certificate: Certificate | None
+) -> Listener | None:
     """Switch our own server at an address to `app`."""
     for listener in list(_listeners):
         if listener.address != address:
             continue
-        if listener.alive and type(listener.app) is type(app):
-            listener.app.switch_to(app)
+        if listener.can_switch_to(app, certificate):
+            listener.switch_to(app, certificate)
             return listener
         listener.owner.close()
     return None
 
 
-def _inherit_listener(cell: CellRun | None, address: Address, app: App) -> Listener | None:
+def _inherit_listener(
+    cell: CellRun | None, address: Address, app: App, certificate: Certificate | None
+) -> Listener | None:
     """Switch a server that an earlier run of the cell started to `app`; close its others."""
     kept: Listener | None = None
     for listener in list(_listeners):
         if cell is None or not cell.is_rerun_of(listener.cell):
             continue
-        is_usable = listener.alive and type(listener.app) is type(app)
+        is_usable = listener.can_switch_to(app, certificate)
         if kept is None and is_usable and _is_same_host(listener.address, address):
-            listener.app.switch_to(app)
+            listener.switch_to(app, certificate)
             kept = listener
         else:
             listener.owner.close()
@@ -356,7 +435,7 @@ def _is_same_host(one: Address, other: Address) -> bool:
     return (one.family, one.sockaddr[0]) == (other.family, other.sockaddr[0])
 
 
-def _open_listener(address: Address, app: App) -> Listener:
+def _open_listener(address: Address, app: App, certificate: Certificate | None) -> Listener:
     """Bind a socket and start its thread.
 
     Returns
@@ -371,21 +450,28 @@ def _open_listener(address: Address, app: App) -> Listener:
     ServerError
         If the system refuses to open the port.
     """
-    # Our own server on the same port of another address is closed: one on all addresses uses the
-    # port of each.
+    if address.family == getattr(socket, "AF_UNIX", None):
+        sock = bind_unix_socket(address.sockaddr[0])
+    else:
+        sock = _bind_port(address)
+    listener = Listener(sock, app, certificate.create_context() if certificate else None)
+    listener.start()
+    return listener
+
+
+def _bind_port(address: Address) -> socket.socket:
+    """Return a listening socket; our own server on another address of its port is closed."""
+    # One on all addresses uses the port of each.
     try:
-        sock = bind_socket(address)
+        return bind_socket(address)
     except PortInUseError:
         port = address.sockaddr[1]
-        ours = [it for it in _listeners if it.address.sockaddr[1] == port]
+        ours = [it for it in _listeners if it.address.sockaddr[1:2] == (port,)]
         if not ours:
             raise
         for listener in ours:
             listener.owner.close()
-        sock = bind_socket(address)
-    listener = Listener(sock, app)
-    listener.start()
-    return listener
+        return bind_socket(address)
 
 
 def _bracket_ipv6(host: str) -> str:

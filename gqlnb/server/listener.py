@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gqlnb.errors import PortInUseError, ServerError, sanitize_text
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Iterable
 
     from gqlnb.server.app import App
     from gqlnb.server.calling_cell import CellRun
     from gqlnb.server.connections import ConnectionWatcher, HttpConnection, WebSocketConnection
+    from gqlnb.server.deployment import Certificate
 
 __all__ = [
     "GRACE_SECONDS",
@@ -139,16 +141,20 @@ class Listener:
     app
         The application.
     address
-        The address of the socket, with the actual port.
+        The address of the socket, with the actual port; of a Unix socket, its path alone.
+    tls
+        The TLS context; None for plain HTTP.
     owner
         The Server object that may close it; None once it is closed.
     cell
         The notebook cell that opened it with ``port=0``, or None.
     """
 
-    def __init__(self, sock: socket.socket, app: App) -> None:
+    def __init__(self, sock: socket.socket, app: App, tls: ssl.SSLContext | None = None) -> None:
         self.app = app
-        self.address = Address(sock.family, sock.getsockname())
+        name = sock.getsockname()
+        self.address = Address(sock.family, (name,) if isinstance(name, str) else name)
+        self.tls = tls
         self.owner: Any = None
         self.cell: CellRun | None = None
         self.stopped = threading.Event()
@@ -157,14 +163,30 @@ class Listener:
         self._started = threading.Event()
         self._error: BaseException | None = None
         self._stop: asyncio.Future[float] | None = None
-        name = f"gqlnb-server-{self.address.sockaddr[1]}"
+        name = f"gqlnb-server-{self.address.sockaddr[-1 if self.is_unix else 1]}"
         # A daemon: a resolver that hangs must not keep the interpreter from exiting.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    @property
+    def is_unix(self) -> bool:
+        """Whether it listens on a Unix socket."""
+        return len(self.address.sockaddr) == 1
 
     @property
     def alive(self) -> bool:
         """Whether its thread is running."""
         return self._thread.is_alive()
+
+    def can_switch_to(self, app: App, certificate: Certificate | None) -> bool:
+        """Return whether it can serve another application, with or without TLS."""
+        has_same_scheme = (self.tls is None) == (certificate is None)
+        return self.alive and type(self.app) is type(app) and has_same_scheme
+
+    def switch_to(self, app: App, certificate: Certificate | None) -> None:
+        """Serve another application, with its certificate, from the next request on."""
+        if self.tls is not None and certificate is not None:
+            certificate.load_into(self.tls)
+        self.app.switch_to(app)
 
     def start(self) -> None:
         """Start the thread, and return when it accepts connections.
@@ -222,6 +244,9 @@ class Listener:
             _LOG.debug("The server's thread ended", exc_info=error)
         finally:
             self._sock.close()
+            if self.is_unix:
+                with suppress(OSError):
+                    os.unlink(self.address.sockaddr[0])
             self.app.close()
             self.stopped.set()
             self._started.set()
@@ -229,7 +254,18 @@ class Listener:
     async def _serve_until_stopped(
         self, loop: asyncio.AbstractEventLoop, protocol: Callable[[], Any], watch: ConnectionWatcher
     ) -> None:
-        server = await loop.create_server(protocol, sock=self._sock, backlog=_BACKLOG)
+        if self.is_unix:
+            server = await loop.create_unix_server(protocol, sock=self._sock, backlog=_BACKLOG)
+        else:
+            # A TLS handshake may take as long as a head.
+            timeout = self.app.limits.head_seconds if self.tls else None
+            server = await loop.create_server(
+                protocol,
+                sock=self._sock,
+                backlog=_BACKLOG,
+                ssl=self.tls,
+                ssl_handshake_timeout=timeout,
+            )
         self._stop = loop.create_future()
         watching = loop.create_task(watch.run())
         self._started.set()

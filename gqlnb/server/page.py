@@ -5,6 +5,7 @@ All files belong to the package; nothing is loaded from other hosts.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -39,7 +40,6 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-cache",  # after an upgrade the page and its script must fit together
 }
-_ASSETS_PATH = f"{ENDPOINT}/assets"
 _MEDIA_TYPES = {
     "html": "text/html",
     "css": "text/css",
@@ -51,20 +51,29 @@ _GRAPHIQL_ASSETS = ("icon.svg", "explore.css", "explore.js")
 
 
 @cache
-def build_pages() -> Mapping[str, Response]:
-    """Return the responses to GET by path: the page and its assets."""
-    pages = {ENDPOINT: _load_asset("page.html", _POLICY)}
+def build_pages(path: str = ENDPOINT) -> Mapping[str, Response]:
+    """Return the responses to GET by path: the page at the endpoint, and its assets below."""
+    assets = f"{path.rstrip('/')}/assets"
+    pages = {path: _load_page("page.html", _POLICY, path)}
     for name in _SMALL_PAGE_ASSETS:
-        pages[f"{_ASSETS_PATH}/{name}"] = _load_asset(name, _POLICY)
+        pages[f"{assets}/{name}"] = _load_asset(name, _POLICY)
     bundle = load_bundle()
     if bundle is not None:
-        pages[ENDPOINT] = _load_asset("graphiql.html", _GRAPHIQL_POLICY)
+        pages[path] = _load_page("graphiql.html", _GRAPHIQL_POLICY, path)
         for name in _GRAPHIQL_ASSETS:
-            pages[f"{_ASSETS_PATH}/{name}"] = _load_asset(name, _GRAPHIQL_POLICY)
+            pages[f"{assets}/{name}"] = _load_asset(name, _GRAPHIQL_POLICY)
         for name, data in bundle.files.items():  # every browser accepts gzip
             headers = _build_headers(name, _GRAPHIQL_POLICY) | {"content-encoding": "gzip"}
-            pages[f"{_ASSETS_PATH}/{name}"] = Response(200, headers, data)
+            pages[f"{assets}/{name}"] = Response(200, headers, data)
     return MappingProxyType(pages)
+
+
+def _load_page(name: str, policy: str, path: str) -> Response:
+    """Return a page with links relative to its own path, which a proxy may show below another."""
+    page = _load_asset(name, policy)
+    last = path.rpartition("/")[2]  # server.deployment has checked its characters
+    link = f"{last}/assets/" if last else "assets/"
+    return replace(page, body=page.body.replace(b"graphql/assets/", link.encode()))
 
 
 def _load_asset(name: str, policy: str) -> Response:

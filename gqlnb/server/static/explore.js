@@ -38,7 +38,7 @@ export async function* events(stream) {
 export function run(request, { next, error, complete }) {
   const stopping = new AbortController();
   const work = async () => {
-    const response = await fetch(new URL("../../graphql", import.meta.url), {
+    const response = await fetch(new URL("..", import.meta.url).href.replace(/\/$/, ""), {
       method: "POST",
       headers: {
         "content-type": "application/json",

@@ -1,0 +1,212 @@
+"""The deployment of a server: its path, Unix socket and certificate; names are uvicorn's."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import ssl
+import stat
+from contextlib import suppress
+from typing import NamedTuple, NoReturn, TypedDict
+
+from gqlnb.errors import OptionError, PortInUseError, ServerError, sanitize_text
+
+__all__ = [
+    "DEPLOYMENT_NAMES",
+    "Certificate",
+    "DeploymentOptions",
+    "bind_unix_socket",
+    "check_path",
+    "check_root_path",
+    "read_certificate",
+    "resolve_unix_path",
+]
+
+PathLike = str | os.PathLike[str]
+# Segments of RFC 3986's unreserved characters, which are never percent-encoded and need no escaping
+# in HTML. None begins with a dot: browsers and proxies remove "." and "..".
+_PATH_PATTERN = re.compile(r"/|(/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)+")
+# Also the names in JupyterHub's paths, such as "/user/ann%40example.com/proxy/4000".
+_ROOT_PATH_PATTERN = re.compile(r"(/[A-Za-z0-9_~%@-][A-Za-z0-9_.~%@-]*)*")
+_OWNER_ONLY = 0o600
+
+
+class DeploymentOptions(TypedDict, total=False):
+    """Options of :func:`gqlnb.serve`."""
+
+    path: str
+    root_path: str
+    uds: PathLike
+    certfile: PathLike
+    keyfile: PathLike
+
+
+DEPLOYMENT_NAMES = tuple(DeploymentOptions.__annotations__)
+
+
+def check_path(path: object) -> str:
+    """Return the path of an endpoint.
+
+    Raises
+    ------
+    OptionError
+        If it is not one.
+    """
+    if not isinstance(path, str) or _PATH_PATTERN.fullmatch(path) is None:
+        valid = (
+            "a path such as '/api/graphql': a slash at the beginning and none at the end, and "
+            "letters, digits, '-', '_', '.' and '~' between slashes"
+        )
+        _raise_option_error("path", path, valid)
+    return path
+
+
+def check_root_path(root_path: object) -> str:
+    """Return the path under which a proxy shows the server, without a slash at the end.
+
+    Raises
+    ------
+    OptionError
+        If it is not one.
+    """
+    if not isinstance(root_path, str) or not _ROOT_PATH_PATTERN.fullmatch(root_path.rstrip("/")):
+        _raise_option_error("root_path", root_path, "a path such as '/user/ann/proxy/4000'")
+    return root_path.rstrip("/")
+
+
+class Certificate(NamedTuple):
+    """The files of a certificate and its key."""
+
+    certfile: PathLike
+    keyfile: PathLike | None
+
+    def create_context(self) -> ssl.SSLContext:
+        """Return a server's context with the files; raises as :meth:`load_into`."""
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.set_alpn_protocols(["http/1.1"])
+        self.load_into(context)
+        return context
+
+    def load_into(self, context: ssl.SSLContext) -> None:
+        """Load the files into a context; connections that are open keep the former certificate.
+
+        Raises
+        ------
+        ServerError
+            If a file cannot be read, or they do not fit together.
+        """
+        files = [it for it in self if it is not None]
+        shown = " and ".join(sanitize_text(repr(os.fspath(it)), 80) for it in files)
+        try:
+            # Without the function, OpenSSL would ask for a password in the terminal.
+            context.load_cert_chain(self.certfile, self.keyfile, _refuse_password)
+        except ssl.SSLError as error:
+            message = (
+                f"{shown}: not a certificate in PEM format with its private key "
+                f"({error.reason or 'no reason given'}). Give the chain as certfile=, and the key "
+                f"as keyfile= unless it is in the same file."
+            )
+            raise ServerError(message) from error
+        except OSError as error:
+            missing = next((it for it in files if not os.access(it, os.R_OK)), files[0])
+            message = (
+                f"Cannot read the certificate: {sanitize_text(repr(os.fspath(missing)), 80)}: "
+                f"{error.strerror}. Check certfile= and keyfile=."
+            )
+            raise ServerError(message) from error
+
+
+def _refuse_password() -> NoReturn:
+    message = (
+        "The key of certfile= is encrypted. Decrypt it, for example with openssl pkey -in KEY -out "
+        "PLAIN, into a file that only you can read."
+    )
+    raise ServerError(message)
+
+
+def read_certificate(certfile: PathLike | None, keyfile: PathLike | None) -> Certificate | None:
+    """Return the certificate of ``certfile=`` and ``keyfile=``, after a test; None for neither.
+
+    Raises
+    ------
+    OptionError
+        If there is a key without a certificate.
+    ServerError
+        If the files are not valid.
+    """
+    if certfile is None:
+        if keyfile is not None:
+            message = "keyfile= needs the certificate of the key: certfile=."
+            raise OptionError(message)
+        return None
+    certificate = Certificate(certfile, keyfile)
+    certificate.create_context()  # before anything is opened or replaced
+    return certificate
+
+
+def resolve_unix_path(uds: object) -> str:
+    """Return the absolute path of ``uds=``.
+
+    Raises
+    ------
+    OptionError
+        If it is not a path.
+    ServerError
+        If the system has no Unix sockets.
+    """
+    path = os.fspath(uds) if isinstance(uds, (str, os.PathLike)) else ""
+    if not path or not isinstance(path, str) or "\0" in path:
+        _raise_option_error("uds", uds, "the path of a socket, such as '/run/gqlnb.sock'")
+    if not hasattr(socket, "AF_UNIX"):
+        message = "uds= needs Unix sockets, which this system does not have. Use port= instead."
+        raise ServerError(message)
+    return os.path.abspath(path)
+
+
+def bind_unix_socket(path: str) -> socket.socket:
+    """Return a socket that listens at a path, and replace one that nobody listens to.
+
+    Raises
+    ------
+    PortInUseError
+        If another program listens there.
+    ServerError
+        If there is another file, or the system refuses.
+    """
+    _remove_stale_socket(path)
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        sock.bind(path)
+        # uvicorn lets everybody connect. Until listen() nobody can.
+        os.chmod(path, _OWNER_ONLY)
+        sock.listen(2048)
+        sock.setblocking(False)  # noqa: FBT003 - its only parameter
+    except OSError as error:
+        sock.close()
+        shown = sanitize_text(repr(path), 80)
+        message = f"Cannot listen on the socket {shown}: {error.strerror or error}."
+        raise ServerError(message) from error
+    return sock
+
+
+def _remove_stale_socket(path: str) -> None:
+    """Remove the file that a killed process left."""
+    with suppress(FileNotFoundError):
+        shown = sanitize_text(repr(path), 80)
+        if not stat.S_ISSOCK(os.lstat(path).st_mode):
+            message = f"{shown} exists and is not a socket. Give another path as uds=."
+            raise ServerError(message)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            try:
+                probe.connect(path)
+            except ConnectionRefusedError:
+                os.unlink(path)
+                return
+        message = f"Another program listens on {shown}. Close it, or give another path as uds=."
+        raise PortInUseError(message)
+
+
+def _raise_option_error(option: str, value: object, valid: str) -> NoReturn:
+    message = f"{option}= takes {valid}; got {sanitize_text(repr(value), 80)}."
+    raise OptionError(message)

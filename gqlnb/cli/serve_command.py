@@ -62,6 +62,9 @@ def _negative_flag(name: str, about: str) -> Callable[[Command], Command]:
     help="Change a limit, such as depth=30, or depth=off; may be repeated.",
 )
 @click.option("--get", is_flag=True, help="Answer queries by GET too.")
+@click.option("--health", is_flag=True, help="Answer GET /health, without a token.")
+@click.option("--metrics", is_flag=True, help="Answer GET /metrics, for Prometheus.")
+@click.option("--log", is_flag=True, help="Print a line for each request.")
 @_negative_flag("page", "Serve no page to browsers.")
 @_negative_flag("introspection", "Do not answer __schema and __type.")
 @_negative_flag("hints", "Suggest no names in error messages.")

@@ -4,7 +4,7 @@ Each check returns None, or a response that ends the request. :data:`PRECONDITIO
 order::
 
     head size 431 > path 404 > method 405 > Host 400, 403 > Origin 403 > preflight 204
-    > token 401 > page 200 > Accept 406 > Content-Type 415 > Content-Length 400, 413
+    > health 200 > token 401 > page 200 > Accept 406 > Content-Type 415 > Content-Length 400, 413
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from gqlnb.http.messages import (
     JSON_MEDIA_TYPE,
     Response,
 )
-from gqlnb.http.server_rules import ServerRules
+from gqlnb.http.server_rules import HEALTH_PATH, ServerRules
 
 __all__ = [
     "EVENT_CONNECTION_HEADER",
@@ -117,7 +117,7 @@ def check_head_size(request: HttpRequest, rules: ServerRules) -> Response | None
 def check_path(request: HttpRequest, rules: ServerRules) -> Response | None:
     """Refuse a path other than the endpoint and the assets of its page."""
     path, endpoint = request.path, rules.path
-    if path == endpoint or path in rules.pages:
+    if path == endpoint or path in rules.pages or rules.is_monitoring_path(path):
         return None
     if path.rstrip("/") == endpoint:
         return build_error_response(404, f"The endpoint is {endpoint}, without a slash at the end.")
@@ -229,6 +229,13 @@ def answer_preflight(request: HttpRequest, rules: ServerRules) -> Response | Non
     return Response(204, headers)
 
 
+def answer_health(request: HttpRequest, rules: ServerRules) -> Response | None:
+    """Answer the probe of a load balancer or container: the event loop runs."""
+    if request.path != HEALTH_PATH or not rules.is_monitoring_path(request.path):
+        return None
+    return Response(200, {**JSON_HEADERS, "cache-control": "no-store"}, b'{"status":"ok"}')
+
+
 def check_token(request: HttpRequest, rules: ServerRules) -> Response | None:
     """Check the token, if one is required; the messages and links are GitHub's."""
     if rules.token is None:
@@ -265,6 +272,7 @@ def check_accept(request: HttpRequest, rules: ServerRules) -> Response | None:
     accept = request.headers.get("accept")
     if (
         not rules.statuses.refuses_unacceptable
+        or rules.is_monitoring_path(request.path)
         or is_response_acceptable(accept)
         or sse.negotiate_events(accept) != "never"
     ):
@@ -330,6 +338,7 @@ PRECONDITIONS: tuple[Callable[[HttpRequest, ServerRules], Response | None], ...]
     check_host_header,
     check_origin_header,
     answer_preflight,
+    answer_health,
     check_token,
     answer_page,
     check_accept,

@@ -13,7 +13,14 @@ from gqlnb.http.messages import Response
 from gqlnb.limits import Limits
 from gqlnb.tokens import Token
 
-__all__ = ["ENDPOINT", "LOOPBACK_HOSTS", "Access", "ServerRules"]
+__all__ = [
+    "ENDPOINT",
+    "HEALTH_PATH",
+    "LOOPBACK_HOSTS",
+    "METRICS_PATH",
+    "Access",
+    "ServerRules",
+]
 
 # RFC 6454, 6.2: scheme, host and port, and nothing after them.
 _ORIGIN_PATTERN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
@@ -50,6 +57,16 @@ class Access:
         reveal names one by one.
     hints
         Whether errors suggest similar names.
+    health
+        Whether ``GET /health`` is answered with 200, without a token, for the probes of a load
+        balancer or container.
+    metrics
+        Whether ``GET /metrics`` is answered with metrics for Prometheus: requests by operation and
+        status, and their duration; with the token, where one is required. It needs
+        ``pip install 'gqlnb[metrics]'``.
+    log
+        Whether requests are logged by the logger ``gqlnb.access`` in the common log format, without
+        queries, variables and tokens. ``logging.basicConfig()`` shows the lines.
     profile
         The source of the HTTP statuses: ``"audit"``, the published audits, which most clients
         expect, or ``"draft"``, that of August 2026: 294 for data with errors, 422 for a
@@ -72,6 +89,9 @@ class Access:
     uploads: bool = False
     introspection: bool = True
     hints: bool = True
+    health: bool = False
+    metrics: bool = False
+    log: bool = False
     profile: Literal["audit", "draft"] = "audit"
 
     def __post_init__(self) -> None:
@@ -87,7 +107,16 @@ class Access:
             self, "origins", _normalize_names("origins", self.origins, _normalize_access_origin)
         )
         # A string such as "no" is true: refuse it rather than open what was to be closed.
-        for option in ("page", "get", "uploads", "introspection", "hints"):
+        for option in (
+            "page",
+            "get",
+            "uploads",
+            "introspection",
+            "hints",
+            "health",
+            "metrics",
+            "log",
+        ):
             if not isinstance(getattr(self, option), bool):
                 _raise_option_error(option, getattr(self, option), "True or False")
         most = self.batch
@@ -137,6 +166,9 @@ def _raise_option_error(option: str, value: object, valid: str) -> NoReturn:
 
 
 ENDPOINT = "/graphql"
+# Off by default: whoever may not read the schema learns nothing of the server, not even that it is
+# one, and only who runs it knows whether something probes it.
+HEALTH_PATH, METRICS_PATH = "/health", "/metrics"
 # The names of this machine in its own browsers. Any other name that resolves here may be a page's
 # DNS rebinding, and that page must not read a response.
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -207,6 +239,11 @@ class ServerRules:
     verify: Callable[[str], object] | None = None
     context: Callable[[HttpRequest], object] | None = None
     pages: Mapping[str, Response] = field(default_factory=dict)
+
+    def is_monitoring_path(self, path: str) -> bool:
+        """Return whether health or metrics are served at a path."""
+        access = self.access
+        return (access.health and path == HEALTH_PATH) or (access.metrics and path == METRICS_PATH)
 
     @property
     def requires_token(self) -> bool:

@@ -23,13 +23,21 @@ from gqlnb.http.preconditions import (
     check_preconditions,
     is_event_connection_request,
 )
-from gqlnb.http.server_rules import ENDPOINT, LOOPBACK_HOSTS, Access, ServerRules
+from gqlnb.http.server_rules import (
+    ENDPOINT,
+    LOOPBACK_HOSTS,
+    METRICS_PATH,
+    Access,
+    ServerRules,
+)
 from gqlnb.limits import Limits
 from gqlnb.redact import hide_locals
+from gqlnb.server.access_log import AccessLine
 from gqlnb.server.authentication import authenticate, read_token_option
 from gqlnb.server.deployment import check_path
 from gqlnb.server.event_connections import EventConnections
 from gqlnb.server.hot_path import MAX_INLINE_BYTES, HeadCache, answer_known_request
+from gqlnb.server.metrics import Metrics
 from gqlnb.server.page import build_pages
 from gqlnb.server.request_executor import RequestExecutor, adopt_schema
 from gqlnb.server.request_log import RequestLog, read_clocks
@@ -160,6 +168,7 @@ class App:
         self._served = _build_served_schema(schema, rules)
         self.running_requests = 0
         self.request_log = RequestLog()
+        self.request_log.metrics = Metrics() if rules.access.metrics else None
         self.slots = StreamSlots()
         self._event_connections = EventConnections()
 
@@ -197,6 +206,8 @@ class App:
 
     def switch_to(self, other: App) -> None:
         """Serve the schema of another application, under its rules, from the next request on."""
+        # Metrics count on, as the log does.
+        self.request_log.metrics = self.request_log.metrics or other.request_log.metrics
         self._replace_served(other._served)
 
     def _replace_served(self, new: ServedSchema) -> None:
@@ -253,6 +264,18 @@ class App:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Handle an ASGI connection: a request, a WebSocket or the lifespan."""
+        if not self.access.log or scope["type"] == "lifespan":
+            await self._handle_connection(scope, receive, send)
+            return
+        line = AccessLine(scope, send)
+        try:
+            await self._handle_connection(scope, receive, line.send)
+        finally:
+            line.write()
+
+    async def _handle_connection(
+        self, scope: MutableMapping[str, Any], receive: Receive, send: Send
+    ) -> None:
         if scope["type"] == "http":
             await self._handle_http(scope, receive, send)
         elif scope["type"] == "lifespan":
@@ -280,6 +303,8 @@ class App:
         request = parse_scope(scope)
         closing = _CLOSE_HEADER if scope.get("http_version", "1.1") < "2" else ()
         request, response = await _check_head(request, served)
+        if response is None and request.path == METRICS_PATH and self.request_log.metrics:
+            response = self.request_log.metrics.build_response()
         if response is not None:
             self.request_log.add_request(began, response)
             length = request.headers.get("content-length", "0")

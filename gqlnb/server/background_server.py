@@ -174,6 +174,35 @@ class Server:
         """
         return self._request_log.find_error(error_id)
 
+    def reload(self, schema: object) -> None:
+        """Serve another schema from the next request on, under the same rules and at once.
+
+        Connections stay open. Running requests, and open WebSockets, keep the schema with which
+        they began.
+
+        Parameters
+        ----------
+        schema
+            The schema, as for :func:`gqlnb.serve`.
+
+        Raises
+        ------
+        ServerError
+            If it cannot be served, or the server is closed; the former schema stays.
+
+        Examples
+        --------
+        >>> with gqlnb.serve(gqlnb.Schema("type Query { a: Int }"), port=0) as server:
+        ...     server.reload(gqlnb.reference_schema())
+        ...     gqlnb.Client(server.url).execute("{ hello }").data
+        {'hello': 'Hello world!'}
+        """
+        with _lock:
+            if self.closed:
+                message = "The server is closed. Serve the schema again with gqlnb.serve(schema)."
+                raise ServerError(message)
+            self._listener.app.schema = schema
+
     def close(self, *, grace: float = GRACE_SECONDS) -> None:
         """Close the server and free the port; closing it again does nothing.
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple, NoReturn, TypedDict
 
 from gqlnb.errors import OptionError, PortInUseError, ServerError, sanitize_text
+from gqlnb.http.server_rules import HEALTH_PATH, METRICS_PATH
 
 __all__ = [
     "DEPLOYMENT_NAMES",
@@ -59,6 +60,8 @@ def check_path(path: object) -> str:
             "letters, digits, '-', '_', '.' and '~' between slashes"
         )
         _raise_option_error("path", path, valid)
+    if path in {HEALTH_PATH, METRICS_PATH}:
+        _raise_option_error("path", path, f"a path other than {HEALTH_PATH} and {METRICS_PATH}")
     return path
 
 

@@ -110,6 +110,7 @@ def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
     headers = request.headers
     return (
         not rules.requires_token
+        and not rules.access.log  # its lines have the address of the client
         and rules.context is None  # which depends on the request
         and not rules.access.origins  # their responses differ by origin
         and _CACHEABLE_HEADERS.issuperset(headers)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gqlnb.http.messages import Response
+    from gqlnb.server.metrics import Metrics
 
 __all__ = ["RequestLog", "read_clocks"]
 
@@ -63,10 +64,17 @@ class LogEntry(NamedTuple):
 
 
 class RequestLog:
-    """The last requests of a server, and its last exceptions; safe to use from any thread."""
+    """The last requests of a server, and its last exceptions; safe to use from any thread.
+
+    Attributes
+    ----------
+    metrics
+        Counts the requests; None where no metrics are served.
+    """
 
     def __init__(self) -> None:
         self._entries: deque[LogEntry] = deque(maxlen=MAX_ENTRIES)  # appending is atomic
+        self.metrics: Metrics | None = None
         self._errors: dict[str, tuple[BaseException, TracebackType | None]] = {}
         self._lock = threading.Lock()
 
@@ -117,6 +125,8 @@ class RequestLog:
         seconds = time.perf_counter() - began[1]
         name = operation and operation[:MAX_NAME]
         self._entries.append(LogEntry(began[0], name, status, seconds, size, sent, error_id))
+        if self.metrics is not None:
+            self.metrics.count_request(name, status, seconds)
 
     def keep_errors(self, masked: Sequence[tuple[str, BaseException]]) -> None:
         """Keep masked exceptions by their ids; the oldest are dropped."""

@@ -7,7 +7,7 @@ import click
 from sphinx.application import Sphinx
 
 import gqlnb
-from gqlnb.cli.main import command_line
+from gqlnb.cli.command_group import command_line
 from gqlnb.notebook.magic import GraphQLMagic
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -37,8 +37,9 @@ def write_cell_options() -> None:
 def write_command_line() -> None:
     """Write the help of each command."""
     context = click.Context(command_line, info_name="gqlnb")
-    parts = ["# Command line\n"]
-    for name, command in command_line.commands.items():
+    parts = [f"# Command line\n\n```text\n{command_line.get_help(context)}\n```\n"]
+    for name in command_line.list_commands(context):
+        command = command_line.get_command(context, name)
         with click.Context(command, parent=context, info_name=name) as inner:
             parts.append(f"## `gqlnb {name}`\n\n```text\n{command.get_help(inner)}\n```\n")
     (REFERENCE / "command-line.md").write_text("\n".join(parts))

@@ -42,9 +42,11 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as `typing` has it; importing that takes as long as starting Python
 if TYPE_CHECKING:
+    from typing import Any
+
     from gqlnb import engine, github
     from gqlnb.client.client import Client, connect
     from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest

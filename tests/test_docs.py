@@ -15,7 +15,7 @@ import click
 import pytest
 
 import gqlnb
-from gqlnb.cli.main import command_line
+from gqlnb.cli.command_group import command_line
 
 INSTALL_AND_OPEN = "pip install '.[lab]' && gqlnb lab"
 INSTALL_AND_TEST = "pip install -e '.[test]' && pytest"

@@ -1,1 +1,1 @@
-"""The command line: `main` has the group of commands, the other modules the commands."""
+"""The command line: `main` is the entry point, `command_group` the group of commands."""

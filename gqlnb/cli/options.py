@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.errors import OptionError, sanitize_text, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ def parse_assignments(
     Parameters
     ----------
     option
-        The option, for messages.
+        The option, for messages; "" for arguments.
     assignments
         The texts given to it.
     parsers
@@ -68,14 +68,15 @@ def parse_assignments(
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if name not in parsers or not (equals or name in switches):
-            advice = f"write NAME=VALUE with one of {', '.join(parsers)}."
+            meant = "" if name in parsers else suggest(name, parsers)
+            advice = f"write NAME=VALUE with one of {', '.join(parsers)}.{meant}"
         else:
             try:
                 values[name] = parsers[name](text if equals else "true")
                 continue
             except ValueError as error:
-                advice = f"the value is {error}."
-        message = f"{option} {sanitize_text(assignment, 80)!r}: {advice}"
+                advice = f"the value must be {error}."
+        message = f"{option} {sanitize_text(assignment, 80)!r}: {advice}".lstrip()
         raise OptionError(message)
     return values
 
@@ -154,16 +155,26 @@ def connection_options(
             metavar="NAME=env:VAR",
             help="Send this header; VAR is the environment variable that holds its value.",
         )
+        @click.option(
+            "--timeout",
+            type=click.FloatRange(0, min_open=True),
+            metavar="SECONDS",
+            help="Longest time for an answer; by default 60.",
+        )
         @functools.wraps(command)
         def run(
-            connection: str | None, token: str | None, headers: tuple[str, ...], **options: object
+            connection: str | None,
+            token: str | None,
+            headers: tuple[str, ...],
+            timeout: float | None,
+            **options: object,
         ) -> int:
             from gqlnb.client.credentials import parse_header_options
 
             parsed = parse_header_options(headers)
             # Opened by the command, after its own checks: a wrong option must not prompt for a
             # token.
-            opener = functools.partial(_open_client, connection, token, parsed)
+            opener = functools.partial(_open_client, connection, token, parsed, timeout)
             return command(open_client=opener, **options)
 
         return run
@@ -171,12 +182,15 @@ def connection_options(
     return add_options
 
 
-def _open_client(connection: str | None, token: str | None, headers: Mapping[str, str]) -> Client:
+def _open_client(
+    connection: str | None, token: str | None, headers: Mapping[str, str], timeout: float | None
+) -> Client:
     from gqlnb.client.client import connect
     from gqlnb.github.builtin_connections import register_connections
 
     register_connections()
-    return connect(connection, token=token, headers=headers)
+    options = {} if timeout is None else {"timeout": timeout}
+    return connect(connection, token=token, headers=headers, **options)
 
 
 def _token_option(about: str) -> Callable[[Command], Command]:

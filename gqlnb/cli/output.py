@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from typing import TYPE_CHECKING
@@ -38,6 +39,8 @@ _SHELL_ADVICE = (
         "--token takes env:NAME, keyring:NAME, file:PATH or prompt: a token typed into a command "
         "would be saved in the shell's history.",
     ),
+    ("serve(schema, host=..., token='env:NAME')", "gqlnb serve --host HOST --token env:NAME"),
+    ("For this machine alone leave host out.", "For this machine alone leave --host out."),
     ("token='env:NAME' or 'prompt'", "--token env:NAME or --token prompt"),
     ("token='env:NAME'", "--token env:NAME"),
     ("token='prompt'", "--token prompt"),
@@ -50,7 +53,22 @@ _SHELL_ADVICE = (
     ("token= would", "--token would"),
     ("headers= would", "--header would"),
     (" before Jupyter starts", ""),
-    ("Try again, or pass a longer timeout=.", "Try again."),
+    (" To wait longer, pass limits=Limits(wait=...).", ""),
+    ("pass a longer timeout=.", "pass a longer --timeout."),
+    ("access=Access(get=True)", "--get"),
+    ("access=Access(uploads=True)", "--uploads"),
+)
+# The same for advice with a name or a number in it, as pattern and replacement.
+_SHELL_ADVICE_PATTERNS = (
+    (
+        re.compile(r"^Limits\((\w+)=\.\.\.\) takes (.*), or None for no limit"),
+        r"--limit \1 takes \2, or off for no limit",
+    ),
+    (re.compile(r"limits=Limits\((\w+)=([\w.]+)\)"), r"--limit \1=\2"),
+    (re.compile(r"access=Access\(batch=(\d+)\)"), r"--batch \1"),
+    (re.compile(r"serve\(schema, (--\w.*?)\)"), r"gqlnb serve \1"),
+    (re.compile(r"port=0, or another, such as port=(\d+)"), r"--port 0, or another: --port \1"),
+    (re.compile(r"^host='([^']*)' (?=lets other|is not a name)"), r"--host \1 "),
 )
 
 
@@ -58,6 +76,8 @@ def translate_for_shell(text: str) -> str:
     """Return a message with its advice for a notebook replaced by advice for a shell."""
     for notebook, shell in _SHELL_ADVICE:
         text = text.replace(notebook, shell)
+    for pattern, replacement in _SHELL_ADVICE_PATTERNS:
+        text = pattern.sub(replacement, text)
     return text
 
 

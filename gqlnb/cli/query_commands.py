@@ -7,7 +7,6 @@ import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
@@ -15,8 +14,10 @@ from graphql import print_schema
 
 from gqlnb.cli.options import OutputOption, connection_options, parse_limit
 from gqlnb.cli.output import print_frame, print_note, print_result
+from gqlnb.cli.variables import parse_variable_assignments
+from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, load_json
-from gqlnb.errors import GqlnbError, OptionError, QueryError
+from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.github.harvester.harvests import RESUME_HINT, harvest
 from gqlnb.github.star_query import normalize_typed_query
 from gqlnb.github.star_results import stars as search_stars
@@ -33,7 +34,14 @@ _EXIT_INCOMPLETE = 3
 
 
 @click.command()
-@click.argument("text", metavar="OPERATION")
+@click.argument("words", metavar="[OPERATION] [NAME=VALUE]...", nargs=-1)
+@click.option(
+    "-f",
+    "--file",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    metavar="PATH",
+    help="Read the operation from this file, or - for stdin.",
+)
 @connection_options()
 @click.option("--variables", metavar="JSON", help="The variables, as a JSON object.")
 @click.option("--operation", metavar="NAME", help="The operation to run, if there are several.")
@@ -54,8 +62,9 @@ _EXIT_INCOMPLETE = 3
 @click.option("--table", cls=OutputOption, is_flag=True, help="Print the rows as a table.")
 @click.option("--csv", cls=OutputOption, is_flag=True, help="Print the rows as CSV.")
 def query(
-    text: str,
+    words: tuple[str, ...],
     *,
+    file: Path | None,
     open_client: Callable[[], Client],
     variables: str | None,
     operation: str | None,
@@ -65,20 +74,24 @@ def query(
 ) -> int:
     """Run one operation and print its response.
 
-    OPERATION is its text, or - to read it from stdin. The response is printed as JSON, or its rows
-    as a table or CSV. The exit code is 1 if the response has errors; it is printed all the same.
+    OPERATION is its text, the name of a file that contains it, or - to read it from stdin. The
+    response is printed as JSON, or its rows as a table or CSV. The exit code is 1 if the response
+    has errors; it is printed all the same.
+
+    Variables follow as NAME=VALUE, each read as the type that the operation declares: text for
+    String, ID and enums, a number for Int, JSON for lists and input objects. They replace those of
+    --variables.
 
     \b
-    Example:
+    Examples:
       gqlnb query '{ repository(owner: "torvalds", name: "linux") { stargazerCount } }' -c demo
+      gqlnb query repository.graphql owner=torvalds name=linux -c demo
     """  # noqa: D301
-    if text == "-":
-        text = sys.stdin.read()
-    elif "{" not in text and os.path.isfile(text):
-        name = quote(text)
-        msg = f"{name} is a file, not an operation. To run its content: gqlnb query - < {name}"
-        raise QueryError(msg)
+    text, assignments = _read_operation(words, file)
     values = None if variables is None else _parse_variables(variables)
+    if assignments:
+        declared = Document.parse(text, None, operation).variables
+        values = (values or {}) | parse_variable_assignments(assignments, declared)
     form = next((name for name, chosen in forms.items() if chosen), "json")
     with open_client() as client:
         # JSON needs no schema, so it is not fetched for it.
@@ -102,6 +115,32 @@ def query(
     return code
 
 
+def _read_operation(words: tuple[str, ...], file: Path | None) -> tuple[str, tuple[str, ...]]:
+    """Return the text of the operation, and the arguments after it."""
+    if file is None:
+        if not words:
+            msg = "Missing argument 'OPERATION'; or name its file: --file PATH."
+            raise click.UsageError(msg, click.get_current_context())
+        first, *rest = words
+        words = tuple(rest)
+        if first != "-" and not _is_file_name(first):
+            return first, words
+        file = Path(first)
+    # Files may begin with a byte order mark, which editors on Windows write.
+    content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    try:
+        return content.decode("utf-8-sig"), words
+    except UnicodeDecodeError as error:
+        msg = f"{file}: the operation is not UTF-8 text: {error.reason} at byte {error.start}."
+        raise OptionError(msg) from None
+
+
+# A misspelled file.graphql is a missing file, not an invalid operation. Every operation has a
+# brace; a file of any other name must exist.
+def _is_file_name(word: str) -> bool:
+    return "{" not in word and (word.endswith((".graphql", ".gql")) or os.path.isfile(word))
+
+
 def _parse_variables(text: str) -> dict[str, Any]:
     try:
         value = load_json(text.encode())
@@ -112,7 +151,7 @@ def _parse_variables(text: str) -> dict[str, Any]:
             return value
         reason = f"it is of type {type(value).__name__}"
     msg = f'--variables takes a JSON object, for example \'{{"name": "Ada"}}\': {reason}.'
-    raise QueryError(msg)
+    raise OptionError(msg)
 
 
 @click.command()

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import signal
 import sys
 from dataclasses import fields
-from importlib import import_module
 from threading import Event
+from traceback import print_exception
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gqlnb.cli.options import Command, address_options, parse_assignments
 from gqlnb.engine.schema import reference_schema
-from gqlnb.errors import GqlnbError
+from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.http.server_rules import Access
 from gqlnb.limits import Limits
 from gqlnb.server import background_server
@@ -65,6 +66,13 @@ def _negative_flag(name: str, about: str) -> Callable[[Command], Command]:
 @click.option("--health", is_flag=True, help="Answer GET /health, without a token.")
 @click.option("--metrics", is_flag=True, help="Answer GET /metrics, for Prometheus.")
 @click.option("--log", is_flag=True, help="Print a line for each request.")
+@click.option(
+    "--batch",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Answer lists of up to N requests; without it none.",
+)
+@click.option("--uploads", is_flag=True, help="Accept files.")
 @_negative_flag("page", "Serve no page to browsers.")
 @_negative_flag("introspection", "Do not answer __schema and __type.")
 @_negative_flag("hints", "Suggest no names in error messages.")
@@ -132,28 +140,46 @@ def load_schema(target: str) -> object:
 
     Raises
     ------
+    OptionError
+        If the text has another form, or there is no such module or name.
     GqlnbError
-        If the text has another form, or there is no such module or name. An error of the module
-        itself is not caught: its author needs the traceback.
+        If the module raises an exception, whose traceback is printed for its author.
     """
     module_name, _, name = target.partition(":")
     if not module_name or not name or module_name.endswith(".py"):
         example = f"{module_name.removesuffix('.py') or 'app'}:{name or 'schema'}"
         msg = f"{target!r} does not name a schema. Write MODULE:NAME, for example {example}"
-        raise GqlnbError(msg)
+        raise OptionError(msg)
     sys.path.insert(0, "")  # as `python -m` does; the `gqlnb` script would not see the folder
     try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise  # the module exists; one that it imports is missing
-        msg = f"There is no module {module_name!r} in this folder or among the installed packages."
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        # Otherwise the module exists, and one that it imports may be missing.
+        if missing is not None and f"{module_name}.".startswith(f"{missing}."):
+            place = "in this folder or among the installed packages"
+            msg = f"There is no module {module_name!r} {place}."
+            raise OptionError(msg) from error
+        _print_traceback(error)
+        msg = f"Module {module_name!r} could not be imported: see the traceback above."
         raise GqlnbError(msg) from error
     try:
         return getattr(module, name)
     except AttributeError as error:
         msg = f"Module {module_name!r} has no name {name!r}."
-        raise GqlnbError(msg) from error
+        raise OptionError(msg) from error
+
+
+def _print_traceback(error: Exception) -> None:
+    """Print the traceback of a module that failed, from its own first frame on."""
+    frames = error.__traceback__
+    while frames is not None and _is_import_frame(frames.tb_frame.f_code.co_filename):
+        frames = frames.tb_next
+    print_exception(error.with_traceback(frames))
+
+
+def _is_import_frame(path: str) -> bool:
+    return path in {__file__, importlib.__file__} or path.startswith("<frozen importlib")
 
 
 def parse_limits(assignments: Iterable[str]) -> Limits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,8 @@ import click
 import pandas as pd
 import pytest
 import requests
+
+from gqlnb import Access, Limits, reference_schema, serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,14 +53,15 @@ def test_the_installed_script_equals_the_module(gqlnb: Run, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ((), "Commands:"),
-        (("star", "1"), "No such command 'star'"),
+        (("star", "1"), "No such command 'star'. Did you mean 'stars'?"),
         (("stars",), "Missing argument 'QUERY'"),
         (("stars", "1", "--limit", "none"), "'none' is not a limit"),
         (("stars", "1", "--csv", "--json"), "--csv is not allowed with --json"),
         (("stars", "1", "--csv", "--parquet", "f"), "--csv is not allowed with --parquet"),
         (("query", "{ a }", "--table", "--csv"), "--table is not allowed with --csv"),
-        (("stars", "1", "--lim", "3"), "No such option"),
+        (("stars", "1", "--lim", "3"), "'--limit'"),
+        (("--verson",), "Did you mean '--version'?"),
+        (("query",), "Missing argument 'OPERATION'"),
         (("stars", "1", "2"), "unexpected extra argument"),
         (("serve", "--port", "65536"), "65536 is not in the range 0<=x<=65535"),
         (("serve", "--profile", "strict"), "'strict' is not one of 'audit', 'draft'"),
@@ -81,6 +85,8 @@ DEFAULTS = {
         "hosts": (),
         "limits": (),
         "get": False,
+        "batch": None,
+        "uploads": False,
         "page": True,
         "introspection": True,
         "hints": True,
@@ -104,7 +110,7 @@ DEFAULTS = {
 @pytest.mark.parametrize("command", DEFAULTS)
 def test_the_defaults_of_a_command(command: str) -> None:
     """A command without arguments gets the values that its help shows."""
-    from gqlnb.cli.main import command_line
+    from gqlnb.cli.command_group import command_line
 
     found = command_line.get_command(click.Context(command_line), command)
     assert found.make_context(command, []).params == DEFAULTS[command]
@@ -175,24 +181,10 @@ def test_rows_left_out_by_an_order_are_noted_on_stderr(gqlnb: Run) -> None:
         (("stars", "9", "--client", "nowhere"), "'nowhere'"),
         (("stars", "9", "-c", "github"), "personal access token"),
         (("stars", ">400000", "--parquet", "no/such/folder.parquet"), "no/such"),
-        (("stars", ">400000", "--parquet", "."), ". is a folder. Name a file, or take all of it"),
         (("query", "{ hello"), "Syntax"),
-        (("query", "{ hello }", "--variables", "[1]"), "--variables takes a JSON object"),
-        (("query", "{ hello }", "--variables", "{"), "--variables takes a JSON object"),
         (("query", "{ hello }", "--token", "secret"), "token"),
         (("query", "{ hello }", "-c", "http://127.0.0.1:9/graphql"), "127.0.0.1:9"),
-        (("serve", "schema"), "does not name a schema"),
-        (("serve", "shop.py:schema"), "Write MODULE:NAME, for example shop:schema"),
-        (("serve", "nowhere:schema"), "no module 'nowhere'"),
-        (("serve", "json:schema"), "has no name 'schema'"),
         (("serve", "json:loads"), "Schema"),
-        (("serve", "--limit", "depth"), "write NAME=VALUE with one of body, text"),
-        (("serve", "--limit", "answer=3"), "write NAME=VALUE"),
-        (("serve", "--limit", "depth=deep"), "the value is a number above 0, or off"),
-        (("serve", "--limit", "depth=0"), "takes a whole number above 0"),
-        (("serve", "--origin", "*"), "--origin '*' would let every page"),
-        (("serve", "--origin", "localhost"), "--origin takes origins such as"),
-        (("serve", "--allow-host", "a:80"), "--allow-host takes names without a port"),
     ],
 )
 def test_an_error_has_no_traceback(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
@@ -203,6 +195,34 @@ def test_an_error_has_no_traceback(gqlnb: Run, arguments: tuple[str, ...], reaso
     assert reason in done.stderr
     assert "Traceback" not in done.stderr
     assert "secret" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("stars", ">400000", "--parquet", "."), ". is a folder. Name a file, or take all of it"),
+        (("query", "{ hello }", "--variables", "[1]"), "--variables takes a JSON object"),
+        (("query", "{ hello }", "--variables", "{"), "--variables takes a JSON object"),
+        (("serve", "schema"), "does not name a schema"),
+        (("serve", "shop.py:schema"), "Write MODULE:NAME, for example shop:schema"),
+        (("serve", "nowhere:schema"), "no module 'nowhere'"),
+        (("serve", "json:schema"), "has no name 'schema'"),
+        (("serve", "--limit", "depth"), "write NAME=VALUE with one of body, text"),
+        (("serve", "--limit", "answer=3"), "write NAME=VALUE"),
+        (("serve", "--limit", "depth=deep"), "the value must be a number above 0, or off"),
+        (("serve", "--limit", "depth=0"), "--limit depth takes a whole number above 0, or off"),
+        (("serve", "--origin", "*"), "--origin '*' would let every page"),
+        (("serve", "--origin", "localhost"), "--origin takes origins such as"),
+        (("serve", "--allow-host", "a:80"), "--allow-host takes names without a port"),
+    ],
+)
+def test_an_invalid_value_exits_with_2(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
+    """As `gqlnb --help` says of invalid arguments; without a traceback."""
+    done = gqlnb(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("gqlnb: ")
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -230,6 +250,31 @@ def test_advice_on_servers_and_tokens_names_shell_options() -> None:
 
     assert translate_for_shell(f"Nothing listens there. {SERVE_HINT}").endswith(": gqlnb serve")
     assert "--token env:NAME or --token prompt" in translate_for_shell(TOKEN_ADVICE)
+
+
+@pytest.mark.parametrize(
+    ("access", "limits", "request_options", "advice"),
+    [
+        (
+            Access(),
+            Limits(aliases=1),
+            {"json": {"query": "{ a: hello b: hello }"}},
+            "--limit aliases=2",
+        ),
+        (Access(batch=1), None, {"json": [{"query": "{ hello }"}] * 2}, "gqlnb serve --batch 2."),
+    ],
+)
+def test_advice_of_a_server_names_options_of_serve(
+    access: Access, limits: Limits | None, request_options: dict[str, object], advice: str
+) -> None:
+    """The answer of a real server, as the shell shows it."""
+    from gqlnb.cli.output import translate_for_shell
+
+    with serve(reference_schema(), port=0, access=access, limits=limits) as server:
+        answer = requests.post(server.url, timeout=10, **request_options)
+    text = translate_for_shell(answer.text)
+    assert advice in text
+    assert "serve(" not in text
 
 
 def test_the_error_prefix_appears_once(gqlnb: Run) -> None:
@@ -290,14 +335,91 @@ def test_query_reads_stdin_and_chooses_the_operation(gqlnb: Run) -> None:
     assert json.loads(done.stdout) == {"data": {"viewer": {"login": "demo"}}}
 
 
-def test_a_file_name_is_not_an_operation(gqlnb: Run, tmp_path: Path) -> None:
-    """The suggested command runs the document of the file."""
-    (tmp_path / "q.graphql").write_text("{ viewer { login } }")
-    done = gqlnb("query", "q.graphql", "-c", "demo")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "gqlnb query - < q.graphql" in done.stderr
-    text = (tmp_path / "q.graphql").read_text()
-    assert gqlnb("query", "-", "-c", "demo", input=text).returncode == 0
+OWN_REPOSITORIES = """query Mine($owner: String!, $first: Int = 1, $field: RepositoryOrderField!) {
+  repositoryOwner(login: $owner) { login }
+  viewer { repositories(first: $first, orderBy: {field: $field, direction: ASC}) { totalCount } }
+}"""
+
+
+@pytest.mark.parametrize("how", [("q.graphql",), ("--file", "q.graphql"), ("-f", "-"), ("-",)])
+def test_query_reads_a_file_and_its_variables(
+    gqlnb: Run, tmp_path: Path, how: tuple[str, ...]
+) -> None:
+    """Text, numbers and enum values by the types that the operation declares."""
+    (tmp_path / "q.graphql").write_text(OWN_REPOSITORIES)
+    variables = ("owner=torvalds", "first=2", "field=NAME")
+    done = gqlnb("query", *how, *variables, "-c", "demo", input=OWN_REPOSITORIES)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["data"]["repositoryOwner"] == {"login": "torvalds"}
+
+
+@pytest.mark.parametrize(
+    ("argument", "reason"),
+    [
+        ("first=two", "'first=two': the value must be a whole number."),
+        ("frist=2", "one of owner, first, field. Did you mean 'first'?"),
+        ("first", "'first': write NAME=VALUE"),
+        ("field=[", "the value must be valid JSON, as for RepositoryOrderField."),
+    ],
+)
+def test_a_wrong_variable_exits_with_2(
+    gqlnb: Run, tmp_path: Path, argument: str, reason: str
+) -> None:
+    """The message shows the argument and what is right."""
+    (tmp_path / "q.graphql").write_text(OWN_REPOSITORIES)
+    done = gqlnb("query", "q.graphql", argument, "-c", "demo")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert reason in done.stderr
+
+
+def test_a_bare_call_prints_the_help(gqlnb: Run) -> None:
+    """`gqlnb` alone is not an error."""
+    done = gqlnb()
+    assert (done.returncode, done.stdout, done.stderr) == (0, gqlnb("--help").stdout, "")
+
+
+def test_the_help_has_the_first_sentence_of_each_command() -> None:
+    """The help of all commands imports none of them, so it repeats their sentences."""
+    from gqlnb.cli.command_group import command_line
+    from gqlnb.cli.help import COMMANDS, HELP
+
+    context = click.Context(command_line)
+    for name, (_, about) in COMMANDS.items():
+        found = command_line.get_command(context, name)
+        assert found.help.partition("\n")[0] == about
+    options = [parameter.get_help_record(context) for parameter in command_line.get_params(context)]
+    assert all(text in HELP for record in options for text in record)
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_the_help_and_the_version_import_nothing_large(tmp_path: Path, argument: str) -> None:
+    """Neither click nor `typing`, which take longer than the start of the interpreter."""
+    code = (
+        "import sys; from gqlnb.cli.main import main; "
+        f"main([{argument!r}]); print('click' in sys.modules, 'typing' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        capture_output=True,
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.endswith("False False\n")
+
+
+def test_a_module_that_fails_is_shown_without_our_frames(gqlnb: Run, tmp_path: Path) -> None:
+    """The traceback begins in the module."""
+    (tmp_path / "broken.py").write_text("schema = 1 / 0\n")
+    done = gqlnb("serve", "broken:schema")
+    assert done.returncode == 1
+    assert done.stderr.count('File "') == 1
+    assert "ZeroDivisionError" in done.stderr
+    assert done.stderr.endswith(
+        "gqlnb: Module 'broken' could not be imported: see the traceback above.\n"
+    )
 
 
 SEARCH = (

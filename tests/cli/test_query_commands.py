@@ -68,7 +68,7 @@ def test_another_harvest_in_the_folder_needs_anew(
 ) -> None:
     """The error describes the existing harvest, and --anew replaces it."""
     assert main(["stars", "20000", "--all", "--parquet", "out"]) == 0
-    assert main(["stars", "30000", "--all", "--parquet", "out"]) == 1
+    assert main(["stars", "30000", "--all", "--parquet", "out"]) == 2
     told = capsys.readouterr().err
     assert "is the log of 'stars:>=20001'" in told
     assert "start again with --anew" in told
@@ -111,7 +111,7 @@ def test_an_incomplete_harvest_exits_with_3(here: Path, capsys: pytest.CaptureFi
 
 def test_anew_without_a_folder_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """There is no folder to clear."""
-    assert main(["stars", "1000", "--all", "--anew"]) == 1
+    assert main(["stars", "1000", "--all", "--anew"]) == 2
     assert "--all and --parquet FOLDER" in capsys.readouterr().err
 
 
@@ -126,7 +126,7 @@ def test_own_fields_are_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)[0]["languages"] == [{"name": "Markdown"}]
     assert main(["stars", ">400000", "--dry-run", *fields]) == 0
     assert "1 point per page with fields=" in capsys.readouterr().out
-    assert main(["stars", ">400000", *fields]) == 1
+    assert main(["stars", ">400000", *fields]) == 2
     assert "--fields requires --all" in capsys.readouterr().err
     assert main(["stars", ">400000", "--all", "--fields", "forkCont"]) == 1
     assert "Did you mean 'forkCount'" in capsys.readouterr().err

@@ -34,13 +34,10 @@ async function fetched(model, checksum) {
     model.on("msg:custom", onMessage);
     model.send({ kind: "bundle" });
   });
-  const urls = {};
-  for (const [place, name] of names.entries()) {
-    const type = name.endsWith(".css") ? "text/css" : "text/javascript";
-    const blob = await unpacked(buffers[place], type);
-    if (type === "text/css") document.head.append(make("style", {}, await blob.text()));
-    else urls[name] = URL.createObjectURL(blob);
-  }
+  const type = (name) => (name.endsWith(".css") ? "text/css" : "text/javascript");
+  const blobs = await Promise.all(names.map((name, place) => unpacked(buffers[place], type(name))));
+  const urls = Object.fromEntries(names.map((name, place) => [name, URL.createObjectURL(blobs[place])]));
+  document.head.append(make("style", {}, await blobs[names.indexOf("graphiql.css")].text()));
   globalThis.MonacoEnvironment = {
     getWorker: (_, label) => new Worker(urls[WORKERS[label] ?? "editor.worker.js"]),
   };

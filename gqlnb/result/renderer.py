@@ -7,6 +7,7 @@ import re
 import time
 import unicodedata
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -221,7 +222,7 @@ class Grid:
 
 def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
     """Return the first rows and columns of a frame, with cells of at most `limit` characters."""
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype
 
     shown = frame.iloc[: count_shown(len(frame)), :COLUMNS_SHOWN]
     series = [shown.iloc[:, at] for at in range(len(shown.columns))]
@@ -242,7 +243,24 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
         for at, value in enumerate(values)
         if limit == IN_HTML and is_nested(value)  # a terminal has nothing to unfold
     }
-    return Grid(names, numeric, rows, index, bars, unfolded)
+    right = [
+        is_numeric or (is_object_dtype(dtype) and holds_numbers(values))
+        for is_numeric, dtype, values in zip(numeric, dtypes, columns, strict=True)
+    ]
+    return Grid(names, right, rows, index, bars, unfolded)
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value of a column of mixed types is a number."""
+    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+
+
+def holds_numbers(values: Sequence[object]) -> bool:
+    """Return whether all values are numbers or missing, as integers beyond 64 bits."""
+    from pandas import NA
+
+    present = [value for value in values if value is not None and value is not NA]
+    return bool(present) and all(map(is_number, present))
 
 
 def is_nested(value: object) -> bool:
@@ -258,6 +276,7 @@ def build_inner_grid(items: Sequence[JSON], level: int = 1) -> Grid:
     mappings = [_map_columns(item) for item in shown]
     names = [*dict.fromkeys(name for row in mappings for name in row)][:COLUMNS_SHOWN]
     columns = [format_column([row.get(name, "") for row in mappings], IN_TEXT) for name in names]
+    right = [holds_numbers([row[name] for row in mappings if name in row]) for name in names]
     rows = [list(row) for row in zip(*columns, strict=True)]
     index = [str(at) for at in range(len(shown))]
     unfolded = {
@@ -269,7 +288,7 @@ def build_inner_grid(items: Sequence[JSON], level: int = 1) -> Grid:
         index[-1:] = [index[-1], f"… {len(items) - len(shown):,} more"]
         rows.append([""] * len(names))
     names = [sanitize_text(name, IN_TEXT) for name in names]
-    return Grid(names, [False] * len(names), rows, index, [], unfolded)
+    return Grid(names, right, rows, index, [], unfolded)
 
 
 def _map_columns(item: JSON) -> dict[str, JSON]:

@@ -287,6 +287,18 @@ def test_lists_of_lists_unfold():
     assert "<pre" not in deep
 
 
+def test_numbers_of_any_size_are_aligned_to_the_right():
+    """Beyond 64 bits too, and within nested lists; text and mixed columns to the left."""
+    large = Result({"rows": [{"n": 10**39, "m": 1, "t": "a"}, {"n": None, "m": "b", "t": "c"}]})
+    html = bundle(large)["text/html"]
+    aligned = re.findall(r'<th style="text-align:(\w+)[^>]*>(\w)</th>', html)
+    assert aligned == [("right", "n"), ("left", "m"), ("left", "t")]
+    nested = Result({"rows": [{"items": [{"n": 1, "t": "a"}, {"t": "b"}]}]})
+    html = bundle(nested)["text/html"]
+    aligned = re.findall(r'<th style="text-align:(\w+)[^>]*>([nt])</th>', html)
+    assert aligned == [("right", "n"), ("left", "t")]
+
+
 def test_many_values_of_an_object_unfold():
     """The first 20 are in view, up to 500 more in the saved page, and the others are counted."""
     long = bundle(Result({"v": {f"v{n}": n for n in range(600)}, "t": [[1]]}))["text/html"]

@@ -33,6 +33,7 @@ from gqlnb.result.renderer import (
     format_cell,
     format_float,
     is_nested,
+    is_number,
     unwrap_array,
 )
 
@@ -262,10 +263,6 @@ def is_missing(value: object) -> bool:
     if isinstance(value, (float, complex)):
         return isnan(value)
     return isinstance(value, Decimal) and value.is_nan()
-
-
-def is_number(value: object) -> bool:
-    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
 
 
 def is_text(kind: pa.DataType) -> bool:

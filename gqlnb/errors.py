@@ -140,6 +140,11 @@ def sanitize_text(text: object, limit: int = 400) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def format_count(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 row``, ``2,000 rows``; `many` is an irregular plural."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
 def format_path(path: Iterable[object], limit: int = 200) -> str:
     """Return a response path as text, such as ``a.b[0]``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

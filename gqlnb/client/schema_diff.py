@@ -23,7 +23,7 @@ from graphql import (
 )
 
 from gqlnb.document.document import find_errors
-from gqlnb.errors import sanitize_text
+from gqlnb.errors import format_count, sanitize_text
 from gqlnb.result.renderer import Grid
 
 if TYPE_CHECKING:
@@ -142,7 +142,11 @@ class SchemaChanges:
 
     def _summarize(self) -> str:
         counts = Counter(change.severity for change in self.changes)
-        parts = [format_count(counts[word], word) for word in (BREAKING, DANGEROUS) if counts[word]]
+        parts = [
+            format_count(counts[word], f"{word} change")
+            for word in (BREAKING, DANGEROUS)
+            if counts[word]
+        ]
         if self.first:
             return (
                 f"There is no earlier schema of {self.source} to compare with: this is the "
@@ -170,11 +174,6 @@ class SchemaChanges:
         ]
         index = [sanitize_text(each.place, 60) for each in self.changes[:MAX_SHOWN]]
         return Grid(["severity", "change", "touches"], [False] * 3, rows, index, [])
-
-
-def format_count(count: int, severity: str) -> str:
-    """Return a number of changes in words."""
-    return f"{count} {severity} change{'' if count == 1 else 's'}"
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from graphql import ExecutionResult
 
 from gqlnb.engine.compiler.executor import LazyPath, PlanExecutor, PlannedField
 from gqlnb.engine.graphql_compat import BaseExecutor, Outcome, Value, new_object
+from gqlnb.errors import format_count
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -234,10 +235,10 @@ class ExecutionBudget:
 
 def format_field_limit(fields: int) -> str:
     """Return the reason for stopping at a limit of fields."""
-    many = f"{fields:,} field{'' if fields == 1 else 's'}"
     return (
-        f"Execution stopped after {many}, which is the limit. Ask for less at once, or have "
-        f"whoever serves this raise it: serve(schema, limits=Limits(fields={2 * fields}))."
+        f"Execution stopped after {format_count(fields, 'field')}, which is the limit. "
+        f"Ask for less at once, or have whoever serves this raise it: "
+        f"serve(schema, limits=Limits(fields={2 * fields}))."
     )
 
 

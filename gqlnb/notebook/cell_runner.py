@@ -18,6 +18,7 @@ from gqlnb.errors import (
     ReplayError,
     TargetError,
     advise_if_strict,
+    format_count,
     sanitize_text,
 )
 from gqlnb.notebook.cell_errors import (
@@ -35,7 +36,7 @@ from gqlnb.notebook.cell_variables import (
     collect_variables,
     suggest_similar_names,
 )
-from gqlnb.notebook.display import Note, format_count, show, to_json_text
+from gqlnb.notebook.display import Note, show, to_json_text
 from gqlnb.notebook.map_option import check_map_options, convert_mapped, map_inputs
 from gqlnb.notebook.saved_cells import check_fragments, has_operation
 from gqlnb.result.answer_notes import describe_missing, read_missing_fields

@@ -21,7 +21,6 @@ __all__ = [
     "Text",
     "clean_lines",
     "collect_members",
-    "format_count",
     "show",
     "to_json_text",
     "wrap_html",
@@ -120,11 +119,6 @@ class Listing:
         table = self._build_grid(IN_HTML).to_html() if self.rows else ""
         below = f'<p style="opacity:.7;margin:2px 0">{escape(self.note)}</p>' if self.note else ""
         return wrap_html(f"{table}{below}")
-
-
-def format_count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: ``1 row``, ``2,000 rows``; `many` is an irregular plural."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def wrap_html(body: str) -> str:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from gqlnb.document.document import format_variable_type
 from gqlnb.document.limit_checks import compute_expanded_size, expand_fragments, measure_definition
 from gqlnb.document.variables import write_large_integers
-from gqlnb.errors import GqlnbError, OptionError, sanitize_text
+from gqlnb.errors import GqlnbError, OptionError, format_count, sanitize_text
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
 from gqlnb.http.rate_limit_rules import read_budget
-from gqlnb.notebook.display import format_count, wrap_html
+from gqlnb.notebook.display import wrap_html
 from gqlnb.redact import redact_text
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from threading import Event
 from typing import TYPE_CHECKING
 
-from gqlnb.errors import AnswerError
-from gqlnb.notebook.display import Note, format_count
+from gqlnb.errors import AnswerError, format_count
+from gqlnb.notebook.display import Note
 from gqlnb.notebook.widgets.live_output import EMPTY_BUNDLE, OutputUpdater, is_in_kernel
 from gqlnb.result.renderer import render_bundle
 

@@ -31,9 +31,9 @@ from graphql import (
 from graphql.utilities.print_schema import print_directive
 
 from gqlnb.client.schema_store import get_schema_source
-from gqlnb.errors import TargetError, sanitize_text
+from gqlnb.errors import TargetError, format_count, sanitize_text
 from gqlnb.notebook.completion.proposals import format_input_value
-from gqlnb.notebook.display import clean_lines, format_count, wrap_html
+from gqlnb.notebook.display import clean_lines, wrap_html
 from gqlnb.notebook.schema_search import (
     MEMBER,
     TYPE_KINDS,

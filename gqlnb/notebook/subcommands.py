@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from gqlnb.errors import OptionError, TargetError, TransportError, sanitize_text
+from gqlnb.errors import OptionError, TargetError, TransportError, format_count, sanitize_text
 from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import Listing, Note, Text, format_count, show
+from gqlnb.notebook.display import Listing, Note, Text, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
 
 if TYPE_CHECKING:

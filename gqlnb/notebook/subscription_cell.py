@@ -7,9 +7,9 @@ from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.errors import GqlnbError
+from gqlnb.errors import GqlnbError, format_count
 from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import Note, Text, format_count, show, to_json_text
+from gqlnb.notebook.display import Note, Text, show, to_json_text
 from gqlnb.notebook.output_options import export_result
 from gqlnb.notebook.widgets.live_frame import LiveFrame
 from gqlnb.notebook.widgets.live_output import is_in_kernel

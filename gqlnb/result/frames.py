@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from gqlnb.document import scalars
-from gqlnb.errors import FrameError, advise_if_strict, sanitize_text
+from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
 from gqlnb.result.renderer import Preview, format_error_path
 from gqlnb.result.shape import find_connection_path
 from gqlnb.result.table_reader import read_tables
@@ -299,9 +299,7 @@ def _describe_lists(answer: AnswerData) -> str:
     counts = {
         t.name: sum(1 for _ in iter_rows_with_paths(t, data)) for t in root.walk() if t.parent
     }
-    return ", ".join(
-        f"{name!r} ({count:,} row{'' if count == 1 else 's'})" for name, count in counts.items()
-    )
+    return ", ".join(f"{name!r} ({format_count(rows, 'row')})" for name, rows in counts.items())
 
 
 def _find_list_chain(chosen: ResultTable, explode: str) -> list[str]:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from gqlnb.document.duration import format_short_age
 from gqlnb.document.selections import is_on_path
-from gqlnb.errors import sanitize_text
+from gqlnb.errors import format_count, sanitize_text
 
 __all__ = ["COMPLETE", "LIMITS_REACHED", "MORE_PAGES_FOLLOW", "STOPPED", "Report"]
 
@@ -93,7 +93,7 @@ class Report:
     def counts(self) -> str:
         """The numbers of items and requests as text."""
         of = "" if self.expected is None else f" of {self.expected:,}"
-        sent = "1 request" if self.requests == 1 else f"{self.requests:,} requests"
+        sent = format_count(self.requests, "request")
         if self.cached_at is not None:
             age = format_short_age(time.time() - self.cached_at)
             sent += f", {self.cached:,} of them cached up to {age} ago"

@@ -17,13 +17,14 @@ from gqlnb.errors import (
     INVISIBLE_CATEGORIES,
     GqlnbError,
     describe_exception,
+    format_count,
     format_path,
     measure_width,
     sanitize_text,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -50,7 +51,6 @@ __all__ = [
     "draw_bar",
     "format_cell",
     "format_error",
-    "format_error_count",
     "format_error_path",
     "format_errors",
     "format_float",
@@ -321,7 +321,7 @@ def build_caption(frame: pd.DataFrame, rows: int | None = None) -> str:
     `rows` is the total number if the frame holds only the first rows.
     """
     count, width = len(frame) if rows is None else rows, len(frame.columns)
-    parts = ["1 row" if count == 1 else f"{count:,} rows"]
+    parts = [format_count(count, "row")]
     shown = min(len(frame), count_shown(count))
     if count > shown:
         parts.append(f"the first {shown} shown")
@@ -363,7 +363,7 @@ def format_cell(value: JSON, limit: int) -> str:
         return sanitize_text(value, limit)
     value = unwrap_array(value)
     if is_nested(value):
-        return "1 item" if len(value) == 1 else f"{len(value):,} items"
+        return format_count(len(value), "item")
     if isinstance(value, (list, tuple, dict)):
         return sanitize_text(
             json.dumps(clip_items(value), ensure_ascii=False, default=describe_value), limit
@@ -695,11 +695,6 @@ def format_error(error: Mapping[str, object]) -> str:
     return f"{path}: {message}" if path else message
 
 
-def format_error_count(errors: Collection[object]) -> str:
-    """Return the number of errors in words."""
-    return "1 error" if len(errors) == 1 else f"{len(errors):,} errors"
-
-
 def format_error_path(error: Mapping[str, object]) -> str | None:
     """Return the path of an error as ``a.b[0].c``; None without a valid path."""
     path = error.get("path")
@@ -735,7 +730,7 @@ def format_errors(result: Renderable) -> list[str]:
     ]
     more = len(result.errors) - sum(len(alike) for _, alike in shown)
     rest = [f"  … and {more:,} more: see result.errors_frame()"] if more else []
-    count = format_error_count(result.errors)
+    count = format_count(len(result.errors), "error")
     return [
         f"Partial answer, {count}:" if has_values(result.data) else f"No data, {count}:",
         *lines,

@@ -13,12 +13,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.document.json_codec import strip_bom
-from gqlnb.errors import AnswerError, PartialError, sanitize_text, suggest
+from gqlnb.errors import AnswerError, PartialError, format_count, sanitize_text, suggest
 from gqlnb.interactive import raise_attribute_error, split_hints
 from gqlnb.result.renderer import (
     ERRORS_SHOWN,
     format_error,
-    format_error_count,
     render_bundle,
     render_text,
 )
@@ -414,7 +413,7 @@ class Result(TableExports):
         ]
         left = len(self.errors) - ERRORS_SHOWN
         more = [f"... and {left} more."] if left > 0 else []
-        head = f"The answer is partial: {format_error_count(self.errors)}."
+        head = f"The answer is partial: {format_count(len(self.errors), 'error')}."
         message = "\n  ".join([head, *lines, *more])
         cause = next((cause for cause in self.causes if cause is not None), None)
         raise PartialError(message, result=self) from cause
@@ -521,7 +520,7 @@ class Result(TableExports):
             return {**marks, **attrs}
         found = dict(answer.remarks)
         if self.errors:
-            reason = format_error_count(self.errors)
+            reason = format_count(len(self.errors), "error")
             if answer.read_outline() is None:  # as of a refused request: there is nothing else
                 shown = "; ".join(map(format_error, self.errors[:REASONS_SHOWN]))
                 reason = f"no data, and {reason}: {shown.rstrip('.')}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gqlnb.config import replace_file
-from gqlnb.errors import GqlnbError, TargetError, sanitize_text
+from gqlnb.errors import GqlnbError, TargetError, format_count, sanitize_text
 from gqlnb.redact import (
     MASK,
     SecretMatch,
@@ -312,8 +312,3 @@ def _describe_path(path: JSONPath) -> str:
         case ("metadata", "widgets", *_):
             return "state of the widgets"
     return "metadata"
-
-
-def format_count(number: int, noun: str) -> str:
-    """Return a number with a noun in the singular or plural."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

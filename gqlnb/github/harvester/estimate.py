@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gqlnb.document.document import Document
+from gqlnb.errors import format_count
 from gqlnb.github.harvester.requests import (
     PAGES_PER_REQUEST,
     PortableClient,
@@ -123,7 +124,7 @@ class Estimate:
                 f"{MAX_PAGE_SIZE} with them exceeds {MAX_NODES:,} nodes"
             )
         elif self.fields is not None:
-            points = "1 point" if self.page_points == 1 else f"{self.page_points} points"
+            points = format_count(self.page_points, "point")
             lines.append(f"  {points} per page with fields=")
         accounts = "" if self.accounts == 1 else f" with {self.accounts} accounts"
         lines.append(
@@ -140,7 +141,7 @@ def format_hours(hours: float) -> str:
     if hours >= 2:
         return f"{hours:,.1f} hours"
     minutes = max(1, round(hours * 60))
-    return "1 minute" if minutes == 1 else f"{minutes} minutes"
+    return format_count(minutes, "minute")
 
 
 def estimate_pages(total: int, low: int, width: int = 1) -> tuple[int, int]:

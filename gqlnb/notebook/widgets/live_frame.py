@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
 from gqlnb import background
-from gqlnb.errors import GqlnbError, OptionError, describe_exception, sanitize_text
-from gqlnb.notebook.display import format_count, wrap_html
+from gqlnb.errors import GqlnbError, OptionError, describe_exception, format_count, sanitize_text
+from gqlnb.notebook.display import wrap_html
 from gqlnb.notebook.widgets.live_output import OutputUpdater, is_in_kernel
 from gqlnb.redact import strip_traceback
 from gqlnb.result.renderer import format_errors, render_note

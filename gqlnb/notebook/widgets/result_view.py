@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pandas as pd
 import pyarrow as pa
 
-from gqlnb.errors import OptionError, sanitize_text
-from gqlnb.notebook.display import format_count
+from gqlnb.errors import OptionError, format_count, sanitize_text
 from gqlnb.notebook.widgets.base import TWIN, Widget, get_notebook_names
 from gqlnb.notebook.widgets.data_grid import GridSource
 from gqlnb.notebook.widgets.tree import TreeSource

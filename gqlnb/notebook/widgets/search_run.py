@@ -11,11 +11,10 @@ from threading import Event
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from gqlnb.errors import GqlnbError, QueryError, sanitize_text
+from gqlnb.errors import GqlnbError, QueryError, format_count, sanitize_text
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
 from gqlnb.github.star_query import parse_star_query
 from gqlnb.github.star_results import find_sent_query
-from gqlnb.notebook.display import format_count
 from gqlnb.result.renderer import count_shown
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gqlnb.errors import sanitize_text
-from gqlnb.notebook.display import format_count
+from gqlnb.errors import format_count, sanitize_text
 from gqlnb.result.renderer import Grid, draw_bar
 
 if TYPE_CHECKING:

@@ -122,6 +122,28 @@ class Notebook:
 
 
 @dataclass
+class Pipe:
+    """What a line of the kernel waits for until it is let go.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    """
+
+    path: Path
+
+    @property
+    def cell(self) -> str:
+        """A cell that keeps the main thread busy."""
+        return f"print('holding', flush=True)\nprint(open({str(self.path)!r}).read())"
+
+    def let_go(self) -> None:
+        """Let the line go on; it reads "let go"."""
+        self.path.write_text("let go")
+
+
+@dataclass
 class Watch:
     """What a page did behind the scenes: errors of its scripts, hosts it asked."""
 
@@ -246,6 +268,13 @@ def stop_kernels(lab: Lab, patient: requests.Session) -> Iterator[None]:
     url = f"{lab.url}/api/kernels"
     for kernel in patient.get(url, headers=lab.headers).json():
         patient.delete(f"{url}/{kernel['id']}", headers=lab.headers)
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Pipe:
+    """Return a pipe that holds who reads it."""
+    os.mkfifo(tmp_path / "pipe")
+    return Pipe(tmp_path / "pipe")
 
 
 @pytest.fixture

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -20,12 +18,11 @@ from tests.browser.acting import SAVED, expect_saved_html, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pandas import DataFrame
     from playwright.sync_api import BrowserContext, Locator, Page
 
-    from tests.browser.conftest import Lab, Notebook
+    from tests.browser.conftest import Lab, Notebook, Pipe
 
     Show = Callable[..., Notebook]
 
@@ -122,35 +119,6 @@ class Widget:
         """Choose a tab, and return what it shows."""
         self.root.get_by_role("tab", name=tab).click()
         return self.root.get_by_role("tabpanel", name=tab)
-
-
-@dataclass
-class Pipe:
-    """What a line of the kernel waits for until it is let go.
-
-    Attributes
-    ----------
-    path
-        Where it is.
-    """
-
-    path: Path
-
-    @property
-    def cell(self) -> str:
-        """A cell that keeps the main thread busy."""
-        return f"print('holding', flush=True)\nprint(open({str(self.path)!r}).read())"
-
-    def let_go(self) -> None:
-        """Let the line go on; it reads "let go"."""
-        self.path.write_text("let go")
-
-
-@pytest.fixture
-def pipe(tmp_path: Path) -> Pipe:
-    """Return a pipe that holds who reads it."""
-    os.mkfifo(tmp_path / "pipe")
-    return Pipe(tmp_path / "pipe")
 
 
 def test_typing_and_clicking_fills_the_table(show: Show) -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AnswerData", "TableRows", "read_tables"]
 
-CHUNK = 3000  # rows decoded at a time: their structs fit into the processor's cache
+CHUNK_BYTES = 1 << 18  # of rows decoded at a time: their structs fit into the processor's cache
 COMPILED_FROM = 256  # rows; below, compiling a getter takes longer than it saves
 
 
@@ -370,12 +370,14 @@ class _TableReader:
         self.add_items(table, [*chain.from_iterable(lists)], parents, typed=typed)
 
     def add_outermost_list(self, table: ResultTable, items: Sequence[Any]) -> None:
-        """Add the items of an outermost list, some thousands at a time."""
-        items = items if self.limit is None else items[: self.limit]
+        """Add the items of an outermost list, a chunk at a time."""
         # The structs of a chunk are freed before the next one is decoded, so memory does not grow
-        # with the number of rows.
-        for start in range(0, len(items), CHUNK):
-            chunk = items[start : start + CHUNK]
+        # with the number of rows. Items have about the same size, unless there are other lists.
+        size = len(getattr(self.answer.source, "body", b"")) or CHUNK_BYTES
+        count = -(-len(items) * CHUNK_BYTES // size)
+        items = items if self.limit is None else items[: self.limit]
+        for start in range(0, len(items), count or 1):
+            chunk = items[start : start + count]
             if type(chunk[0]) is not msgspec.Raw:
                 self.add_items(table, list(chunk), typed=False)
                 continue

@@ -212,10 +212,26 @@ def test_many_rows_are_read_in_pieces_that_join():
     pd.testing.assert_frame_equal(local.frame(), frame)
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 3000])
+def test_rows_with_long_lists_are_decoded_a_few_at_a_time(monkeypatch):
+    """By their bytes, not by their number, so that memory does not grow with the lists."""
+    sizes, decode = [], decoder.RowDecoders.decode_items
+
+    def decode_items(self, table, pieces):
+        sizes.append(sum(map(len, map(memoryview, pieces))))
+        return decode(self, table, pieces)
+
+    monkeypatch.setattr(decoder.RowDecoders, "decode_items", decode_items)
+    rows = [{"name": f"n{n}", "tags": ["a tag"] * 1_000} for n in range(200)]
+    answer = of_bytes("{ repos { name tags } }", {"data": {"repos": rows}})
+    assert answer.frame(explode="tags").shape == (200_000, 2)
+    assert sum(sizes) > 4 * table_reader.CHUNK_BYTES
+    assert max(sizes) < 1.1 * table_reader.CHUNK_BYTES
+
+
+@pytest.mark.parametrize("chunk", [1, 90, 1 << 18])
 def test_a_kept_column_does_not_depend_on_chunking(monkeypatch, chunk):
     """Its values are those of the response in each decoder, without mixed types."""
-    monkeypatch.setattr(table_reader, "CHUNK", chunk)
+    monkeypatch.setattr(table_reader, "CHUNK_BYTES", chunk)
     schema = build_schema(
         "scalar Decimal scalar BigInt type Query { rows: [Row] } "
         "type Row { price: Decimal big: BigInt score: Float }"

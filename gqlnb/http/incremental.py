@@ -36,9 +36,11 @@ __all__ = [
     "LegacyPartWriter",
     "MultipartReader",
     "PartFormat",
+    "accepts_multipart_events",
     "apply_part",
     "assemble_response",
     "build_multipart_headers",
+    "encode_multipart_event",
     "encode_multipart_part",
     "is_incremental",
     "is_incremental_error",
@@ -144,6 +146,7 @@ MULTIPART_MIXED = "multipart/mixed"
 # Apollo Client 4 asks in this way for the form of 2023. Clients that name no version read that of
 # 2022; urql, for one, merges lists of the newer form wrongly.
 _NEWER_PARAMETER = "incrementalspec=v0.2"  # in lower case
+_EVENTS_PARAMETER = "subscriptionSpec=1.0"
 
 
 class PartFormat(NamedTuple):
@@ -171,17 +174,42 @@ def negotiate_parts(accept: str | None) -> PartFormat | None:
     """
     best: tuple[float, bool] | None = None
     chosen = None
-    for entry in (accept or "").split(","):
-        media, *parameters = (part.strip().lower() for part in entry.split(";"))
-        weight = parse_accept(entry).get(media, 0.0)
+    for media, weight, parameters in _split_accept(accept):
         if media not in {MULTIPART_MIXED, EVENT_STREAM} or not weight:
             continue
         is_mixed = media == MULTIPART_MIXED
         if best is None or (weight, is_mixed) > best:
             best = (weight, is_mixed)
-            legacy = _NEWER_PARAMETER not in {it.replace('"', "") for it in parameters}
+            legacy = _NEWER_PARAMETER not in parameters
             chosen = PartFormat("multipart/mixed" if is_mixed else "text/event-stream", legacy)
     return chosen
+
+
+def _split_accept(accept: str | None) -> Iterator[tuple[str, float, set[str]]]:
+    """Yield the media types of an ``Accept`` header, with weights and parameters."""
+    for entry in (accept or "").split(","):
+        media, *parameters = (part.strip().lower() for part in entry.split(";"))
+        weight = parse_accept(entry).get(media, 0.0)
+        yield media, weight, {it.replace('"', "") for it in parameters}
+
+
+@lru_cache(maxsize=64)
+def accepts_multipart_events(accept: str | None) -> bool:
+    """Return whether a client reads the events of subscriptions as multipart/mixed.
+
+    Notes
+    -----
+    Source: Apollo, "Multipart HTTP protocol for GraphQL subscriptions", version 1.0.
+    """
+    return any(
+        media == MULTIPART_MIXED and weight > 0 and _EVENTS_PARAMETER.lower() in parameters
+        for media, weight, parameters in _split_accept(accept)
+    )
+
+
+def encode_multipart_event(body: bytes) -> bytes:
+    """Return the part of a subscription's event; clients ignore ``{}``, a sign of life."""
+    return encode_multipart_part(b'{"payload":' + body + b"}")
 
 
 # The delimiter ends each part at once rather than beginning the next one, so that a client can
@@ -195,9 +223,10 @@ def encode_multipart_part(body: bytes) -> bytes:
     return head + body + b"\r\n---"
 
 
-def build_multipart_headers(*, is_legacy: bool) -> dict[str, str]:
-    """Return the headers of a multipart response."""
+def build_multipart_headers(*, is_legacy: bool | None) -> dict[str, str]:
+    """Return the headers of a multipart response; `is_legacy` is None for events."""
     form = "deferSpec=20220824" if is_legacy else "incrementalSpec=v0.2"
+    form = _EVENTS_PARAMETER if is_legacy is None else form
     return {
         "content-type": f'{MULTIPART_MIXED}; boundary="-"; {form}',
         "cache-control": "no-store",

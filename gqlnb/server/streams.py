@@ -23,7 +23,9 @@ from gqlnb.http.incremental import (
     MULTIPART_TAIL,
     LegacyPartWriter,
     PartFormat,
+    accepts_multipart_events,
     build_multipart_headers,
+    encode_multipart_event,
     encode_multipart_part,
     negotiate_parts,
 )
@@ -362,6 +364,14 @@ STREAM_FORMATS = {PartFormat("text/event-stream", it): EVENT_FORMAT for it in (F
     for it in (False, True)
 }
 
+MULTIPART_EVENT_FORMAT = StreamFormat(
+    build_multipart_headers(is_legacy=None),
+    MULTIPART_HEAD,
+    MULTIPART_TAIL,
+    encode_multipart_event,
+    encode_multipart_part(b"{}"),
+)
+
 
 async def try_stream(streams: Streamer, exchange: Exchange) -> bool:
     """Answer a request with a stream; return False, with nothing sent, if it is to be JSON."""
@@ -380,14 +390,16 @@ async def try_stream(streams: Streamer, exchange: Exchange) -> bool:
         await exchange.send({"type": "http.response.body", "body": refusal.body})
         return True
     with exchange.slots.hold_slot():
-        started = await streams.start_operation(operation, parts, events=preference != "never")
+        in_multipart = preference == "never" and accepts_multipart_events(accept)
+        events = in_multipart or preference != "never"
+        started = await streams.start_operation(operation, parts, events=events)
         # A 405 needs its status and the Allow header, which an event cannot carry.
         if isinstance(started, Response) and started.status == 405:
             return False
         is_stream = isinstance(started, (Stream, PartStream))
         if not is_stream and preference != "always":
             return False
-        stream_format = EVENT_FORMAT
+        stream_format = MULTIPART_EVENT_FORMAT if in_multipart else EVENT_FORMAT
         if isinstance(started, PartStream) and parts is not None:
             stream_format = STREAM_FORMATS[parts]
         streamed = StreamedOperation(exchange.request_log, rules, 200, len(request.body))

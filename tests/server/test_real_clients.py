@@ -30,7 +30,7 @@ SDL = """
 scalar Upload
 type Query { hello: String fail: String long: String }
 type Mutation { add(n: Int): Int save(files: [Upload!]!): [String!] }
-type Subscription { count(to: Int): Int endless: Int }
+type Subscription { count(to: Int): Int endless: Int breaks: Int }
 """
 
 
@@ -39,6 +39,13 @@ async def count(_root, args, _context):
     for number in range(args["to"]):
         await asyncio.sleep(0.01)
         yield {"count": number}
+
+
+async def break_after_one(*_):
+    """Yield a number, and raise."""
+    yield {"breaks": 1}
+    msg = "a secret of the source"
+    raise ValueError(msg)
 
 
 async def run_endlessly(*_):
@@ -71,7 +78,11 @@ def schema():
                 "long": lambda *_: "x" * 5000,
             },
             "Mutation": {"add": lambda _root, args, _context: args["n"] + 1, "save": save},
-            "Subscription": {"count": count, "endless": run_endlessly},
+            "Subscription": {
+                "count": count,
+                "endless": run_endlessly,
+                "breaks": break_after_one,
+            },
         },
     )
 
@@ -127,6 +138,22 @@ def test_apollo_client(play):
     assert answer["query"] == {"hello": "Hello world!"}
     assert answer["mutation"] == {"add": 4}
     assert "Cannot query field 'nope'" in answer["failed"]
+
+
+def test_apollo_client_reads_subscriptions_in_multipart(play):
+    """Its HttpLink alone, without a WebSocket: events, errors, and leaving an endless one."""
+    answer = play("apolloSubscription")
+    assert answer["counts"] == [{"count": 0}, {"count": 1}, {"count": 2}]
+    assert answer["many"] == 300
+    first, last = answer["broken"]
+    assert first == {"data": {"breaks": 1}}
+    assert last["errors"][0]["message"].startswith("Internal error ")
+    assert "Cannot query field 'nope'" in json.dumps(answer["wrong"])
+    assert answer["stopped"] == {"endless": 0}
+    assert answer["query"] == {"hello": "Hello world!"}
+    accept, media = answer["sent"][0]
+    assert "subscriptionSpec=1.0" in accept
+    assert media == 'multipart/mixed; boundary="-"; subscriptionSpec=1.0'
 
 
 def test_persisted_queries_of_apollo(play):

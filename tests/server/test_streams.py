@@ -7,12 +7,15 @@ import json
 from urllib.parse import quote
 
 import pytest
+import requests
 
 from gqlnb.engine.schema import reference_schema
+from gqlnb.http.incremental import MultipartReader, accepts_multipart_events, parse_boundary
 from gqlnb.http.server_rules import Access
 from gqlnb.limits import Limits
 from gqlnb.server import streams
 from gqlnb.server.background_server import serve
+from gqlnb.tokens import Token
 from tests.server.stream_helpers import PATIENCE, SECRET, Reader, streaming_schema
 
 COMPLETE = ("complete", None)
@@ -151,8 +154,6 @@ def test_only_allowed_origins_may_subscribe(schema):
 
 def test_a_token_is_required(schema):
     """It is checked before the stream opens."""
-    from gqlnb.tokens import Token
-
     with serve(schema, port=0, token=Token("right")) as server:
         query = "subscription { count(to: 0) }"
         assert Reader(server.port, query).status == 401
@@ -258,6 +259,73 @@ def test_an_idle_stream_sends_comments(monkeypatch, schema):
         assert reader.next() == data(quiet=0)
         assert [reader.response.readline() for _ in range(4)] == [b":\n", b"\n"] * 2
         reader.close()
+
+
+MULTIPART = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json"
+
+
+@pytest.mark.parametrize(
+    ("accept", "expected"),
+    [
+        (MULTIPART, True),
+        ('application/json, Multipart/Mixed; boundary="x"; SubscriptionSpec="1.0"', True),
+        ("multipart/mixed;subscriptionSpec=1.0;q=0", False),
+        ("multipart/mixed;subscriptionSpec=2.0", False),
+        ("multipart/mixed;deferSpec=20220824", False),
+        ("application/json;subscriptionSpec=1.0", False),
+        (None, False),
+    ],
+)
+def test_clients_ask_for_events_in_multipart(accept, expected):
+    """By the parameter of Apollo's protocol, in its version 1.0."""
+    assert accepts_multipart_events(accept) is expected
+
+
+def post_multipart(server, query, **headers):
+    """Post a query for events in multipart, and return the response, not read yet."""
+    headers = {"Accept": MULTIPART, **headers}
+    return requests.post(
+        server.url, json={"query": query}, headers=headers, timeout=PATIENCE, stream=True
+    )
+
+
+def test_events_in_multipart_have_the_form_of_apollo(server):
+    """Each is the payload of a part; what is no stream is JSON."""
+    response = post_multipart(server, "subscription { count(to: 2) }")
+    media = response.headers["content-type"]
+    assert media == 'multipart/mixed; boundary="-"; subscriptionSpec=1.0'
+    assert response.headers["x-accel-buffering"] == "no"
+    bodies = MultipartReader(parse_boundary(media)).feed(response.content)
+    expected = [{"payload": {"data": {"count": number}}} for number in range(2)]
+    assert [json.loads(body) for body in bodies] == expected
+    assert response.content.endswith(b"\r\n-----\r\n")
+    for query in ("{ hello }", "subscription { nope }", "subscription {"):
+        json_response = post_multipart(server, query)
+        assert json_response.headers["content-type"] == "application/json; charset=utf-8"
+        assert json_response.json()
+
+
+def test_an_idle_multipart_stream_sends_empty_parts(monkeypatch, life, schema):
+    """Until the client leaves, which closes the source."""
+    monkeypatch.setattr(streams, "KEEP_ALIVE_SECONDS", 0.01)
+    with serve(schema, port=0) as server:
+        response = post_multipart(server, "subscription { quiet }")
+        reader = MultipartReader("-")
+        parts = (part for chunk in response.iter_content(None) for part in reader.feed(chunk))
+        assert json.loads(next(parts)) == {"payload": {"data": {"quiet": 0}}}
+        assert [json.loads(next(parts)) for _ in range(3)] == [{}] * 3
+        response.close()
+        assert life.ended.wait(PATIENCE)
+
+
+def test_events_in_multipart_need_token_and_origin(schema):
+    """As any other request."""
+    with serve(schema, port=0, token=Token("right")) as server:
+        query = "subscription { count(to: 1) }"
+        assert post_multipart(server, query).status_code == 401
+        assert post_multipart(server, query, Authorization="Bearer right").status_code == 200
+        evil = {"Authorization": "Bearer right", "Origin": "https://evil.example"}
+        assert post_multipart(server, query, **evil).status_code == 403
 
 
 def test_the_number_of_streams_is_limited(life, schema):

@@ -57,6 +57,34 @@ const scenarios = {
     return { query: query.data, mutation: mutation.data, failed };
   },
 
+  async apolloSubscription() {
+    const { HttpLink, gql } = apollo();
+    const sent = [];
+    const client = apolloClient(
+      new HttpLink({
+        uri: url,
+        fetch: async (target, options) => {
+          const response = await fetch(target, options);
+          sent.push([options.headers.accept, response.headers.get("content-type")]);
+          return response;
+        },
+      }),
+    );
+    const run = (text) =>
+      collect((sink) => client.subscribe({ query: gql(text), errorPolicy: "all" }).subscribe(sink));
+    const counts = await run("subscription { count(to: 3) }");
+    const many = await run("subscription { count(to: 300) }");
+    const broken = await run("subscription { breaks }").catch((error) => error.message);
+    const wrong = await run("subscription { nope }").catch((error) => error.message);
+    const stopped = await new Promise((resolve, reject) => {
+      const running = client
+        .subscribe({ query: gql`subscription { endless }` })
+        .subscribe({ next: (event) => (running.unsubscribe(), resolve(event.data)), error: reject });
+    });
+    const query = (await client.query({ query: gql`{ hello }` })).data;
+    return { counts: counts.map((one) => one.data), many: many.length, broken, wrong, stopped, query, sent };
+  },
+
   async persisted() {
     const { HttpLink, gql } = apollo();
     const { createPersistedQueryLink } = require("@apollo/client/link/persisted-queries");

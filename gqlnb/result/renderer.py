@@ -90,8 +90,9 @@ MAX_LINE = 100  # characters up to which a list of leaves is on one line
 MAX_DEPTH = 30  # levels of JSON
 VALUE_SHOWN = 200  # characters of a value beside the table, or within JSON
 
-# Blocks overlap by a hair, or fonts other than the terminal's leave gaps between them.
-BAR_STYLE = "text-align:left;opacity:.6;white-space:nowrap;letter-spacing:-.06em"
+# Blocks overlap by a hair, or fonts other than the terminal's leave gaps between them. Their grey
+# is opaque, so that the overlaps are not darker; it is readable on light and dark pages.
+BAR_STYLE = "text-align:left;color:#777;white-space:nowrap;letter-spacing:-.06em"
 LONG_NAME_STYLE = "text-align:left;white-space:normal;overflow-wrap:anywhere;max-width:40ch"
 NOTE_STYLE = "border-left:4px solid #f59e0b;padding:2px 10px;margin:4px 0"
 # Classes that keep both generations of MathJax from interpreting text between dollar signs.

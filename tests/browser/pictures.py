@@ -1,6 +1,6 @@
 """The README's pictures, taken from the running product.
 
-No test, so it is collected only by name: ``pytest -n0 tests/browser/pictures.py`` takes them anew.
+No test, so it is collected only by name: ``pytest -n0 -m '' tests/browser/pictures.py`` takes them.
 """
 
 from __future__ import annotations

@@ -645,10 +645,10 @@ class Schema:
     def with_tracing(self, provider: object = None) -> Self:
         """Return a copy of this schema with OpenTelemetry spans for operations and resolvers.
 
-        Each operation has a span with its type and name, and below it each call of a resolver one
-        with the field's path and type. Neither texts nor values are recorded; exceptions of
-        resolvers are. This schema itself stays without spans and without their cost; resolvers set
-        on it later are not in the copy.
+        Each operation, and each event of a subscription, has a span with its type and name, and
+        below it each call of a resolver one with the field's path and type. Neither texts nor
+        values are recorded; exceptions of resolvers are. This schema itself stays without spans and
+        without their cost; resolvers set on it later are not in the copy.
 
         Parameters
         ----------

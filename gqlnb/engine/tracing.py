@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Awaitable, Callable, Mapping
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphql import GraphQLObjectType
+from graphql import ExecutionResult, GraphQLObjectType
 
-from gqlnb.engine.graphql_compat import Value
+from gqlnb.engine.graphql_compat import Outcome, Value
 from gqlnb.engine.schema_adapters import SchemaAdapter, StrawberryAdapter
 from gqlnb.errors import SchemaError
 from gqlnb.optional_imports import import_optional
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
     from gqlnb.engine.execution_budget import ExecutionBudget
+    from gqlnb.engine.subscription import Runner, Stream, SubscriptionArguments
 
 __all__ = ["build_traced_adapter"]
+
+T = TypeVar("T", Result, ExecutionResult)
 
 
 class OperationTracer:
@@ -57,8 +60,8 @@ class OperationTracer:
         """Return a context manager in which a span is the current one; it ends no span."""
         return self.api.use_span(span, end_on_exit=False)
 
-    def end_operation(self, span: Value, result: Result) -> Result:
-        """End the span of an operation, and return its result."""
+    def end_operation(self, span: Value, result: T) -> T:
+        """End the span of an operation, and return its Result or ExecutionResult."""
         if result.errors:
             span.set_attribute("graphql.error.count", len(result.errors))
             span.set_status(self.api.StatusCode.ERROR)
@@ -122,6 +125,36 @@ class TracedAdapter(SchemaAdapter):
         if isinstance(outcome, Result):
             return self.tracer.end_operation(span, outcome)
         return self._await_outcome(span, outcome)
+
+    def subscribe_document(self, document: Document, arguments: SubscriptionArguments) -> Stream:
+        """Return the stream of a subscription, with a span for each event.
+
+        One span for the whole stream would be exported at its end only, hours later perhaps.
+        """
+        if document.kind == "subscription":
+            run_in = partial(self._run_event, document, arguments.run_in)
+            arguments = arguments._replace(run_in=run_in)
+        return super().subscribe_document(document, arguments)
+
+    async def _run_event(
+        self, document: Document, run_in: Runner | None, execute: Callable[[], Outcome]
+    ) -> Outcome:
+        """Execute an event within a span, in a thread if the server does so."""
+        span = self.tracer.begin_operation(document)
+
+        def execute_in_span() -> Outcome:
+            with self.tracer.use(span):
+                return execute()
+
+        try:
+            outcome = execute_in_span() if run_in is None else await run_in(execute_in_span)
+            if isawaitable(outcome):
+                with self.tracer.use(span):
+                    outcome = await outcome
+        except BaseException:
+            span.end()
+            raise
+        return self.tracer.end_operation(span, outcome)
 
     async def _await_outcome(self, span: Value, pending: Awaitable[Result]) -> Result:
         try:

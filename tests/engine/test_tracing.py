@@ -113,6 +113,69 @@ def test_subscriptions_work_on_a_traced_schema(schema, exported):
     assert [it["n"] for it in traced.subscribe("subscription { n }")] == [1, 2]
 
 
+@pytest.mark.parametrize("place", ["process", "server"])
+def test_each_event_of_a_subscription_has_a_span(exported, place):
+    """In this process and on a server, whose plain resolvers run in threads."""
+    provider, exporter = exported
+
+    async def items(*_):
+        for number in (1, 0):
+            yield {"item": {"a": number}}
+
+    def divide(root, *_):
+        return str(1 / root["a"])
+
+    sdl = f"{SDL} extend type Subscription {{ item: Item }}"
+    resolvers = {"Item": {"b": divide}, "Subscription": {"item": items}}
+    traced = Schema(sdl, resolvers).with_tracing(provider)
+    text = "subscription Watch { item { b } }"
+    if place == "process":
+        results = list(traced.subscribe(text))
+    else:
+        with serve(traced, port=0) as server, Client(server.url) as client:
+            results = list(client.subscribe(text))
+    assert [it.data for it in results] == [{"item": {"b": "1.0"}}, {"item": {"b": None}}]
+    spans = exporter.get_finished_spans()
+    events = [span for span in spans if span.name == "subscription"]
+    attributes = {"graphql.operation.type": "subscription", "graphql.operation.name": "Watch"}
+    assert [dict(span.attributes) for span in events] == [
+        attributes,
+        attributes | {"graphql.error.count": 1},
+    ]
+    assert [span.parent for span in events] == [None, None]
+    inner = [span for span in spans if span.name == "graphql.resolve Item.b"]
+    assert [span.parent.span_id for span in inner] == [it.context.span_id for it in events]
+
+
+def test_a_subscription_that_is_left_ends_its_spans(exported):
+    """Also in the middle of an event."""
+    provider, exporter = exported
+    entered = asyncio.Event()
+
+    async def wait(*_):
+        entered.set()
+        await asyncio.Event().wait()
+
+    async def items(*_):
+        yield {"item": {}}
+
+    sdl = f"{SDL} extend type Subscription {{ item: Item }}"
+    resolvers = {"Item": {"b": wait}, "Subscription": {"item": items}}
+    traced = Schema(sdl, resolvers).with_tracing(provider)
+
+    async def leave():
+        stream = traced.subscribe("subscription { item { b } }")
+        step = asyncio.ensure_future(anext(stream))
+        await entered.wait()
+        step.cancel()
+        await asyncio.wait([step])
+        await stream.aclose()
+
+    asyncio.run(leave())
+    names = [span.name for span in exporter.get_finished_spans()]
+    assert names[-2:] == ["graphql.resolve Item.b", "subscription"]
+
+
 def test_strawberry_schemas_are_traced_unless_it_executes_them(exported):
     """The error names its own extension."""
 

@@ -38,6 +38,7 @@ __all__ = [
     "add_target_hint",
     "check_json",
     "check_keywords",
+    "check_names",
     "check_options",
     "is_asgi_app",
     "prepare_files",

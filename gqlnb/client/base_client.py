@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack, overload
 
 from gqlnb.client import connections
 from gqlnb.client.arguments import check_keywords, check_options
+from gqlnb.client.call_options import apply_call_options, split_call_options
 from gqlnb.client.endpoint import (
     DEFAULT_TIMEOUT,
     EndpointOptions,
@@ -49,13 +50,22 @@ if TYPE_CHECKING:
     from gqlnb.limits import Limits
     from gqlnb.tokens import Token, TokenHolder
 
-__all__ = ["BaseClient"]
+__all__ = ["BaseClient", "ClientParts"]
 
 
 class StorageOptions(RecordingOptions, total=False):
     """Keyword arguments of a client: a recording, and how answers are remembered."""
 
     cache: object
+
+
+class ClientParts(NamedTuple):
+    """The parts of a client that send the requests of a call."""
+
+    endpoint: Endpoint
+    sender: RequestSender
+    preparer: RequestPreparer
+    pager: Pager
 
 
 class BaseClient:
@@ -364,12 +374,52 @@ class BaseClient:
             warnings.warn(warning, stacklevel=2)
         return harvested
 
+    def _select_parts(self, options: Mapping[str, Any]) -> tuple[ClientParts, dict[str, Any]]:
+        """Select the parts of the client for one call.
+
+        Parameters
+        ----------
+        options
+            The keyword arguments of the call.
+
+        Returns
+        -------
+        (ClientParts, dict)
+            With headers, extensions or a timeout, parts of their own, which share schema,
+            connections, parsed documents and rate limits with the client; and the other options.
+        """
+        given, others = split_call_options(options)
+        if not given:
+            return ClientParts(self._endpoint, self._sender, self._preparer, self._pager), others
+        endpoint = apply_call_options(self._endpoint, given)
+        limiter = self._rate_limiter
+        # A budget belongs to a token: another one has another queue.
+        if endpoint.credentials.tokens != self._endpoint.credentials.tokens:
+            queue = get_queue(endpoint.transport)
+            limiter = RateLimiter(queue, endpoint.source, endpoint.limits.wait)
+        sender = self._sender.with_endpoint(endpoint, limiter)
+        preparer = self._preparer.with_endpoint(endpoint)
+        pager = Pager(
+            endpoint, preparer, sender, self._schema_store, limiter, self._pager.unfinished
+        )
+        return ClientParts(endpoint, sender, preparer, pager), others
+
     def close(self) -> None:
         """Close the connections that are kept alive; the client opens new ones when used again."""
         self._endpoint.transport.close()
         self._preparer.suspend()
         if self._endpoint.options.recording is not None:
             self._endpoint.options.recording.close()
+
+    async def aclose(self) -> None:
+        """Asynchronous version of :meth:`close`, for ``contextlib.aclosing`` and ``async with``."""
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
 
     def __enter__(self) -> Self:
         return self

@@ -65,7 +65,7 @@ class BatchClient(BaseClient):
             Texts, or pairs of a text and its variables. They are taken from their iterable as
             others end, so that a generator may make them meanwhile.
         concurrency
-            Largest number of documents at once, 1 to 32. An endpoint gets at most six requests at
+            Largest number of documents at once, 1 to 256. An endpoint gets at most six requests at
             once, and fewer if it has rate limits: requests wait for their turn as pages do, so
             that a budget is not exceeded; GitHub gets one at a time.
         return_errors
@@ -184,7 +184,8 @@ class BatchClient(BaseClient):
             list: 1,000 rows of an insert; the frame then has the columns ``first_row`` and
             ``last_row``. ``resume``, the frame or the error of an earlier call with the same
             inputs: those without an answer are sent. ``path``, ``short``, ``explode`` and
-            ``strict``, as for :meth:`Result.frame`.
+            ``strict``, as for :meth:`Result.frame`. ``headers``, ``extensions`` and ``timeout``, as
+            for :meth:`Client.execute`.
 
         Returns
         -------
@@ -286,6 +287,7 @@ class BatchClient(BaseClient):
         options: Mapping[str, Any],
     ) -> tuple[InputMap, int]:
         """Prepare the requests of all inputs, before one is sent; with the number at once."""
+        parts, options = self._select_parts(options)
         check_names("map", options, MAP_OPTIONS)
         self._schema_store.load_for_paging()  # the dtypes of all answers are the same
         document = self.parse_document(text, operation)
@@ -298,10 +300,10 @@ class BatchClient(BaseClient):
         constants = variables or {}
         rows = read_inputs(inputs, document, constants, options.get("batch_size"))
         shape = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
-        run = InputMap(document, rows, shape, options.get("resume"), self._rate_limiter)
+        run = InputMap(document, rows, shape, options.get("resume"), parts.sender)
         for number, values in enumerate(rows.variables):
             try:
-                prepared = self._preparer.prepare(document, {**constants, **values})
+                prepared = parts.preparer.prepare(document, {**constants, **values})
                 if self._local_schema is not None:  # where the engine does it, later
                     check_variables(document, dict(prepared.request.variables or {}))
                 run.prepared.append(prepared)
@@ -318,11 +320,11 @@ class BatchClient(BaseClient):
         outcome: BatchOutcome
         try:
             if self._local_schema is None:
-                outcome = await self._sender.asend(prepared, queued=True)
+                outcome = await run.sender.asend(prepared, queued=True)
             elif aside:
-                outcome = await background.run_in_thread(partial(self._sender.send, prepared))
+                outcome = await background.run_in_thread(partial(run.sender.send, prepared))
             else:
-                outcome = await self._sender.asend(prepared)
+                outcome = await run.sender.asend(prepared)
         except GqlnbError as error:
             outcome = error
         run.record(at, outcome)

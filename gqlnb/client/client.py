@@ -8,8 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from gqlnb.client import connections
-from gqlnb.client.arguments import check_keywords
+from gqlnb.client.arguments import check_keywords, check_names
 from gqlnb.client.batch_client import BatchClient
+from gqlnb.client.call_options import CALL_OPTIONS, split_call_options
 from gqlnb.client.endpoint import is_connection_name
 from gqlnb.client.gql_interop import make_gql_transport
 from gqlnb.client.paging.options import check_options as check_paging_options
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gqlnb.client.base_client import ClientParts
+    from gqlnb.client.call_options import CallOptions
     from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
     from gqlnb.client.paging.options import FrameOptions, PagingOptions
     from gqlnb.client.progress import ShowProgress
@@ -135,6 +138,7 @@ class Client(BatchClient):
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
+        **options: Unpack[CallOptions],
     ) -> Result:
         """Execute an operation and return its result.
 
@@ -153,6 +157,10 @@ class Client(BatchClient):
             other undeclared names are left out.
         operation
             The name of the operation to run; None where there is only one.
+        **options
+            For this call alone: ``headers``, as for :class:`Client`, in the place of those with the
+            same name, ``Authorization`` of the token; ``extensions``, a mapping of JSON values,
+            which a recording does not tell apart; ``timeout`` in seconds.
 
         Returns
         -------
@@ -171,7 +179,8 @@ class Client(BatchClient):
             limits whose wait is within `limits`. Nothing is sent before the time that an endpoint
             named for its limit, to this client or another one with the same token.
         """
-        return self._sender.send(self._preparer.prepare(text, variables, operation))
+        parts = self._select_call_parts("execute", options)
+        return parts.sender.send(parts.preparer.prepare(text, variables, operation))
 
     async def aexecute(
         self,
@@ -179,12 +188,13 @@ class Client(BatchClient):
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
+        **options: Unpack[CallOptions],
     ) -> Result:
         """Asynchronous version of :meth:`execute`.
 
         Parameters
         ----------
-        text, variables, operation
+        text, variables, operation, **options
             As for :meth:`execute`.
 
         Returns
@@ -197,7 +207,13 @@ class Client(BatchClient):
         QueryError, TransportError, AuthError, RateLimited, AnswerError
             As for :meth:`execute`.
         """
-        return await self._sender.asend(await self._preparer.aprepare(text, variables, operation))
+        parts = self._select_call_parts("aexecute", options)
+        return await parts.sender.asend(await parts.preparer.aprepare(text, variables, operation))
+
+    def _select_call_parts(self, function: str, options: Mapping[str, Any]) -> ClientParts:
+        """Return the parts for a call of a method that has no other options."""
+        check_names(function, options, CALL_OPTIONS)
+        return self._select_parts(options)[0]
 
     def _execute_in_turn(
         self,
@@ -241,7 +257,8 @@ class Client(BatchClient):
             in it (the result is complete only if the first pages of the others are all of theirs;
             a frame of the list does not depend on them); ``page_size``, the items of a page (the
             text's by default, else 100); ``max_results``, the most items of an outermost list;
-            ``max_requests``.
+            ``max_requests``; ``headers``, ``extensions`` and ``timeout`` as for :meth:`execute`.
+            :meth:`resume` takes these again.
 
         Returns
         -------
@@ -272,8 +289,9 @@ class Client(BatchClient):
 
         Ends at a cursor that is repeated or missing, and after five pages without new items.
         """
-        crawler = self._pager.start_crawler(text, variables, operation, options, keep=False)
-        return self._pager.iterate_pages(crawler, Progress(progress))
+        parts, bounds = self._select_parts(options)
+        crawler = parts.pager.start_crawler(text, variables, operation, bounds, keep=False)
+        return parts.pager.iterate_pages(crawler, Progress(progress))
 
     def apages(
         self,
@@ -301,9 +319,11 @@ class Client(BatchClient):
         QueryError, OptionError, GqlnbError
             As for :meth:`pages`.
         """
-        check_paging_options(options)
-        start = partial(self._pager.start_crawler, text, variables, operation, options, keep=False)
-        return self._pager.aiterate_pages(start, Progress(progress))
+        parts, bounds = self._select_parts(options)
+        check_paging_options(bounds)
+        pager = parts.pager
+        start = partial(pager.start_crawler, text, variables, operation, bounds, keep=False)
+        return pager.aiterate_pages(start, Progress(progress))
 
     def execute_all(
         self,
@@ -356,8 +376,9 @@ class Client(BatchClient):
         >>> gqlnb.connect("demo").execute_all(text, page_size=5).report.requests
         3
         """
-        crawler = self._pager.start_crawler(text, variables, operation, options)
-        return warn_incomplete(self._pager.run_crawler(crawler, progress), 2)
+        parts, bounds = self._select_parts(options)
+        crawler = parts.pager.start_crawler(text, variables, operation, bounds)
+        return warn_incomplete(parts.pager.run_crawler(crawler, progress), 2)
 
     async def aexecute_all(
         self,
@@ -385,11 +406,11 @@ class Client(BatchClient):
         QueryError, OptionError, GqlnbError
             As for :meth:`execute_all`.
         """
-        check_paging_options(options)
-        crawler = await asyncio.to_thread(
-            self._pager.start_crawler, text, variables, operation, options
-        )
-        return warn_incomplete(await self._pager.arun_crawler(crawler, progress), 2)
+        parts, bounds = self._select_parts(options)
+        check_paging_options(bounds)
+        pager = parts.pager
+        crawler = await asyncio.to_thread(pager.start_crawler, text, variables, operation, bounds)
+        return warn_incomplete(await pager.arun_crawler(crawler, progress), 2)
 
     def _collect_pages(
         self,
@@ -400,9 +421,10 @@ class Client(BatchClient):
         **options: Unpack[PagingOptions],
     ) -> Result:
         """Return the result of :meth:`execute_all` without a warning; for callers that show it."""
-        crawler = self._pager.start_crawler(text, variables, operation, options)
-        result = self._pager.run_crawler(crawler, "auto")
-        self._pager.keep_unfinished(crawler)
+        parts, bounds = self._select_parts(options)
+        crawler = parts.pager.start_crawler(text, variables, operation, bounds)
+        result = parts.pager.run_crawler(crawler, "auto")
+        parts.pager.keep_unfinished(crawler)
         return result
 
     def resume(
@@ -411,6 +433,7 @@ class Client(BatchClient):
         *,
         max_requests: int | None = None,
         progress: ShowProgress = "auto",
+        **options: Unpack[CallOptions],
     ) -> Result:
         """Continue paging that failed or was interrupted, and return the whole result.
 
@@ -423,6 +446,8 @@ class Client(BatchClient):
             Most further requests.
         progress
             As for :meth:`pages`.
+        **options
+            ``headers``, ``extensions`` and ``timeout`` as for :meth:`execute`.
 
         Returns
         -------
@@ -437,9 +462,9 @@ class Client(BatchClient):
         GqlnbError
             If a page fails again.
         """
-        return warn_incomplete(
-            self._pager.run_crawler(self._pager.reopen_crawler(failure, max_requests), progress), 2
-        )
+        pager = self._select_call_parts("resume", options).pager
+        crawler = pager.reopen_crawler(failure, max_requests)
+        return warn_incomplete(pager.run_crawler(crawler, progress), 2)
 
     async def aresume(
         self,
@@ -447,12 +472,13 @@ class Client(BatchClient):
         *,
         max_requests: int | None = None,
         progress: ShowProgress = "auto",
+        **options: Unpack[CallOptions],
     ) -> Result:
         """Asynchronous version of :meth:`resume`.
 
         Parameters
         ----------
-        failure, max_requests, progress
+        failure, max_requests, progress, **options
             As for :meth:`resume`.
 
         Returns
@@ -465,8 +491,9 @@ class Client(BatchClient):
         QueryError, GqlnbError
             As for :meth:`resume`.
         """
-        crawler = self._pager.reopen_crawler(failure, max_requests)
-        return warn_incomplete(await self._pager.arun_crawler(crawler, progress), 2)
+        pager = self._select_call_parts("aresume", options).pager
+        crawler = pager.reopen_crawler(failure, max_requests)
+        return warn_incomplete(await pager.arun_crawler(crawler, progress), 2)
 
     def frame(
         self,
@@ -490,7 +517,8 @@ class Client(BatchClient):
             ``"all"`` for all pages, as of :meth:`execute_all`; None for the first ones.
         **options
             ``short``, ``explode`` and ``strict`` of :meth:`Result.frame`; any option of
-            :meth:`execute_all` requests all pages.
+            :meth:`execute_all` requests all pages; and ``headers``, ``extensions`` and ``timeout``
+            as for :meth:`execute`.
 
         Returns
         -------
@@ -507,16 +535,18 @@ class Client(BatchClient):
             As of :meth:`execute`, :meth:`execute_all` and :meth:`Result.frame`. The answer, or the
             pages received, are in ``.result``.
         """
-        bounds: Any = {name: it for name, it in options.items() if name not in FRAME_OPTIONS}
+        call, others = split_call_options(options)
+        bounds: Any = {name: it for name, it in others.items() if name not in FRAME_OPTIONS}
         shape: Any = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
         if pages not in (None, "all"):
             shown = sanitize_text(repr(pages), 40)
             msg = f"pages= must be 'all' or None (first page only), got {shown}."
             raise OptionError(msg)
         if pages is None and not bounds:
-            result = self.execute(text, variables, operation=operation)
+            result = self.execute(text, variables, operation=operation, **call)
         else:
-            result = self._collect_pages(text, variables, operation=operation, path=path, **bounds)
+            bounds |= {"path": path, **call}
+            result = self._collect_pages(text, variables, operation=operation, **bounds)
         try:
             return build_frame(result, path, 1, **shape)
         except GqlnbError as error:
@@ -534,6 +564,7 @@ class Client(BatchClient):
         transport: StreamKind | None = None,
         reconnect: int = DEFAULT_RECONNECTS,
         init: ConnectionInit = None,
+        **options: Unpack[CallOptions],
     ) -> Subscription:
         """Subscribe, and return the stream of Results, one for each event.
 
@@ -555,6 +586,8 @@ class Client(BatchClient):
             The payload of ``connection_init``, for services that read a token there: True for the
             client's token and headers; a mapping, with Tokens or ``"env:NAME"`` in it, for other
             payloads. Token and headers are in the handshake in any case.
+        **options
+            ``headers``, ``extensions`` and ``timeout`` as for :meth:`execute`.
 
         Returns
         -------
@@ -591,12 +624,13 @@ class Client(BatchClient):
         >>> [event["countdown"] for event in events]
         [3, 2, 1]
         """
+        parts = self._select_call_parts("subscribe", options)
         return open_subscription(
-            self._preparer.prepare(text, variables, operation),
+            parts.preparer.prepare(text, variables, operation),
             kind=transport,
             reconnect=reconnect,
             init=init,
-            timeout=float(self._endpoint.options.timeout),
+            timeout=float(parts.endpoint.options.timeout),
         )
 
     @hide_locals
@@ -609,12 +643,13 @@ class Client(BatchClient):
         transport: StreamKind | None = None,
         reconnect: int = DEFAULT_RECONNECTS,
         init: ConnectionInit = None,
+        **options: Unpack[CallOptions],
     ) -> Subscription:
         """Return the same stream as :meth:`subscribe`, for ``async for`` on the running loop.
 
         Parameters
         ----------
-        text, variables, operation, transport, reconnect, init
+        text, variables, operation, transport, reconnect, init, **options
             As for :meth:`subscribe`.
 
         Returns
@@ -634,6 +669,7 @@ class Client(BatchClient):
             transport=transport,
             reconnect=reconnect,
             init=init,
+            **options,
         )
 
     def as_gql(self, *, asynchronous: bool = False) -> GqlTransport | AsyncGqlTransport:

@@ -22,6 +22,8 @@ from gqlnb.limits import Limits
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gqlnb.client.credentials import Credentials
     from gqlnb.client.recording.session import Recording
     from gqlnb.client.response_cache import CachePolicy
@@ -58,6 +60,8 @@ class EndpointOptions:
         As for :class:`gqlnb.Client`.
     cache
         How answers are remembered; None for not at all.
+    extensions
+        The extensions of the requests of one call.
     """
 
     credentials: Credentials
@@ -67,6 +71,7 @@ class EndpointOptions:
     explicit_limits: Limits | None = None
     verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None
     cache: CachePolicy | None = None
+    extensions: Mapping[str, Any] | None = None
 
     @property
     def limits(self) -> Limits:

@@ -69,7 +69,7 @@ MAX_REDIRECTS = 5
 CONNECT_SECONDS = 10.0  # seconds for TCP and TLS handshakes
 DEFAULT_CAP = 64 * MIB  # bytes of a response, compressed and decompressed
 CHUNK_BYTES = 1 << 18  # bytes read at a time
-MAX_CONNECTIONS = 32  # connections kept alive, and threads of `asend`
+MAX_CONNECTIONS = 256  # connections kept alive, and threads of `asend`
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 NO_RETRIES = Retry(total=False, redirect=False)  # `RetryLoop` retries
 
@@ -93,6 +93,61 @@ class Route(NamedTuple):
     pool: HTTPConnectionPool
     uses_absolute_target: bool
     process: int
+
+
+class HttpConnections:
+    """The connections and threads of a transport, opened when they are first needed.
+
+    Parameters
+    ----------
+    url
+        The endpoint.
+    verify
+        As for :class:`HttpTransport`.
+    """
+
+    def __init__(self, url: str, *, verify: bool | str | ssl.SSLContext) -> None:
+        self._url, self._verify = url, verify
+        self._current_route: Route | None = None
+        self._threads: ThreadPoolExecutor | None = None
+        self._threads_process = 0  # the process that has the threads
+        self._lock = threading.Lock()
+
+    def get_route(self) -> Route:
+        """Return the route to the endpoint."""
+        # Without the lock in the usual case; a forked child opens connections of its own.
+        route = self._current_route
+        if route is not None and route.process == os.getpid():
+            return route
+        with self._lock:
+            if self._current_route is None or self._current_route.process != os.getpid():
+                self._current_route = open_route(self._url, verify=self._verify)
+            return self._current_route
+
+    def get_executor(self) -> ThreadPoolExecutor:
+        """Return the threads in which asynchronous calls send."""
+        with self._lock:
+            if self._threads is None or self._is_forked():
+                # Threads of its own: those of `asyncio.to_thread` are at most the number of
+                # processors and four, and requests that wait would occupy them for the whole
+                # notebook. They start as they are needed.
+                self._threads = ThreadPoolExecutor(MAX_CONNECTIONS, thread_name_prefix="gqlnb-http")
+                self._threads_process = os.getpid()
+            return self._threads
+
+    def close(self) -> None:
+        """Close the connections that are kept alive."""
+        with self._lock:
+            route, self._current_route = self._current_route, None
+            threads, self._threads = self._threads, None
+        if route is not None and route.process == os.getpid():
+            route.adapter.close()
+        if threads is not None and not self._is_forked():
+            threads.shutdown(wait=False)
+
+    def _is_forked(self) -> bool:
+        """Return whether the threads belong to the parent of a forked process."""
+        return self._threads_process != os.getpid()
 
 
 class HttpTransport:
@@ -134,10 +189,8 @@ class HttpTransport:
         self.verify = verify
         self.stream_kind: str | None = None  # "ws" or "sse", once known
         self.speaks_legacy = False  # over WebSockets, the older subprotocol alone
-        self._current_route: Route | None = None
-        self._threads: ThreadPoolExecutor | None = None
-        self._threads_process = 0  # the process that has the threads
-        self._lock = threading.Lock()
+        # Shared with the copies of this transport that have other headers for one call.
+        self._connections = HttpConnections(url, verify=verify)
 
     def send(self, request: Request) -> Response:
         """Send a request and wait for the response.
@@ -161,7 +214,7 @@ class HttpTransport:
         loop = asyncio.get_running_loop()
         try:
             outcome = await loop.run_in_executor(
-                self._get_executor(), self._try_send, request, call
+                self._connections.get_executor(), self._try_send, request, call
             )
         except asyncio.CancelledError:
             call.cancel()
@@ -172,13 +225,7 @@ class HttpTransport:
 
     def close(self) -> None:
         """Close the connections that are kept alive; sending afterwards opens new ones."""
-        with self._lock:
-            route, self._current_route = self._current_route, None
-            threads, self._threads = self._threads, None
-        if route is not None and route.process == os.getpid():
-            route.adapter.close()
-        if threads is not None and not self._is_forked():
-            threads.shutdown(wait=False)
+        self._connections.close()
 
     def _try_send(self, request: Request, call: Call) -> Response | BaseException:
         """Return the response, or the exception to raise."""
@@ -254,7 +301,7 @@ class HttpTransport:
         self, url: str, body: Body, call: Call, headers: Mapping[str, str] = NO_HEADERS
     ) -> BaseHTTPResponse:
         """Send a request within ``with call``; return its response, of which the head was read."""
-        route = self._get_route()
+        route = self._connections.get_route()
         # The pool alone, without a Session of requests, which would keep cookies, read ~/.netrc and
         # send the token along with redirects.
         return route.pool.urlopen(
@@ -322,30 +369,6 @@ class HttpTransport:
         if is_login_path(location):
             msg += " It looks like a login page: the endpoint may want a token."
         raise TransportError(msg, status=response.status)
-
-    def _get_route(self) -> Route:
-        # Without the lock in the usual case; a forked child opens connections of its own.
-        route = self._current_route
-        if route is not None and route.process == os.getpid():
-            return route
-        with self._lock:
-            if self._current_route is None or self._current_route.process != os.getpid():
-                self._current_route = open_route(self.url, verify=self.verify)
-            return self._current_route
-
-    def _get_executor(self) -> ThreadPoolExecutor:
-        with self._lock:
-            if self._threads is None or self._is_forked():
-                # Threads of its own: those of `asyncio.to_thread` are at most the number of
-                # processors and four, and requests that wait would occupy them for the whole
-                # notebook.
-                self._threads = ThreadPoolExecutor(MAX_CONNECTIONS, thread_name_prefix="gqlnb-http")
-                self._threads_process = os.getpid()
-            return self._threads
-
-    def _is_forked(self) -> bool:
-        """Return whether the threads belong to the parent of a forked process."""
-        return self._threads_process != os.getpid()
 
     def _explain_error(self, error: Exception, call: Call) -> str:
         host = urlsplit(self.url).hostname or ""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from graphql import ListTypeNode, NonNullTypeNode, TypeNode
 
+from gqlnb.client.call_options import CallOptions
 from gqlnb.document.document import format_variable_type
 from gqlnb.document.input_records import (
     is_unread_table,
@@ -30,8 +31,7 @@ from gqlnb.result.result import Result
 if TYPE_CHECKING:
     from gqlnb.client.batches import BatchOutcome
     from gqlnb.client.progress import Progress
-    from gqlnb.client.rate_limiter import RateLimiter
-    from gqlnb.client.request_sender import PreparedRequest
+    from gqlnb.client.request_sender import PreparedRequest, RequestSender
     from gqlnb.document.document import Document
     from gqlnb.result.mapped_frame import MappedFrame
 
@@ -47,7 +47,7 @@ TAKES = (
 )
 
 
-class MapOptions(TypedDict, total=False):
+class MapOptions(CallOptions, total=False):
     """Further options of :meth:`gqlnb.Client.map`, as keyword arguments.
 
     Attributes
@@ -97,8 +97,8 @@ class InputMap:
         The options of the frame.
     resume
         A frame or an error of an earlier call; None for none.
-    limiter
-        The rate limiter, for the remaining budget beside the progress.
+    sender
+        Sends the requests.
 
     Attributes
     ----------
@@ -112,12 +112,12 @@ class InputMap:
         rows: InputRows,
         shape: Mapping[str, Any],
         resume: object,
-        limiter: RateLimiter,
+        sender: RequestSender,
     ) -> None:
         self.prepared: list[PreparedRequest] = []
         self._document, self._rows, self._shape = document, rows, shape
         self._outcomes = read_outcomes(resume, len(rows.variables))
-        self._limiter = limiter
+        self.sender = sender
         self._failures = 0  # transport errors since the last answer
         self._fatal: GqlnbError | None = None
 
@@ -141,7 +141,7 @@ class InputMap:
     def report(self, progress: Progress) -> bool:
         """Report the number of inputs with an outcome; return whether to go on."""
         done = len(self._outcomes) - self._outcomes.count(None)
-        return progress(done, len(self._outcomes), done, self._limiter.budget)
+        return progress(done, len(self._outcomes), done, self.sender.limiter.budget)
 
     def start(self, at: int) -> PreparedRequest:
         """Return the request of an input that is about to be sent."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from copy import copy
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -60,6 +61,12 @@ class RequestPreparer:
         # Caches of the client, not of the module: a document keeps its schema alive.
         self._parse_cached = lru_cache(MAX_DOCUMENTS)(parse_text)
         self._get_decoders = lru_cache(MAX_DOCUMENTS)(DecoderSelector)
+
+    def with_endpoint(self, endpoint: Endpoint) -> RequestPreparer:
+        """Return a preparer of one call, which shares the parsed documents."""
+        derived = copy(self)
+        derived._endpoint = endpoint  # noqa: SLF001 - the same class
+        return derived
 
     def suspend(self) -> None:
         """Load no schema for earlier results, until the next request is prepared."""
@@ -172,10 +179,14 @@ class RequestPreparer:
             variables=values,
             learn=self._find_schema_later if learns else None,
         )
-        request = Request(document.text, values, operation, document)
+        extensions = endpoint.options.extensions
+        request = Request(document.text, values, operation, document, extensions=extensions)
         is_direct = transport is endpoint.transport
         cached = None
-        if is_direct and (policy := get_active_policy(endpoint.options.cache)) is not None:
+        # With extensions an endpoint may answer in another way, so nothing is remembered.
+        is_repeatable = is_direct and not extensions
+        policy = get_active_policy(endpoint.options.cache) if is_repeatable else None
+        if policy is not None:
             cached = prepare_cached_request(policy, transport, endpoint.credentials, request)
         return PreparedRequest(request, context, transport, is_direct, cached)
 

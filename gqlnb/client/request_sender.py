@@ -77,8 +77,14 @@ class RequestSender:
     """
 
     def __init__(self, endpoint: Endpoint, limiter: RateLimiter) -> None:
-        self._endpoint, self._limiter = endpoint, limiter
+        self._endpoint, self.limiter = endpoint, limiter
         self._shown_warnings: set[str] = set()
+
+    def with_endpoint(self, endpoint: Endpoint, limiter: RateLimiter) -> RequestSender:
+        """Return a sender of one call, which repeats none of the warnings of this one."""
+        derived = RequestSender(endpoint, limiter)
+        derived._shown_warnings = self._shown_warnings
+        return derived
 
     def send(
         self,
@@ -173,7 +179,7 @@ class RequestSender:
         )
         if not queued:
             return loop, nullcontext
-        return loop, partial(self._limiter.queue_request, wait=inf if wait is None else wait)
+        return loop, partial(self.limiter.queue_request, wait=inf if wait is None else wait)
 
     def send_once(
         self,
@@ -186,7 +192,7 @@ class RequestSender:
         outcome: Outcome | None = None
         try:
             if prepared.is_direct:
-                self._limiter.check_wait()
+                self.limiter.check_wait()
             # The response gets no name here: a traceback may show the locals of this frame.
             outcome = parse_response(
                 prepared.transport.send(replace(prepared.request, deadline=deadline)),
@@ -197,7 +203,7 @@ class RequestSender:
         finally:  # also after an interrupt: the request was sent and may have cost points
             if on_attempt is not None:
                 on_attempt(outcome, monotonic() - started)
-        return self._limiter.record_outcome(outcome, monotonic() - started)
+        return self.limiter.record_outcome(outcome, monotonic() - started)
 
     async def asend_once(
         self,
@@ -210,7 +216,7 @@ class RequestSender:
         outcome: Outcome | None = None
         try:
             if prepared.is_direct:
-                self._limiter.check_wait()
+                self.limiter.check_wait()
             outcome = parse_response(
                 await prepared.transport.asend(replace(prepared.request, deadline=deadline)),
                 replace(prepared.context, now=time.time()),
@@ -220,7 +226,7 @@ class RequestSender:
         finally:
             if on_attempt is not None:
                 on_attempt(outcome, monotonic() - started)
-        return self._limiter.record_outcome(outcome, monotonic() - started)
+        return self.limiter.record_outcome(outcome, monotonic() - started)
 
 
 def find_cached(

@@ -86,6 +86,8 @@ class Request:
         That context.
     raw
         The JSON body it was parsed from; empty where there is none.
+    extensions
+        The member ``extensions`` to send. A server keeps no others than `query_hash`.
     deadline
         Time, on the clock of :func:`time.monotonic`, by which the response must be complete; None
         for the transport's own timeout. It is not sent.
@@ -101,6 +103,7 @@ class Request:
     context: object = field(default=None, repr=False, compare=False)
     raw: bytes = field(default=b"", repr=False, compare=False)
     deadline: float | None = None
+    extensions: Mapping[str, Any] | None = None
 
     def encode(self) -> bytes:
         """Return the JSON body of a POST; members that are None are left out.
@@ -115,6 +118,8 @@ class Request:
             members["variables"] = dict(self.variables)
         if self.operation_name is not None:
             members["operationName"] = self.operation_name
+        if self.extensions:
+            members["extensions"] = dict(self.extensions)
         return dump_json(members)
 
 

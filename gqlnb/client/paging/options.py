@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
+from gqlnb.client.call_options import CallOptions
 from gqlnb.errors import OptionError, sanitize_text
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class PagingBounds(TypedDict, total=False):
     max_requests: int | None
 
 
-class PagingOptions(PagingBounds, total=False):
-    """The options of paging, as keyword arguments.
+class PagingOptions(PagingBounds, CallOptions, total=False):
+    """The options of paging and of every call, as keyword arguments.
 
     Attributes
     ----------
@@ -46,8 +47,8 @@ class PagingOptions(PagingBounds, total=False):
     path: str | None
 
 
-class FrameOptions(PagingBounds, total=False):
-    """The limits of paging and the options of a frame, as keyword arguments.
+class FrameOptions(PagingBounds, CallOptions, total=False):
+    """The limits of paging, the options of a frame and of every call, as keyword arguments.
 
     Attributes
     ----------

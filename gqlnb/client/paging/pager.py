@@ -60,11 +60,13 @@ class Pager:
         sender: RequestSender,
         store: SchemaStore,
         limiter: RateLimiter,
+        unfinished: list[Crawler] | None = None,
     ) -> None:
         self._source = endpoint.source
         self._preparer, self._sender = preparer, sender
         self._schema_store, self._rate_limiter = store, limiter
-        self._unfinished: Crawler | None = None
+        # At most one: the last that can be resumed.
+        self.unfinished: list[Crawler] = [] if unfinished is None else unfinished
 
     @property
     def budget(self) -> Budget:
@@ -126,7 +128,11 @@ class Pager:
         OptionError
             If `max_requests` is invalid.
         """
-        crawler = self._unfinished if failure is None else getattr(failure, "_crawler", None)
+        crawler = (
+            next(iter(self.unfinished), None)
+            if failure is None
+            else getattr(failure, "_crawler", None)
+        )
         if not isinstance(crawler, Crawler) or not crawler.is_open:
             msg = "There is nothing to resume: no paging of this client failed or was interrupted."
             raise QueryError(msg)
@@ -180,7 +186,7 @@ class Pager:
 
     def keep_unfinished(self, crawler: Crawler) -> None:
         """Let ``resume()`` without a result continue this crawler, if it can continue."""
-        self._unfinished = crawler if crawler.is_open else None
+        self.unfinished[:] = [crawler] if crawler.is_open else []
 
     def _send_round(self, crawler: Crawler, requests: list[PageRequest], bar: Progress) -> None:
         """Send requests, as many at once as the rate limiter allows, and process the answers."""
@@ -245,7 +251,7 @@ class Pager:
             crawler.recall_requests()
             ended = FAILED if isinstance(error, GqlnbError) else INTERRUPTED
             attach_partial_result(error, crawler, ended)
-            self._unfinished = crawler
+            self.unfinished[:] = [crawler]
             raise
 
     # -- event loop

@@ -1,0 +1,115 @@
+"""Options of one call: headers, extensions and a timeout beside those of the client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from gqlnb.client.arguments import check_options
+from gqlnb.client.credentials import Credentials, bind_credentials, check_headers
+from gqlnb.client.gql_interop import GqlClientTransport
+from gqlnb.client.http_transport import HttpTransport
+from gqlnb.client.transports import AsgiTransport, InProcessTransport
+from gqlnb.document.json_codec import JSONError, dump_json
+from gqlnb.errors import OptionError, TargetError
+
+if TYPE_CHECKING:
+    from gqlnb.client.endpoint import Endpoint
+    from gqlnb.tokens import Token, TokenHolder
+
+__all__ = ["CALL_OPTIONS", "CallOptions", "apply_call_options", "split_call_options"]
+
+CALL_OPTIONS = ("headers", "extensions", "timeout")
+
+
+class CallOptions(TypedDict, total=False):
+    """Keyword arguments of one call.
+
+    Attributes
+    ----------
+    headers
+        Further headers of the requests of this call, as for :class:`gqlnb.Client`; they replace
+        those of the client with the same name, ``Authorization`` its token.
+    extensions
+        The member ``extensions`` of the requests: a mapping of JSON values.
+    timeout
+        Longest time for an answer in seconds, in the place of the client's.
+    """
+
+    headers: Mapping[str, str | Token | TokenHolder] | None
+    extensions: Mapping[str, Any] | None
+    timeout: float | None
+
+
+def split_call_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of a call that were given, and the other options."""
+    given = {name: it for name in CALL_OPTIONS if (it := options.get(name)) is not None}
+    return given, {name: it for name, it in options.items() if name not in CALL_OPTIONS}
+
+
+def apply_call_options(endpoint: Endpoint, options: Mapping[str, Any]) -> Endpoint:
+    """Return an endpoint for one call, which shares the connections of another one.
+
+    Parameters
+    ----------
+    endpoint
+        The endpoint of the client.
+    options
+        The options that were given, by name.
+
+    Raises
+    ------
+    OptionError
+        If the extensions are not a mapping of JSON values.
+    TargetError, AuthError
+        If a header or the timeout is not valid, or an option would have no effect.
+    """
+    transport, settings = endpoint.transport, endpoint.options
+    timeout = options.get("timeout", settings.timeout)
+    check_options(timeout, None, None)
+    extensions = check_extensions(options.get("extensions"))
+    given = check_headers(options.get("headers"))
+    if not isinstance(transport, (HttpTransport, AsgiTransport)):
+        unused = [name for name in ("headers", "extensions") if options.get(name)]
+        is_custom = not isinstance(transport, (InProcessTransport, GqlClientTransport))
+        if unused and not (is_custom and unused == ["extensions"]):
+            listed = " and ".join(f"{name}=" for name in unused)
+            msg = (
+                f"{listed} would have no effect: only requests over HTTP and to ASGI applications "
+                f"have them, and this client executes on {endpoint.source!r}. Leave them out."
+            )
+            raise TargetError(msg)
+        settings = replace(settings, timeout=timeout, extensions=extensions)
+        return replace(endpoint, options=settings)
+    credentials = settings.credentials
+    if given:
+        names = {name.lower() for name in given}
+        kept = {name: it for name, it in credentials.headers.items() if name.lower() not in names}
+        token = None if "authorization" in names else credentials.token
+        credentials = Credentials(token, {**kept, **given})
+        if isinstance(transport, HttpTransport):
+            bind_credentials(transport.url, credentials)
+    settings = replace(settings, credentials=credentials, timeout=timeout, extensions=extensions)
+    derived = copy(transport)  # it shares the connections
+    derived.credentials = credentials
+    if isinstance(derived, HttpTransport):
+        derived.timeout = float(timeout)
+    return replace(endpoint, transport=derived, options=settings)
+
+
+def check_extensions(extensions: object) -> dict[str, Any] | None:
+    """Return the extensions of a request; raise OptionError if they are not JSON values."""
+    if extensions is None:
+        return None
+    if not isinstance(extensions, Mapping):
+        msg = f"extensions= takes a mapping of JSON values, not a {type(extensions).__name__}."
+        raise OptionError(msg)
+    members = dict(extensions)
+    try:
+        dump_json(members)
+    except JSONError as error:
+        msg = f"extensions= takes a mapping of JSON values: {error}"
+        raise OptionError(msg) from None
+    return members

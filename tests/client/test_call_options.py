@@ -1,0 +1,222 @@
+"""Headers, extensions and a timeout of one call, and many asynchronous calls at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from aiohttp import web
+from graphql import build_schema, graphql_sync
+
+from gqlnb import (
+    AuthError,
+    Client,
+    GqlnbError,
+    OptionError,
+    TargetError,
+    Token,
+    TransportError,
+    reference_schema,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SDL = """
+type Query { hello: String rows(first: Int, after: String): RowConnection }
+type Subscription { ticks: Int }
+type RowConnection { nodes: [Row] pageInfo: PageInfo! totalCount: Int }
+type Row { id: ID! }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+"""
+SCHEMA = build_schema(SDL)
+ROOT = {
+    "hello": "world",
+    "rows": lambda _info, first=1, after=None: {
+        "nodes": [{"id": "2" if after else "1"}],
+        "pageInfo": {"hasNextPage": not after, "endCursor": "b" if after else "a"},
+        "totalCount": 2,
+    },
+}
+PAGES = (
+    "query ($first: Int, $after: String) { rows(first: $first, after: $after) { nodes { id } } }"
+)
+
+
+class Endpoint:
+    """An endpoint on aiohttp that keeps what it was sent, and answers when `together` wait."""
+
+    def __init__(self) -> None:
+        self.received: list[tuple[dict[str, str], dict[str, Any]]] = []
+        self.together = 1
+        self.url = ""
+        self._waiting = 0
+        self._all_here: asyncio.Event | None = None
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+
+    def __enter__(self) -> Endpoint:
+        self._thread.start()
+        assert self._started.wait(20)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stopped.set)
+        self._thread.join(20)
+
+    async def _serve(self) -> None:
+        self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
+        self._all_here = asyncio.Event()
+        app = web.Application()
+        app.router.add_post("/graphql", self._answer)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}/graphql"
+        self._started.set()
+        await self._stopped.wait()
+        await runner.cleanup()
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        self.received.append((dict(request.headers), body))
+        self._waiting += 1
+        if self._waiting >= self.together:
+            self._all_here.set()
+        await self._all_here.wait()
+        result = graphql_sync(SCHEMA, body["query"], ROOT, variable_values=body.get("variables"))
+        return web.json_response(result.formatted)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """Yield the endpoint."""
+    with Endpoint() as served:
+        yield served
+
+
+@pytest.fixture
+def client(endpoint: Endpoint) -> Iterator[Client]:
+    """Yield a client with headers of its own."""
+    headers = {"X-Team": "blue", "X-Trace": "none"}
+    with Client(endpoint.url, schema=SDL, headers=headers, token=Token("client-token-1")) as made:
+        yield made
+
+
+OPTIONS: dict[str, Any] = {
+    "headers": {"x-trace": "t1"},
+    "extensions": {"trace": {"id": 7}},
+    "timeout": 20,
+}
+CALLS = {
+    "execute": lambda client: client.execute("{ hello }", **OPTIONS),
+    "aexecute": lambda client: asyncio.run(client.aexecute("{ hello }", **OPTIONS)),
+    "execute_all": lambda client: client.execute_all(PAGES, **OPTIONS),
+    "aexecute_all": lambda client: asyncio.run(client.aexecute_all(PAGES, **OPTIONS)),
+    "pages": lambda client: list(client.pages(PAGES, **OPTIONS)),
+    "apages": lambda client: asyncio.run(collect(client.apages(PAGES, **OPTIONS))),
+    "frame": lambda client: client.frame("{ hello }", **OPTIONS),
+    "frame of all pages": lambda client: client.frame(PAGES, pages="all", **OPTIONS),
+    "map": lambda client: client.map(PAGES, [{"first": 1}, {"first": 2}], **OPTIONS),
+    "amap": lambda client: asyncio.run(client.amap(PAGES, [{"first": 1}, {"first": 2}], **OPTIONS)),
+}
+
+
+async def collect(pages: Any) -> list[Any]:
+    """Return the items of an asynchronous iterator."""
+    return [page async for page in pages]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_options_of_a_call_are_in_each_of_its_requests(
+    endpoint: Endpoint, client: Client, call: str
+) -> None:
+    """Beside the client's headers, in the place of those with the same name, and not afterwards."""
+    CALLS[call](client)
+    count = len(endpoint.received)
+    client.execute("{ hello }")
+    for headers, body in endpoint.received[:count]:
+        assert headers["X-Team"] == "blue"
+        assert [value for name, value in headers.items() if name.lower() == "x-trace"] == ["t1"]
+        assert headers["Authorization"] == "Bearer client-token-1"
+        assert body["extensions"] == {"trace": {"id": 7}}
+    headers, body = endpoint.received[count]
+    assert headers["X-Trace"] == "none"
+    assert "extensions" not in body
+
+
+def test_a_token_of_a_call_replaces_that_of_the_client(endpoint: Endpoint, client: Client) -> None:
+    """It is a secret like the client's: given as text it is refused."""
+    client.execute("{ hello }", headers={"Authorization": Token("of-this-call")})
+    assert endpoint.received[0][0]["Authorization"] == "Bearer of-this-call"
+    with pytest.raises(AuthError, match="secret given as text"):
+        client.execute("{ hello }", headers={"Authorization": "Bearer typed-in-here"})
+    assert len(endpoint.received) == 1
+
+
+def test_calls_with_options_share_the_connections(endpoint: Endpoint, client: Client) -> None:
+    """A thousand calls with headers of their own need one connection."""
+    connections = client._endpoint.transport._connections
+    for number in range(3):
+        client.execute("{ hello }", headers={"X-Trace": str(number)})
+    assert connections.get_route().pool.num_connections == 1
+
+
+def test_a_timeout_of_a_call_ends_it(endpoint: Endpoint, client: Client) -> None:
+    """The client's is a minute."""
+    endpoint.together = 2
+    with pytest.raises(TransportError, match=r"within 0\.2 s"):
+        client.execute("{ hello }", timeout=0.2)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "reason"),
+    [
+        ({"extensions": [1]}, OptionError, "mapping of JSON values, not a list"),
+        ({"extensions": {"a": {1}}}, OptionError, "mapping of JSON values: "),
+        ({"timeout": 0}, TargetError, "timeout= takes a number of seconds above 0"),
+        ({"headers": {"a b": "1"}}, TargetError, "invalid name"),
+        ({"header": {}}, OptionError, "Did you mean headers=?"),
+    ],
+)
+def test_wrong_options_are_refused_before_sending(
+    endpoint: Endpoint, client: Client, options: Any, error: type[Exception], reason: str
+) -> None:
+    """The message names the option."""
+    with pytest.raises(error, match=reason.replace("?", r"\?")):
+        client.execute("{ hello }", **options)
+    assert endpoint.received == []
+
+
+def test_a_schema_of_this_process_has_no_headers() -> None:
+    """They would have no effect; a timeout is accepted as it is for the client."""
+    client = Client(reference_schema())
+    with pytest.raises(TargetError, match="headers= and extensions= would have no effect"):
+        client.execute("{ hello }", headers={"X-Trace": "1"}, extensions={"a": 1})
+    assert client.execute("{ hello }", timeout=5).data == {"hello": "Hello world!"}
+
+
+def test_a_subscription_sends_its_headers(endpoint: Endpoint, client: Client) -> None:
+    """The endpoint answers it as if it were a query."""
+    events = client.subscribe("subscription { ticks }", transport="sse", reconnect=0, **OPTIONS)
+    with pytest.raises(GqlnbError):
+        next(iter(events))
+    headers, body = endpoint.received[-1]
+    assert {name.lower(): value for name, value in headers.items()}["x-trace"] == "t1"
+    assert body["extensions"] == {"trace": {"id": 7}}
+
+
+def test_256_asynchronous_calls_run_at_once(endpoint: Endpoint) -> None:
+    """The endpoint answers none before all have come."""
+    endpoint.together = 256
+
+    async def call_all() -> list[Any]:
+        async with Client(endpoint.url, schema=SDL) as client:
+            return await asyncio.gather(*(client.aexecute("{ hello }") for _ in range(256)))
+
+    results = asyncio.run(call_all())
+    assert [result.data for result in results] == [{"hello": "world"}] * 256

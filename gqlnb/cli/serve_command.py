@@ -19,6 +19,7 @@ from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.http.server_rules import Access
 from gqlnb.limits import Limits
 from gqlnb.server import background_server
+from gqlnb.server.deployment import DEPLOYMENT_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -62,6 +63,10 @@ def _negative_flag(name: str, about: str) -> Callable[[Command], Command]:
     metavar="NAME=VALUE",
     help="Change a limit, such as depth=30, or depth=off; may be repeated.",
 )
+@click.option("--path", metavar="PATH", help="Path of the endpoint, instead of /graphql.")
+@click.option("--uds", metavar="FILE", help="Listen on this Unix socket, instead of a port.")
+@click.option("--certfile", metavar="FILE", help="Serve HTTPS with this certificate, as PEM.")
+@click.option("--keyfile", metavar="FILE", help="Its key, unless it is in the same file.")
 @click.option("--get", is_flag=True, help="Answer queries by GET too.")
 @click.option("--health", is_flag=True, help="Answer GET /health, without a token.")
 @click.option("--metrics", is_flag=True, help="Answer GET /metrics, for Prometheus.")
@@ -90,7 +95,7 @@ def serve(
     port: int,
     token: str | None,
     limits: tuple[str, ...],
-    **access: Any,  # noqa: ANN401 - the fields of Access, named by the options above
+    **options: Any,  # noqa: ANN401 - of serve() and Access, named by the options above
 ) -> int:
     """Serve a schema over HTTP until Ctrl-C.
 
@@ -102,10 +107,12 @@ def serve(
       gqlnb serve shop:schema --port 8000
     """  # noqa: D301
     loaded = reference_schema() if schema is None else load_schema(schema)
-    bounds, rules = parse_limits(limits), Access(**access)
+    given = {name: options.pop(name) for name in DEPLOYMENT_NAMES if name in options}
+    deployment: Any = {name: it for name, it in given.items() if it is not None}
+    bounds, rules = parse_limits(limits), Access(**options)
     return serve_until_stopped(
         lambda: background_server.serve(
-            loaded, port, host=host, token=token, limits=bounds, access=rules
+            loaded, port, host=host, token=token, limits=bounds, access=rules, **deployment
         )
     )
 

@@ -56,10 +56,10 @@ def strip_url(url: str) -> str:
     except ValueError:
         parts, port = urlsplit(""), ""
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        msg = (
-            f"{redact_url(url)!r} is not a valid address. "
-            "Write it in full, such as http://127.0.0.1:4000/graphql."
-        )
+        advice = "Write it in full, such as http://127.0.0.1:4000/graphql."
+        if url.startswith("http+unix:"):
+            advice = "Clients cannot connect to a Unix socket. Serve on a port, or give the schema."
+        msg = f"{redact_url(url)!r} is not a valid address. {advice}"
         raise TargetError(msg)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}{port}{mask_path(parts.path)}"

@@ -210,6 +210,8 @@ class ServerRules:
 
     Attributes
     ----------
+    path
+        The path of the endpoint.
     token
         The required token; None for none.
     verify

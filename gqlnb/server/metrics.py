@@ -43,7 +43,9 @@ class Metrics:
         """Count a request."""
         name = operation or ""
         if name not in self._operations:
-            if len(self._operations) < MAX_OPERATIONS:
+            # Of a request that is not valid, it may be any text.
+            is_name = not name or (name.isascii() and name.isidentifier())
+            if is_name and len(self._operations) < MAX_OPERATIONS:
                 self._operations.add(name)
             else:
                 name = OTHER

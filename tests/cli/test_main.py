@@ -87,6 +87,10 @@ DEFAULTS = {
         "get": False,
         "health": False,
         "metrics": False,
+        "path": None,
+        "uds": None,
+        "certfile": None,
+        "keyfile": None,
         "log": False,
         "batch": None,
         "uploads": False,
@@ -243,6 +247,23 @@ def test_advice_names_shell_options(gqlnb: Run, arguments: tuple[str, ...], advi
     assert (done.returncode, done.stdout) == (1, "")
     assert advice in done.stderr
     assert not any(word in done.stderr for word in ("token=", "Jupyter", "cell", "s3cret"))
+
+
+def test_serve_has_options_for_deployment_and_monitoring(
+    background: Callable, gqlnb: Run, tmp_path: Path
+) -> None:
+    """Another path, health, metrics, and the access log on the terminal."""
+    options = ("--path", "/api/gql", "--health", "--metrics", "--log")
+    server = background("serve", "--port", "0", *options, cwd=tmp_path)
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/api/gql").group()
+    assert requests.post(url, json={"query": "{ hello }"}, timeout=20).json()["data"]
+    server.wait_for(r'"POST /api/gql HTTP/1\.1" 200 \d+')
+    base = url.removesuffix("/api/gql")
+    assert requests.get(f"{base}/health", timeout=20).json() == {"status": "ok"}
+    assert "gqlnb_requests_total" in requests.get(f"{base}/metrics", timeout=20).text
+    refused = gqlnb("serve", "--certfile", "missing.pem", cwd=tmp_path)
+    assert refused.returncode != 0
+    assert "missing.pem': No such file or directory" in refused.stderr
 
 
 def test_advice_on_servers_and_tokens_names_shell_options() -> None:

@@ -18,7 +18,7 @@ from gqlnb.engine.schema import Schema
 from gqlnb.errors import MissingExtraError, OptionError, ServerError
 from gqlnb.http.server_rules import Access
 from gqlnb.server.background_server import serve
-from gqlnb.server.metrics import MAX_OPERATIONS
+from gqlnb.server.metrics import MAX_OPERATIONS, Metrics
 from gqlnb.tokens import Token
 
 HELLO = {"query": "{ hello }"}
@@ -126,6 +126,17 @@ def test_a_client_cannot_create_labels_without_end():
         counted = [it for it in text.splitlines() if it.startswith("gqlnb_requests_total")]
         assert len(counted) == MAX_OPERATIONS + 1
         assert 'gqlnb_requests_total{operation="other",status="200"} 20.0' in counted
+
+
+@pytest.mark.parametrize("name", ['a"} 1\nfake{', "\ud800", "ä", "a b"])
+def test_a_label_is_the_name_of_an_operation(name):
+    """A text that cannot be one is counted as another."""
+    pytest.importorskip("prometheus_client")
+    metrics = Metrics()
+    metrics.count_request(name, 200, 0.1)
+    metrics.count_request("Greet", 200, 0.1)
+    text = metrics.build_response().body.decode()
+    assert set(re.findall(r'operation="(.*?)"', text)) == {"other", "Greet"}
 
 
 def test_metrics_name_the_missing_package(monkeypatch):

@@ -12,7 +12,7 @@ from graphql import ListTypeNode, NonNullTypeNode, TypeNode
 from gqlnb.client.call_options import CallOptions
 from gqlnb.document.document import format_variable_type
 from gqlnb.document.input_records import (
-    is_unread_table,
+    is_table,
     read_items,
     read_record,
     read_table,
@@ -293,7 +293,7 @@ def read_items_of(inputs: object) -> list[Any]:
             msg = f"The {table.kind} has more than one column {sanitize_text(repeated, 200)}."
             raise OptionError(msg)
         return table.to_records()
-    if is_unread_table(inputs):
+    if is_table(inputs):
         kind = type(inputs).__name__
         msg = f"{TAKES}. A {kind} is not computed yet: collect() or compute() it first."
         raise OptionError(msg)

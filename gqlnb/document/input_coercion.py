@@ -30,7 +30,7 @@ from gqlnb.document.input_records import (
     is_library_instance,
     is_missing,
     is_plain_iterable,
-    is_unread_table,
+    is_table,
     read_items,
     read_record,
     read_table,
@@ -163,7 +163,7 @@ def reject_unread_table(value: object) -> None:
     NoJsonFormError
         If it does.
     """
-    if is_unread_table(value):
+    if is_table(value):
         noun = f"a {type(value).__name__} of {type(value).__module__.partition('.')[0]}"
         raise NoJsonFormError(noun, " Give a DataFrame of pandas or Polars, or a list of dicts.")
 

@@ -188,9 +188,9 @@ def choose_field_name(name: str, field: object, known: Container[str]) -> str:
     return found[0] if found else name
 
 
-def is_unread_table(value: object) -> bool:
-    """Return whether a value is a table of an unsupported library, such as Dask."""
-    # Iteration over it yields the names of its columns, which would be sent instead of the rows.
+def is_table(value: object) -> bool:
+    """Return whether a value is a table, such as a DataFrame, a lazy frame or grouped rows."""
+    # Iteration over it yields its columns or their names, which would be taken for the rows.
     kind = type(value)  # not the value: Polars computes the columns of a lazy frame, and warns
     if kind.__module__.startswith("pandas.") and hasattr(kind, "groups"):  # grouped
         return True

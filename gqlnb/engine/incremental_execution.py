@@ -28,6 +28,7 @@ from graphql.execution.incremental import IncrementalExecutor
 
 from gqlnb import background
 from gqlnb.engine.compiled_execution import is_request_error
+from gqlnb.engine.compiler.executor import reject_table
 from gqlnb.engine.execution_budget import (
     IN_PROCESS,
     BudgetExceededError,
@@ -85,6 +86,19 @@ class ThreadedIncrementalExecutor(IncrementalExecutor):
     run_in: Runner
     turn: asyncio.Lock
     stream_starts: dict[tuple[str | int, ...], int]
+
+    def complete_list_value(
+        self,
+        return_type: Value,
+        group: Value,
+        info: Value,
+        path: Value,
+        result: Value,
+        *more: Value,
+    ) -> Value:
+        """Complete a list that is not a table."""
+        reject_table(result, info)
+        return super().complete_list_value(return_type, group, info, path, result, *more)
 
     def execute_execution_group(self, *given: Value) -> Awaitable[Any]:
         """Execute the fields of a deferred fragment."""

@@ -14,11 +14,12 @@ from time import perf_counter
 from types import coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from graphql import GraphQLResolveInfo, Undefined, is_non_null_type
+from graphql import GraphQLError, GraphQLResolveInfo, Undefined, is_non_null_type
 from graphql.error import located_error
 from graphql.execution.values import get_argument_values
 from graphql.pyutils import Path, is_iterable
 
+from gqlnb.document.input_records import is_table
 from gqlnb.engine.compiler.located_errors import ErrorLocation, PlanErrors, list_keys
 from gqlnb.engine.graphql_compat import (
     CORO,
@@ -51,6 +52,7 @@ __all__ = [
     "PlanExecutor",
     "PlannedField",
     "RepeatPlanExecutor",
+    "reject_table",
     "strip_list_indices",
 ]
 
@@ -219,6 +221,26 @@ def is_sync_rows(value: Value) -> bool:
     return is_iterable(value) and not isinstance(value, AsyncIterable)
 
 
+def reject_table(value: Value, info: Value) -> None:
+    """Raise an error if the value of a list is a table, of which the columns would become items.
+
+    Raises
+    ------
+    GraphQLError
+        If it is; the message names a method that returns its rows.
+    """
+    if not is_table(value):
+        return
+    kind = type(value)
+    method = "to_dicts()" if hasattr(kind, "to_dicts") else 'to_dict("records")'
+    msg = (
+        f"Resolver for '{info.parent_type}.{info.field_name}' returned a {kind.__name__} of "
+        f"{kind.__module__.partition('.')[0]}, and iteration over it yields its columns. Return a "
+        f"list of its rows: .{method}"
+    )
+    raise GraphQLError(msg)
+
+
 def read_arguments(
     sources: list[ArgumentSource], variables: dict[str, Any]
 ) -> dict[str, Any] | None:
@@ -364,6 +386,8 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     ) -> Value:
         """Complete a list: by compiled code if it is long, or if the plan is compiled."""
         known = type(result) in (list, tuple)
+        if not known:
+            reject_table(result, info)
         if len(result) >= LONG_LIST if known else self.plan.is_compiled and is_sync_rows(result):
             complete = self.plan.get_list_completer(
                 info.parent_type, group, return_type, iterator=not known

@@ -6,7 +6,7 @@ All files belong to the package; nothing is loaded from other hosts.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,7 +50,7 @@ _SMALL_PAGE_ASSETS = ("icon.svg", "page.css", "page.js")
 _GRAPHIQL_ASSETS = ("icon.svg", "explore.css", "explore.js")
 
 
-@cache
+@lru_cache(maxsize=4)  # 2 MB for each path
 def build_pages(path: str = ENDPOINT) -> Mapping[str, Response]:
     """Return the responses to GET by path: the page at the endpoint, and its assets below."""
     assets = f"{path.rstrip('/')}/assets"

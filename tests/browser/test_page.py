@@ -158,6 +158,18 @@ def test_graphiql_runs_a_query(graphiql: Page, axe: Callable[[Page, Any], None])
     assert graphiql.evaluate("JSON.stringify({...localStorage})") == "{}"
 
 
+@pytest.mark.parametrize("path", ["/api/v1/gql", "/"])
+def test_graphiql_asks_at_another_path(
+    schema: Schema, page: Page, bundled: None, path: str
+) -> None:
+    """The page finds its files and its endpoint by their place relative to it."""
+    del bundled
+    pages_module.build_pages.cache_clear()
+    page.goto(serve(schema, port=0, path=path).url)
+    page.click(".graphiql-execute-button")
+    expect(page.locator(".result-window .view-lines")).to_contain_text('"__typename": "Query"')
+
+
 def test_graphiql_shows_descriptions_as_text(graphiql: Page) -> None:
     """Markup in the schema is not rendered."""
     graphiql.get_by_role("button", name="Show Documentation Explorer").click()

@@ -25,7 +25,8 @@ The others:
 * Requests: ``Client``, ``Token``, ``Limits``, ``Upload``; ``cached`` remembers answers,
   ``recorded`` replays them, ``concat`` joins their frames, ``scalar`` converts a custom scalar.
 * Lists beyond an endpoint's cap: ``Slice``, ``RangeEstimate``, ``RangeHarvest``.
-* Schemas: ``reference_schema``; ``Server`` and ``Access`` of :func:`serve`; ``gqlnb.engine``.
+* Schemas: ``reference_schema``; ``diff`` compares two; ``Server`` and ``Access`` of
+  :func:`serve`; ``gqlnb.engine``.
 * Widgets: ``ResultView``, ``SchemaView``, ``StarSearch``, ``LiveFrame``, ``TokenBox``.
 * Notebooks: ``scrub`` removes tokens from files; ``load_ipython_extension`` and
   ``unload_ipython_extension`` are called by IPython.
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from gqlnb.client.recording.scrubber import scrub
     from gqlnb.client.recording.session import recorded
     from gqlnb.client.response_cache import cached
+    from gqlnb.client.schema_comparison import diff
     from gqlnb.document.scalars import scalar
     from gqlnb.document.upload import Upload
     from gqlnb.engine.schema import Schema, reference_schema
@@ -127,6 +129,7 @@ __all__ = [
     "cached",
     "concat",
     "connect",
+    "diff",
     "engine",
     "github",
     "load_ipython_extension",
@@ -148,6 +151,7 @@ _EXPORTS = {
     "gqlnb.client.recording.session": ("recorded",),
     "gqlnb.client.recording.scrubber": ("scrub",),
     "gqlnb.client.response_cache": ("cached",),
+    "gqlnb.client.schema_comparison": ("diff",),
     "gqlnb.engine.schema": ("Schema", "reference_schema"),
     "gqlnb.errors": tuple(n for n in __all__ if n.endswith("Error") or n == "RateLimited"),
     "gqlnb.github.star_results": ("stars",),
@@ -171,7 +175,9 @@ _MODULE_OF_NAME = {name: module for module, names in _EXPORTS.items() for name i
 _LAZY_PACKAGES = frozenset({"engine", "github"})
 # These accept the names of connections, and `github` and `demo` are registered by gqlnb.github,
 # which the client package must not import.
-_NEED_GITHUB_CONNECTIONS = frozenset({"Client", "connect", "Explorer", "stars", "StarSearch"})
+_NEED_GITHUB_CONNECTIONS = frozenset(
+    {"Client", "connect", "diff", "Explorer", "stars", "StarSearch"}
+)
 # Names that readers of other libraries try first.
 _HINTS = {
     "execute query run request post gql read_graphql": "connect(target).execute(text)",
@@ -179,6 +185,7 @@ _HINTS = {
     "read_frame frame to_dataframe DataFrame": "connect(target).frame(text)",
     "from_frame mock adopt": "Schema.from_frame, Schema.mock or Schema.adopt",
     "harvest": "gqlnb.github.harvest",
+    "compare compare_schemas schema_diff": "diff(old, new)",
     "subscribe pages execute_all execute_many": "the method of a client, connect(target)",
     "record replay cassette": "recorded",
     "cache": "cached",

@@ -54,6 +54,7 @@ NAMES = [
     "cached",
     "concat",
     "connect",
+    "diff",
     "engine",
     "github",
     "load_ipython_extension",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gqlnb.result.result import Result
 
-__all__ = ["print_frame", "print_note", "print_result", "translate_for_shell"]
+__all__ = ["format_json", "print_frame", "print_note", "print_result", "translate_for_shell"]
 
 # The errors and notes of the package are written for a notebook. Each pair holds advice for a
 # notebook and the same advice for a shell.
@@ -103,7 +103,7 @@ def _format_json(result: Result) -> str:
         members["errors"] = list(result.errors)
     if result.extensions:
         members["extensions"] = dict(result.extensions)
-    return _indent_json(members)
+    return format_json(members)
 
 
 def _format_table(result: Result) -> str:
@@ -132,7 +132,8 @@ FORMATTERS: dict[str, Callable[[Result], str]] = {
 }
 
 
-def _indent_json(value: object) -> str:
+def format_json(value: object) -> str:
+    """Return a value as indented JSON."""
     return f"{msgspec.json.format(dump_json(value), indent=2).decode()}\n"
 
 
@@ -156,7 +157,7 @@ def print_frame(frame: pd.DataFrame, form: str, parquet: Path | None) -> None:
         output = frame.assign(**lists).to_csv(index=False, lineterminator="\n")
     elif form == "json":
         text = frame.to_json(orient="records", date_format="iso")
-        output = _indent_json(msgspec.json.decode(text))
+        output = format_json(msgspec.json.decode(text))
     else:
         table = "" if frame.empty else f"{frame.to_string(index=False)}\n\n"
         output = f"{table}{summary}\n"

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
-from graphql import print_schema
+from graphql import introspection_from_schema
 
 from gqlnb.cli.options import OutputOption, connection_options, parse_limit
-from gqlnb.cli.output import print_frame, print_note, print_result
+from gqlnb.cli.output import format_json, print_frame, print_note, print_result
 from gqlnb.cli.variables import parse_variable_assignments
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, load_json
@@ -156,17 +156,22 @@ def _parse_variables(text: str) -> dict[str, Any]:
 
 @click.command()
 @connection_options()
-def schema(*, open_client: Callable[[], Client]) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print the introspection result as JSON.")
+def schema(*, open_client: Callable[[], Client], as_json: bool) -> int:
     """Print the schema of an endpoint.
 
-    In the schema definition language, with descriptions, as gqlnb.Client(schema=FILE) reads it.
+    In the schema definition language, with descriptions; with --json the introspection result, as
+    generators of code take it. gqlnb.Client(schema=FILE) reads both.
 
     \b
     Example:
       gqlnb schema -c demo > github.graphql
     """  # noqa: D301
     with open_client() as client:
-        click.echo(print_schema(client.schema))
+        if as_json:
+            click.echo(format_json(introspection_from_schema(client.schema)), nl=False)
+        else:
+            click.echo(client.sdl)
     return 0
 
 

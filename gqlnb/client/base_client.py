@@ -6,6 +6,8 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack, overload
 
+from graphql import print_schema
+
 from gqlnb.client import connections
 from gqlnb.client.arguments import check_keywords, check_options
 from gqlnb.client.call_options import apply_call_options, split_call_options
@@ -26,6 +28,7 @@ from gqlnb.client.request_preparer import RequestPreparer
 from gqlnb.client.request_sender import RequestSender
 from gqlnb.client.response_cache import resolve_cache
 from gqlnb.client.schema_store import SchemaStore
+from gqlnb.document.schema_diagram import build_diagram
 from gqlnb.errors import TargetError
 from gqlnb.redact import hide_locals
 
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from gqlnb.client.range_harvest.slices import Slice
     from gqlnb.client.schema_diff import SchemaChanges
     from gqlnb.document.document import Document
+    from gqlnb.document.schema_diagram import Diagram
     from gqlnb.engine.schema import Schema
     from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.limits import Limits
@@ -164,6 +168,40 @@ class BaseClient:
             If the endpoint gave no usable answer, and no schema is cached.
         """
         return self._schema_store.get_schema()
+
+    @property
+    def sdl(self) -> str:
+        """The schema of the endpoint as SDL text, with descriptions.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            As :attr:`schema`.
+        """
+        return print_schema(self.schema)
+
+    def diagram(self, types: Iterable[str] | None = None) -> Diagram:
+        """Return a class diagram of the endpoint's schema, which JupyterLab draws.
+
+        Parameters
+        ----------
+        types
+            Names of types, drawn with the fields between them; None for all but scalars, of which
+            there may be 60.
+
+        Returns
+        -------
+        Diagram
+            Its ``text`` is in Mermaid's language.
+
+        Raises
+        ------
+        OptionError
+            If there is no such type, or there are too many.
+        SchemaError, TransportError, AuthError, AnswerError
+            As :attr:`schema`.
+        """
+        return build_diagram(self.schema, types)
 
     def peek_schema(self) -> GraphQLSchema | None:
         """Return the schema if it is known by now, else None; this never waits and never fails.

@@ -1,4 +1,4 @@
-"""Changes between two schemas that may break queries, and the queries that use them."""
+"""Changes between two schemas, and the queries that they may break."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SchemaChanges", "compare_schemas"]
 
-BREAKING, DANGEROUS = "breaking", "dangerous"
+BREAKING, DANGEROUS, SAFE = "breaking", "dangerous", "safe"
 MAX_SHOWN = 50  # changes
 MAX_NAMES = 3  # operations named beside a change
 MAX_LABEL = 40  # characters of an operation without a name
@@ -57,7 +57,7 @@ class SchemaChange:
     Attributes
     ----------
     severity
-        ``"breaking"`` or ``"dangerous"``.
+        ``"breaking"``, ``"dangerous"`` or ``"safe"``.
     kind
         Its name in graphql-core, such as ``"FIELD_REMOVED"``.
     place
@@ -77,7 +77,7 @@ class SchemaChange:
 
 @dataclass(frozen=True, slots=True)
 class SchemaChanges:
-    """The changes between two schemas that may break queries; those that touch queries come first.
+    """The changes between two schemas; those that touch queries come first.
 
     It is a sequence of :class:`SchemaChange`.
 
@@ -90,6 +90,9 @@ class SchemaChanges:
         error.
     source
         The endpoint of the schema.
+    is_diff
+        Whether two schemas were compared by :func:`gqlnb.diff`, with safe changes too, and not the
+        versions of one endpoint.
     first
         Whether the schema was loaded for the first time, so that there was none to compare it with.
     """
@@ -98,6 +101,7 @@ class SchemaChanges:
     broken: dict[str, str] = field(default_factory=dict)
     source: str = ""
     first: bool = False
+    is_diff: bool = False
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -117,6 +121,11 @@ class SchemaChanges:
     def dangerous(self) -> tuple[SchemaChange, ...]:
         """The changes that may surprise a program, such as another default or a new enum value."""
         return tuple(change for change in self.changes if change.severity == DANGEROUS)
+
+    @property
+    def safe(self) -> tuple[SchemaChange, ...]:
+        """The changes that break no query, such as new fields; only :func:`gqlnb.diff` has them."""
+        return tuple(change for change in self.changes if change.severity == SAFE)
 
     def frame(self) -> pd.DataFrame:
         """Return the changes as a DataFrame, with a column for each attribute."""
@@ -144,7 +153,7 @@ class SchemaChanges:
         counts = Counter(change.severity for change in self.changes)
         parts = [
             format_count(counts[word], f"{word} change")
-            for word in (BREAKING, DANGEROUS)
+            for word in (BREAKING, DANGEROUS, SAFE)
             if counts[word]
         ]
         if self.first:
@@ -152,6 +161,9 @@ class SchemaChanges:
                 f"There is no earlier schema of {self.source} to compare with: this is the "
                 "first one fetched. Later calls are compared with it."
             )
+        if self.is_diff:
+            found = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+            return f"{found or 'No change'} from {self.source}."
         if not parts:
             return f"No breaking and no dangerous change in the schema of {self.source}."
         touching = sum(bool(change.touches) for change in self.changes)
@@ -183,7 +195,12 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def compare_schemas(
-    before: GraphQLSchema, now: GraphQLSchema, texts: Sequence[str], source: str
+    before: GraphQLSchema,
+    now: GraphQLSchema,
+    texts: Sequence[str],
+    source: str,
+    *,
+    is_diff: bool = False,
 ) -> SchemaChanges:
     """Compare two schemas.
 
@@ -195,9 +212,11 @@ def compare_schemas(
         The documents that were asked while `before` held.
     source
         Whose schemas they are.
+    is_diff
+        Whether to add safe changes.
     """
     if before is now:
-        return SchemaChanges((), {}, source)
+        return SchemaChanges((), {}, source, is_diff=is_diff)
     found = [
         *((BREAKING, *change) for change in find_breaking_changes(before, now)),
         *((DANGEROUS, *change) for change in find_dangerous_changes(before, now)),
@@ -208,8 +227,54 @@ def compare_schemas(
         name = label_operation(text)
         used[name] = used.get(name, frozenset()) | find_used_places(text, before)
     changes = [build_change(level, kind.name, sentence, used) for level, kind, sentence in found]
+    if is_diff:
+        changes += find_safe_changes(before, now, {change.place for change in changes})
     changes.sort(key=lambda change: not change.touches)  # stable: breaking ones first in each part
-    return SchemaChanges(tuple(changes), dict(find_broken(before, now, texts)), source)
+    broken = dict(find_broken(before, now, texts))
+    return SchemaChanges(tuple(changes), broken, source, is_diff=is_diff)
+
+
+# graphql-core 3.2 finds no safe changes. By coordinates they are what remains beside the others.
+def find_safe_changes(
+    before: GraphQLSchema, now: GraphQLSchema, known: set[str]
+) -> Iterator[SchemaChange]:
+    """Yield additions, new deprecations and changed types, but not those of `known` places."""
+    old, new = list_places(before), list_places(now)
+    for place, (type_, deprecation) in new.items():
+        parent = place.partition("(")[0] if "(" in place else place.rpartition(".")[0]
+        if place in known or (place not in old and parent and parent not in old):
+            continue  # a new type is reported once, without its members
+        if place not in old:
+            yield SchemaChange(SAFE, "ADDED", place, f"{place} was added.")
+            continue
+        type_before, deprecation_before = old[place]
+        if type_ != type_before:
+            sentence = f"{place} changed type from {type_before} to {type_}."
+            yield SchemaChange(SAFE, "TYPE_CHANGED", place, sentence)
+        if deprecation is not None and deprecation_before is None:
+            yield SchemaChange(SAFE, "DEPRECATED", place, f"{place} is deprecated: {deprecation}")
+        elif deprecation is None and deprecation_before is not None:
+            sentence = f"{place} is not deprecated any more."
+            yield SchemaChange(SAFE, "DEPRECATION_REMOVED", place, sentence)
+
+
+def list_places(schema: GraphQLSchema) -> dict[str, tuple[str, str | None]]:
+    """Return the coordinates of a schema, each with its type and the reason of its deprecation."""
+    places: dict[str, tuple[str, str | None]] = {
+        f"@{it.name}": ("", None) for it in schema.directives
+    }
+    for name, kind in schema.type_map.items():
+        if name.startswith("__"):
+            continue
+        places[name] = "", None
+        for value_name, value in getattr(kind, "values", {}).items():
+            places[f"{name}.{value_name}"] = "", value.deprecation_reason
+        for field_name, member in getattr(kind, "fields", {}).items():
+            place = f"{name}.{field_name}"
+            places[place] = str(member.type), member.deprecation_reason
+            for argument, taken in getattr(member, "args", {}).items():
+                places[f"{place}({argument}:)"] = str(taken.type), taken.deprecation_reason
+    return places
 
 
 def build_change(

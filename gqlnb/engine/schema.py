@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
 
 from graphql import GraphQLSchema, print_schema
 
 from gqlnb import background
 from gqlnb.document.document import Document
+from gqlnb.document.schema_diagram import Diagram, build_diagram
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.execution_budget import ExecutionBudget
@@ -384,6 +385,44 @@ class Schema:
     def sdl(self) -> str:
         """The schema as SDL text."""
         return print_schema(self._graphql)
+
+    def diagram(self, types: Iterable[str] | None = None) -> Diagram:
+        """Return a class diagram of the schema, which JupyterLab draws.
+
+        Parameters
+        ----------
+        types
+            Names of types, drawn with the fields between them; None for all but scalars, of which
+            there may be 60.
+
+        Returns
+        -------
+        Diagram
+            Its ``text`` is in Mermaid's language.
+
+        Raises
+        ------
+        OptionError
+            If there is no such type, or there are too many.
+
+        Examples
+        --------
+        >>> import gqlnb
+        >>> sdl = "type Query { me: User } type User { name: String! friends: [User] }"
+        >>> gqlnb.Schema(sdl).diagram()
+        classDiagram
+        class Query {
+          me User
+        }
+        Query --> User : me
+        class User {
+          name String!
+          friends [User]
+        }
+        User --> User : friends
+        <BLANKLINE>
+        """
+        return build_diagram(self._graphql, types)
 
     @property
     def is_async(self) -> bool:

@@ -18,6 +18,7 @@ import click
 import pandas as pd
 import pytest
 import requests
+from graphql import build_client_schema, build_schema, print_schema
 
 from gqlnb import Access, Limits, reference_schema, serve
 
@@ -551,6 +552,13 @@ def test_schema_prints_sdl(gqlnb: Run) -> None:
 
     printed = gqlnb("schema", "-c", "demo").stdout
     assert "search" in build_schema(printed).query_type.fields
+
+
+def test_schema_prints_introspection_as_json(gqlnb: Run) -> None:
+    """graphql-core builds the same schema of it."""
+    described = json.loads(gqlnb("schema", "-c", "demo", "--json").stdout)
+    built = build_client_schema(described)
+    assert print_schema(build_schema(gqlnb("schema", "-c", "demo").stdout)) == print_schema(built)
 
 
 @pytest.mark.parametrize(("end", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])

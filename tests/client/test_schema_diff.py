@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
-from graphql import build_schema, introspection_from_schema
+from graphql import build_schema, introspection_from_schema, print_schema
 
 import gqlnb
-from gqlnb import Client, Schema, SchemaError
+from gqlnb import Client, Schema, SchemaError, serve
 from gqlnb.client.schema_diff import compare_schemas
 from tests.client.faults import Endpoint, json_answer
 
@@ -229,3 +230,53 @@ def test_an_endpoint_without_introspection_is_an_error() -> None:
         pytest.raises(SchemaError, match="introspection has been disabled"),
     ):
         Client(server.url, schema=BEFORE).schema_changes()
+
+
+OLD_SDL = "type Query { a: Int b: Int d(x: Int!): Int }"
+NEW_SDL = """enum E { A } type Query { a: Int! c(y: Int): Int e: E @deprecated(reason: "no")
+d(x: Int): Int @deprecated(reason: "old") }"""
+DIFF = [
+    ("breaking", "Query.b"),
+    ("safe", "E"),
+    ("safe", "Query.a"),
+    ("safe", "Query.c"),
+    ("safe", "Query.e"),
+    ("safe", "Query.d"),
+    ("safe", "Query.d(x:)"),
+]
+
+
+def test_diff_has_safe_changes_too() -> None:
+    """Additions, deprecations and types that no query minds."""
+    found = gqlnb.diff(OLD_SDL, NEW_SDL)
+    assert sorted((each.severity, each.place) for each in found) == sorted(DIFF)
+    assert (len(found.breaking), len(found.safe)) == (1, 6)
+    assert repr(found).startswith("1 breaking change and 6 safe changes from the text to the text.")
+    assert list(found.frame()["place"]) == [each.place for each in found]
+    assert gqlnb.diff(NEW_SDL, NEW_SDL).changes == ()
+
+
+def test_diff_takes_schemas_of_any_kind(tmp_path: Path) -> None:
+    """A file with SDL or introspection JSON, an address, a client, and schema objects."""
+    sdl, described = tmp_path / "old.graphql", tmp_path / "old.json"
+    sdl.write_text(OLD_SDL)
+    described.write_bytes(msgspec.json.encode(introspection_from_schema(build_schema(OLD_SDL))))
+    with serve(Schema(OLD_SDL), port=0) as server, Client(server.url) as client:
+        kinds = [str(sdl), sdl, described, server.url, client, Schema(OLD_SDL)]
+        for old in [*kinds, build_schema(OLD_SDL)]:
+            assert len(gqlnb.diff(old, NEW_SDL)) == len(DIFF)
+        assert client.sdl == print_schema(build_schema(OLD_SDL))
+
+
+def test_diff_names_the_documents_that_break() -> None:
+    """With their errors; the changes that touch them come first."""
+    found = gqlnb.diff(OLD_SDL, NEW_SDL, documents=["query Sum { b }", "query Fine { a }"])
+    assert list(found.broken) == ["Sum"]
+    assert found[0].touches == ("Sum",)
+
+
+@pytest.mark.parametrize("old", ["missing.graphql", "nowhere", "type Query {", 3])
+def test_diff_refuses_what_is_not_a_schema(old: object) -> None:
+    """A file that is missing, an unknown connection, and wrong SDL."""
+    with pytest.raises(gqlnb.GqlnbError):
+        gqlnb.diff(old, NEW_SDL)

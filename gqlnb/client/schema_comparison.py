@@ -1,0 +1,82 @@
+"""The comparison of any two schemas: `diff`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gqlnb.client.client import Client, connect
+from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
+from gqlnb.client.schema_sources import is_path, read_schema
+from gqlnb.errors import sanitize_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from graphql import GraphQLSchema
+
+__all__ = ["diff"]
+
+FILE_ENDINGS = (".graphql", ".graphqls", ".gql", ".json", ".txt")
+
+
+def diff(old: object, new: object, *, documents: Iterable[str] = ()) -> SchemaChanges:
+    """Compare two schemas.
+
+    Parameters
+    ----------
+    old, new
+        Each of them SDL text; the path of a file with SDL or introspection JSON; an address or the
+        name of a connection, whose endpoint is asked; a :class:`Client`; or a schema object that
+        :meth:`Schema.adopt` takes.
+    documents
+        Texts of operations: the changes that touch them come first, and ``.broken`` names those
+        that were valid and are not any more.
+
+    Returns
+    -------
+    SchemaChanges
+        ``.breaking``, ``.dangerous`` and ``.safe`` changes; ``.frame()`` has all of them. Breaking
+        and dangerous changes are those of graphql-core; safe ones are additions, deprecations and
+        narrower types of fields.
+
+    Raises
+    ------
+    SchemaError
+        If one of them is not a schema.
+    GqlnbError
+        If an endpoint gave no schema.
+
+    Examples
+    --------
+    >>> import gqlnb
+    >>> changes = gqlnb.diff("type Query { a: Int b: Int }", "type Query { a: Int c: Int }")
+    >>> [(change.severity, change.place) for change in changes]
+    [('breaking', 'Query.b'), ('safe', 'Query.c')]
+    """
+    (before, first), (now, second) = load_schema(old), load_schema(new)
+    texts = tuple(documents)
+    return compare_schemas(before, now, texts, f"{first} to {second}", is_diff=True)
+
+
+def load_schema(given: object) -> tuple[GraphQLSchema, str]:
+    """Return a schema, and what it is called in messages."""
+    if isinstance(given, Client):
+        return given.schema, given.source
+    if isinstance(given, os.PathLike) or (isinstance(given, str) and is_file_name(given)):
+        return read_schema(Path(given)).graphql, sanitize_text(os.fspath(given), 60)
+    if isinstance(given, str) and is_path(given):  # an address, or the name of a connection
+        client = connect(given)
+        return client.schema, client.source
+    name = "the text" if isinstance(given, str) else "the schema"
+    return read_schema(given).graphql, name
+
+
+def is_file_name(text: str) -> bool:
+    """Return whether text names a file and not a connection, an address or SDL."""
+    return (
+        is_path(text)
+        and "://" not in text
+        and (text.lower().endswith(FILE_ENDINGS) or Path(text).expanduser().is_file())
+    )

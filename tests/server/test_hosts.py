@@ -163,3 +163,22 @@ def test_trailers_are_not_headers(tmp_path, name, whole):
             for part in (head + rest,) if whole else (head, rest):
                 one.sendall(part)
             assert one.recv(12) == b"HTTP/1.1 401"
+
+
+@pytest.mark.parametrize("name", ["uvicorn", "hypercorn"])
+def test_an_application_has_a_path_below_the_root_path_of_its_host(name, tmp_path):
+    """The host's prefix is removed once; health, metrics and the log are the application's."""
+    rules = 'path="/api/gql", access=Access(health=True, metrics=True, log=True)'
+    source = MODULE.replace("limits=Limits(body_seconds=0.5)", rules)
+    source = f"from gqlnb.http.server_rules import Access\n{source}"
+    # uvicorn gives the application the path with the prefix, which its proxy has removed;
+    # hypercorn the path as it came, from a proxy that passes its own on.
+    prefix = "" if name == "uvicorn" else "/hub"
+    command = [*COMMANDS[name], "--root-path", "/hub"]
+    with hosted(command, source, tmp_path, "prometheus_client") as port:
+        base = f"http://127.0.0.1:{port}{prefix}"
+        assert post(f"{base}/api/gql", "query Greet { hello }").json()["data"] == {"hello": HELLO}
+        assert post(f"{base}/hub/hub/api/gql", "{ hello }").status_code == 404
+        assert requests.get(f"{base}/health", timeout=30).json() == {"status": "ok"}
+        counted = requests.get(f"{base}/metrics", timeout=30).text
+        assert 'gqlnb_requests_total{operation="Greet",status="200"} 1.0' in counted

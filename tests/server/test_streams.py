@@ -268,6 +268,7 @@ MULTIPART = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/j
     ("accept", "expected"),
     [
         (MULTIPART, True),
+        (MULTIPART.replace(",", ",application/graphql-response+json,") + ";q=0.9", True),
         ('application/json, Multipart/Mixed; boundary="x"; SubscriptionSpec="1.0"', True),
         ("multipart/mixed;subscriptionSpec=1.0;q=0", False),
         ("multipart/mixed;subscriptionSpec=2.0", False),

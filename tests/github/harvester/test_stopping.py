@@ -74,7 +74,7 @@ def test_a_stopped_harvest_continues(
 def test_a_stopped_harvest_in_memory_has_its_rows():
     """Without a folder the rows so far are returned, and nothing says that it can continue."""
     with Client(Listening(github.population(3_000, seed=5))) as client:
-        made = github.harvest(">0", client=client, progress=stop_after(6))
+        made = github.harvest(">0", client=client, progress=stop_after(4))
     assert 0 < len(made) < 3_000
     assert not made.complete
     assert made.coverage.stopped

@@ -169,6 +169,21 @@ def know_a_schema(client: Client) -> None:
     assert_type(client.schema_changes().frame(), pd.DataFrame)
     assert_type(len(client.schema_changes(documents=[document])), int)
     client.as_gql(asynchronous=True)
+    assert_type(client.sdl, str)
+    assert_type(client.diagram(["Query"]).text, str)
+    changes = gqlnb.diff(client, "new.graphql", documents=["{ hello }"])
+    assert_type([change.severity for change in changes.safe], list[str])
+
+
+async def give_options_to_a_call(url: str) -> None:
+    """Headers, extensions and a timeout of one call; other names are errors."""
+    async with Client(url) as client:
+        headers = {"X-Trace": "7"}
+        await client.aexecute("{ hello }", headers=headers, extensions={"trace": 1}, timeout=5)
+        client.execute_all("{ hello }", page_size=5, headers=headers, timeout=5.5)
+        assert_type(client.frame("{ hello }", timeout=5), pd.DataFrame)
+        client.execute("{ hello }", header=headers)  # type: ignore[call-arg]
+        client.execute("{ hello }", timeout="5")  # type: ignore[arg-type]
 
 
 def look_at_a_schema_and_follow_events(client: Client) -> None:

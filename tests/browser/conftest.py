@@ -193,7 +193,8 @@ def lab(
     names = ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     server = background(
         *("lab", "--dir", str(folder), "--no-browser", "--port", "0"),
-        *(f"--IdentityProvider.token={token}", "--LabApp.expose_app_in_browser=True"),
+        f"--IdentityProvider.token={token}",
+        *(f"--{app}.expose_app_in_browser=True" for app in ("LabApp", "JupyterNotebookApp")),
         cwd=folder,
         env={**os.environ, **{name: str(home / name) for name in names}},
     )

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.acting import expect_saved_html, photograph, save
-from tests.browser.conftest import Lab, Notebook
+from tests.browser.conftest import READY, SECONDS, Lab, Notebook
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,9 +174,7 @@ def test_notebook_7_shows_views_and_saved_html(
 
     def open_it() -> None:
         page.goto(f"{lab.url}/notebooks/{path.name}?token={lab.token}")
-        expect(
-            page.locator(".jp-NotebookKernelStatus, .jp-Notebook-ExecutionIndicator").first
-        ).to_be_visible()
+        page.wait_for_function(READY, arg=path.name, timeout=SECONDS * 1000)
 
     stop_kernel(lab, page, path.name)
     open_it()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.document.paging_conventions import get_at_path
 from gqlnb.document.selections import is_on_path
 from gqlnb.result.paging_report import COMPLETE, LIMITS_REACHED
@@ -21,6 +22,7 @@ __all__ = [
     "advance_cursor",
     "check_bound",
     "describe_doubt",
+    "explain_cap",
     "find_null",
     "find_unknown_lists",
     "list_response_paths",
@@ -249,6 +251,19 @@ def describe_doubt(cursor: ListCursor) -> str | None:
             "that does not change."
         )
     return None
+
+
+def explain_cap(cursor: ListCursor) -> str | None:
+    """Return why a list ended at the most items that its endpoint returns; None if it did not."""
+    # The position of a list that has ended is the one its last page began at.
+    last = detect_offset_format(cursor.position, cursor.received - cursor.last_length)
+    most = None if last is None else last.max_items
+    if most is None or cursor.received < most:
+        return None
+    return (
+        f"One search returns at most {most:,} items, as on GitHub. Use gqlnb.github.harvest() or "
+        "gqlnb.stars(limit=None), which send several searches."
+    )
 
 
 def find_unknown_lists(data: object, fields: Sequence[PagedField]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from gqlnb.client.paging.completeness import (
     advance_cursor,
     check_bound,
     describe_doubt,
+    explain_cap,
     find_null,
     find_unknown_lists,
     list_response_paths,
@@ -796,6 +797,7 @@ class Crawler:
             doubts.append(
                 f"{self.got:,} items were received, and the endpoint counts {expected:,}."
             )
+            doubts += list(filter(None, map(explain_cap, self._outermost)))[:1]
         if self._unknown_lists:
             names = ", ".join(self._unknown_lists[:3])
             doubts.append(f"{names}: may have more items, which is unknown without a schema.")

@@ -949,3 +949,16 @@ def test_an_end_cursor_on_an_empty_page_is_the_end(cursor: str) -> None:
     assert len(result.data["items"]["items"]) == TOTAL
     assert result.report is not None
     assert (result.report.complete, said) == (True, [])
+
+
+def test_a_search_that_ends_at_the_cap_names_the_harvest() -> None:
+    """GitHub returns 1,000 items of a search, and the rows beyond them need several searches."""
+    query = (
+        '{ search(query: "stars:>20000", type: REPOSITORY) { nodes { ... on Repository { id } } } }'
+    )
+    with Client("demo") as client, pytest.warns(UserWarning, match="at most 1,000 items"):
+        report = client.execute_all(query).report
+    assert report.got == 1000
+    assert report.expected > 1000
+    assert "gqlnb.github.harvest()" in report.doubts[1]
+    assert len(report.doubts) == 2

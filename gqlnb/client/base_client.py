@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack, cast, overload
 
 from graphql import print_schema
 
 from gqlnb.client import connections
 from gqlnb.client.arguments import check_keywords, check_options
-from gqlnb.client.call_options import apply_call_options, split_call_options
+from gqlnb.client.call_options import take_call_options
 from gqlnb.client.endpoint import (
     DEFAULT_TIMEOUT,
     EndpointOptions,
@@ -418,7 +418,7 @@ class BaseClient:
         Parameters
         ----------
         options
-            The keyword arguments of the call.
+            The keyword arguments of the call; headers, extensions and timeout are removed.
 
         Returns
         -------
@@ -426,10 +426,11 @@ class BaseClient:
             With headers, extensions or a timeout, parts of their own, which share schema,
             connections, parsed documents and rate limits with the client; and the other options.
         """
-        given, others = split_call_options(options)
-        if not given:
-            return ClientParts(self._endpoint, self._sender, self._preparer, self._pager), others
-        endpoint = apply_call_options(self._endpoint, given)
+        # `**options` of a method is a dict of that call alone.
+        others = cast("dict[str, Any]", options)
+        endpoint = take_call_options(self._endpoint, others) if options else self._endpoint
+        if endpoint is self._endpoint:
+            return ClientParts(endpoint, self._sender, self._preparer, self._pager), others
         limiter = self._rate_limiter
         # A budget belongs to a token: another one has another queue.
         if endpoint.credentials.tokens != self._endpoint.credentials.tokens:

@@ -14,12 +14,13 @@ from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.transports import AsgiTransport, InProcessTransport
 from gqlnb.document.json_codec import JSONError, dump_json
 from gqlnb.errors import OptionError, TargetError
+from gqlnb.redact import hide_locals
 
 if TYPE_CHECKING:
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.tokens import Token, TokenHolder
 
-__all__ = ["CALL_OPTIONS", "CallOptions", "apply_call_options", "split_call_options"]
+__all__ = ["CALL_OPTIONS", "CallOptions", "take_call_options"]
 
 CALL_OPTIONS = ("headers", "extensions", "timeout")
 
@@ -43,10 +44,31 @@ class CallOptions(TypedDict, total=False):
     timeout: float | None
 
 
-def split_call_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the options of a call that were given, and the other options."""
-    given = {name: it for name in CALL_OPTIONS if (it := options.get(name)) is not None}
-    return given, {name: it for name, it in options.items() if name not in CALL_OPTIONS}
+@hide_locals
+def take_call_options(endpoint: Endpoint, options: dict[str, Any]) -> Endpoint:
+    """Take the options of a call out of keyword arguments, and return the endpoint for it.
+
+    Parameters
+    ----------
+    endpoint
+        The endpoint of the client.
+    options
+        The keyword arguments; those of every call are removed. So no traceback shows a header that
+        is refused because it is a secret given as text.
+
+    Returns
+    -------
+    Endpoint
+        The same one if no such option was given.
+
+    Raises
+    ------
+    OptionError, TargetError, AuthError
+        As :func:`apply_call_options`.
+    """
+    found = {name: options.pop(name, None) for name in CALL_OPTIONS}
+    given = {name: it for name, it in found.items() if it is not None}
+    return apply_call_options(endpoint, given) if given else endpoint
 
 
 def apply_call_options(endpoint: Endpoint, options: Mapping[str, Any]) -> Endpoint:

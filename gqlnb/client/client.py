@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 from gqlnb.client import connections
 from gqlnb.client.arguments import check_keywords, check_names
 from gqlnb.client.batch_client import BatchClient
-from gqlnb.client.call_options import CALL_OPTIONS, split_call_options
+from gqlnb.client.call_options import CALL_OPTIONS
 from gqlnb.client.endpoint import is_connection_name
 from gqlnb.client.gql_interop import make_gql_transport
 from gqlnb.client.paging.options import check_options as check_paging_options
@@ -212,8 +212,12 @@ class Client(BatchClient):
 
     def _select_call_parts(self, function: str, options: Mapping[str, Any]) -> ClientParts:
         """Return the parts for a call of a method that has no other options."""
-        check_names(function, options, CALL_OPTIONS)
-        return self._select_parts(options)[0]
+        parts, others = self._select_parts(options)
+        if others:  # the message has no values, and no traceback may show them
+            names = dict.fromkeys(others)
+            others.clear()
+            check_names(function, names, CALL_OPTIONS)
+        return parts
 
     def _execute_in_turn(
         self,
@@ -422,10 +426,7 @@ class Client(BatchClient):
     ) -> Result:
         """Return the result of :meth:`execute_all` without a warning; for callers that show it."""
         parts, bounds = self._select_parts(options)
-        crawler = parts.pager.start_crawler(text, variables, operation, bounds)
-        result = parts.pager.run_crawler(crawler, "auto")
-        parts.pager.keep_unfinished(crawler)
-        return result
+        return parts.pager.collect_pages(text, variables, operation, bounds)
 
     def resume(
         self,
@@ -535,7 +536,7 @@ class Client(BatchClient):
             As of :meth:`execute`, :meth:`execute_all` and :meth:`Result.frame`. The answer, or the
             pages received, are in ``.result``.
         """
-        call, others = split_call_options(options)
+        parts, others = self._select_parts(options)
         bounds: Any = {name: it for name, it in others.items() if name not in FRAME_OPTIONS}
         shape: Any = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
         if pages not in (None, "all"):
@@ -543,10 +544,10 @@ class Client(BatchClient):
             msg = f"pages= must be 'all' or None (first page only), got {shown}."
             raise OptionError(msg)
         if pages is None and not bounds:
-            result = self.execute(text, variables, operation=operation, **call)
+            result = parts.sender.send(parts.preparer.prepare(text, variables, operation))
         else:
-            bounds |= {"path": path, **call}
-            result = self._collect_pages(text, variables, operation=operation, **bounds)
+            bounds["path"] = path
+            result = parts.pager.collect_pages(text, variables, operation, bounds)
         try:
             return build_frame(result, path, 1, **shape)
         except GqlnbError as error:

@@ -220,3 +220,27 @@ def test_256_asynchronous_calls_run_at_once(endpoint: Endpoint) -> None:
 
     results = asyncio.run(call_all())
     assert [result.data for result in results] == [{"hello": "world"}] * 256
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        *(
+            (method, "headers")
+            for method in ("execute", "frame", "execute_all", "map", "subscribe")
+        ),
+        ("execute", "header"),
+        ("subscribe", "header"),
+    ],
+)
+def test_no_traceback_shows_a_header_that_is_refused(
+    endpoint: Endpoint, client: Client, method: str, name: str
+) -> None:
+    """Debuggers and `%xmode Verbose` show the locals of each frame."""
+    arguments = ["{ hello }", [{}]] if method == "map" else ["{ hello }"]
+    with pytest.raises(GqlnbError) as caught:
+        getattr(client, method)(*arguments, **{name: {"Authorization": "Bearer s3cret-text"}})
+    frames = [entry.frame for entry in caught.traceback]
+    ours = [frame for frame in frames if "gqlnb" in str(frame.raw.f_globals.get("__name__"))]
+    assert "s3cret-text" not in repr([frame.raw.f_locals for frame in ours])
+    assert "s3cret-text" not in str(caught.value)

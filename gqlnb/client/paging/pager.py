@@ -116,6 +116,19 @@ class Pager:
         most = GITHUB_PAGE if is_github(self._source, plan) else None
         return Crawler(plan, bound, limits, self._source, keep=keep, most=most, remarks=remarks)
 
+    def collect_pages(
+        self,
+        text: str | Document,
+        variables: Mapping[str, object] | None,
+        operation: str | None,
+        options: Mapping[str, object],
+    ) -> Result:
+        """Return all pages as one result, without a warning; for callers that show it."""
+        crawler = self.start_crawler(text, variables, operation, options)
+        result = self.run_crawler(crawler, "auto")
+        self.keep_unfinished(crawler)
+        return result
+
     def reopen_crawler(
         self, failure: BaseException | Result | None, max_requests: int | None
     ) -> Crawler:

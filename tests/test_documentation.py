@@ -45,7 +45,7 @@ def test_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
     """All blocks of Python, in order and in one namespace."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    for name in ("API_TOKEN", "SESSION"):
+    for name in ("API_TOKEN", "SESSION", "ANNA", "OTTO"):
         monkeypatch.setenv(name, "set by the page")
     monkeypatch.setattr(gqlnb, "serve", partial(gqlnb.serve, port=0))
     space: dict[str, object] = {}

@@ -332,6 +332,29 @@ async def await_result(
     return build_result(await outcome, document, variables)
 
 
+# Messages of asyncio about a future that a plain resolver made or returned.
+_FOREIGN_FUTURE = (
+    "attached to a different loop",
+    "await wasn't used with future",
+    "no current event loop",
+    "no running event loop",
+)
+_AWAIT_ADVICE = (
+    "A plain resolver cannot return a future, such as that of a DataLoader: make it "
+    "'async def', and await the future in it."
+)
+
+
+def _format_error(error: GraphQLError) -> dict[str, object]:
+    """Return an error as it is sent, with advice on a future that cannot be awaited."""
+    cause = error.original_error
+    formatted: dict[str, object] = dict(error.formatted)
+    if isinstance(cause, RuntimeError) and any(it in str(cause) for it in _FOREIGN_FUTURE):
+        cause.add_note(_AWAIT_ADVICE)  # for server.error(id)
+        formatted["message"] = f"{error.message.rstrip('.')}. {_AWAIT_ADVICE}"
+    return formatted
+
+
 def build_result(
     outcome: ExecutionResult, document: Document, variables: Mapping[str, object] | None = None
 ) -> Result:
@@ -364,7 +387,7 @@ def build_result(
         raise QueryError(text=document.text, problems=problems)
     return Result(
         data=outcome.data,
-        errors=tuple(dict(error.formatted) for error in errors),
+        errors=tuple(map(_format_error, errors)),
         extensions=dict(outcome.extensions or {}),
         document=document,
         source=IN_PROCESS,

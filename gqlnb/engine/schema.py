@@ -262,9 +262,9 @@ class Schema:
             A ``GraphQLSchema`` of graphql-core, such as Ariadne's ``make_executable_schema``
             returns; a ``strawberry.Schema``; a ``graphene.Schema``; or a Schema.
         context
-            The value of ``info.context`` if the caller gives no context, as over HTTP and in
-            ``%%graphql``: a value, or a function without arguments that returns a new one for each
-            operation (with new data loaders, say).
+            The context of resolvers if the caller gives none, as over HTTP and in ``%%graphql``: a
+            value, or a function without arguments that returns a new one for each operation (with
+            new data loaders, say). The `context` of :func:`gqlnb.serve` takes its place.
         **options
             Further arguments of graphql-core's ``execute``, such as Graphene's and Ariadne's
             ``middleware=[...]``; not for Strawberry, whose schema has its own options.
@@ -272,7 +272,7 @@ class Schema:
         Returns
         -------
         Schema
-            `schema` itself if it is a Schema.
+            `schema` itself if it is a Schema and neither `context` nor options are given.
 
         Raises
         ------
@@ -657,6 +657,9 @@ class Schema:
         root: object = None,
     ) -> Profile:
         """Execute an operation and measure the time of each field.
+
+        The time of a field includes the fields below it. Many calls of a resolver that makes a
+        query of a database mean as many queries: a DataLoader makes one.
 
         Parameters
         ----------

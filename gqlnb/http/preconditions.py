@@ -62,10 +62,6 @@ EVENT_CONNECTION_HEADER = "x-graphql-event-stream-token"  # of graphql-sse
 _SAME_SITE = frozenset({None, "same-origin", "none"})  # "none": the user typed the address
 # Browsers cache the answer for this long; short, since a re-run cell may serve with other access.
 _PREFLIGHT_SECONDS = 600
-AUTHENTICATION_GUIDE = (
-    "https://docs.github.com/graphql/guides/forming-calls-with-graphql#authenticating-with-graphql"
-)
-API_GUIDE = "https://docs.github.com/graphql"
 # RFC 9110, 5.6.2: names of headers. Allowed origins may send any header.
 _HEADER_NAMES = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,2000}")
 
@@ -237,21 +233,22 @@ def answer_health(request: HttpRequest, rules: ServerRules) -> Response | None:
 
 
 def check_token(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Check the token, if one is required; the messages and links are GitHub's."""
+    """Check the token, if one is required."""
     if rules.token is None:
         return None
     header = request.headers.get("authorization")
     # Token.matches() compares in constant time.
     if rules.token.matches(header):
         return None
-    return build_token_error(header)
+    return build_token_error(header, rules)
 
 
-def build_token_error(header: str | None) -> Response:
+def build_token_error(header: str | None, rules: ServerRules) -> Response:
     """Return the response to a request with a missing or wrong token in its `header`."""
-    message, url = "This endpoint requires you to be authenticated.", AUTHENTICATION_GUIDE
+    guides = rules.token_guides
+    message, url = "This endpoint requires you to be authenticated.", guides.missing
     if header:
-        message, url = "Bad credentials", API_GUIDE
+        message, url = "Bad credentials", guides.wrong
     members = {"message": message, "documentation_url": url, "errors": [{"message": message}]}
     return Response(401, {**JSON_HEADERS, "www-authenticate": "Bearer"}, dump_json(members))
 

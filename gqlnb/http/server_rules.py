@@ -14,12 +14,15 @@ from gqlnb.limits import Limits
 from gqlnb.tokens import Token
 
 __all__ = [
+    "BEARER_GUIDES",
     "ENDPOINT",
+    "GUIDES_EXTENSION",
     "HEALTH_PATH",
     "LOOPBACK_HOSTS",
     "METRICS_PATH",
     "Access",
     "ServerRules",
+    "TokenGuides",
 ]
 
 # RFC 6454, 6.2: scheme, host and port, and nothing after them.
@@ -204,6 +207,29 @@ STATUS_PROFILES: Mapping[str, StatusProfile] = {
 }
 
 
+class TokenGuides(NamedTuple):
+    """The `documentation_url` of a response with status 401.
+
+    Attributes
+    ----------
+    missing, wrong
+        For a request without a token, and for one with another token.
+    """
+
+    missing: str
+    wrong: str
+
+
+# How a client sends a bearer token, and what the server's answer to a wrong one means.
+BEARER_GUIDES = TokenGuides(
+    "https://www.rfc-editor.org/rfc/rfc6750#section-2.1",
+    "https://www.rfc-editor.org/rfc/rfc6750#section-3.1",
+)
+# The key under which a schema that imitates a service has the guides of that service, in its
+# `extensions`.
+GUIDES_EXTENSION = "tokenGuides"
+
+
 @dataclass(frozen=True, slots=True)
 class ServerRules:
     """All rules of one server.
@@ -227,6 +253,8 @@ class ServerRules:
         The access rules; `hosts` includes theirs.
     has_subscriptions
         Whether the schema has subscriptions, and so the requests of event connections.
+    token_guides
+        The addresses that a response with status 401 names.
     pages
         Responses to GET by path: the page for browsers and its assets. They are not used where a
         token is required.
@@ -238,6 +266,7 @@ class ServerRules:
     limits: Limits = field(default_factory=Limits)
     access: Access = field(default_factory=Access)
     has_subscriptions: bool = False
+    token_guides: TokenGuides = BEARER_GUIDES
     verify: Callable[[str], object] | None = None
     context: Callable[[HttpRequest], object] | None = None
     pages: Mapping[str, Response] = field(default_factory=dict)

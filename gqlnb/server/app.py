@@ -24,7 +24,9 @@ from gqlnb.http.preconditions import (
     is_event_connection_request,
 )
 from gqlnb.http.server_rules import (
+    BEARER_GUIDES,
     ENDPOINT,
+    GUIDES_EXTENSION,
     LOOPBACK_HOSTS,
     METRICS_PATH,
     Access,
@@ -86,7 +88,12 @@ class ServedSchema(NamedTuple):
 
 def _build_served_schema(schema: object, rules: ServerRules) -> ServedSchema:
     executable = adopt_schema(schema)
-    rules = replace(rules, has_subscriptions=executable.graphql.subscription_type is not None)
+    graphql = executable.graphql
+    rules = replace(
+        rules,
+        has_subscriptions=graphql.subscription_type is not None,
+        token_guides=graphql.extensions.get(GUIDES_EXTENSION, BEARER_GUIDES),
+    )
     execute = RequestExecutor(executable, rules.limits, rules.access, rules.context)
     streams = create_streamer(executable, execute, rules)
     return ServedSchema(executable, execute, rules, streams, HeadCache(rules))

@@ -114,7 +114,7 @@ async def authenticate(
             quick = isinstance(verify, NamedTokens)
             identity = verify(text) if quick else await call_function(verify, text, pool)
         if identity is None or identity is False:
-            refusal = build_token_error(header)
+            refusal = build_token_error(header, rules)
     except PermissionError as error:
         refusal = build_error_response(403, sanitize_text(error) or "Forbidden")
     except (HangingError, NoThreadError) as error:
@@ -122,7 +122,7 @@ async def authenticate(
     except Exception as error:  # noqa: BLE001 - libraries raise for invalid tokens
         # Without its text, which may contain the token.
         _LOG.warning("The function of token= raised %s; the request was refused.", type(error))
-        refusal = build_token_error(header)
+        refusal = build_token_error(header, rules)
     if refusal is not None:
         return request, add_cors_headers(refusal, request, rules)
     return replace(request, identity=identity), None

@@ -80,7 +80,9 @@ class Server:
     port : int
         The actual port; 0 on a Unix socket.
     token : Token or None
-        The required token; a :class:`gqlnb.Client` of this server sends it by default.
+        The required token; a :class:`gqlnb.Client` of this server sends it by default. None
+        where `token` is a mapping or function: then the client needs its own, ``Client(server,
+        token=...)``, or gets status 401.
 
     Examples
     --------
@@ -321,7 +323,8 @@ def serve(
         open the port or socket, the certificate cannot be read, or other machines can reach it
         without a token.
     AuthError
-        If `token` is not a source of a token, or the source does not have it.
+        If `token` is not a source of a token, or the source does not have it;
+        LiteralSecretError if it is the token itself as text.
     OptionError
         If `limits` or `access` is of another type, a path is not valid, or `uds` is given with an
         option of a port; KeywordError, also a TypeError, if an option has another name.

@@ -72,3 +72,19 @@ def test_batches_on_a_server(schema, batches):
         for _ in range(4):
             check(client.execute(TEXT).data)
     assert batches == [[0, 1, 2]] * 4
+
+
+def test_a_plain_resolver_that_returns_a_future_gets_advice():
+    """The message says how to write the resolver, here and in the exception of a server."""
+
+    def author(root, _args, context):
+        return aiodataloader.DataLoader(lambda keys: keys).load(root["id"])
+
+    resolvers = {"Query": {"posts": lambda *_: [{"id": 1}]}, "Post": {"author": author}}
+    schema = Schema(SDL, resolvers)
+    advice = "make it 'async def', and await the future in it."
+    assert schema.execute(TEXT).errors[0]["message"].endswith(advice)
+    with serve(schema, port=0) as server:
+        Client(server).execute(TEXT)
+        error = server.error(server.log["error_id"].iloc[-1])
+    assert error.__notes__[0].endswith(advice)

@@ -71,6 +71,7 @@ def test_a_token_is_required(schema):
         allowed = requests.post(server.url, json=HELLO, headers=headers, timeout=20)
     assert (refused.status_code, allowed.json()) == (401, ANSWER)
     assert {"message", "documentation_url"} <= set(refused.json())
+    assert "github" not in refused.text
 
 
 def test_a_browser_gets_the_page_and_its_assets(server):

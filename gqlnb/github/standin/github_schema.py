@@ -44,6 +44,7 @@ from gqlnb.github.standin.repository_search import Population
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.github.standin.standin_resolvers import StandInResolvers, resolve_type_name
 from gqlnb.github.standin.substitutes import bind_fields
+from gqlnb.http.server_rules import GUIDES_EXTENSION, TokenGuides
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -51,11 +52,14 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.execution_budget import ExecutionBudget
 
-__all__ = ["StandIn", "schema", "service"]
+__all__ = ["AUTHENTICATION_URL", "DOCS_URL", "StandIn", "schema", "service"]
 
 SNAPSHOT_SOURCE = f"embedded snapshot of {SNAPSHOT_DATE}"
 _CACHED_PRICES = 256  # of one document for each of its page sizes
 _UNKNOWN_NAME = "It is not in this stand-in for a part of GitHub's schema; GitHub may have it."
+DOCS_URL = "https://docs.github.com/graphql"
+AUTHENTICATION_URL = f"{DOCS_URL}/guides/forming-calls-with-graphql#authenticating-with-graphql"
+_TOKEN_GUIDES = TokenGuides(missing=AUTHENTICATION_URL, wrong=DOCS_URL)
 _ERROR_MEMBERS = ("type", "path", "extensions", "locations", "message")
 
 SNAPSHOT_RULES: Mapping[str, str] = MappingProxyType(
@@ -106,6 +110,7 @@ class StandIn(Schema):
         else:
             graphql, self.notes = build_mock_schema(sdl, MockOptions(simulation.seed), None)
             fill = True
+        graphql.extensions = {**graphql.extensions, GUIDES_EXTENSION: _TOKEN_GUIDES}
         facts = StandInResolvers(population, viewer, simulation, fill=fill).build_facts()
         for kind in graphql.type_map.values():
             if is_abstract_type(kind):

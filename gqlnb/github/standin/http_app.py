@@ -12,7 +12,12 @@ from graphql import get_introspection_query
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.github.option_checks import raise_option_error
 from gqlnb.github.standin.github_errors import format_request_errors, is_stopped_by_limits
-from gqlnb.github.standin.github_schema import StandIn, service
+from gqlnb.github.standin.github_schema import (
+    AUTHENTICATION_URL,
+    DOCS_URL,
+    StandIn,
+    service,
+)
 from gqlnb.github.standin.rate_limits import CURRENT_METER, TokenBudgets
 from gqlnb.http.handler import handle_request
 from gqlnb.http.messages import Response
@@ -35,9 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "serve"]
 
-_DOCS_URL = "https://docs.github.com/graphql"
-_AUTHENTICATION_URL = f"{_DOCS_URL}/guides/forming-calls-with-graphql#authenticating-with-graphql"
-_RATE_LIMITS_URL = f"{_DOCS_URL}/overview/rate-limits-and-query-limits-for-the-graphql-api"
+_RATE_LIMITS_URL = f"{DOCS_URL}/overview/rate-limits-and-query-limits-for-the-graphql-api"
 _USER_ID = 583231  # the number of the account in messages about its budget
 
 
@@ -72,15 +75,15 @@ TOKEN_MISSING = make_json_reply(
     401,
     {
         "message": "This endpoint requires you to be authenticated.",
-        "documentation_url": _AUTHENTICATION_URL,
+        "documentation_url": AUTHENTICATION_URL,
         "status": "401",
     },
 )
 BAD_CREDENTIALS = make_json_reply(
-    401, {"message": "Bad credentials", "documentation_url": _DOCS_URL, "status": "401"}
+    401, {"message": "Bad credentials", "documentation_url": DOCS_URL, "status": "401"}
 )
 INVALID_JSON = make_json_reply(
-    400, {"message": "Problems parsing JSON", "documentation_url": _DOCS_URL, "status": "400"}
+    400, {"message": "Problems parsing JSON", "documentation_url": DOCS_URL, "status": "400"}
 )
 QUERY_MISSING = make_json_reply(
     200,

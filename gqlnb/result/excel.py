@@ -24,6 +24,7 @@ __all__ = ["write_workbook"]
 
 # Microsoft, "Excel specifications and limits".
 MAX_ROWS, MAX_TEXT, MAX_DIGITS, MAX_SHEET_NAME = 1_048_576, 32_767, 15, 31
+MIN_NUMBER, MAX_NUMBER = 2.2251e-308, 9.99999999999999e307  # beside 0
 FIRST_DAY = datetime(1900, 3, 1)  # Excel counts a 29 February 1900 before it
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # not in XML
 ERROR_WORDS = {"#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A"}
@@ -142,10 +143,10 @@ def fits_excel(value: object) -> bool:
     """Return whether Excel shows a value as it is."""
     if isinstance(value, int):
         return len(str(abs(value))) <= MAX_DIGITS
-    if isinstance(value, Decimal):
-        return len(value.as_tuple().digits) <= MAX_DIGITS
-    if isinstance(value, float):
-        return abs(value) != float("inf")
+    if isinstance(value, Decimal) and len(value.as_tuple().digits) > MAX_DIGITS:
+        return False
+    if isinstance(value, (Decimal, float)):
+        return value == 0 or MIN_NUMBER <= abs(value) <= MAX_NUMBER
     return not (isinstance(value, datetime) and value < FIRST_DAY)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import openpyxl
 import pandas as pd
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from gqlnb import FrameError, MissingExtraError, Schema
@@ -132,6 +132,7 @@ CELLS = st.one_of(
 
 @settings(max_examples=50, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(st.lists(CELLS, min_size=1, max_size=5))
+@example([sys.float_info.max, -5e-324, Decimal("1E+400")])
 def test_no_value_is_changed_silently(values):
     """Each comes back as it is, or as its text."""
     with tempfile.TemporaryDirectory() as folder:

@@ -86,6 +86,8 @@ class CellTarget(NamedTuple):
         Whether the client was created for one cell and is closed after it.
     cached
         Whether the client is kept by name or address, where another endpoint may be by now.
+    ignored
+        A sentence about a variable that the connection of the same name hides; "" for none.
     """
 
     client: Client
@@ -93,6 +95,7 @@ class CellTarget(NamedTuple):
     chosen_by: str = ""
     single_use: bool = False
     cached: bool = False
+    ignored: str = ""
 
 
 class ClientCache:
@@ -144,11 +147,12 @@ class ClientCache:
         from gqlnb.github.builtin_connections import register_connections
 
         register_connections()
+        names = self._namespace if names is None else names
         resolved: Any = target
         chosen_by = ""
         if target is None:
             resolved, chosen_by = connections.resolve_default_target()
-        elif target in (names := self._namespace if names is None else names):
+        elif target in names:
             resolved = target if is_listed_connection(target) else names[target]
         if not headers and isinstance(resolved, Client):
             return CellTarget(resolved, get_display_name(resolved, target), chosen_by)
@@ -165,8 +169,7 @@ class ClientCache:
             client = self._reuse(self._by_address, (resolved, *sources), create, fresh=fresh)
             return CellTarget(client, get_display_name(client, target), chosen_by)
         if isinstance(resolved, str) and connections.is_known(resolved):
-            get_client = connections.reopen_client if fresh else connections.get_client
-            return CellTarget(get_client(resolved), resolved, chosen_by, cached=True)
+            return open_connection(resolved, names if target else {}, chosen_by, fresh=fresh)
         # A client without a target resolves it again, and explains the choice in its errors.
         create = partial(Client, None) if chosen_by else partial(connect, resolved)
         is_address = isinstance(resolved, str)
@@ -234,6 +237,13 @@ class ClientCache:
         self._notified.add(client.source)  # not the client, which a cell may replace
         return reason
 
+    def take_variable_notice(self, target: CellTarget) -> str:
+        """Return the sentence about a hidden variable, once per sentence; else ""."""
+        if target.ignored in self._notified:
+            return ""
+        self._notified.add(target.ignored)
+        return target.ignored
+
     def close(self) -> None:
         """Close all clients."""
         for client in [*self._by_address.values(), *self._by_server.values()]:
@@ -251,6 +261,39 @@ def is_listed_connection(name: str) -> bool:
         return connections.is_known(name)
     except OptionError:  # an object of the notebook needs no settings
         return False
+
+
+def open_connection(
+    name: str, names: Mapping[str, object], chosen_by: str, *, fresh: bool
+) -> CellTarget:
+    """Return the client of a connection, with a sentence about a variable of the same name."""
+    from gqlnb.client import connections
+    from gqlnb.errors import AuthError
+
+    ignored = describe_ignored_variable(name, names)
+    try:
+        client = (connections.reopen_client if fresh else connections.get_client)(name)
+    except AuthError as error:
+        if ignored:
+            error.args = (f"{error.args[0]} {ignored}",)
+        raise
+    ignored = "" if names.get(name) is client else ignored
+    return CellTarget(client, name, chosen_by, cached=True, ignored=ignored)
+
+
+def describe_ignored_variable(name: str, names: Mapping[str, object]) -> str:
+    """Return a sentence about a client or schema in a variable that a connection hides; or ""."""
+    if name not in names:
+        return ""
+    from gqlnb.client.client import Client
+    from gqlnb.engine.schema import Schema
+
+    if not isinstance(names.get(name), (Client, Schema)):
+        return ""
+    return (
+        f"The connection '{name}' is used, not your variable '{name}': names of connections come "
+        "first. To use the variable, give it another name."
+    )
 
 
 def get_display_name(client: Client, target: str | None) -> str:

@@ -563,3 +563,33 @@ def test_no_secret_is_in_any_output_of_a_failing_cell(shell, monkeypatch):
             ):
                 assert SECRET not in failure(shell, cell)
     shell.run_line_magic("xmode", "Context")
+
+
+def test_a_variable_hidden_by_a_connection_is_reported_once(shell):
+    """`%%graphql demo` uses the connection, whatever the variable `demo` holds."""
+    shell.user_ns["demo"] = shell.user_ns["schema"]
+    cell = "%%graphql demo\n{ viewer { login } }"
+    (note, *_) = beside(shell, cell)
+    assert note["text/plain"].startswith(
+        "The connection 'demo' is used, not your variable 'demo': names of connections come first."
+    )
+    assert beside(shell, cell) == []
+
+
+@pytest.mark.parametrize("value", [gqlnb.connect("demo"), "a text"], ids=["itself", "text"])
+def test_a_variable_that_hides_nothing_is_not_reported(shell, value):
+    """The connection itself, and values that are not targets."""
+    shell.user_ns["demo"] = value
+    assert beside(shell, "%%graphql demo\n{ viewer { login } }") == []
+
+
+def test_the_error_of_a_connection_names_the_hidden_variable(shell, monkeypatch):
+    """A client with a token is in the variable, and the connection has no token."""
+    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
+    monkeypatch.delenv("GH_TOKEN", raising=False)
+    with gqlnb.connect("github", token=gqlnb.Token(SECRET)) as client:
+        shell.user_ns["github"] = client
+        shown = failure(shell, "%%graphql github\n{ viewer { login } }")
+    assert shown.startswith("AuthError: ")
+    assert "not your variable 'github'" in shown
+    assert SECRET not in shown

@@ -129,6 +129,7 @@ class BaseClient:
         self._pager = Pager(
             self._endpoint, self._preparer, self._sender, self._schema_store, self._rate_limiter
         )
+        self._parts = ClientParts(self._endpoint, self._sender, self._preparer, self._pager)
 
     @property
     def source(self) -> str:
@@ -426,11 +427,12 @@ class BaseClient:
             With headers, extensions or a timeout, parts of their own, which share schema,
             connections, parsed documents and rate limits with the client; and the other options.
         """
-        # `**options` of a method is a dict of that call alone.
-        others = cast("dict[str, Any]", options)
-        endpoint = take_call_options(self._endpoint, others) if options else self._endpoint
+        others = cast("dict[str, Any]", options)  # a dict of that call alone
+        if not others:
+            return self._parts, others
+        endpoint = take_call_options(self._endpoint, others)
         if endpoint is self._endpoint:
-            return ClientParts(endpoint, self._sender, self._preparer, self._pager), others
+            return self._parts, others
         limiter = self._rate_limiter
         # A budget belongs to a token: another one has another queue.
         if endpoint.credentials.tokens != self._endpoint.credentials.tokens:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,15 @@ if TYPE_CHECKING:
 __all__ = ["import_optional"]
 
 
-def import_optional(module: str, extra: str, purpose: str) -> ModuleType:
+def import_optional(module: str, requirement: str, purpose: str) -> ModuleType:
     """Import an optional module.
 
     Parameters
     ----------
     module
         The full dotted name.
-    extra
-        The extra of this package that installs it.
+    requirement
+        The package that pip installs for it, with its own extra if needed.
     purpose
         The use of the module; it completes the sentence "... is needed to".
 
@@ -45,6 +46,6 @@ def import_optional(module: str, extra: str, purpose: str) -> ModuleType:
             raise  # the module is installed, but one of its own dependencies is missing
     msg = (
         f"{top} is needed to {purpose}, and it is not installed. "
-        f"Install it with: pip install 'gqlnb[{extra}]'"
+        f"Install it with: pip install {shlex.quote(requirement)}"
     )
     raise MissingExtraError(msg)

@@ -55,7 +55,7 @@ def lab(folder: Path, *, port: int | None, no_browser: bool, rest: tuple[str, ..
     Every further argument goes to JupyterLab.
     """
     if find_spec("jupyterlab") is None:  # importing it takes as long as starting it
-        import_optional("jupyterlab", "lab", "open the notebooks")
+        import_optional("jupyterlab", "jupyterlab", "open the notebooks")
     copied, kept = copy_notebooks(find_notebooks(), folder)
     if copied:
         click.echo(f"Copied to {folder}: {', '.join(copied)}")

@@ -705,7 +705,7 @@ class Schema:
         Raises
         ------
         MissingExtraError
-            If OpenTelemetry is not installed: ``pip install 'gqlnb[tracing]'``.
+            If OpenTelemetry is not installed: ``pip install opentelemetry-api``.
         SchemaError
             If Strawberry itself executes the schema.
 

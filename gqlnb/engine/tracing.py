@@ -42,7 +42,7 @@ class OperationTracer:
     """
 
     def __init__(self, provider: object) -> None:
-        self.api = import_optional("opentelemetry.trace", "tracing", "trace operations")
+        self.api = import_optional("opentelemetry.trace", "opentelemetry-api", "trace operations")
         self.tracer: Any = self.api.get_tracer("gqlnb", tracer_provider=provider)
 
     def begin_operation(self, document: Document) -> Value:

@@ -66,7 +66,7 @@ class Access:
     metrics
         Whether ``GET /metrics`` is answered with metrics for Prometheus: requests by operation and
         status, and their duration; with the token, where one is required. It needs
-        ``pip install 'gqlnb[metrics]'``.
+        ``pip install prometheus-client``.
     log
         Whether requests are logged by the logger ``gqlnb.access`` in the common log format, without
         queries, variables and tokens. ``logging.basicConfig()`` shows the lines.

@@ -51,7 +51,7 @@ def write_workbook(
     """
     # openpyxl instead of DataFrame.to_excel: that refuses times with a zone, executes text that
     # begins with "=" as a formula, and cuts long texts and numbers without a word.
-    openpyxl = import_optional("openpyxl", "excel", "write Excel files")
+    openpyxl = import_optional("openpyxl", "openpyxl", "write Excel files")
     book = openpyxl.Workbook(write_only=True)
     for (name, frame), title in zip(frames.items(), choose_titles(frames), strict=True):
         if len(frame) >= MAX_ROWS:

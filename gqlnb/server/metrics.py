@@ -23,7 +23,9 @@ class Metrics:
     """
 
     def __init__(self) -> None:
-        self._client = client = import_optional("prometheus_client", "metrics", "serve /metrics")
+        self._client = client = import_optional(
+            "prometheus_client", "prometheus-client", "serve /metrics"
+        )
         self._registry = client.CollectorRegistry()
         self._operations: set[str] = set()
         self._requests = client.Counter(

@@ -106,7 +106,7 @@ def test_what_excel_cannot_hold_is_refused():
 def test_a_missing_library_is_named(monkeypatch):
     """With the command that installs it."""
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'gqlnb\[excel\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install openpyxl"):
         write({"notes": []}, "{ notes { text } }")
 
 

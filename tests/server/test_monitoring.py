@@ -142,7 +142,7 @@ def test_a_label_is_the_name_of_an_operation(name):
 def test_metrics_name_the_missing_package(monkeypatch):
     """It is optional."""
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'gqlnb\[metrics\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install prometheus-client"):
         start(metrics=True)
 
 

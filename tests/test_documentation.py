@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -31,26 +33,34 @@ def run_block(code: str, space: dict[str, object]) -> int:
     for statement in ast.parse(code).body:
         shown = parse_shown_value(code.splitlines()[(statement.end_lineno or 1) - 1])
         if isinstance(statement, ast.Expr):
-            found = eval(compile(ast.Expression(statement.value), "page", "eval"), space)
+            found = eval(
+                compile(ast.Expression(statement.value), "page", "eval", dont_inherit=True), space
+            )
             if shown:
                 assert found == shown[0], ast.unparse(statement)
                 compared += 1
         else:
-            exec(compile(ast.Module([statement], []), "page", "exec"), space)
+            exec(compile(ast.Module([statement], []), "page", "exec", dont_inherit=True), space)
     return compared
 
 
 @pytest.mark.parametrize("page", TITLES, ids=TITLES.get)
 def test_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All blocks of Python, in order and in one namespace."""
+    """All blocks of Python, in order and in one namespace; then the tests that they define."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for name in ("API_TOKEN", "SESSION", "ANNA", "OTTO"):
         monkeypatch.setenv(name, "set by the page")
     monkeypatch.setattr(gqlnb, "serve", partial(gqlnb.serve, port=0))
-    space: dict[str, object] = {}
+    module = ModuleType("page")  # Strawberry looks a class up in its module
+    monkeypatch.setitem(sys.modules, "page", module)
+    space = vars(module)
+    space["__file__"] = str(tmp_path / "page.py")
     for code in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
         run_block(code, space)
+    for name, found in list(space.items()):
+        if name.startswith("test_") and callable(found):
+            found()
     if server := space.get("server"):
         server.close()
 

@@ -57,6 +57,8 @@ def write_api() -> None:
             found = getattr(module, name)
             directive = "autoclass" if inspect.isclass(found) else "autofunction"
             members = "\n   :members:" if inspect.isclass(found) else ""
+            if found is gqlnb.Result:  # the methods for files and frames are in a base class
+                members += "\n   :inherited-members:"
             full = f"{module.__name__}.{name}"
             (folder / f"{full}.md").write_text(
                 f"# {full}\n\n```{{eval-rst}}\n.. {directive}:: {full}{members}\n```\n"

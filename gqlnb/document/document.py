@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -390,13 +391,14 @@ def build_problems(
 
 
 class _HintVisitor(Visitor):
-    """Collects hints for missing selection sets and unknown names."""
+    """Collects hints for missing selection sets, unknown names, and variables in strings."""
 
     def __init__(self, schema: GraphQLSchema, types: TypeInfo) -> None:
         super().__init__()
         self.schema = schema
         self.types = types
         self.hints: dict[tuple[int, int], str] = {}
+        self.names_in_strings: set[str] = set()  # after a dollar sign
 
     def _add_hint(self, node: Node, *sentences: str) -> None:
         if node.loc is not None and any(sentences):
@@ -444,7 +446,23 @@ class _HintVisitor(Visitor):
             names = _list_names(node.value, named.values)
             self._add_hint(node, names and f"{named} has: {names}.")
 
-    enter_string_value = enter_int_value = enter_enum_value
+    enter_int_value = enter_enum_value
+
+    def enter_string_value(self, node: StringValueNode, *_: object) -> None:
+        self.names_in_strings |= set(re.findall(r"\$(\w+)", node.value))
+        self.enter_enum_value(node)
+
+    def leave_document(self, node: DocumentNode, *_: object) -> None:
+        # At the definition, to which the error about an unused variable points.
+        for definition in node.definitions:
+            for variable in getattr(definition, "variable_definitions", None) or ():
+                name = variable.variable.name.value
+                if name in self.names_in_strings:
+                    self._add_hint(
+                        variable,
+                        f"${name} inside quotes is text, not the variable. Use ${name} in place of "
+                        "the whole string, and put the other words into its value.",
+                    )
 
 
 def _list_names(wrong: str, names: Collection[str]) -> str:

@@ -332,8 +332,8 @@ class Schema:
 
         ``from_frame(repositories=df)`` has the field ``repositories(first, after, last, before,
         where, orderBy)``, a connection of rows of type ``Repository``, and one row by its key,
-        ``repository(id)``. The module :mod:`gqlnb.engine.dataframe` documents names, dtypes,
-        missing values, later changes, filters and orders.
+        ``repository(id)``. Names become valid GraphQL names, missing values become null, and later
+        changes of a frame have no effect.
 
         Parameters
         ----------
@@ -353,7 +353,7 @@ class Schema:
         Returns
         -------
         Schema
-            It refers to the frames, which are read when it is executed.
+            It holds the frames as they are now.
 
         Raises
         ------

@@ -71,7 +71,7 @@ def stars(
         The star threshold: 1000 or ``">1000"``, ``">=1000"``, ``"<1000"``, ``"<=1000"``,
         ``"1000..2000"``, ``"1000..*"``, ``"*..1000"``, ``"1000"``; in a text also other terms of
         GitHub's search, ``">1000 language:python created:>2024"``. Without ``sort:`` the order is
-        ``sort:stars-desc``. See :func:`gqlnb.github.star_query.parse_star_query`.
+        ``sort:stars-desc``.
     limit
         Most rows to return, fetched in pages of at most 100; None for all. One search returns at
         most 1,000; beyond that, several searches are sent, see :func:`gqlnb.github.harvest`.

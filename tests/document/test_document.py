@@ -297,3 +297,14 @@ def test_unknown_names_have_the_hint_of_the_schema():
     with pytest.raises(QueryError) as caught:
         Document.parse("{ user(id: []) { login } }", schema)
     assert caught.value.problems[0].hint is None
+
+
+def test_a_variable_inside_a_string_is_explained():
+    """It is text there, and the variable is unused."""
+    schema = build_schema("type Query { find(text: String): Int }")
+    text = 'query ($least: Int) { find(text: "stars:>$least") }'
+    with pytest.raises(QueryError) as caught:
+        Document.parse(text, schema)
+    (problem,) = caught.value.problems
+    assert problem.message == "Variable '$least' is never used."
+    assert problem.hint.startswith("$least inside quotes is text, not the variable.")

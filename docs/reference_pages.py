@@ -1,14 +1,19 @@
 """Sphinx extension: reference pages that are written from the package itself."""
 
+from __future__ import annotations
+
 import inspect
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from sphinx.application import Sphinx
 
 import gqlnb
 from gqlnb.cli.command_group import command_line
 from gqlnb.notebook.magic import GraphQLMagic
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 REFERENCE = Path(__file__).parent / "reference"
 

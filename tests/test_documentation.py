@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 import sys
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from types import ModuleType
 import pytest
 
 import gqlnb
+from gqlnb.cli.help import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -70,6 +72,20 @@ def test_shown_values_are_compared() -> None:
     assert run_block("1 + 1  # 2\nx = 3  # a remark\n", {}) == 1
     with pytest.raises(AssertionError, match=r"1 \+ 1"):
         run_block("1 + 1  # 3\n", {})
+
+
+def test_the_command_line_page_has_each_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page that the build writes has the help of every command."""
+    pages = runpy.run_path(str(ROOT / "docs" / "reference_pages.py"))
+    write_command_line = pages["write_command_line"]
+    monkeypatch.setitem(write_command_line.__globals__, "REFERENCE", tmp_path)
+    write_command_line()
+    text = (tmp_path / "command-line.md").read_text()
+    assert re.findall(
+        r"^## `gqlnb (\w+)`\n\n```text\nUsage: gqlnb \1 ", text, re.MULTILINE
+    ) == list(COMMANDS)
 
 
 def test_every_page_is_listed() -> None:

@@ -146,7 +146,7 @@ def fits_excel(value: object) -> bool:
     if isinstance(value, Decimal) and len(value.as_tuple().digits) > MAX_DIGITS:
         return False
     if isinstance(value, (Decimal, float)):
-        return value == 0 or MIN_NUMBER <= abs(value) <= MAX_NUMBER
+        return value == 0 or MIN_NUMBER <= abs(float(value)) <= MAX_NUMBER
     return not (isinstance(value, datetime) and value < FIRST_DAY)
 
 

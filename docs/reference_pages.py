@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,8 +56,10 @@ def write_api() -> None:
     folder = REFERENCE / "api"
     folder.mkdir(exist_ok=True)
     parts = ["# Python interface\n"]
-    for module in (gqlnb, gqlnb.github, gqlnb.engine):
+    for module in (gqlnb, gqlnb.github, gqlnb.engine, gqlnb.errors):
         names = [n for n in module.__all__ if not inspect.ismodule(getattr(module, n))]
+        if module is gqlnb.errors:  # the two that are caught by the names of their base classes
+            names = ["KeywordError", "LiteralSecretError"]
         parts.append(f"## `{module.__name__}`\n\n| Name | Purpose |\n|---|---|")
         for name in sorted(names, key=str.lower):
             found = getattr(module, name)
@@ -69,6 +72,7 @@ def write_api() -> None:
                 f"# {full}\n\n```{{eval-rst}}\n.. {directive}:: {full}{members}\n```\n"
             )
             summary = (inspect.getdoc(found) or "").partition("\n")[0].replace("|", "\\|")
+            summary = re.sub(r":\w+:`[~.]?(.+?)`", r"`\1`", summary)  # the list is Markdown
             parts.append(f"| [{name}](api/{full}.md) | {summary} |")
         pages = "\n".join(f"api/{module.__name__}.{name}" for name in names)
         parts.append(f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n")

@@ -494,8 +494,14 @@ class TransportError(GqlnbError):
     ----------
     message
         The text of the error.
-    status, wait, broken, transient
-        The attributes of these names.
+    status
+        The HTTP status, if any.
+    wait
+        Seconds to wait before the next request.
+    broken
+        Whether the connection ended before the whole response had arrived.
+    transient
+        Whether the endpoint reported a temporary failure with status 200.
     result
         The data received before the error, such as finished pages.
 
@@ -553,7 +559,17 @@ class AuthError(TransportError):
 
 
 class LiteralSecretError(AuthError):
-    """A secret was given as text, which would be saved with the notebook."""
+    """A secret was given as text, which would be saved with the notebook.
+
+    Give its source instead, such as ``token="env:GITHUB_TOKEN"``, or ``gqlnb.Token(text)`` in a
+    program.
+
+    Examples
+    --------
+    >>> gqlnb.connect("https://api.example.com/graphql", token="a-token-as-text")
+    Traceback (most recent call last):
+    gqlnb.errors.LiteralSecretError: ...
+    """
 
 
 class RateLimited(TransportError):  # noqa: N818 - the state has a name that people know
@@ -654,7 +670,14 @@ class OptionError(GqlnbError, ValueError):
 
 
 class KeywordError(OptionError, TypeError):
-    """An unknown keyword argument."""
+    """An unknown keyword argument.
+
+    Examples
+    --------
+    >>> gqlnb.connect("demo", tokn="env:GITHUB_TOKEN")
+    Traceback (most recent call last):
+    gqlnb.errors.KeywordError: ...
+    """
 
 
 class MissingExtraError(GqlnbError, ImportError):

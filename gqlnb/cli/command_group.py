@@ -12,7 +12,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from gqlnb.cli.help import COMMANDS, COMPLETION_VARIABLE, HELP
-from gqlnb.errors import GqlnbError, OptionError, sanitize_text, suggest
+from gqlnb.errors import GqlnbError, LiteralSecretError, OptionError, sanitize_text, suggest
 
 __all__ = ["command_line", "completion", "run_command_line", "scrub"]
 
@@ -56,7 +56,7 @@ class CommandGroup(click.Group):
         try:
             code: int = super().invoke(ctx)
             sys.stdout.flush()
-        except OptionError as error:
+        except (OptionError, LiteralSecretError) as error:
             return _print_error(str(error), _EXIT_USAGE)
         except GqlnbError as error:
             return _print_error(str(error))

@@ -110,7 +110,7 @@ class Upload:
             self._content.seek(self._start)
         elif self._is_read:
             msg = (
-                f"The file {sanitize_text(self.filename, 80)!r} can't be sent a second time: it "
+                f"The file {sanitize_text(self.filename)!r} can't be sent a second time: it "
                 "can't be read again from its start. Give gqlnb.Upload(path), or a file that can "
                 "seek."
             )
@@ -205,7 +205,7 @@ def validate_content(content: object) -> bytes | Path | BinaryIO:
         path = Path(content)
         if path.is_file():
             return path
-        msg = f"Upload: there is no file {sanitize_text(path, 80)!r}."
+        msg = f"Upload: there is no file {sanitize_text(path)!r}."
         raise OptionError(msg)
     if isinstance(content, io.TextIOBase) or hasattr(content, "encoding"):
         msg = "A file to upload is read as bytes. Open it so: open(path, 'rb')."

@@ -100,7 +100,7 @@ class Certificate(NamedTuple):
             If a file cannot be read, or they do not fit together.
         """
         files = [it for it in self if it is not None]
-        shown = " and ".join(sanitize_text(repr(os.fspath(it)), 80) for it in files)
+        shown = " and ".join(sanitize_text(repr(os.fspath(it))) for it in files)
         try:
             # Without the function, OpenSSL would ask for a password in the terminal.
             context.load_cert_chain(self.certfile, self.keyfile, _refuse_password)
@@ -114,7 +114,7 @@ class Certificate(NamedTuple):
         except OSError as error:
             missing = next((it for it in files if not os.access(it, os.R_OK)), files[0])
             message = (
-                f"Cannot read the certificate: {sanitize_text(repr(os.fspath(missing)), 80)}: "
+                f"Cannot read the certificate: {sanitize_text(repr(os.fspath(missing)))}: "
                 f"{error.strerror}. Check certfile= and keyfile=."
             )
             raise ServerError(message) from error
@@ -187,7 +187,7 @@ def bind_unix_socket(path: str) -> socket.socket:
         sock.setblocking(False)  # noqa: FBT003 - its only parameter
     except OSError as error:
         sock.close()
-        shown = sanitize_text(repr(path), 80)
+        shown = sanitize_text(repr(path))
         message = f"Cannot listen on the socket {shown}: {error.strerror or error}."
         raise ServerError(message) from error
     return sock
@@ -196,7 +196,7 @@ def bind_unix_socket(path: str) -> socket.socket:
 def _remove_stale_socket(path: str) -> None:
     """Remove the file that a killed process left."""
     with suppress(FileNotFoundError):
-        shown = sanitize_text(repr(path), 80)
+        shown = sanitize_text(repr(path))
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             message = f"{shown} exists and is not a socket. Give another path as uds=."
             raise ServerError(message)

@@ -62,7 +62,7 @@ def test_a_header_is_read_from_the_environment(
     done = gqlnb("schema", *ask, "Authorization=env:MY_HEADER", env=environment)
     assert "hello: String" in done.stdout
     refused = gqlnb("query", "{ hello }", *ask, "Authorization=Bearer s3cret-1")
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "--header takes NAME=env:VAR" in refused.stderr
     assert "s3cret" not in refused.stderr
 

@@ -83,10 +83,10 @@ def test_the_command_reports_mistakes_in_the_schema_that_it_ignores(
     ("options", "code", "said"),
     [
         (["--schema", "missing.graphql"], 1, "missing.graphql"),
-        (["--simulate", "nonsense=1"], 1, "write NAME=VALUE with one of restricted, ties"),
-        (["--population", "0"], 1, "from 1 to 13,000,000"),
+        (["--simulate", "nonsense=1"], 2, "write NAME=VALUE with one of restricted, ties"),
+        (["--population", "0"], 2, "from 1 to 13,000,000"),
         (["--population", "many"], 2, "'many' is not a number of repositories"),
-        (["--token", "ghp_literal"], 1, "--token takes env:NAME"),
+        (["--token", "ghp_literal"], 2, "--token takes env:NAME"),
     ],
 )
 def test_an_invalid_option_is_reported(

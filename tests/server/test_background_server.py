@@ -480,12 +480,18 @@ def test_waiting_returns_when_it_is_closed(server):
 def test_ctrl_c_closes_a_foreground_server():
     """An interrupt ends wait() and frees the port."""
     code = """
-        import os, signal, threading
+        import os, signal, sys, threading, traceback
         import requests
         from gqlnb.engine.schema import Schema
-        from gqlnb.server.background_server import serve
+        from gqlnb.server.background_server import Server, serve
 
         def stop(*_):
+            main = threading.main_thread().ident
+            waiting = {Server.wait.__code__, threading.Event.wait.__code__}
+            running = set()
+            while not waiting <= running:  # an interrupt before wait() would end the program
+                frames = traceback.walk_stack(sys._current_frames()[main])
+                running = {frame.f_code for frame, _ in frames}
             os.kill(os.getpid(), signal.SIGINT)
 
         server = serve(Schema("type Query { stop: Int }", {"Query": {"stop": stop}}), port=0)

@@ -48,9 +48,6 @@ def make_github_error(message: str, kind: str) -> GraphQLError:
 class CursorCodec(Protocol):
     """Encodes and decodes the cursors of a connection; places are counted from 0."""
 
-    def encode_cursor(self, place: int) -> str:
-        """Return the cursor of the item at a place."""
-
     def encode_cursors(self, places: Sequence[int]) -> list[str]:
         """Return the cursors of the items at some places."""
 
@@ -75,10 +72,6 @@ class CursorCodec(Protocol):
 
 class OffsetCursors:
     """Cursors of a search: the place itself, counted from 1."""
-
-    def encode_cursor(self, place: int) -> str:
-        """Return the cursor of the item at a place."""
-        return self.encode_cursors([place])[0]
 
     def encode_cursors(self, places: Sequence[int]) -> list[str]:
         """Return the cursors of the items at some places."""
@@ -120,11 +113,10 @@ class KeysetCursors:
     key_type: Any
     descending: bool = False
 
-    def encode_cursor(self, place: int) -> str:
-        """Return the cursor of the item at a place."""
-        return urlsafe_b64encode(
-            _KEYSET_PREFIX + msgspec.msgpack.encode(self.get_key(place))
-        ).decode()
+    def encode_cursors(self, places: Sequence[int]) -> list[str]:
+        """Return the cursors of the items at some places."""
+        keys = [_KEYSET_PREFIX + msgspec.msgpack.encode(self.get_key(place)) for place in places]
+        return [urlsafe_b64encode(key).decode() for key in keys]
 
     def find_after(self, text: str) -> int:
         """Return the place behind a cursor, also if its item is gone."""
@@ -140,10 +132,6 @@ class KeysetCursors:
         if self.descending:
             return self.size - bisect_right(range(self.size), key, key=self._get_ascending_key)
         return bisect_left(range(self.size), key, key=self.get_key)
-
-    def encode_cursors(self, places: Sequence[int]) -> list[str]:
-        """Return the cursors of the items at some places."""
-        return [self.encode_cursor(place) for place in places]
 
     def _get_ascending_key(self, place: int) -> tuple[Any, ...]:
         return self.get_key(self.size - 1 - place)
@@ -253,10 +241,12 @@ class ConnectionPage:
     def page_info(self) -> dict[str, Any]:
         """The fields of ``PageInfo``."""
         start, stop = self.start or 0, self.stop
-        is_bounded, is_filled = self.start is not None, stop > start
+        is_bounded, ends = self.start is not None, [None, None]
+        if stop > start:
+            ends = self.cursors.encode_cursors([start, stop - 1])
         return {
-            "startCursor": self.cursors.encode_cursor(start) if is_filled else None,
-            "endCursor": self.cursors.encode_cursor(stop - 1) if is_filled else None,
+            "startCursor": ends[0],
+            "endCursor": ends[1],
             "hasNextPage": is_bounded and stop < len(self.items),
             "hasPreviousPage": is_bounded and start > 0,
         }

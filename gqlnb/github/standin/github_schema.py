@@ -193,7 +193,8 @@ class StandInAdapter(SchemaAdapter):
                 f"maximum limit of {MAX_NODES:,}."
             )
             meter.refusal = {"type": "MAX_NODE_LIMIT_EXCEEDED", "message": message}
-        elif not meter.charge_cost():
+        elif meter.charge_account is not None and not meter.charge_account(meter, forced=False):
+            meter.is_over_budget = True
             meter.refusal = {"type": "RATE_LIMITED", "message": "API rate limit exceeded."}
         if meter.refusal is not None:
             result = Result(None, (meter.refusal,), document=document)

@@ -52,6 +52,12 @@ def make_json_reply(status: int, members: Mapping[str, Any], **headers: str) -> 
     )
 
 
+def make_error_reply(status: int, message: str, url: str = DOCS_URL) -> Response:
+    """Return the JSON of an error of GitHub's REST API."""
+    members = {"message": message, "documentation_url": url, "status": str(status)}
+    return make_json_reply(status, members)
+
+
 def make_html_reply(status: int, text: str) -> Response:
     """Return an HTML reply."""
     return Response(status, {"content-type": "text/html; charset=utf-8"}, text.encode())
@@ -63,28 +69,12 @@ USER_AGENT_MISSING = make_html_reply(
     "header (https://docs.github.com/en/rest/overview/resources-in-the-rest-api"
     "#user-agent-required). Check https://developer.github.com for other possible causes.\r\n",
 )
-NOT_FOUND = make_json_reply(
-    404,
-    {
-        "message": "Not Found",
-        "documentation_url": "https://docs.github.com/rest",
-        "status": "404",
-    },
+NOT_FOUND = make_error_reply(404, "Not Found", "https://docs.github.com/rest")
+TOKEN_MISSING = make_error_reply(
+    401, "This endpoint requires you to be authenticated.", AUTHENTICATION_URL
 )
-TOKEN_MISSING = make_json_reply(
-    401,
-    {
-        "message": "This endpoint requires you to be authenticated.",
-        "documentation_url": AUTHENTICATION_URL,
-        "status": "401",
-    },
-)
-BAD_CREDENTIALS = make_json_reply(
-    401, {"message": "Bad credentials", "documentation_url": DOCS_URL, "status": "401"}
-)
-INVALID_JSON = make_json_reply(
-    400, {"message": "Problems parsing JSON", "documentation_url": DOCS_URL, "status": "400"}
-)
+BAD_CREDENTIALS = make_error_reply(401, "Bad credentials")
+INVALID_JSON = make_error_reply(400, "Problems parsing JSON")
 QUERY_MISSING = make_json_reply(
     200,
     {"errors": [{"message": "A query attribute must be specified and must be a string."}]},

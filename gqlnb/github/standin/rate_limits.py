@@ -68,13 +68,6 @@ class RequestMeter:
     is_over_budget: bool = False
     outcomes: dict[str, str] = field(default_factory=dict)
 
-    def charge_cost(self) -> bool:
-        """Charge the cost; return False, without charging, if too few points are left."""
-        self.is_over_budget = self.charge_account is not None and not self.charge_account(
-            self, forced=False
-        )
-        return not self.is_over_budget
-
     def charge_penalty(self, points: int) -> None:
         """Charge points for a request that was not executed, as far as points are left."""
         self.cost = QueryCost(points, 0)

@@ -102,14 +102,14 @@ class StandInResolvers:
             "avatarUrl": resolve_avatar,
             "login": None,
             "repositories": self.resolve_repositories,
-            "repository": self.resolve_own_repository,
+            "repository": lambda root, args, _: self._find_repository(root.login, args["name"]),
         }
         return {
             **_FACTS,
             "Query": {
                 "id": lambda *_: "Q_",
                 "relay": lambda *_: {},
-                "rateLimit": resolve_rate_limit,
+                "rateLimit": lambda *_: (CURRENT_METER.get() or RequestMeter()).build_fields(),
                 "viewer": lambda *_: self._viewer,
                 "repository": self.resolve_repository,
                 "repositoryOwner": lambda _root, args, _: self._find_owner(args["login"]),
@@ -241,19 +241,13 @@ class StandInResolvers:
             # The message of GitHub's REST API; that of its GraphQL API is not public.
             message = "You do not have permission to view the stargazers of this repository"
             raise make_github_error(message, "FORBIDDEN")
+        answer = {"totalCount": root.stars}
         if args:  # the accounts are not known, but a page that is not valid is an error anyway
-            page = build_page("stargazers", (), args)
-            return {"totalCount": root.stars, "isBounded": page.start is not None}
-        return {"totalCount": root.stars}
+            answer["isBounded"] = build_page("stargazers", (), args).start is not None
+        return answer
 
     # The resolvers of its lists refuse a page without a size.
     resolve_stargazers.checks_boundary = True  # type: ignore[attr-defined]
-
-    def resolve_own_repository(
-        self, root: Owner, args: dict[str, Any], _context: object
-    ) -> Repository | None:
-        """Resolve a repository of an account by its name."""
-        return self._find_repository(root.login, args["name"])
 
     def _is_own(self, repository: Repository) -> bool:
         return repository.owner.login.lower() == self._viewer.login.lower()
@@ -269,7 +263,8 @@ class StandInResolvers:
                 found = _make_up_repository(login, name)
             elif letter in {"U", "O"}:
                 found = Owner(login, "User" if letter == "U" else "Organization")
-        return found or _make_node_error(node_id)
+        message = f"Could not resolve to a node with the global id of '{node_id}'"
+        return found or make_github_error(message, "NOT_FOUND")
 
     def _find_repository(self, owner: str, name: str) -> Repository | None:
         row = self._population.find_row(f"{owner}/{name}")
@@ -313,16 +308,6 @@ def resolve_type_name(value: object, _context: object) -> str:
     if type(value) is MockObject:
         return value.kind.name
     return value.kind if isinstance(value, Owner) else type(value).__name__
-
-
-def resolve_rate_limit(_root: object, _args: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Resolve ``Query.rateLimit``."""
-    return (CURRENT_METER.get() or RequestMeter()).build_fields()
-
-
-def _make_node_error(node_id: str) -> Exception:
-    message = f"Could not resolve to a node with the global id of '{node_id}'"
-    return make_github_error(message, "NOT_FOUND")
 
 
 def find_accounts(population: Population, text: str) -> list[Owner]:
@@ -409,11 +394,6 @@ def resolve_stargazer_list(root: dict[str, Any], *_: object) -> list[Any]:
     return []
 
 
-def resolve_color(root: Language, *_: object) -> Any:
-    """Resolve the color of a language on GitHub."""
-    return find_language_color(root.name)
-
-
 _ACCOUNT_KINDS = {"user": "User", "org": "Organization", "organization": "Organization"}
 _OTHER_SEARCH_KINDS = ("code", "discussion", "issue", "wiki")
 _NODE_FIELDS: dict[str, Resolver | None] = {"id": lambda root, *_: root.node_id}
@@ -450,7 +430,11 @@ _REPOSITORY_FIELDS: dict[str, Resolver | None] = {
     "visibility": lambda *_: "PUBLIC",
 }
 _FACTS: dict[str, dict[str, Resolver | None]] = {
-    "Language": {**_NODE_FIELDS, "name": None, "color": resolve_color},
+    "Language": {
+        **_NODE_FIELDS,
+        "name": None,
+        "color": lambda root, *_: find_language_color(root.name),
+    },
     "License": {
         **_NODE_FIELDS,
         "key": None,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 
 from gqlnb.document import scalar_values as values
@@ -134,14 +136,14 @@ _PLAIN_DATETIME = Scalar(
     "large_string",
     (str,),
     _STR,
-    values.read_zoned_datetime,
-    values.send_datetime,
+    partial(values.read_datetime, zoned=True),
+    partial(values.send_datetime, zone=UTC),
     Scalar(
         "datetime64[ns, UTC]",
         "timestamp[ns, UTC]",
         "large_string",
         (str,),
-        convert=values.read_zoned_nanoseconds,
+        convert=partial(values.read_nanoseconds, zoned=True),
     ),
 )
 _PLAIN_LOCAL_DATETIME = Scalar(
@@ -150,14 +152,14 @@ _PLAIN_LOCAL_DATETIME = Scalar(
     "large_string",
     (str,),
     _STR,
-    values.read_local_datetime,
-    values.send_local_datetime,
+    partial(values.read_datetime, zoned=False),
+    partial(values.send_datetime, zone=None),
     Scalar(
         "datetime64[ns]",
         "timestamp[ns]",
         "large_string",
         (str,),
-        convert=values.read_local_nanoseconds,
+        convert=partial(values.read_nanoseconds, zoned=False),
     ),
 )
 _COUNT_FORM = OtherForm(
@@ -208,8 +210,8 @@ DATE = Scalar(
         ValueForm.COUNT: _COUNT_FORM,
     },
 )
-_PLAIN_TIME = Scalar("object", "time64[us]", convert=values.read_time)
-_PLAIN_ZONED_TIME = Scalar("object", "zoned time", convert=values.read_zoned_time)
+_PLAIN_TIME = Scalar("object", "time64[us]", convert=partial(values.read_time, zoned=False))
+_PLAIN_ZONED_TIME = Scalar("object", "zoned time", convert=partial(values.read_time, zoned=True))
 TIME = replace(
     _PLAIN_TIME,
     other_forms={

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from functools import partial
@@ -194,8 +194,8 @@ def read_object_text(value: object) -> str:
 # -- dates with times
 
 
-def _parse_datetime(value: ScalarValue) -> tuple[datetime, int]:
-    """Return a datetime, and its nanoseconds beyond microseconds."""
+def _parse_datetime(value: ScalarValue, *, zoned: bool) -> tuple[datetime, int]:
+    """Return a datetime with or without a time zone, and its nanoseconds beyond microseconds."""
     rest = 0
     if isinstance(value, str):
         rest = _parse_nanoseconds(value)
@@ -210,6 +210,8 @@ def _parse_datetime(value: ScalarValue) -> tuple[datetime, int]:
         value = datetime(value.year, value.month, value.day)
     if not isinstance(value, datetime):
         raise TypeError
+    if (value.tzinfo is not None) != zoned:
+        raise OtherFormError(ValueForm.LOCAL if zoned else ValueForm.ZONED)
     return value, rest
 
 
@@ -234,49 +236,20 @@ def _parse_nanoseconds(text: str) -> int:
     return int(digits.ljust(3, "0"))
 
 
-def _parse_zoned(value: object) -> tuple[datetime, int]:
-    found, rest = _parse_datetime(value)
-    if found.tzinfo is None:
-        raise OtherFormError(ValueForm.LOCAL)
-    return found, rest
-
-
-def _parse_local(value: object) -> tuple[datetime, int]:
-    found, rest = _parse_datetime(value)
-    if found.tzinfo is not None:
-        raise OtherFormError(ValueForm.ZONED)
-    return found, rest
-
-
-def read_zoned_datetime(value: object) -> datetime:
-    """Convert a value to a datetime with a time zone."""
-    return _require_microseconds(*_parse_zoned(value))
-
-
-def read_local_datetime(value: object) -> datetime:
-    """Convert a value to a datetime without a time zone."""
-    return _require_microseconds(*_parse_local(value))
-
-
-def _require_microseconds(found: datetime, rest: int) -> datetime:
+def read_datetime(value: object, *, zoned: bool) -> datetime:
+    """Convert a value to a datetime with or without a time zone."""
+    found, rest = _parse_datetime(value, zoned=zoned)
     if rest:
         message = "it has nanoseconds"
         raise WiderError(message)
     return found
 
 
-def read_zoned_nanoseconds(value: object) -> int:
-    """Convert a value with a time zone to nanoseconds since 1970 in UTC."""
-    found, rest = _parse_zoned(value)
-    return _count_nanoseconds(found.astimezone(UTC).replace(tzinfo=None), rest)
-
-
-def read_local_nanoseconds(value: object) -> int:
-    """Convert a value without a time zone to nanoseconds since 1970."""
-    return _count_nanoseconds(*_parse_local(value))
-
-
-def _count_nanoseconds(found: datetime, rest: int) -> int:
+def read_nanoseconds(value: object, *, zoned: bool) -> int:
+    """Convert a value with or without a time zone to nanoseconds since 1970, in UTC."""
+    found, rest = _parse_datetime(value, zoned=zoned)
+    if zoned:
+        found = found.astimezone(UTC).replace(tzinfo=None)
     count = (found - EPOCH) // timedelta(microseconds=1) * 1000 + rest
     if count not in NANOSECOND_RANGE:
         message = "another value of the column has nanoseconds, which reach from 1677 to 2262 only"
@@ -287,7 +260,7 @@ def _count_nanoseconds(found: datetime, rest: int) -> int:
 def read_timestamp(value: object) -> datetime:
     """Convert text to a datetime with a time zone; the unit of a number is unknown."""
     _reject_count(value)
-    return read_zoned_datetime(value)
+    return read_datetime(value, zoned=True)
 
 
 def _reject_count(value: object) -> None:
@@ -315,7 +288,7 @@ def _read_epoch(step: int, value: object) -> datetime:
     if isinstance(value, str) and re.fullmatch(r"[+-]?\d+(\.\d+)?", value):
         value = Decimal(value)
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-        return read_zoned_datetime(value)
+        return read_datetime(value, zoned=True)
     count = Decimal(str(value)) * step
     if count != int(count):
         message = "it is finer than microseconds"
@@ -355,7 +328,8 @@ def _build_timestamp_error(value: datetime) -> OtherFormError:
     return OtherFormError(ValueForm.ZONED_TIMESTAMP if value.tzinfo else ValueForm.LOCAL_TIMESTAMP)
 
 
-def _parse_clock(value: object) -> time:
+def read_time(value: object, *, zoned: bool) -> time:
+    """Convert a value to a time of day with or without a time zone."""
     if isinstance(value, str):
         if _parse_nanoseconds(value):
             message = "it has nanoseconds, which a time of Python cannot represent"
@@ -363,40 +337,19 @@ def _parse_clock(value: object) -> time:
         value = _parse_or_reject(time.fromisoformat, value, "time of day")
     if not isinstance(value, time):
         raise TypeError
+    if (value.tzinfo is not None) != zoned:
+        raise OtherFormError(ValueForm.LOCAL if zoned else ValueForm.ZONED)
     return value
-
-
-def read_time(value: object) -> time:
-    """Convert a value to a time of day without a time zone."""
-    found = _parse_clock(value)
-    if found.tzinfo is not None:
-        raise OtherFormError(ValueForm.ZONED)
-    return found
-
-
-def read_zoned_time(value: object) -> time:
-    """Convert a value to a time of day with a time zone."""
-    found = _parse_clock(value)
-    if found.tzinfo is None:
-        raise OtherFormError(ValueForm.LOCAL)
-    return found
 
 
 # -- values to send
 
 
-def send_datetime(value: object) -> object:
-    """Convert a date to its midnight in UTC; return any other value unchanged."""
+def send_datetime(value: object, zone: tzinfo | None) -> object:
+    """Convert a date to its midnight in a time zone; return any other value unchanged."""
     # A datetime without a time zone is not converted, because it may be a local time.
     if isinstance(value, date) and not isinstance(value, datetime):
-        return datetime(value.year, value.month, value.day, tzinfo=UTC)
-    return value
-
-
-def send_local_datetime(value: object) -> object:
-    """Convert a date to its midnight; return any other value unchanged."""
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return datetime(value.year, value.month, value.day)
+        return datetime(value.year, value.month, value.day, tzinfo=zone)
     return value
 
 

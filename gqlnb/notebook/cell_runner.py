@@ -386,8 +386,8 @@ class CellRunner:
         is_hidden = options.silent or self._kind != "result" or options.output or options.hidden
         if is_hidden and result.report is not None and (lines := describe_incomplete(result)):
             show(Note(lines, wrong=True))
-        if not options.silent:
-            show_missing_fields(read_missing_fields(result.extensions))
+        if not options.silent and (missing := read_missing_fields(result.extensions)):
+            show(Note([describe_missing(missing)]))  # of the stand-in for GitHub
         with advise_if_strict(NO_STRICT_HINT):
             if self._export_path is not None:
                 from gqlnb.notebook.output_options import export_result
@@ -498,9 +498,3 @@ def read_file(name: str) -> str:
         reason = "it is not UTF-8"
     msg = f"--file {sanitize_text(name, 80)} cannot be read: {reason}."
     raise OptionError(msg)
-
-
-def show_missing_fields(missing: Mapping[str, str]) -> None:
-    """Show a line about the fields that the data of the stand-in for GitHub do not contain."""
-    if missing:
-        show(Note([describe_missing(missing)]))

@@ -267,27 +267,21 @@ class GraphQLMagic(Magics, CellSettings):
         options.hidden = text.endswith(";")  # IPython discards the value of such a cell
         text = text.removesuffix(";")
         check_options(options)
-        replay = self.state.settings.replay
+        settings = self.state.settings
+        cache: AbstractContextManager[object] = nullcontext()
+        if options.cache is not None or settings.cache or options.refresh:
+            from gqlnb.client.response_cache import cached
+
+            cache = cached(options.cache or settings.cache or None, refresh=options.refresh)
+        recording = self.state.recordings.select(options.record, options.replay, settings.replay)
         try:
-            with (
-                self.state.recordings.select(options.record, options.replay, replay),
-                select_cache(options, self.state.settings.cache),
-            ):
+            with recording, cache:
                 return CellRunner(self.state, options, text, names, above).run()
         except GqlnbError as error:
             if options.output is not None and error.result is not None:
                 # A failed answer can still be inspected.
                 self.shell.user_ns[options.output] = error.result
             raise
-
-
-def select_cache(options: Namespace, setting: str) -> AbstractContextManager[object]:
-    """Return the context for remembered answers that a cell runs in."""
-    if options.cache is None and not setting and not options.refresh:
-        return nullcontext()
-    from gqlnb.client.response_cache import cached
-
-    return cached(options.cache or setting or None, refresh=options.refresh)
 
 
 def collect_visible_names(

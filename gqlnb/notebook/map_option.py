@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.document.document import Document
-    from gqlnb.result.mapped_frame import MappedFrame
 
 __all__ = ["check_map_options", "convert_mapped", "map_inputs"]
 
@@ -42,10 +41,10 @@ def check_map_options(options: Namespace, kind: str) -> None:
         If they exclude each other.
     """
     if options.map is None:
-        alone = [name for name in ("batch", "resume") if getattr(options, name) is not None]
-        if alone:
-            msg = f"%%graphql: --{alone[0]} is an option of --map NAME, which is missing."
-            raise OptionError(msg)
+        for name in ("batch", "resume"):
+            if getattr(options, name) is not None:
+                msg = f"%%graphql: --{name} is an option of --map NAME, which is missing."
+                raise OptionError(msg)
         return
     given = [it for it in EXCLUDED if getattr(options, it.lstrip("-").replace("-", "_"))]
     if options.export_to is not None:
@@ -94,6 +93,8 @@ def map_inputs(
     OptionError
         If there is no such name.
     """
+    from gqlnb.result.mapped_frame import describe_errors
+
     inputs = find_name(names, options.map, "--map")
     resume = None if options.resume is None else find_name(names, options.resume, "--resume")
     given = {param.partition("=")[0].strip() for param in options.param}
@@ -111,7 +112,6 @@ def map_inputs(
                 batch_size=options.batch,
                 resume=resume,
             )
-        return show_errors(frame)
     except (GqlnbError, KeyboardInterrupt) as error:
         kept_frame = getattr(error, "result", None)
         # Hundreds of answers may be there: they are kept under a name, so that the next run asks
@@ -127,13 +127,7 @@ def map_inputs(
             else:
                 error.notes = (kept, advice)  # type: ignore[attr-defined]
         raise
-
-
-def show_errors(frame: MappedFrame) -> MappedFrame:
-    """Show how many inputs have errors, also where the frame itself is not shown; return it."""
-    from gqlnb.result.mapped_frame import describe_errors
-
-    if text := describe_errors(frame):
+    if text := describe_errors(frame):  # also where the frame itself is not shown
         show(Note([text], wrong=True))
     return frame
 

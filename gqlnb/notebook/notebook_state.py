@@ -270,7 +270,16 @@ def open_connection(
     from gqlnb.client import connections
     from gqlnb.errors import AuthError
 
-    ignored = describe_ignored_variable(name, names)
+    ignored = ""
+    if name in names:
+        from gqlnb.client.client import Client
+        from gqlnb.engine.schema import Schema
+
+        if isinstance(names[name], (Client, Schema)):
+            ignored = (
+                f"The connection '{name}' is used, not your variable '{name}': names of "
+                "connections come first. To use the variable, give it another name."
+            )
     try:
         client = (connections.reopen_client if fresh else connections.get_client)(name)
     except AuthError as error:
@@ -279,21 +288,6 @@ def open_connection(
         raise
     ignored = "" if names.get(name) is client else ignored
     return CellTarget(client, name, chosen_by, cached=True, ignored=ignored)
-
-
-def describe_ignored_variable(name: str, names: Mapping[str, object]) -> str:
-    """Return a sentence about a client or schema in a variable that a connection hides; or ""."""
-    if name not in names:
-        return ""
-    from gqlnb.client.client import Client
-    from gqlnb.engine.schema import Schema
-
-    if not isinstance(names.get(name), (Client, Schema)):
-        return ""
-    return (
-        f"The connection '{name}' is used, not your variable '{name}': names of connections come "
-        "first. To use the variable, give it another name."
-    )
 
 
 def get_display_name(client: Client, target: str | None) -> str:

@@ -46,7 +46,6 @@ __all__ = [
     "build_previews",
     "choose_table",
     "read_columns",
-    "write_parquet",
 ]
 
 FRAMES_ADVICE = (
@@ -520,28 +519,6 @@ def _join_lists(
 
 
 # -- files
-
-
-def write_parquet(
-    columns: Mapping[str, FrameColumn],
-    attrs: Mapping[str, object],
-    file: object,
-    options: Mapping[str, Any],
-) -> None:
-    """Write columns as Parquet with their Arrow types, and metadata for pandas.
-
-    Parameters
-    ----------
-    columns, attrs
-        As for :func:`build_parquet_table`.
-    file
-        A path, or a file open for bytes.
-    options
-        Options of ``pyarrow.parquet.write_table``.
-    """
-    import pyarrow.parquet as pq
-
-    pq.write_table(build_parquet_table(columns, attrs), file, **options)
 
 
 def build_parquet_table(

@@ -168,10 +168,12 @@ class TableExports:
         -----
         ``pandas.read_parquet`` restores the dtypes of the frame, and its ``attrs``.
         """
-        from gqlnb.result.frames import write_parquet
+        from pyarrow.parquet import write_table
+
+        from gqlnb.result.frames import build_parquet_table
 
         columns, _, attrs = self._read_columns(path, 2, short=short, explode=explode, strict=strict)
-        write_parquet(columns, attrs, file, options)
+        write_table(build_parquet_table(columns, attrs), file, **options)
 
     def to_csv(
         self,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import (
     ArgumentNode,
+    DirectiveNode,
     ExecutableDefinitionNode,
     ExecutableDefinitionsRule,
     FieldNode,
@@ -35,7 +36,7 @@ from graphql.pyutils import suggestion_list
 
 from gqlnb.document.limit_checks import check_limits, parse_within_limits
 from gqlnb.document.schema_pickle import dump_schema, load_schema
-from gqlnb.document.syntax import parse_source
+from gqlnb.document.syntax import find_nodes, parse_source
 from gqlnb.document.validation import FiniteFloatsRule, can_be_infinite, validate_document
 from gqlnb.errors import Problem, QueryError, sanitize_text, suggest
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from graphql import (
         ASTValidationRule,
-        DirectiveNode,
         DocumentNode,
         EnumValueNode,
         GraphQLAbstractType,
@@ -192,9 +192,11 @@ class Document:
         """The ``@defer`` and ``@stream`` directives; with any, the response may come in parts."""
         if "@" not in self.text:  # asked for with every response
             return ()
-        collector = _IncrementalDirectiveCollector()
-        visit(self.ast, collector)
-        return collector.found
+        return [
+            node
+            for node in find_nodes(self.ast, DirectiveNode)
+            if node.name.value in INCREMENTAL_DIRECTIVES
+        ]
 
     def find_field(self, path: object) -> FieldNode | None:
         """Return the field at a response path, or the last known field on the way.
@@ -264,16 +266,6 @@ class Document:
         return ""
 
 
-class _IncrementalDirectiveCollector(Visitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[DirectiveNode] = []
-
-    def enter_directive(self, node: DirectiveNode, *_: object) -> None:
-        if node.name.value in INCREMENTAL_DIRECTIVES:
-            self.found.append(node)
-
-
 def parse_document(text: str, limits: Limits | None = None) -> DocumentNode:
     """Parse query text.
 
@@ -320,12 +312,9 @@ def find_errors(
         more.append(FiniteFloatsRule)
     if not introspection:
         more.append(NoIntrospectionRule)
-    has_variables = "$" in text
-    if most is None:
-        return validate_document(schema, ast, more=more, has_variables=has_variables)
-    # graphql-core appends one more error to say that it stopped.
-    found = validate_document(schema, ast, more=more, max_errors=most, has_variables=has_variables)
-    return found[:most]
+    stop = {} if most is None else {"max_errors": most}
+    found = validate_document(schema, ast, more=more, has_variables="$" in text, **stop)
+    return found[:most]  # graphql-core appends one more error to say that it stopped
 
 
 def select_operation(ast: DocumentNode, text: str, name: str | None) -> OperationDefinitionNode:

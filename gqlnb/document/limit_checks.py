@@ -8,7 +8,7 @@ of a document does not matter. Fragments that spread themselves are left to vali
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import (
     FieldNode,
@@ -27,7 +27,7 @@ from gqlnb.errors import Problem, QueryError, sanitize_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from graphql import DocumentNode
+    from graphql import DocumentNode, SourceLocation, Token
 
     from gqlnb.limits import Limits
 
@@ -44,18 +44,6 @@ Definition = FragmentDefinitionNode | OperationDefinitionNode
 DirectiveHolder = (
     Definition | FieldNode | FragmentSpreadNode | InlineFragmentNode | VariableDefinitionNode
 )
-
-
-class Position(Protocol):
-    """A position in a text, such as a token or a source location."""
-
-    @property
-    def line(self) -> int:
-        """The line, from 1."""
-
-    @property
-    def column(self) -> int:
-        """The column, from 1."""
 
 
 def parse_within_limits(text: str, limits: Limits) -> DocumentNode:
@@ -254,13 +242,17 @@ def find_violations(sizes: list[DefinitionSize], limits: Limits) -> Iterator[Pro
             yield build_violation("selections", clause, least, limits, get_position(node))
 
 
-def get_position(node: Node) -> Position | None:
+def get_position(node: Node) -> Token | None:
     """Return the start of a node; None if it was not parsed from a text."""
     return None if node.loc is None else node.loc.start_token
 
 
 def build_violation(
-    name: str, clause: str, count: int | None, limits: Limits, position: Position | None = None
+    name: str,
+    clause: str,
+    count: int | None,
+    limits: Limits,
+    position: Token | SourceLocation | None = None,
 ) -> Problem:
     """Return a problem for an exceeded limit.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphql import (
     DocumentNode,
     GraphQLError,
+    Node,
     OperationDefinitionNode,
     StringValueNode,
     Visitor,
@@ -20,8 +21,9 @@ from graphql import (
 if TYPE_CHECKING:
     from graphql import DefinitionNode
 
-__all__ = ["normalize_document", "parse_source"]
+__all__ = ["find_nodes", "normalize_document", "parse_source"]
 
+NodeType = TypeVar("NodeType", bound=Node)
 LINE_BREAK = re.compile(r"\n\s*")
 # graphql-core 3.3 accepts `{ }`, as a later edition of the specification may; the published
 # editions, and servers, require a selection.
@@ -48,6 +50,19 @@ def parse_source(text: str, **options: Any) -> DocumentNode:  # noqa: ANN401 - o
         If the text has a syntax error.
     """
     return parse(text, **_STRICT_OPTIONS, **options)
+
+
+def find_nodes(ast: Node, kind: type[NodeType]) -> list[NodeType]:
+    """Return the nodes of a kind in a document or a part of one, in the order of the text."""
+    found: list[NodeType] = []
+
+    class Collector(Visitor):
+        def enter(self, node: Node, *_: object) -> None:
+            if isinstance(node, kind):
+                found.append(node)
+
+    visit(ast, Collector())
+    return found
 
 
 class _BlockStringInliner(Visitor):

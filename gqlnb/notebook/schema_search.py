@@ -299,7 +299,7 @@ class SchemaIndex:
                 place = self._entries[at].place
                 yield -score, len(place), place, at
 
-    def suggest_names(self, word: str, most: int = 3) -> list[str]:
+    def suggest_names(self, word: str) -> list[str]:
         """Return the names that are most similar to a mistyped word."""
         folded = word.casefold()
         likely = {
@@ -308,7 +308,7 @@ class SchemaIndex:
             if name[:1] == folded[:1] and abs(len(name) - len(folded)) <= MAX_LENGTH_DIFFERENCE
         }
         by_fold = {name.casefold(): name for name in sorted(likely)}
-        return [by_fold[name] for name in difflib.get_close_matches(folded, by_fold, most, 0.7)]
+        return [by_fold[name] for name in difflib.get_close_matches(folded, by_fold, 3, 0.7)]
 
 
 _INDICES: WeakKeyDictionary[GraphQLSchema, SchemaIndex] = WeakKeyDictionary()

@@ -59,6 +59,7 @@ ARROW_TYPES: dict[str | None, pa.DataType] = {
     "decimal128": pa.decimal128(38, 18),
     "decimal128(38)": pa.decimal128(38, 0),
 }
+NULL_TYPE = frozenset({type(None)})
 PLAIN_TYPES = frozenset({type(None), str, int, bool, dict, list})
 MIN_INT32, MAX_INT32 = -(2**31), 2**31 - 1
 CONVERSION_ERRORS = (pa.ArrowException, TypeError, ValueError, ArithmeticError)
@@ -240,7 +241,9 @@ class ColumnBuilder:
     def _build_array(self, values: list[Any], start: int, *, checked: bool) -> pa.Array:
         kind = self.kind
         arrow_type = ARROW_TYPES[kind.arrow]
-        if kind.exact_types and (checked or kind.exact_types.issuperset(_get_types(values))):
+        if kind.exact_types and (
+            checked or kind.exact_types.issuperset({*map(type, values)} - NULL_TYPE)
+        ):
             if kind.arrow == "int64":
                 try:  # half of Arrow's time
                     numbers = np.fromiter(values, np.int64, len(values))
@@ -475,7 +478,7 @@ class ColumnBuilder:
         else:
             return
         found = "not all of a fixed length that fits, so their columns keep them as received"
-        if _get_types(values) <= {int, float, Decimal}:
+        if {*map(type, values)} - NULL_TYPE <= {int, float, Decimal}:
             self.kind, self._values = NUMBER, []
             self._arrays = [pa.array([v if v is None else float(v) for v in values], pa.float64())]
             found = "numbers in a unit that is not known, so their columns are Float64"
@@ -572,7 +575,3 @@ def _find_first_misfit(values: Iterable[Any], convert: Callable[[Any], Any]) -> 
 
 def _format_value(value: object) -> str:
     return sanitize_text(repr(value), VALUE_SHOWN)
-
-
-def _get_types(values: list[object]) -> set[type]:
-    return set(map(type, values)) - {type(None)}

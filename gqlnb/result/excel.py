@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gqlnb.document.input_records import is_missing
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import FrameError
 from gqlnb.optional_imports import import_optional
@@ -121,11 +122,6 @@ def convert_values(column: pd.Series[Any], name: str) -> list[object]:
         )
         raise FrameError(msg)
     return values
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value is None, NA, NaT or NaN."""
-    return value is None or value is pd.NA or value is pd.NaT or value != value  # noqa: PLR0124
 
 
 def convert_value(value: object) -> object:

@@ -381,11 +381,10 @@ class _RowNumbers:
     def to_pandas(self) -> PandasArray:
         return pd.array(self.rows, dtype="Int64")
 
+    to_text_array = to_pandas
+
     def to_arrow(self) -> pa.Array:
         return pa.array(self.rows, pa.int64())
-
-    def to_text_array(self) -> PandasArray:
-        return self.to_pandas()
 
 
 class _TakenColumn:

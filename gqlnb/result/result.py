@@ -372,7 +372,7 @@ class Result(TableExports):
         from gqlnb.result.frames import choose_table
         from gqlnb.result.tables import get_read_plan, list_rows
 
-        answer = self._answer
+        answer = self._load_answer(loads_schema=False)
         root = get_read_plan(answer.shape).root
         table = root if path is None and len(root.inner_tables) != 1 else choose_table(answer, path)
         return list_rows(self.data, table)
@@ -389,7 +389,7 @@ class Result(TableExports):
         """
         from gqlnb.result.frames import build_errors_frame
 
-        return build_errors_frame(self.errors, self._answer)
+        return build_errors_frame(self.errors, self._load_answer(loads_schema=False))
 
     def raise_for_errors(self) -> Result:
         """Raise if there are errors beside the data.
@@ -469,7 +469,7 @@ class Result(TableExports):
         """
         from gqlnb.result.frames import build_previews
 
-        return build_previews(self._answer, rows)
+        return build_previews(self._load_answer(loads_schema=False), rows)
 
     def _read_columns(
         self,
@@ -483,27 +483,22 @@ class Result(TableExports):
         columns, count, attrs = read_columns(answer, path, **options)
         return columns, count, self._mark_frame(answer, level + 1, path, attrs)
 
-    @property
-    def _answer(self) -> AnswerData:
-        """The data for frames: as bytes, if the shape is known and they came as bytes."""
+    def _load_answer(self, *, loads_schema: bool = True) -> AnswerData:
+        """Return the data for frames: as bytes, if the shape is known and they came as bytes."""
         from gqlnb.result.scalar_forms import NO_FORMS
         from gqlnb.result.shape import infer_shape
         from gqlnb.result.table_reader import AnswerData
 
-        shape, forms = get_shape(self), self._forms or NO_FORMS
-        if shape is None:
-            return AnswerData(self, infer_shape(self.data), None, forms)
-        return AnswerData(self, shape, self._lazy_data, forms)
-
-    def _load_answer(self) -> AnswerData:
-        """Load the schema if possible, and return the data for frames."""
-        if self._schema_loader is not None:
+        if loads_schema and self._schema_loader is not None:
             document = self._schema_loader(self)
             detach_schema_loader(self)  # afterwards: an interrupted load is repeated next time
             if document is not None:
                 self.__dict__["document"] = document
                 keep_exact_bytes(self)
-        return self._answer
+        shape, forms = get_shape(self), self._forms or NO_FORMS
+        if shape is None:
+            return AnswerData(self, infer_shape(self.data), None, forms)
+        return AnswerData(self, shape, self._lazy_data, forms)
 
     def _mark_frame(
         self, answer: AnswerData, level: int | None, path: str | None, attrs: Mapping[Any, object]

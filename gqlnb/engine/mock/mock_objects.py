@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import GraphQLError, GraphQLObjectType, get_named_type, get_nullable_type, is_leaf_type
 from graphql.type import is_enum_type, is_input_object_type, is_list_type, is_object_type
@@ -326,10 +326,10 @@ def _decode_place(cursor: object, field: str) -> int | None:
     raise GraphQLError(msg)
 
 
-class MockPage:
+class MockPage(NamedTuple):
     """The page of a connection.
 
-    Parameters
+    Attributes
     ----------
     total
         Items of the whole list.
@@ -339,10 +339,9 @@ class MockPage:
         Returns the item at a place.
     """
 
-    __slots__ = ("make_item", "shown", "total")
-
-    def __init__(self, total: int, shown: range, make_item: Callable[[int], object]) -> None:
-        self.total, self.shown, self.make_item = total, shown, make_item
+    total: int
+    shown: range
+    make_item: Callable[[int], object]
 
     def build_page_info(self) -> dict[str, object]:
         """Return the values of ``pageInfo``."""
@@ -382,12 +381,8 @@ def build_edges_maker(kind: MockType) -> Callable[[MockPage, MockObject], object
         edges = []
         for place in page.shown:
             edge = kind.create_numbered(item.key, place)
-            cursor = format_page_parts(kind.type, {"cursor": place})
-            edge.known_values = {
-                **(edge.known_values or {}),
-                **cursor,
-                "node": page.make_item(place),
-            }
+            own = {**format_page_parts(kind.type, {"cursor": place}), "node": page.make_item(place)}
+            edge.known_values = {**(edge.known_values or {}), **own}
             edges.append(edge)
         return edges
 

@@ -14,7 +14,7 @@ from gqlnb.client.range_harvest.harvest_result import build_range_frame
 from gqlnb.client.range_harvest.range_state import RangeCoverage
 from gqlnb.client.range_harvest.range_store import compare_hashes, concat_tables, hash_rows
 from gqlnb.errors import FrameError, OptionError, sanitize_text
-from gqlnb.github.harvester.parquet_parts import build_repository_frame, concat_batches, read_part
+from gqlnb.github.harvester.parquet_parts import build_repository_frame, load_parts
 from gqlnb.github.harvester.search_windows import Coverage
 from gqlnb.optional_imports import import_optional
 
@@ -92,7 +92,7 @@ class HarvestFolder:
         """
         if self._has_ranges:
             return concat_tables(self._load_parts())
-        return self._load_rows(self._build_own_columns())
+        return load_parts(self.parts, self._build_own_columns())
 
     def _load_parts(self) -> list[pa.Table]:
         import pyarrow.parquet as pq
@@ -126,7 +126,7 @@ class HarvestFolder:
                 raise FrameError(msg)
             return build_range_frame(self._load_parts())
         columns = self._build_own_columns()
-        return build_repository_frame(self._load_rows(columns), columns, explode)
+        return build_repository_frame(load_parts(self.parts, columns), columns, explode)
 
     def find_changes(self, before: HarvestFolder) -> Changes:
         """Compare the rows with those of an earlier harvest, by id.
@@ -192,12 +192,6 @@ class HarvestFolder:
 
         header = self._read_header()
         return None if header.fields is None else restore_columns(header.fields, header.shape)
-
-    def _load_rows(self, columns: FieldColumns | None) -> pa.Table:
-        return concat_batches(
-            (batch for path in self.parts for batch in read_part(path).to_batches()),
-            () if columns is None else columns.arrow_fields,
-        )
 
     def dataset(self) -> ds.Dataset:
         """Return a lazy Arrow dataset of the present parts.

@@ -408,7 +408,6 @@ def harvest_frame(
     *,
     client: Any = DEMO,
     on_progress: RowsCallback | None = None,
-    executor: Executor | None = None,
     most: int | None = None,
     rising: bool = False,
 ) -> pd.DataFrame:
@@ -416,7 +415,7 @@ def harvest_frame(
 
     Parameters
     ----------
-    query, client, executor
+    query, client
         As for :func:`harvest`.
     on_progress
         Called after each answer as ``on_progress(got, wanted, total)``: rows so far, rows
@@ -438,7 +437,6 @@ def harvest_frame(
         As for :func:`harvest`.
     """
     scope, total = Scope.parse(query), None
-    width = _choose_width(executor, None)
     with open_client(client) as opened:
         if most is not None:
             scope, total = narrow_scope(opened, scope, most, rising=rising)
@@ -450,7 +448,7 @@ def harvest_frame(
             return on_progress(min(got, wanted), wanted, matching) if on_progress else None
 
         with Progress("auto" if on_progress is None else False, "Harvest") as bar:
-            frame = _run_harvest(scope, [opened], MemoryStorage(), executor, width, watch).frame()
+            frame = _run_harvest(scope, [opened], MemoryStorage(), None, 1, watch).frame()
     attrs = frame.attrs if total is None else {**frame.attrs, "total_count": total}
     if rising:
         frame = frame.iloc[::-1]

@@ -24,7 +24,7 @@ from graphql import (
 )
 
 from gqlnb.document.document import Document
-from gqlnb.document.syntax import normalize_document, parse_source
+from gqlnb.document.syntax import find_nodes, normalize_document, parse_source
 from gqlnb.errors import Problem, QueryError, sanitize_text
 from gqlnb.github.query_cost import iter_fields
 from gqlnb.result.shape import Shape, build_response_shape
@@ -258,22 +258,19 @@ def _parse_whole_query(text: str, schema: GraphQLSchema) -> Document | None:
     inlined: SelectionSetNode = visit(
         SelectionSetNode(selections=tuple(selections)), _SpreadInliner(document.fragments)
     )
-    used = _VariableFinder()
-    visit(inlined, used)
-    if used.found:
-        hint = "fields= takes no variables: write the value itself."
-        problems = [
-            Problem(f"Variable '${node.name.value}' in fields=.", line, column, hint)
-            for node in used.found
-            for line, column in [_locate(node)]
-        ]
+    hint = "fields= takes no variables: write the value itself."
+    problems = [
+        Problem(
+            f"Variable '${node.name.value}' in fields=.",
+            node.loc.start_token.line if node.loc else None,
+            node.loc.start_token.column if node.loc else None,
+            hint,
+        )
+        for node in find_nodes(inlined, VariableNode)
+    ]
+    if problems:
         raise QueryError(text=text, problems=problems)
     return _parse_selection(_print_selections(inlined), schema)
-
-
-def _locate(node: VariableNode) -> tuple[int, int] | tuple[None, None]:
-    start = node.loc and node.loc.start_token
-    return (start.line, start.column) if start else (None, None)
 
 
 def _iterate_searches(ast: DocumentNode) -> Iterator[FieldNode]:
@@ -327,12 +324,3 @@ class _SpreadInliner(Visitor):
             directives=node.directives,
             selection_set=fragment.selection_set,
         )
-
-
-class _VariableFinder(Visitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[VariableNode] = []
-
-    def enter_variable(self, node: VariableNode, *_: object) -> None:
-        self.found.append(node)

@@ -22,6 +22,7 @@ __all__ = [
     "build_batch",
     "build_repository_frame",
     "concat_batches",
+    "load_parts",
     "read_part",
 ]
 
@@ -65,6 +66,12 @@ def concat_batches(
 
     schema = pa.schema([*build_arrow_schema(), *own_fields])
     return pa.Table.from_batches(list(batches), schema)
+
+
+def load_parts(paths: Iterable[Path], columns: FieldColumns | None) -> pa.Table:
+    """Return the rows of parts as one table."""
+    batches = (batch for path in paths for batch in read_part(path).to_batches())
+    return concat_batches(batches, () if columns is None else columns.arrow_fields)
 
 
 def build_repository_frame(

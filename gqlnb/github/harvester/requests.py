@@ -71,6 +71,9 @@ fragment Found on SearchResultItemConnection {
   pageInfo { hasNextPage endCursor }
   nodes { ... on Repository { %s } }
 }"""
+NODES_QUERY = """query HarvestFields($ids: [ID!]!) {
+  nodes(ids: $ids) { ... on Repository { %s } }
+}"""
 NODE_FIELDS = "id nameWithOwner stargazerCount createdAt"
 # Beside own fields they have aliases, since those may have their names.
 ALIASED_FIELDS = " ".join(f"{ALIAS_PREFIX}{name}: {name}" for name in NODE_FIELDS.split())
@@ -399,14 +402,6 @@ def build_query(count: int, fields: str = "") -> str:
 # -- own fields by id
 
 
-def build_nodes_query(fields: str) -> str:
-    """Return the query for own fields of nodes by their ids."""
-    return (
-        "query HarvestFields($ids: [ID!]!) {\n"
-        f"  nodes(ids: $ids) {{ ... on Repository {{ {fields} }} }}\n}}"
-    )
-
-
 def _execute_nodes(
     client: Client, fields: str, ids: Sequence[str], notes: dict[str, str]
 ) -> list[str | None]:
@@ -422,7 +417,7 @@ def _execute_nodes(
     too_large: list[str | None] = [None] * len(ids)
     try:
         result = client._execute_in_turn(
-            build_nodes_query(fields),
+            NODES_QUERY % fields,
             {"ids": list(ids)},
             wait=MAX_OWN_WAIT,
             give_up=lambda error: error.status in OVERLOAD_STATUSES,

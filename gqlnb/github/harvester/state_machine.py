@@ -341,6 +341,18 @@ class Sweep:
         else:
             held_by.held.append(window.number)
 
+    def _open_parts(
+        self,
+        parts: list[Scope],
+        known: CreationTimes,
+        held_by: CountCheck | None = None,
+        **about: Any,  # noqa: ANN401 - of several types
+    ) -> None:
+        """Open a window for each part of a range; of what is known, it gets its time slice."""
+        for part in parts:
+            recent = {key: made for key, made in known.items() if part.is_in_time_range(made)}
+            self._open_window(SearchWindow(0, part, recent=recent, **about), held_by)
+
     def _add_page(self, window: SearchWindow, ask: SearchRequest, page: SearchPage) -> None:
         """Store a page; after the last one of its window, continue from there."""
         if window.number in (self._state.recounts or ()):
@@ -430,7 +442,7 @@ class Sweep:
         self, window: SearchWindow, rows: RowsById, scope: Scope, above: list[Scope], tries: int = 0
     ) -> None:
         """Search a range of the same second as the window that has just ended."""
-        shown = window.recent | {row.id: row.created for row in rows.values()}
+        shown = window.recent | _map_creation(rows)
         self._open_window(
             SearchWindow(0, scope, "stars-desc", window.parent, True, shown, tries, above=above)
         )
@@ -449,7 +461,7 @@ class Sweep:
         self._rows += new
         self._state.got += len(new)
         if check is not None:
-            check.below.update({key: row.created for key, row in rows.items()})
+            check.below |= _map_creation(rows)
         return [row.id for row in new]
 
     def _check_results_match(self, window: SearchWindow, rows: RowsById) -> None:
@@ -509,18 +521,15 @@ class Sweep:
         check = self._state.checks.get(window.parent)
         if check is not None:
             check.waiting += len(parts) - 1
-        shown = window.recent | {row.id: row.created for row in rows.values()}
         self._note_split(window, parts)
-        for part in parts:
-            recent = _filter_by_time(part, shown)
-            self._open_window(SearchWindow(0, part, parent=window.parent, recent=recent))
+        self._open_parts(parts, window.recent | _map_creation(rows), parent=window.parent)
 
     def _start_check(
         self, window: SearchWindow, rows: RowsById, low: int, parts: list[Scope]
     ) -> None:
         """Open the next windows, and start the check of the range from `low` stars up."""
         scope = msgspec.structs.replace(window.scope, low=low)
-        shown: CreationTimes = {row.id: row.created for row in rows.values()}
+        shown = _map_creation(rows)
         check = CountCheck(
             window.number, scope, window.parent, window.total, shown, window.recent, len(parts)
         )
@@ -529,9 +538,7 @@ class Sweep:
             self._note_split(window, parts)
         above = self._state.checks.get(check.parent)
         siblings = above if above is not None and above.waiting > 1 else None
-        for part in parts:
-            recent = _filter_by_time(part, shown)
-            self._open_window(SearchWindow(0, part, parent=check.number, recent=recent), siblings)
+        self._open_parts(parts, shown, siblings, parent=check.number)
         if above is not None:
             above.below_total += check.total
             above.waiting -= 1
@@ -589,18 +596,15 @@ class Sweep:
         for window in [window for window in state.windows.values() if not window.closed]:
             rows = window.collect_rows()
             self._emit_rows(window, rows)
-            known |= window.recent | {row.id: row.created for row in rows.values()}
+            known |= window.recent | _map_creation(rows)
             ranges.append(window.scope)
             del state.windows[window.number]
         state.checks, state.proved = {}, []
         ranges = [msgspec.structs.replace(scope, without=()) for scope in ranges]
-        for scope in join_ranges(ranges):
-            part = self._widen_range(scope)
-            window = SearchWindow(0, part, closed=True, recent=_filter_by_time(part, known))
-            if repair is not None:
-                window.parent = repair.number
-                repair.open += 1
-            self._open_window(window)
+        parts = [self._widen_range(scope) for scope in join_ranges(ranges)]
+        if repair is not None:
+            repair.open += len(parts)
+        self._open_parts(parts, known, parent=repair.number if repair else 0, closed=True)
         self._notes.append("Counts and results differ; continued in slices of creation time.")
 
     def _widen_range(self, scope: Scope) -> Scope:
@@ -625,7 +629,7 @@ class Sweep:
             is_inside = each.scope.is_in_star_range
             inside = {key for key, row in rows.items() if not is_wider or is_inside(row.stars)}
             each.found += len(inside - each.ids.keys())
-            each.ids |= {row.id: row.created for row in rows.values()}
+            each.ids |= _map_creation(rows)
         verdict = window.assess()
         if verdict.proved or window.is_proved_by_repetition():
             state.shifts += window.tries > 0
@@ -675,7 +679,7 @@ class Sweep:
         self, window: SearchWindow, rows: RowsById, missing: int, ranges: tuple[Scope, ...]
     ) -> None:
         """Search the ranges again in which a window may have skipped repositories."""
-        ids = window.recent | {row.id: row.created for row in rows.values()}
+        ids = window.recent | _map_creation(rows)
         scopes = merge_ranges([self._widen_range(scope) for scope in ranges])
         repair = self._start_repair(window, rows, missing)
         repair.open = len(scopes)
@@ -691,7 +695,7 @@ class Sweep:
         self, window: SearchWindow, rows: RowsById, missing: int, *, whole: bool = False
     ) -> RangeRepair:
         """Add the repair of a window, with one open window."""
-        shown: CreationTimes = {row.id: row.created for row in rows.values()}
+        shown = _map_creation(rows)
         is_steady = len({page.total for page in window.pages.values()}) == 1
         repair = RangeRepair(
             window.number,
@@ -739,13 +743,17 @@ class Sweep:
         self, window: SearchWindow, rows: RowsById, parts: list[Scope], order: str, tries: int
     ) -> None:
         """Replace a closed window by others, with the same parent."""
-        shown = window.recent | {row.id: row.created for row in rows.values()}
         repair = self._state.repairs.get(window.parent)
         if repair is not None:
             repair.open += len(parts) - 1
-        for part in parts:
-            recent = _filter_by_time(part, shown)
-            self._open_window(SearchWindow(0, part, order, window.parent, True, recent, tries))
+        self._open_parts(
+            parts,
+            window.recent | _map_creation(rows),
+            order=order,
+            parent=window.parent,
+            closed=True,
+            tries=tries,
+        )
 
     def _close_window(self, window: SearchWindow) -> None:
         """Finish a closed window; the last one of a repair finishes the repair."""
@@ -769,18 +777,9 @@ class Sweep:
         ):  # they are elsewhere
             repair.whole, repair.open = True, 2
             state.repeated += 2
-            for part in split_by_time(repair.scope, [*filter(None, repair.ids.values())], 2):
-                recent = _filter_by_time(part, repair.recent | repair.ids)
-                self._open_window(
-                    SearchWindow(
-                        0,
-                        part,
-                        parent=repair.number,
-                        closed=True,
-                        recent=recent,
-                        tries=repair.tries + 2,
-                    )
-                )
+            parts = split_by_time(repair.scope, [*filter(None, repair.ids.values())], 2)
+            known = repair.recent | repair.ids
+            self._open_parts(parts, known, parent=number, closed=True, tries=repair.tries + 2)
             return
         state.miscounts += repair.found < repair.unseen and not repair.failed
         del state.repairs[repair.number]
@@ -796,6 +795,6 @@ class Sweep:
         self._close_window(window)
 
 
-def _filter_by_time(scope: Scope, ids: CreationTimes) -> CreationTimes:
-    """Return the ids that may lie in the time slice of a scope."""
-    return {key: created for key, created in ids.items() if scope.is_in_time_range(created)}
+def _map_creation(rows: RowsById) -> CreationTimes:
+    """Return the creation times of rows by id."""
+    return {row.id: row.created for row in rows.values()}

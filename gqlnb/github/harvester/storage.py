@@ -27,7 +27,7 @@ from gqlnb.client.range_harvest.part_files import (
 )
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import OptionError, sanitize_text
-from gqlnb.github.harvester.parquet_parts import build_batch, concat_batches, read_part
+from gqlnb.github.harvester.parquet_parts import build_batch, concat_batches, load_parts, read_part
 from gqlnb.github.harvester.requests import encode_node
 from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage, SearchRequest
 from gqlnb.github.harvester.state_machine import Sweep
@@ -439,10 +439,7 @@ class FolderStorage(MemoryStorage):
 
     def load_table(self) -> pa.Table:
         """Return the rows of all parts."""
-        paths = sorted(self.folder.glob("part-*.parquet"))
-        return self._concat_batches(
-            batch for path in paths for batch in read_part(path).to_batches()
-        )
+        return load_parts(sorted(self.folder.glob("part-*.parquet")), self.own_columns)
 
     def _remove_parts(self, first: int) -> None:
         """Remove the parts from number `first` on; the log contains their rows."""

@@ -13,7 +13,7 @@ from base64 import b64decode, b64encode, urlsafe_b64encode
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from graphql import GraphQLError
@@ -45,33 +45,11 @@ def make_github_error(message: str, kind: str) -> GraphQLError:
     return GraphQLError(message, extensions={"type": kind})
 
 
-class CursorCodec(Protocol):
-    """Encodes and decodes the cursors of a connection; places are counted from 0."""
-
-    def encode_cursors(self, places: Sequence[int]) -> list[str]:
-        """Return the cursors of the items at some places."""
-
-    def find_after(self, text: str) -> int:
-        """Return the place behind the item of a cursor.
-
-        Raises
-        ------
-        GraphQLError
-            If the cursor is not valid.
-        """
-
-    def find_before(self, text: str) -> int:
-        """Return the place of a cursor, also if its item is gone.
-
-        Raises
-        ------
-        GraphQLError
-            If the cursor is not valid.
-        """
-
-
 class OffsetCursors:
-    """Cursors of a search: the place itself, counted from 1."""
+    """Cursors of a search: the place itself, counted from 1; places are counted from 0.
+
+    An invalid cursor raises GraphQLError, as with :class:`KeysetCursors`.
+    """
 
     def encode_cursors(self, places: Sequence[int]) -> list[str]:
         """Return the cursors of the items at some places."""
@@ -156,6 +134,7 @@ def _make_cursor_error(text: str) -> GraphQLError:
     return make_github_error(message, "INVALID_CURSOR_ARGUMENTS")
 
 
+CursorCodec = OffsetCursors | KeysetCursors
 _OFFSET_CURSORS = OffsetCursors()
 
 
@@ -241,7 +220,8 @@ class ConnectionPage:
     def page_info(self) -> dict[str, Any]:
         """The fields of ``PageInfo``."""
         start, stop = self.start or 0, self.stop
-        is_bounded, ends = self.start is not None, [None, None]
+        is_bounded = self.start is not None
+        ends: Sequence[str | None] = (None, None)
         if stop > start:
             ends = self.cursors.encode_cursors([start, stop - 1])
         return {

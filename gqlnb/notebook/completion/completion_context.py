@@ -142,10 +142,11 @@ class CompletionProvider:
         names: dict[str, NameSource] = {
             "connection": self._list_targets,
             "target": self._list_targets,
-            "output": self._list_results,
+            # An output may replace a result.
+            "output": lambda: self._list_values(RESULT_TYPES),
             "vars": self._list_mappings,
-            "map": self._list_inputs,
-            "resume": self._list_results,
+            "map": lambda: self._list_values(INPUT_TYPES),
+            "resume": lambda: self._list_values(RESULT_TYPES),
         }
         first = _FIRST.match(line)
         word = first[1] if first and first.end() < len(line) else ""
@@ -194,10 +195,10 @@ class CompletionProvider:
         with suppress(GqlnbError):  # a settings file that cannot be read
             yield from ((it.name, it.description) for it in connections.list_connections())
 
-    def _list_results(self) -> Iterator[tuple[str, str]]:
-        """Yield results and frames, as names that an output may replace."""
+    def _list_values(self, types: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        """Yield the names of values by the names of their types."""
         for name, value in self._iterate_namespace():
-            if type(value).__name__ in RESULT_TYPES:
+            if type(value).__name__ in types:
                 yield name, type(value).__name__
 
     def _list_mappings(self) -> Iterator[tuple[str, str]]:
@@ -205,11 +206,6 @@ class CompletionProvider:
             # The type is checked because __getattr__ of an object may accept any name, or block.
             is_mapping = all(hasattr(type(value), method) for method in MAPPING_METHODS)
             if is_mapping and not isinstance(value, type):
-                yield name, type(value).__name__
-
-    def _list_inputs(self) -> Iterator[tuple[str, str]]:
-        for name, value in self._iterate_namespace():
-            if type(value).__name__ in INPUT_TYPES:
                 yield name, type(value).__name__
 
     def _list_schemas(self) -> Iterator[tuple[str, str]]:

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 if TYPE_CHECKING:
-    from graphql import GraphQLSchema
     from IPython.core.interactiveshell import InteractiveShell
 
+    from gqlnb.notebook.completion.completion_context import CompletionProvider
     from gqlnb.notebook.completion.completion_list import Completion
-    from gqlnb.notebook.completion.magic_line import LineVocabulary
     from gqlnb.notebook.completion.proposals import Proposal
 
 __all__ = ["TabCompleter"]
@@ -32,22 +31,6 @@ _INLINE_OPERATION = re.compile(r"(?:^|\s)(?=\{|(?:query|mutation|subscription)\b
 MATCHER = "gqlnb"
 
 _log = logging.getLogger("gqlnb")
-
-
-class Provider(Protocol):
-    """Names and schemas of a notebook; its methods do not wait for an endpoint."""
-
-    def find_schema(self, line: str) -> GraphQLSchema | None:
-        """Return the schema for the line of a magic, if it is already known."""
-
-    def get_loading_target(self, line: str) -> str:
-        """Return the target of a line if its schema is being loaded, else ""."""
-
-    def get_fragments(self) -> Mapping[str, str]:
-        """Return the type conditions of saved fragments by name."""
-
-    def get_vocabulary(self, line: str, *, cell: bool) -> tuple[LineVocabulary, int]:
-        """Return the vocabulary of a line and the position from which it applies."""
 
 
 class CursorPosition(NamedTuple):
@@ -124,7 +107,9 @@ class TabCompleter:
         Creates the source of names and schemas on first use, so that loading stays cheap.
     """
 
-    def __init__(self, shell: InteractiveShell, create_provider: Callable[[], Provider]) -> None:
+    def __init__(
+        self, shell: InteractiveShell, create_provider: Callable[[], CompletionProvider]
+    ) -> None:
         self.shell = shell
         self._create_provider = create_provider
         self._original_inspect: Any = None
@@ -138,7 +123,7 @@ class TabCompleter:
         self.matcher = matcher
 
     @cached_property
-    def _provider(self) -> Provider:
+    def _provider(self) -> CompletionProvider:
         return self._create_provider()
 
     def install(self) -> None:

@@ -11,6 +11,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+from gqlnb.client.urls import redact_url
 from gqlnb.errors import GqlnbError, QueryError, format_count, sanitize_text
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
 from gqlnb.github.star_query import parse_star_query
@@ -86,19 +87,8 @@ def write_python(
 
 
 def format_client(client: object) -> str:
-    """Return the repr of a client; of an address without user, password, query and fragment."""
-    if not isinstance(client, str) or ("/" not in client and "@" not in client):
-        return repr(client)  # the name of a connection, or an object whose repr hides secrets
-    try:
-        parts = urlsplit(client.strip())
-        host, port = parts.hostname or "", f":{parts.port}" if parts.port else ""
-    except ValueError:
-        return repr("...")
-    if "@" in parts.path:  # a password with a slash, or an address without scheme
-        return repr("...")
-    host = f"[{host}]" if ":" in host else host
-    scheme = f"{parts.scheme}://" if parts.netloc else ""
-    return repr(sanitize_text(f"{scheme}{host}{port}{parts.path}", 200))
+    """Return the repr of a client, which hides secrets; of an address without them."""
+    return repr(redact_url(client.strip()) if isinstance(client, str) else client)
 
 
 def find_site(source: str | None) -> str:

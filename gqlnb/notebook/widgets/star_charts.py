@@ -55,10 +55,10 @@ class Bin:
     count: int
 
 
-def find_top(frame: pd.DataFrame, count: int = TOP) -> list[StarBar]:
+def find_top(frame: pd.DataFrame) -> list[StarBar]:
     """Return the repositories with the most stars, in descending order."""
     known = frame.dropna(subset=["stargazers"])
-    first = known.sort_values("stargazers", ascending=False, kind="stable").head(count)
+    first = known.sort_values("stargazers", ascending=False, kind="stable").head(TOP)
     rows = zip(first["owner"], first["name"], first["stargazers"], strict=True)
     return [
         StarBar(sanitize_text(f"{owner}/{name}", NAME), int(stars)) for owner, name, stars in rows

@@ -245,9 +245,9 @@ def test_repr_repeats_the_call(show: Callable) -> None:
         ("http://user:canary@127.0.0.1:9/graphql?key=canary#canary", "http://127.0.0.1:9/graphql"),
         ("https://canary@[::1]/graphql", "https://[::1]/graphql"),
         ("/graphql?token=canary", "/graphql"),
-        ("http://user:1/canary@host/graphql", "..."),
-        ("user:canary@host/graphql", "..."),
-        ("http://user:canary@host:port/graphql", "..."),
+        ("http://user:1/canary@host/graphql", "http://host/graphql"),
+        ("user:canary@host/graphql", "host/graphql"),
+        ("http://user:canary@host:port/graphql", "http://host:port/graphql"),
         ("github", "github"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -22,6 +23,7 @@ __all__ = [
     "load_project_settings",
     "load_user_settings",
     "replace_file",
+    "resolve_unix_path",
     "shorten_path",
     "stamp_settings_files",
     "suggest_name",
@@ -260,3 +262,22 @@ def suggest_name(word: str, known: Iterable[str]) -> str:
     """Return a suggestion for an unknown name, or the list of known names."""
     known = list(known)
     return suggest(word, known).strip() or f"There are: {', '.join(known)}."
+
+
+def resolve_unix_path(uds: object) -> str:
+    """Return the absolute path of ``uds=``, of a server or a client.
+
+    Raises
+    ------
+    OptionError
+        If it is not a path, or the system has no Unix sockets.
+    """
+    path = os.fspath(uds) if isinstance(uds, (str, os.PathLike)) else ""
+    if not path or not isinstance(path, str) or "\0" in path:
+        shown = sanitize_text(repr(uds), 80)
+        msg = f"uds= takes the path of a socket, such as '/run/gqlnb.sock'; got {shown}."
+        raise OptionError(msg)
+    if not hasattr(socket, "AF_UNIX"):
+        msg = "uds= needs Unix sockets, which this system does not have. Use a port instead."
+        raise OptionError(msg)
+    return os.path.abspath(path)

@@ -36,10 +36,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add_target_hint",
+    "check_batch",
     "check_json",
     "check_keywords",
     "check_names",
     "check_options",
+    "check_persisted_queries",
+    "has_file",
     "is_asgi_app",
     "prepare_files",
     "resolve_verify",
@@ -103,7 +106,9 @@ def _has_certificates(file: Path) -> bool:
 
 CLIENT_KEYWORDS = (
     *("token", "headers", "schema", "timeout", "limits", "verify", "recording", "mode", "cache"),
+    *("uds", "batch", "persisted_queries"),
 )
+MAX_BATCH = 1_000  # requests in one array
 
 
 def is_asgi_app(target: object) -> TypeGuard[Callable[..., Awaitable[None]]]:
@@ -197,6 +202,25 @@ def check_options(timeout: object, limits: object, verify: object) -> None:
         )
     if msg:
         raise TargetError(msg)
+
+
+def check_batch(batch: object) -> int | None:
+    """Return ``batch=``; raise OptionError if it is no number of requests in an array."""
+    if batch is None or (type(batch) is int and 1 <= batch <= MAX_BATCH):
+        return batch
+    msg = (
+        "batch= takes the number of requests that the endpoint accepts in one array, 1 to "
+        f"{MAX_BATCH:,}, not {sanitize_text(repr(batch), 40)}."
+    )
+    raise OptionError(msg)
+
+
+def check_persisted_queries(value: object) -> bool:
+    """Return ``persisted_queries=``; raise OptionError if it is neither True, False nor None."""
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    msg = f"persisted_queries= takes True or False, not {sanitize_text(repr(value), 40)}."
+    raise OptionError(msg)
 
 
 def prepare_files(

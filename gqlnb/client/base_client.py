@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack, cast, 
 from graphql import print_schema
 
 from gqlnb.client import connections
-from gqlnb.client.arguments import check_keywords, check_options
-from gqlnb.client.call_options import take_call_options
+from gqlnb.client.arguments import (
+    check_batch,
+    check_keywords,
+    check_names,
+    check_options,
+    check_persisted_queries,
+)
+from gqlnb.client.call_options import CALL_OPTIONS, take_call_options
 from gqlnb.client.endpoint import (
     DEFAULT_TIMEOUT,
     EndpointOptions,
@@ -28,6 +34,7 @@ from gqlnb.client.request_preparer import RequestPreparer
 from gqlnb.client.request_sender import RequestSender
 from gqlnb.client.response_cache import resolve_cache
 from gqlnb.client.schema_store import SchemaStore
+from gqlnb.config import resolve_unix_path
 from gqlnb.document.schema_diagram import build_diagram
 from gqlnb.errors import TargetError
 from gqlnb.redact import hide_locals
@@ -57,10 +64,13 @@ if TYPE_CHECKING:
 __all__ = ["BaseClient", "ClientParts"]
 
 
-class StorageOptions(RecordingOptions, total=False):
-    """Keyword arguments of a client: a recording, and how answers are remembered."""
+class FurtherOptions(RecordingOptions, total=False):
+    """Keyword arguments of a client for recordings, remembered answers and its connections."""
 
     cache: object
+    uds: str | os.PathLike[str] | None
+    batch: int | None
+    persisted_queries: bool
 
 
 class ClientParts(NamedTuple):
@@ -86,15 +96,24 @@ class BaseClient:
         timeout: float = DEFAULT_TIMEOUT,
         limits: Limits | None = None,
         verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
-        **options: Unpack[StorageOptions],
+        **options: Unpack[FurtherOptions],
     ) -> None:
         check_keywords("Client", options)
         check_options(timeout, limits, verify)
-        cache = resolve_cache(options.get("cache"))
+        uds = options.get("uds")
         recording = resolve_recording(options.get("recording"), options.get("mode", "auto"))
         credentials, missing = resolve_secrets(token, headers, recording)
         endpoint_options = EndpointOptions(
-            credentials, missing, recording, timeout, limits, verify, cache
+            credentials,
+            missing,
+            recording,
+            timeout,
+            limits,
+            verify,
+            resolve_cache(options.get("cache")),
+            None if uds is None else resolve_unix_path(uds),
+            check_batch(options.get("batch")),
+            check_persisted_queries(options.get("persisted_queries")),
         )
         description = ""
         if target is None:
@@ -419,12 +438,12 @@ class BaseClient:
         Parameters
         ----------
         options
-            The keyword arguments of the call; headers, extensions and timeout are removed.
+            The keyword arguments of the call; those of :class:`CallOptions` are removed.
 
         Returns
         -------
         (ClientParts, dict)
-            With headers, extensions or a timeout, parts of their own, which share schema,
+            With options of the call, parts of their own, which share schema,
             connections, parsed documents and rate limits with the client; and the other options.
         """
         others = cast("dict[str, Any]", options)  # a dict of that call alone
@@ -444,6 +463,15 @@ class BaseClient:
             endpoint, preparer, sender, self._schema_store, limiter, self._pager.unfinished
         )
         return ClientParts(endpoint, sender, preparer, pager), others
+
+    def _select_call_parts(self, function: str, options: Mapping[str, Any]) -> ClientParts:
+        """Return the parts for a call of a method that has no other options."""
+        parts, others = self._select_parts(options)
+        if others:  # the message has no values, and no traceback may show them
+            names = dict.fromkeys(others)
+            others.clear()
+            check_names(function, names, CALL_OPTIONS)
+        return parts
 
     def close(self) -> None:
         """Close the connections that are kept alive; the client opens new ones when used again."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
@@ -15,18 +15,22 @@ from gqlnb.client.batches import (
     arun_batch,
     check_concurrency,
     check_items,
-    execute_item,
+    read_item,
     require_results,
     run_batch,
 )
 from gqlnb.client.mapping import InputMap, number_problems, read_inputs
 from gqlnb.client.progress import Progress
+from gqlnb.client.request_sender import PreparedRequest
 from gqlnb.document.variables import check_variables
 from gqlnb.errors import GqlnbError, QueryError, check_names
 
 if TYPE_CHECKING:
+    from gqlnb.client.base_client import ClientParts
+    from gqlnb.client.call_options import CallOptions
     from gqlnb.client.mapping import MapOptions
     from gqlnb.client.progress import ShowProgress
+    from gqlnb.client.request_sender import RequestSender
     from gqlnb.document.document import Document
     from gqlnb.result.mapped_frame import MappedFrame
     from gqlnb.result.result import Result
@@ -47,15 +51,26 @@ class BatchClient(BaseClient):
         *,
         concurrency: int = 4,
         return_errors: Literal[False] = False,
+        **options: Unpack[CallOptions],
     ) -> list[Result]: ...
 
     @overload
     def execute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: bool,
+        **options: Unpack[CallOptions],
     ) -> list[BatchOutcome]: ...
 
     def execute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool = False
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: bool = False,
+        **options: Unpack[CallOptions],
     ) -> list[Result] | list[BatchOutcome]:
         """Execute documents, several at a time, and return their results in order.
 
@@ -67,9 +82,12 @@ class BatchClient(BaseClient):
         concurrency
             Largest number of documents at once, 1 to 256. An endpoint gets at most six requests at
             once, and fewer if it has rate limits: requests wait for their turn as pages do, so
-            that a budget is not exceeded; GitHub gets one at a time.
+            that a budget is not exceeded; GitHub gets one at a time. For a client with ``batch=``
+            the number of arrays at once.
         return_errors
             Whether to return errors in the places of their documents' results.
+        **options
+            ``token``, ``headers``, ``extensions`` and ``timeout`` as for :meth:`Client.execute`.
 
         Returns
         -------
@@ -89,8 +107,10 @@ class BatchClient(BaseClient):
         An interrupt, or any other exception before the end, cancels the running requests and
         carries the results so far in ``.outcomes``, None for the others.
         """
-        execute = partial(execute_item, ask=partial(self._execute_item, aside=True))
-        outcomes = run_batch(check_items(documents, concurrency), execute, concurrency)
+        parts = self._select_call_parts("execute_many", options)
+        execute = partial(self._execute_documents, parts, aside=True)
+        items = check_items(documents, concurrency)
+        outcomes = run_batch(items, execute, concurrency, self._group_size)
         return outcomes if return_errors else require_results(outcomes)
 
     @overload
@@ -100,21 +120,32 @@ class BatchClient(BaseClient):
         *,
         concurrency: int = 4,
         return_errors: Literal[False] = False,
+        **options: Unpack[CallOptions],
     ) -> list[Result]: ...
 
     @overload
     async def aexecute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: bool,
+        **options: Unpack[CallOptions],
     ) -> list[BatchOutcome]: ...
 
     async def aexecute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool = False
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: bool = False,
+        **options: Unpack[CallOptions],
     ) -> list[Result] | list[BatchOutcome]:
         """Asynchronous version of :meth:`execute_many`.
 
         Parameters
         ----------
-        documents, concurrency, return_errors
+        documents, concurrency, return_errors, **options
             As for :meth:`execute_many`.
 
         Returns
@@ -127,25 +158,53 @@ class BatchClient(BaseClient):
         BatchError, OptionError
             As for :meth:`execute_many`.
         """
-        execute = partial(execute_item, ask=self._execute_item)
-        outcomes = await arun_batch(check_items(documents, concurrency), execute, concurrency)
+        parts = self._select_call_parts("aexecute_many", options)
+        execute = partial(self._execute_documents, parts)
+        items = check_items(documents, concurrency)
+        outcomes = await arun_batch(items, execute, concurrency, self._group_size)
         return outcomes if return_errors else require_results(outcomes)
 
-    async def _execute_item(
-        self, text: str, variables: Mapping[str, Any] | None, *, aside: bool = False
-    ) -> Result:
-        """Execute one document of a batch, in a thread if `aside` and resolvers might block."""
-        if self._local_schema is None:
-            prepared = await self._preparer.aprepare(text, variables)
-            # Queued with the other requests of the endpoint, of other clients too: they share its
-            # budget.
-            return await self._sender.asend(prepared, queued=True)
-        if aside:
-            prepared = self._preparer.prepare(text, variables)
-            # In a thread: a resolver that blocks would hold up the other documents on the
-            # background loop.
-            return await background.run_in_thread(partial(self._sender.send, prepared))
-        return await self._sender.asend(await self._preparer.aprepare(text, variables))
+    async def _execute_documents(
+        self, parts: ClientParts, items: Sequence[BatchItem], *, aside: bool = False
+    ) -> list[BatchOutcome]:
+        """Execute documents together, as :meth:`_send_group` does; with the errors of others."""
+        outcomes: list[BatchOutcome | PreparedRequest] = []
+        for item in items:
+            try:
+                outcomes.append(await parts.preparer.aprepare(*read_item(item)))
+            except GqlnbError as error:
+                outcomes.append(error)
+        group = [it for it in outcomes if isinstance(it, PreparedRequest)]
+        answers = iter(await self._send_group(parts.sender, group, aside=aside))
+        return [next(answers) if isinstance(it, PreparedRequest) else it for it in outcomes]
+
+    async def _send_group(
+        self, sender: RequestSender, group: Sequence[PreparedRequest], *, aside: bool
+    ) -> list[BatchOutcome]:
+        """Send requests in one array, a single one alone; in a thread if `aside` and local."""
+        if len(group) > 1:
+            return await sender.asend_array(group)
+        outcomes: list[BatchOutcome] = []
+        for prepared in group:
+            try:
+                if self._local_schema is None:
+                    # Queued with the other requests of the endpoint, of other clients too: they
+                    # share its budget.
+                    outcomes.append(await sender.asend(prepared, queued=True))
+                elif aside:
+                    # A resolver that blocks would hold up the others on the background loop.
+                    send = partial(sender.send, prepared)
+                    outcomes.append(await background.run_in_thread(send))
+                else:
+                    outcomes.append(await sender.asend(prepared))
+            except GqlnbError as error:
+                outcomes.append(error)
+        return outcomes
+
+    @property
+    def _group_size(self) -> int:
+        """The number of requests in one array; 1 for none."""
+        return self._endpoint.options.batch or 1
 
     def map(
         self,
@@ -184,8 +243,8 @@ class BatchClient(BaseClient):
             list: 1,000 rows of an insert; the frame then has the columns ``first_row`` and
             ``last_row``. ``resume``, the frame or the error of an earlier call with the same
             inputs: those without an answer are sent. ``path``, ``short``, ``explode`` and
-            ``strict``, as for :meth:`Result.frame`. ``headers``, ``extensions`` and ``timeout``, as
-            for :meth:`Client.execute`.
+            ``strict``, as for :meth:`Result.frame`. ``token``, ``headers``, ``extensions`` and
+            ``timeout``, as for :meth:`Client.execute`.
 
         Returns
         -------
@@ -228,10 +287,10 @@ class BatchClient(BaseClient):
         0  torvalds  torvalds
         1   antirez   antirez
         """
-        run, width = self._start_map(text, inputs, variables, operation, concurrency, options)
+        run, *width = self._start_map(text, inputs, variables, operation, concurrency, options)
         try:
             with Progress(progress, "Inputs") as bar:
-                run_batch(run.draw(bar), partial(self._execute_input, run, aside=True), width)
+                run_batch(run.draw(bar), partial(self._execute_inputs, run, aside=True), *width)
                 run.report(bar)
         except BaseException as error:
             run.attach(error)
@@ -267,10 +326,10 @@ class BatchClient(BaseClient):
             As for :meth:`map`.
         """
         start = partial(self._start_map, text, inputs, variables, operation, concurrency, options)
-        run, width = await asyncio.to_thread(start)
+        run, *width = await asyncio.to_thread(start)
         try:
             with Progress(progress, "Inputs") as bar:
-                await arun_batch(run.draw(bar), partial(self._execute_input, run), width)
+                await arun_batch(run.draw(bar), partial(self._execute_inputs, run), *width)
                 run.report(bar)
         except BaseException as error:
             run.attach(error)
@@ -285,8 +344,21 @@ class BatchClient(BaseClient):
         operation: str | None,
         concurrency: int | None,
         options: Mapping[str, Any],
-    ) -> tuple[InputMap, int]:
-        """Prepare the requests of all inputs, before one is sent; with the number at once."""
+    ) -> tuple[InputMap, int, int]:
+        """Prepare the requests of all inputs, before one is sent.
+
+        Returns
+        -------
+        (InputMap, int, int)
+            With the number of groups at once, and of requests in a group.
+
+        Raises
+        ------
+        OptionError
+            As :meth:`map`.
+        QueryError
+            As :meth:`map`.
+        """
         parts, options = self._select_parts(options)
         check_names("map", options, MAP_OPTIONS)
         self._schema_store.load_for_paging()  # the dtypes of all answers are the same
@@ -295,7 +367,8 @@ class BatchClient(BaseClient):
             msg = "map() takes a query or a mutation, and this is a subscription. Use subscribe()."
             raise QueryError(msg)
         # Mutations one after another, since their order may matter.
-        width = (1 if document.kind == "mutation" else 4) if concurrency is None else concurrency
+        is_ordered = document.kind == "mutation" and concurrency in (None, 1)
+        width = (1 if is_ordered else 4) if concurrency is None else concurrency
         check_concurrency(width)
         constants = variables or {}
         rows = read_inputs(inputs, document, constants, options.get("batch_size"))
@@ -312,20 +385,15 @@ class BatchClient(BaseClient):
                 # answers.
                 number_problems(error, number, options.get("batch_size"))
                 raise
-        return run, width
+        # Endpoints execute the requests of an array at once, so mutations are in arrays only where
+        # they may run at once anyway.
+        return run, width, 1 if is_ordered else self._group_size
 
-    async def _execute_input(self, run: InputMap, at: int, *, aside: bool = False) -> BatchOutcome:
-        """Execute the request of one input, in a thread if `aside` and resolvers might block."""
-        prepared = run.start(at)
-        outcome: BatchOutcome
-        try:
-            if self._local_schema is None:
-                outcome = await run.sender.asend(prepared, queued=True)
-            elif aside:
-                outcome = await background.run_in_thread(partial(run.sender.send, prepared))
-            else:
-                outcome = await run.sender.asend(prepared)
-        except GqlnbError as error:
-            outcome = error
-        run.record(at, outcome)
-        return outcome
+    async def _execute_inputs(
+        self, run: InputMap, places: Sequence[int], *, aside: bool = False
+    ) -> list[BatchOutcome]:
+        """Execute the requests of some inputs together."""
+        outcomes = await self._send_group(run.sender, list(map(run.start, places)), aside=aside)
+        for at, outcome in zip(places, outcomes, strict=True):
+            run.record(at, outcome)
+        return outcomes

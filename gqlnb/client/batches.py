@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
 from gqlnb import background
@@ -18,15 +19,15 @@ __all__ = [
     "arun_batch",
     "check_concurrency",
     "check_items",
-    "execute_item",
+    "read_item",
     "require_results",
     "run_batch",
 ]
 
 BatchItem: TypeAlias = str | tuple[str, Mapping[str, Any] | None]
 BatchOutcome: TypeAlias = Result | GqlnbError
-ExecuteItem: TypeAlias = Callable[[str, Mapping[str, Any] | None], Coroutine[Any, Any, Result]]
 Item = TypeVar("Item")
+ExecuteGroup: TypeAlias = Callable[[list[Item]], Coroutine[Any, Any, list[BatchOutcome]]]
 
 
 def check_items(documents: Iterable[BatchItem], concurrency: int) -> Iterator[BatchItem]:
@@ -49,38 +50,45 @@ def check_concurrency(concurrency: int) -> None:
         raise OptionError(msg)
 
 
-async def execute_item(item: BatchItem, ask: ExecuteItem) -> BatchOutcome:
-    """Return the outcome of one document: its result or its error."""
+def read_item(item: BatchItem) -> tuple[str, Mapping[str, Any] | None]:
+    """Return the text and the variables of an item; raise OptionError if it is neither."""
     match item:
         case str(text):
-            variables = None
+            return text, None
         case (str(text), None | Mapping() as variables):
-            pass
+            return text, variables
         case _:
-            return OptionError(
+            msg = (
                 "Each item of execute_many() is a text or a pair (text, variables), not a "
                 f"{type(item).__name__}."
             )
-    try:
-        return await ask(text, variables)
-    except GqlnbError as error:
-        return error
+            raise OptionError(msg)
 
 
 def run_batch(
-    items: Iterator[Item],
-    execute: Callable[[Item], Coroutine[Any, Any, BatchOutcome]],
-    concurrency: int,
+    items: Iterator[Item], execute: ExecuteGroup[Item], concurrency: int, size: int = 1
 ) -> list[BatchOutcome]:
-    """Return the outcomes of items in their order."""
+    """Return the outcomes of items in their order.
+
+    Parameters
+    ----------
+    items
+        The items.
+    execute
+        Returns the outcomes of a group of items.
+    concurrency
+        The number of groups that are executed at once.
+    size
+        The number of items in a group.
+    """
     # Items are drawn from the iterator in the calling thread, and executed on the background loop.
     # An interrupt cancels those that run, and carries the outcomes so far.
     outcomes: list[BatchOutcome | None] = []
-    running: dict[Future[BatchOutcome], int] = {}
+    running: dict[Future[list[BatchOutcome]], int] = {}
     try:
-        for item in items:
-            running[background.start(execute(item))] = len(outcomes)
-            outcomes.append(None)
+        while group := list(islice(items, size)):
+            running[background.start(execute(group))] = len(outcomes)
+            outcomes += [None] * len(group)
             while len(running) >= concurrency:
                 collect_finished(running, outcomes)
         while running:
@@ -94,29 +102,28 @@ def run_batch(
 
 
 def collect_finished(
-    running: dict[Future[BatchOutcome], int], outcomes: list[BatchOutcome | None]
+    running: dict[Future[list[BatchOutcome]], int], outcomes: list[BatchOutcome | None]
 ) -> None:
-    """Wait until documents have ended, or for some time; store their outcomes."""
+    """Wait until groups have ended, or for some time; store their outcomes."""
     # With a timeout: Python handles an interrupt that arrives just before a thread blocks only
     # after the wait has ended.
     for future in wait(running, background.POLL_SECONDS, FIRST_COMPLETED).done:
-        outcomes[running.pop(future)] = future.result()
+        place, found = running.pop(future), future.result()
+        outcomes[place : place + len(found)] = found
 
 
 async def arun_batch(
-    items: Iterator[Item],
-    execute: Callable[[Item], Coroutine[Any, Any, BatchOutcome]],
-    concurrency: int,
+    items: Iterator[Item], execute: ExecuteGroup[Item], concurrency: int, size: int = 1
 ) -> list[BatchOutcome]:
     """Return the same as :func:`run_batch`, on the running loop."""
     outcomes: list[BatchOutcome | None] = []
 
-    # Workers and not a task per document: the iterable may be endless, or make documents lazily.
+    # Workers and not a task per group: the iterable may be endless, or make documents lazily.
     async def run_worker() -> None:
-        for item in items:  # shared by the workers
+        while group := list(islice(items, size)):  # shared by the workers
             place = len(outcomes)
-            outcomes.append(None)
-            outcomes[place] = await execute(item)
+            outcomes.extend([None] * len(group))
+            outcomes[place : place + len(group)] = await execute(group)
 
     tasks = [asyncio.create_task(run_worker()) for _ in range(concurrency)]
     try:

@@ -1,4 +1,4 @@
-"""Options of one call: headers, extensions and a timeout beside those of the client."""
+"""Options of one call: token, headers, extensions and a timeout beside those of the client."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from gqlnb.client.arguments import check_options
-from gqlnb.client.credentials import Credentials, bind_credentials, check_headers
+from gqlnb.client.credentials import Credentials, bind_credentials
 from gqlnb.client.gql_interop import GqlClientTransport
 from gqlnb.client.http_transport import HttpTransport
+from gqlnb.client.recording.recording_transport import resolve_secrets
 from gqlnb.client.transports import AsgiTransport, InProcessTransport
 from gqlnb.document.json_codec import JSONError, dump_json
 from gqlnb.errors import OptionError, TargetError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CALL_OPTIONS", "CallOptions", "take_call_options"]
 
-CALL_OPTIONS = ("headers", "extensions", "timeout")
+CALL_OPTIONS = ("token", "headers", "extensions", "timeout")
 
 
 class CallOptions(TypedDict, total=False):
@@ -30,6 +31,8 @@ class CallOptions(TypedDict, total=False):
 
     Attributes
     ----------
+    token
+        The token of this call, as for :class:`gqlnb.Client`, in the place of the client's.
     headers
         Further headers of the requests of this call, as for :class:`gqlnb.Client`; they replace
         those of the client with the same name, ``Authorization`` its token.
@@ -39,6 +42,7 @@ class CallOptions(TypedDict, total=False):
         Longest time for an answer in seconds, in the place of the client's.
     """
 
+    token: Token | TokenHolder | str | None
     headers: Mapping[str, str | Token | TokenHolder] | None
     extensions: Mapping[str, Any] | None
     timeout: float | None
@@ -53,8 +57,8 @@ def take_call_options(endpoint: Endpoint, options: dict[str, Any]) -> Endpoint:
     endpoint
         The endpoint of the client.
     options
-        The keyword arguments; those of every call are removed. So no traceback shows a header that
-        is refused because it is a secret given as text.
+        The keyword arguments; those of every call are removed. So no traceback shows a token or a
+        header that is refused because it is a secret given as text.
 
     Returns
     -------
@@ -86,15 +90,17 @@ def apply_call_options(endpoint: Endpoint, options: Mapping[str, Any]) -> Endpoi
     OptionError
         If the extensions are not a mapping of JSON values.
     TargetError, AuthError
-        If a header or the timeout is not valid, or an option would have no effect.
+        If the token, a header or the timeout is not valid, or an option would have no effect.
     """
     transport, settings = endpoint.transport, endpoint.options
     timeout = options.get("timeout", settings.timeout)
     check_options(timeout, None, None)
     extensions = check_extensions(options.get("extensions"))
-    given = check_headers(options.get("headers"))
+    given, missing = resolve_secrets(
+        options.get("token"), options.get("headers"), settings.recording
+    )
     if not isinstance(transport, (HttpTransport, AsgiTransport)):
-        unused = [name for name in ("headers", "extensions") if options.get(name)]
+        unused = [name for name in ("token", "headers", "extensions") if options.get(name)]
         is_custom = not isinstance(transport, (InProcessTransport, GqlClientTransport))
         if unused and not (is_custom and unused == ["extensions"]):
             listed = " and ".join(f"{name}=" for name in unused)
@@ -106,13 +112,16 @@ def apply_call_options(endpoint: Endpoint, options: Mapping[str, Any]) -> Endpoi
         settings = replace(settings, timeout=timeout, extensions=extensions)
         return replace(endpoint, options=settings)
     credentials = settings.credentials
-    if given:
-        names = {name.lower() for name in given}
+    if given.token is not None or given.headers or missing is not None:
+        names = {name.lower() for name in given.headers}
         kept = {name: it for name, it in credentials.headers.items() if name.lower() not in names}
-        token = None if "authorization" in names else credentials.token
-        credentials = Credentials(token, {**kept, **given})
+        replaced = "authorization" in names or "token" in options
+        token = given.token if replaced else credentials.token
+        credentials = Credentials(token, {**kept, **given.headers})
         if isinstance(transport, HttpTransport):
-            bind_credentials(transport.url, credentials)
+            bind_credentials(transport.url, credentials, transport.uds)
+        missing = missing or (None if replaced else settings.missing_token_error)
+        settings = replace(settings, missing_token_error=missing)
     settings = replace(settings, credentials=credentials, timeout=timeout, extensions=extensions)
     derived = copy(transport)  # it shares the connections
     derived.credentials = credentials

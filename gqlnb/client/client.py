@@ -8,9 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from gqlnb.client import connections
-from gqlnb.client.arguments import check_keywords, check_names
+from gqlnb.client.arguments import check_keywords
 from gqlnb.client.batch_client import BatchClient
-from gqlnb.client.call_options import CALL_OPTIONS
 from gqlnb.client.endpoint import is_connection_name
 from gqlnb.client.gql_interop import make_gql_transport
 from gqlnb.client.paging.options import check_options as check_paging_options
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gqlnb.client.base_client import ClientParts
     from gqlnb.client.call_options import CallOptions
     from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
     from gqlnb.client.paging.options import FrameOptions, PagingOptions
@@ -158,9 +156,9 @@ class Client(BatchClient):
         operation
             The name of the operation to run; None where there is only one.
         **options
-            For this call alone: ``headers``, as for :class:`Client`, in the place of those with the
-            same name, ``Authorization`` of the token; ``extensions``, a mapping of JSON values,
-            which a recording does not tell apart; ``timeout`` in seconds.
+            For this call alone: ``token``, as for :class:`Client`; ``headers``, in the place of
+            those with the same name, ``Authorization`` of the token; ``extensions``, a mapping of
+            JSON values, which a recording does not tell apart; ``timeout`` in seconds.
 
         Returns
         -------
@@ -210,15 +208,6 @@ class Client(BatchClient):
         parts = self._select_call_parts("aexecute", options)
         return await parts.sender.asend(await parts.preparer.aprepare(text, variables, operation))
 
-    def _select_call_parts(self, function: str, options: Mapping[str, Any]) -> ClientParts:
-        """Return the parts for a call of a method that has no other options."""
-        parts, others = self._select_parts(options)
-        if others:  # the message has no values, and no traceback may show them
-            names = dict.fromkeys(others)
-            others.clear()
-            check_names(function, names, CALL_OPTIONS)
-        return parts
-
     def _execute_in_turn(
         self,
         text: str | Document,
@@ -261,8 +250,8 @@ class Client(BatchClient):
             in it (the result is complete only if the first pages of the others are all of theirs;
             a frame of the list does not depend on them); ``page_size``, the items of a page (the
             text's by default, else 100); ``max_results``, the most items of an outermost list;
-            ``max_requests``; ``headers``, ``extensions`` and ``timeout`` as for :meth:`execute`.
-            :meth:`resume` takes these again.
+            ``max_requests``; ``token``, ``headers``, ``extensions`` and ``timeout`` as for
+            :meth:`execute`; :meth:`resume` takes these again.
 
         Returns
         -------
@@ -448,7 +437,7 @@ class Client(BatchClient):
         progress
             As for :meth:`pages`.
         **options
-            ``headers``, ``extensions`` and ``timeout`` as for :meth:`execute`.
+            ``token``, ``headers``, ``extensions`` and ``timeout`` as for :meth:`execute`.
 
         Returns
         -------
@@ -518,8 +507,8 @@ class Client(BatchClient):
             ``"all"`` for all pages, as of :meth:`execute_all`; None for the first ones.
         **options
             ``short``, ``explode`` and ``strict`` of :meth:`Result.frame`; any option of
-            :meth:`execute_all` requests all pages; and ``headers``, ``extensions`` and ``timeout``
-            as for :meth:`execute`.
+            :meth:`execute_all` requests all pages; and ``token``, ``headers``, ``extensions`` and
+            ``timeout`` as for :meth:`execute`.
 
         Returns
         -------
@@ -588,7 +577,7 @@ class Client(BatchClient):
             client's token and headers; a mapping, with Tokens or ``"env:NAME"`` in it, for other
             payloads. Token and headers are in the handshake in any case.
         **options
-            ``headers``, ``extensions`` and ``timeout`` as for :meth:`execute`.
+            ``token``, ``headers``, ``extensions`` and ``timeout`` as for :meth:`execute`.
 
         Returns
         -------

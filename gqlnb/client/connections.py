@@ -9,11 +9,12 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Protocol, Self
 from urllib.parse import parse_qsl, urlsplit
 
 from gqlnb import background
+from gqlnb.client.arguments import check_batch, check_persisted_queries
 from gqlnb.client.credentials import VALUE_SOURCE, is_secret_name
 from gqlnb.client.recording.session import can_omit_token
 from gqlnb.client.response_cache import resolve_cache
@@ -25,6 +26,7 @@ from gqlnb.config import (
     load_project_settings,
     load_user_settings,
     replace_file,
+    resolve_unix_path,
     shorten_path,
     stamp_settings_files,
     suggest_name,
@@ -526,9 +528,10 @@ def _check_verify(value: object) -> str:
     return "" if isinstance(value, (bool, str)) else "verify must be true, false or a path."
 
 
-def _check_cache(value: object) -> str:
+def _describe_refusal(check: Callable[[object], object], value: object) -> str:
+    """Return the message of a check that raises OptionError; "" if it accepts the value."""
     try:
-        resolve_cache(value)
+        check(value)
     except OptionError as error:
         return str(error)
     return ""
@@ -540,7 +543,10 @@ SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
     "headers": _check_headers,
     "timeout": _check_timeout,
     "verify": _check_verify,
-    "cache": _check_cache,
+    "cache": partial(_describe_refusal, resolve_cache),
+    "uds": partial(_describe_refusal, resolve_unix_path),
+    "batch": partial(_describe_refusal, check_batch),
+    "persisted_queries": partial(_describe_refusal, check_persisted_queries),
 }
 
 

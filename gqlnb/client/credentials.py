@@ -128,7 +128,7 @@ class Credentials:
         """Whether there are secrets in the address."""
         return bool(self._address_tokens)
 
-    def bind(self, url: str) -> None:
+    def bind(self, url: str, uds: str | None = None) -> None:
         """Bind the secrets to the origin of `url`, and hide those in its path and query too.
 
         Raises
@@ -137,7 +137,7 @@ class Credentials:
             If one of them belongs to another origin.
         """
         for token in self.tokens:
-            bind_token(token, format_origin(url))
+            bind_token(token, format_origin(url, uds))
         # Some services take their key in the address, which errors, logs and file names would show.
         queried = parse_qsl(urlsplit(url).query)
         self._address_tokens = [
@@ -295,17 +295,18 @@ def resolve_value(value: str) -> str:
     return token.build_header() if token is not None else ""
 
 
-def bind_credentials(url: str, secrets: Credentials) -> None:
-    """Check that secrets may be sent to `url`, and bind them to its origin.
+def bind_credentials(url: str, secrets: Credentials, uds: str | None = None) -> None:
+    """Check that secrets may be sent to `url`, or to it behind a Unix socket; bind them to it.
 
     Raises
     ------
     AuthError
         If it is plain http to another machine, or one of them belongs to another origin.
     """
-    if secrets.tokens and urlsplit(url).scheme != "https" and not is_loopback(url):
+    is_local = uds is not None or is_loopback(url)
+    if secrets.tokens and urlsplit(url).scheme != "https" and not is_local:
         msg = (
             f"{strip_url(url)} does not use TLS, so the token would be sent unencrypted. Use https."
         )
         raise AuthError(msg)
-    secrets.bind(url)
+    secrets.bind(url, uds)

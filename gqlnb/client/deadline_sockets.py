@@ -15,6 +15,7 @@ import socket
 import ssl
 import threading
 from contextlib import suppress
+from functools import partial
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -307,6 +308,23 @@ class DeadlineMixin:
         0  # a class attribute: http.client.HTTPConnection.debuglevel would print our headers
     )
 
+    def __init__(self, *arguments: Any, uds: str | None = None, **options: Any) -> None:  # noqa: ANN401 - urllib3's
+        super().__init__(*arguments, **options)
+        self._uds = uds
+
+    def _new_conn(self) -> socket.socket:
+        """Return a socket to the endpoint, or to the Unix socket in front of it."""
+        if self._uds is None:
+            return super()._new_conn()  # type: ignore[misc, no-any-return]
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            sock.settimeout(_thread_state.call.get_remaining())
+            sock.connect(self._uds)
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
     def connect(self) -> None:
         """Connect, and wrap the socket."""
         super().connect()  # type: ignore[misc]
@@ -355,22 +373,31 @@ class DeadlineAdapter(HTTPAdapter):
     ----------
     context
         Checks certificates of endpoints and holds that of the client; None for requests' own.
+    uds
+        The path of the Unix socket that all connections are made to; None for hosts and ports.
     **options
         Those of :class:`requests.adapters.HTTPAdapter`.
     """
 
-    def __init__(self, context: ssl.SSLContext | None = None, **options: Any) -> None:  # noqa: ANN401 - requests'
+    def __init__(
+        self,
+        context: ssl.SSLContext | None = None,
+        *,
+        uds: str | None = None,
+        **options: Any,  # noqa: ANN401 - requests'
+    ) -> None:
+        self._pools = POOLS if uds is None else {k: partial(it, uds=uds) for k, it in POOLS.items()}
         self._tls_options = {} if context is None else {"ssl_context": context}
         super().__init__(**options)
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - requests'
         """Create the pools for direct connections."""
         super().init_poolmanager(*arguments, **{**options, **self._tls_options})
-        self.poolmanager.pool_classes_by_scheme = POOLS
+        self.poolmanager.pool_classes_by_scheme = self._pools
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> ProxyManager:  # noqa: ANN401 - requests'
         """Return the pools for connections through a proxy."""
         manager: ProxyManager = super().proxy_manager_for(proxy, **options, **self._tls_options)
         if not proxy.lower().startswith("socks"):
-            manager.pool_classes_by_scheme = POOLS
+            manager.pool_classes_by_scheme = self._pools
         return manager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import ssl
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from gqlnb.client.arguments import is_asgi_app, resolve_verify
@@ -14,7 +14,8 @@ from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.recording.recording_transport import RecordingTransport
 from gqlnb.client.recording.session import SERVER_NAME, get_active_recording
 from gqlnb.client.transports import AsgiTransport, InProcessTransport
-from gqlnb.client.urls import DEFAULT_URL
+from gqlnb.client.urls import DEFAULT_URL, split_socket_url
+from gqlnb.config import resolve_unix_path
 from gqlnb.engine.schema import Schema
 from gqlnb.engine.schema_adapters import is_schema
 from gqlnb.errors import AuthError, TargetError
@@ -60,6 +61,12 @@ class EndpointOptions:
         As for :class:`gqlnb.Client`.
     cache
         How answers are remembered; None for not at all.
+    uds
+        The path of the Unix socket of the endpoint.
+    batch
+        The number of requests that may share an array; None for none.
+    persisted_queries
+        Whether hashes are sent in the place of texts.
     extensions
         The extensions of the requests of one call.
     """
@@ -71,6 +78,9 @@ class EndpointOptions:
     explicit_limits: Limits | None = None
     verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None
     cache: CachePolicy | None = None
+    uds: str | None = None
+    batch: int | None = None
+    persisted_queries: bool = False
     extensions: Mapping[str, Any] | None = None
 
     @property
@@ -88,6 +98,9 @@ class EndpointOptions:
             "verify": self.verify,
             "recording": self.recording,
             "cache": self.cache,
+            "uds": self.uds,
+            "batch": self.batch,
+            "persisted_queries": self.persisted_queries or None,
         }
         return {name: value for name, value in given.items() if value is not None}
 
@@ -190,7 +203,7 @@ def open_endpoint(target: object, options: EndpointOptions) -> Endpoint:
             target = DEFAULT_URL.rpartition("/")[0] + target
         elif target.startswith(("ws://", "wss://")):  # the same host and port, as people copy it
             target = f"http{target.removeprefix('ws')}"
-        return Endpoint(open_http(target, options), options)
+        return open_address(target, options)
     # By its attributes: the class is in a package of the same layer, which is not imported here.
     url = getattr(target, "url", None)
     if isinstance(url, str):  # a server of this process knows its own token
@@ -198,12 +211,12 @@ def open_endpoint(target: object, options: EndpointOptions) -> Endpoint:
         if options.credentials.token is None and isinstance(token, Token):
             # Unbound: the person's own Token object may serve several servers.
             options.credentials.use_token(token.unbound())
-        return Endpoint(open_http(url, options), options, SERVER_NAME)
+        return replace(open_address(url, options), name=SERVER_NAME)
     if isinstance(target, Schema) or is_schema(target):
         reject_unused(options, IN_PROCESS_HINT)
         return Endpoint(InProcessTransport(Schema.adopt(target)), options)
     if is_asgi_app(target):
-        reject_cache(options)
+        reject_http_options(options)
         return Endpoint(AsgiTransport(target, options.credentials), options)
     if is_gql_client(target):
         reject_unused(options, OWN_TRANSPORT_HINT)
@@ -220,8 +233,14 @@ def open_endpoint(target: object, options: EndpointOptions) -> Endpoint:
     raise TargetError(msg)
 
 
-def open_http(url: str, options: EndpointOptions) -> HttpTransport:
-    """Return the transport to an address, with the credentials bound to its origin."""
+def open_address(url: str, options: EndpointOptions) -> Endpoint:
+    """Return the endpoint of an address, with the credentials bound to its origin."""
+    url, uds = split_socket_url(url)  # of a server on a socket, as its `url` names it
+    if uds is not None and options.uds is not None:
+        msg = f"The address names the socket {uds!r} already: leave uds= out."
+        raise TargetError(msg)
+    if uds is not None:
+        options = replace(options, uds=resolve_unix_path(uds))
     verify = options.verify
     transport = HttpTransport(
         url,
@@ -229,9 +248,11 @@ def open_http(url: str, options: EndpointOptions) -> HttpTransport:
         timeout=float(options.timeout),
         verify=resolve_verify(verify=verify) if url.startswith("https:") else verify is not False,
         cap=options.limits.answer,
+        uds=options.uds,
+        hashes=options.persisted_queries,
     )
-    bind_credentials(url, options.credentials)
-    return transport
+    bind_credentials(url, options.credentials, options.uds)
+    return Endpoint(transport, options)
 
 
 def reject_unused(options: EndpointOptions, reason: str) -> None:
@@ -242,11 +263,11 @@ def reject_unused(options: EndpointOptions, reason: str) -> None:
     if unused:
         msg = f"{' and '.join(unused)} would have no effect: {reason}"
         raise TargetError(msg)
-    reject_cache(options)
+    reject_http_options(options)
 
 
-def reject_cache(options: EndpointOptions) -> None:
-    """Raise TargetError for ``cache=`` with anything but an address.
+def reject_http_options(options: EndpointOptions) -> None:
+    """Raise TargetError for options of HTTP, and ``cache=``, with anything but an address.
 
     A remembered answer is found by the address, the token and the headers. An object of this
     process has no name that means the same to a later kernel, and its answers depend on its data.
@@ -256,5 +277,17 @@ def reject_cache(options: EndpointOptions) -> None:
             "cache= would have no effect: answers are remembered by the address they came from, "
             "and this target is an object of this process. Remove cache=, or serve the object "
             "with gqlnb.serve() and connect to its address."
+        )
+        raise TargetError(msg)
+    given = {
+        "uds=": options.uds,
+        "batch=": options.batch,
+        "persisted_queries=": options.persisted_queries,
+    }
+    if unused := [name for name, value in given.items() if value]:
+        msg = (
+            f"{' and '.join(unused)} would have no effect: only requests over HTTP have that, and "
+            "this target is an object of this process. Leave it out, or serve the object with "
+            "gqlnb.serve() and connect to its address."
         )
         raise TargetError(msg)

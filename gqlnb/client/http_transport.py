@@ -27,11 +27,14 @@ from gqlnb.client.network_errors import (
     explain_failure,
     is_broken,
 )
+from gqlnb.client.query_hashes import QueryHashes
 from gqlnb.client.transports import ACCEPT, get_user_agent
 from gqlnb.client.urls import (
     DEFAULT_URL,
     SERVE_HINT,
     check_url,
+    format_origin,
+    format_socket_url,
     is_loopback,
     parse_origin,
     redact_url,
@@ -40,7 +43,7 @@ from gqlnb.document.json_codec import JSONError
 from gqlnb.errors import GqlnbError, TransportError
 from gqlnb.http.decompress import BodyTooLargeError, accepted_encodings, decompress_body
 from gqlnb.http.error_responses import is_login_path
-from gqlnb.http.messages import Response
+from gqlnb.http.messages import Request, RequestArray, Response
 from gqlnb.http.multipart_request import MultipartBody, build_multipart_body
 from gqlnb.limits import MIB
 from gqlnb.redact import strip_traceback
@@ -51,7 +54,6 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, HTTPConnectionPool
 
     from gqlnb.client.credentials import Credentials
-    from gqlnb.http.messages import Request
 
     Body = bytes | MultipartBody  # the latter is read while it is sent
 
@@ -102,12 +104,12 @@ class HttpConnections:
     ----------
     url
         The endpoint.
-    verify
+    verify, uds
         As for :class:`HttpTransport`.
     """
 
-    def __init__(self, url: str, *, verify: bool | str | ssl.SSLContext) -> None:
-        self._url, self._verify = url, verify
+    def __init__(self, url: str, *, verify: bool | str | ssl.SSLContext, uds: str | None) -> None:
+        self._url, self._verify, self._uds = url, verify, uds
         self._current_route: Route | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._threads_process = 0  # the process that has the threads
@@ -121,7 +123,7 @@ class HttpConnections:
             return route
         with self._lock:
             if self._current_route is None or self._current_route.process != os.getpid():
-                self._current_route = open_route(self._url, verify=self._verify)
+                self._current_route = open_route(self._url, verify=self._verify, uds=self._uds)
             return self._current_route
 
     def get_executor(self) -> ThreadPoolExecutor:
@@ -165,6 +167,10 @@ class HttpTransport:
         Whether TLS certificates are checked, the path of a CA bundle, or an SSLContext.
     cap
         Largest size of a response in bytes, compressed and decompressed; None for any.
+    uds
+        The path of a Unix socket to connect to, in the place of the host and port of `url`.
+    hashes
+        Whether texts are replaced by their hashes, as persisted queries.
 
     Raises
     ------
@@ -180,9 +186,14 @@ class HttpTransport:
         timeout: float = 60.0,
         verify: bool | str | ssl.SSLContext = True,
         cap: int | None = DEFAULT_CAP,
+        uds: str | None = None,
+        hashes: bool = False,
     ) -> None:
-        self.url = url
-        self.source = check_url(url)
+        self.url, self.uds = url, uds
+        self.source = check_url(url) if uds is None else format_socket_url(check_url(url), uds)
+        self.origin = format_origin(url, uds)
+        self.is_local = uds is not None or is_loopback(url)
+        self._hashes = QueryHashes() if hashes else None
         self.credentials = secrets
         self.timeout = timeout
         self.cap = cap
@@ -190,9 +201,9 @@ class HttpTransport:
         self.stream_kind: str | None = None  # "ws" or "sse", once known
         self.speaks_legacy = False  # over WebSockets, the older subprotocol alone
         # Shared with the copies of this transport that have other headers for one call.
-        self._connections = HttpConnections(url, verify=verify)
+        self._connections = HttpConnections(url, verify=verify, uds=uds)
 
-    def send(self, request: Request) -> Response:
+    def send(self, request: Request | RequestArray) -> Response:
         """Send a request and wait for the response.
 
         Raises
@@ -208,7 +219,7 @@ class HttpTransport:
             raise outcome
         return outcome
 
-    async def asend(self, request: Request) -> Response:
+    async def asend(self, request: Request | RequestArray) -> Response:
         """Send a request in a thread and await the response; cancelling ends the call."""
         call = Call(request.deadline or monotonic() + self.timeout, self.cap)
         loop = asyncio.get_running_loop()
@@ -227,17 +238,25 @@ class HttpTransport:
         """Close the connections that are kept alive; sending afterwards opens new ones."""
         self._connections.close()
 
-    def _try_send(self, request: Request, call: Call) -> Response | BaseException:
+    def _try_send(self, request: Request | RequestArray, call: Call) -> Response | BaseException:
         """Return the response, or the exception to raise."""
-        asks = request.document is not None and request.document.kind == "query"
+        post = partial(self._post_request, call=call)
         try:
-            try:
-                body: Body = request.encode()
-            except JSONError as error:  # it fails at the first file, so that others cost no search
-                body = build_multipart_body(request, error)
-            return self.follow_redirects(partial(self._exchange, body, call, asks=asks))
+            if self._hashes is not None and isinstance(request, Request):
+                return self._hashes.exchange(request, post)
+            return post(request)
         except BaseException as error:  # noqa: BLE001 - returned, see `send`
-            return self.convert_failure(error, call, changes=not asks)
+            return self.convert_failure(error, call, changes=not request.is_query)
+
+    def _post_request(self, request: Request | RequestArray, call: Call) -> Response:
+        """Encode a request, send it, and follow redirects."""
+        try:
+            body: Body = request.encode()
+        except JSONError as error:  # it fails at the first file, so that others cost no search
+            if isinstance(request, RequestArray):
+                raise
+            body = build_multipart_body(request, error)
+        return self.follow_redirects(partial(self._exchange, body, call, asks=request.is_query))
 
     def convert_failure(self, error: BaseException, call: Call, *, changes: bool) -> BaseException:
         """Return our error for an exception during a call, without its frames.
@@ -376,21 +395,21 @@ class HttpTransport:
         why = explain_failure(error, host, *limits, begun=call.received > 0)
         return (
             f"{why} {SERVE_HINT}"
-            if why == NOTHING_LISTENS and parse_origin(self.url) == parse_origin(DEFAULT_URL)
+            if why == NOTHING_LISTENS and self.origin == format_origin(DEFAULT_URL)
             else why
         )
 
 
-def find_proxies(url: str) -> dict[str, str]:
+def find_proxies(url: str, uds: str | None = None) -> dict[str, str]:
     """Return the proxies in the environment for an address, by scheme; none for this machine."""
-    return {} if is_loopback(url) else get_environ_proxies(url)
+    return {} if uds is not None or is_loopback(url) else get_environ_proxies(url)
 
 
-def open_route(url: str, *, verify: bool | str | ssl.SSLContext) -> Route:
+def open_route(url: str, *, verify: bool | str | ssl.SSLContext, uds: str | None = None) -> Route:
     """Return the route to an address, through the proxy of the environment if there is one."""
-    proxies = find_proxies(url)
+    proxies = find_proxies(url, uds)
     context = verify if isinstance(verify, ssl.SSLContext) else None
-    adapter = DeadlineAdapter(context, pool_connections=1, pool_maxsize=MAX_CONNECTIONS)
+    adapter = DeadlineAdapter(context, uds=uds, pool_connections=1, pool_maxsize=MAX_CONNECTIONS)
     if isinstance(verify, ssl.SSLContext):  # urllib3 would overwrite its mode
         verify = verify.verify_mode is not ssl.CERT_NONE
     request = requests.Request("POST", url).prepare()

@@ -40,7 +40,7 @@ __all__ = ["InputMap", "MapOptions", "number_problems", "read_inputs"]
 MAX_FAILURES = 5  # transport errors in a row after which an endpoint counts as unreachable
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 # Refused before the endpoint executed anything, so that even a mutation may be sent again.
-NOT_EXECUTED = (QueryError, AuthError, RateLimited)
+NOT_EXECUTED = (QueryError, AuthError, RateLimited, OptionError)
 TAKES = (
     "map() takes the variables of each request: a DataFrame of pandas or Polars, an Arrow table, "
     "a list of dicts or records, or a list of values for the operation's only variable"
@@ -154,11 +154,10 @@ class InputMap:
     def record(self, at: int, outcome: BatchOutcome) -> None:
         """Record an outcome, and give the endpoint up if other inputs would fail as this one."""
         self._outcomes[at] = outcome
-        if not isinstance(outcome, TransportError):
-            self._failures = 0
-            return
-        self._failures += 1
-        if isinstance(outcome, (AuthError, RateLimited)) or self._failures >= MAX_FAILURES:
+        self._failures = self._failures + 1 if isinstance(outcome, TransportError) else 0
+        # An OptionError: the endpoint takes no arrays of requests.
+        is_final = isinstance(outcome, (AuthError, RateLimited, OptionError))
+        if isinstance(outcome, GqlnbError) and (is_final or self._failures >= MAX_FAILURES):
             self._fatal = self._fatal or outcome
 
     def finish(self, level: int) -> MappedFrame:

@@ -206,6 +206,7 @@ ENDED_ERRORS = (*GONE_ERRORS, *CUT_ERRORS)
 REASONS: ReasonTable = (
     ((urllib3.ProxyError, requests.exceptions.ProxyError), _explain_proxy),
     ((ConnectionRefusedError,), NOTHING_LISTENS),
+    ((FileNotFoundError,), "there is no such socket. Is the server running?"),
     (
         (socket.gaierror, urllib3.NameResolutionError),
         "the name {host} was not found. Check the address, and the network.",

@@ -39,7 +39,7 @@ class ClientRecipe:
         The source of the token, such as ``"env:NAME"``, and its scheme; None for no token.
     headers
         Names and values; a secret value is given by its source.
-    timeout, limits, verify
+    timeout, limits, verify, uds, batch, persisted_queries
         As for :class:`gqlnb.Client`.
     """
 
@@ -49,6 +49,9 @@ class ClientRecipe:
     timeout: float = 60.0
     limits: Limits | None = None
     verify: bool | str | None = None
+    uds: str | None = None
+    batch: int | None = None
+    persisted_queries: bool = False
 
     def open_client(self, make: Callable[..., AnyClient]) -> AnyClient:
         """Return the client, in one process the same one each time.
@@ -84,6 +87,9 @@ class ClientRecipe:
             "timeout": self.timeout,
             "limits": self.limits,
             "verify": self.verify,
+            "uds": self.uds,
+            "batch": self.batch,
+            "persisted_queries": self.persisted_queries,
         }
 
 
@@ -129,6 +135,9 @@ def build_recipe(endpoint: Endpoint) -> ClientRecipe:
         options.timeout,
         options.limits,
         verify if isinstance(verify, (bool, type(None))) else str(verify),
+        options.uds,
+        options.batch,
+        options.persisted_queries,
     )
 
 

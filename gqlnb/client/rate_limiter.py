@@ -16,7 +16,6 @@ from weakref import WeakSet, WeakValueDictionary
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.progress import NOTICEABLE_WAIT, announce_wait
 from gqlnb.client.transports import InProcessTransport
-from gqlnb.client.urls import format_origin, is_loopback
 from gqlnb.errors import RateLimited, TransportError
 from gqlnb.http.rate_limit_rules import Budget, read_budget
 from gqlnb.http.retry_rules import classify_failure
@@ -263,9 +262,9 @@ def get_queue(transport: Transport) -> RequestQueue:
     secrets = frozenset(compute_fingerprint(token) for token in transport.credentials.tokens)
     # A budget belongs to a token, or to an address where none is sent. A server on this machine
     # may be restarted at any time, so each client begins anew.
-    if not secrets and is_loopback(transport.url):
+    if not secrets and transport.is_local:
         return RequestQueue()
-    key = (format_origin(transport.url), secrets)
+    key = (transport.origin, secrets)
     with _lock:
         queue = _shared_queues.get(key)
         if queue is None:

@@ -12,19 +12,22 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
+from gqlnb.client.arguments import has_file
+from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.network_errors import MAYBE_EXECUTED
 from gqlnb.client.progress import announce_wait
 from gqlnb.errors import GqlnbError, RateLimited, TransportError
-from gqlnb.http.response_parser import ResponseContext, parse_response
+from gqlnb.http.messages import RequestArray
+from gqlnb.http.response_parser import ResponseContext, parse_array, parse_response
 from gqlnb.http.retry_rules import MAX_ATTEMPTS, Attempt, classify_failure, compute_retry_delay
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import MAX_NOTES, WARNINGS, iterate_warnings
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from types import FrameType
 
@@ -39,6 +42,7 @@ __all__ = ["Outcome", "PreparedRequest", "RequestSender"]
 PACKAGE = __name__.partition(".")[0]
 
 Outcome: TypeAlias = Result | TransportError
+Answer = TypeVar("Answer")  # of one request, or of an array of them
 
 
 class PreparedRequest(NamedTuple):
@@ -63,6 +67,16 @@ class PreparedRequest(NamedTuple):
     transport: Transport
     is_direct: bool
     cached: CachedRequest | None = None
+
+    def can_share_array(self) -> bool:
+        """Return whether it may be sent in an array with others."""
+        return (
+            self.is_direct  # recordings hold one request and its answer
+            and isinstance(self.transport, HttpTransport)
+            and not self.context.document.incremental_directives
+            and not any(map(has_file, (self.request.variables or {}).values()))
+            and (self.cached is None or self.cached.find() is None)
+        )
 
 
 class RequestSender:
@@ -123,7 +137,8 @@ class RequestSender:
             if found is not None:
                 return found
         started = monotonic()
-        loop, turn = self._start_loop(prepared, max_wait, queued=queued)
+        kind = prepared.context.document.kind
+        loop, turn = self._start_loop(kind, max_wait, queued=queued)
         attempt = partial(self.send_once, prepared, on_attempt=on_attempt)
         result = loop.run(attempt, turn, give_up)
         self._finish(prepared, result, started, quiet=quiet)
@@ -145,11 +160,75 @@ class RequestSender:
             if found is not None:
                 return found
         started = monotonic()
-        loop, turn = self._start_loop(prepared, max_wait, queued=queued)
+        kind = prepared.context.document.kind
+        loop, turn = self._start_loop(kind, max_wait, queued=queued)
         attempt = partial(self.asend_once, prepared, on_attempt=on_attempt)
         result = await loop.arun(attempt, turn, give_up)
         self._finish(prepared, result, started, quiet=quiet)
         return result
+
+    async def asend_array(self, prepared: Sequence[PreparedRequest]) -> list[Result | GqlnbError]:
+        """Send requests in one array, in turn with the others of the endpoint.
+
+        Returns
+        -------
+        list of Result or GqlnbError
+            The outcome of each request. Those that recordings or remembered answers know, and
+            those with files or with answers in parts, are sent alone; so are queries again whose
+            own answer says that another attempt may help.
+        """
+        outcomes: dict[int, Result | GqlnbError] = {}
+        together = [at for at, it in enumerate(prepared) if it.can_share_array()]
+        if len(together) > 1:
+            group = [prepared[at] for at in together]
+            try:
+                answers = await self._asend_group(group)
+            except GqlnbError as error:
+                outcomes = dict.fromkeys(together, error)
+            else:
+                outcomes = {
+                    at: answer
+                    for at, answer in zip(together, answers, strict=True)
+                    if not may_repeat(prepared[at], answer)
+                }
+        for at, alone in enumerate(prepared):
+            if at not in outcomes:
+                try:
+                    outcomes[at] = await self.asend(alone, queued=True)
+                except GqlnbError as error:
+                    outcomes[at] = error
+        return [outcomes[at] for at in range(len(prepared))]
+
+    async def _asend_group(self, group: Sequence[PreparedRequest]) -> list[Result | GqlnbError]:
+        """Send one array, again where that may help; raise the error of the whole array."""
+        started = monotonic()
+        is_query = all(it.request.is_query for it in group)
+        loop, turn = self._start_loop("query" if is_query else "mutation", None, queued=True)
+        outcomes = await loop.arun(partial(self._asend_group_once, group), turn)
+        for prepared, outcome in zip(group, outcomes, strict=True):
+            if isinstance(outcome, Result):
+                self._finish(prepared, outcome, started, quiet=False)
+        return outcomes
+
+    async def _asend_group_once(
+        self, group: Sequence[PreparedRequest], deadline: float
+    ) -> list[Result | GqlnbError] | TransportError:
+        """Make one attempt; an error that another attempt might not have is returned."""
+        started = monotonic()
+        contexts = [replace(it.context, now=time.time()) for it in group]
+        array = RequestArray(tuple(it.request for it in group), deadline)
+        transport = cast("HttpTransport", group[0].transport)
+        try:
+            self.limiter.check_wait()
+            outcomes = parse_array(await transport.asend(array), contexts)
+        except TransportError as error:
+            failure = strip_traceback(error)
+            self.limiter.record_outcome(failure, monotonic() - started)
+            return failure
+        for number, outcome in enumerate(outcomes):
+            if isinstance(outcome, TransportError) or (isinstance(outcome, Result) and not number):
+                self.limiter.record_outcome(outcome, monotonic() - started)
+        return outcomes
 
     def _finish(
         self, prepared: PreparedRequest, result: Result, started: float, *, quiet: bool
@@ -169,14 +248,12 @@ class RequestSender:
                 warnings.warn(f"{result.source} warns: {text}", stacklevel=_count_own_frames() + 1)
 
     def _start_loop(
-        self, prepared: PreparedRequest, max_wait: float | None, *, queued: bool
+        self, kind: str, max_wait: float | None, *, queued: bool
     ) -> tuple[RetryLoop, Callable[[], QueuedRequest | nullcontext[Any]]]:
         endpoint = self._endpoint
         wait = endpoint.limits.wait if max_wait is None else max_wait
         # A loop for each request: its deadline begins now, and ends with its last attempt.
-        loop = RetryLoop(
-            prepared.context.document.kind, endpoint.source, endpoint.options.timeout, wait
-        )
+        loop = RetryLoop(kind, endpoint.source, endpoint.options.timeout, wait)
         if not queued:
             return loop, nullcontext
         return loop, partial(self.limiter.queue_request, wait=inf if wait is None else wait)
@@ -249,6 +326,15 @@ def find_cached(
     return result
 
 
+def may_repeat(prepared: PreparedRequest, outcome: Result | GqlnbError) -> bool:
+    """Return whether another attempt at one request of an array is allowed and may help."""
+    return (
+        isinstance(outcome, TransportError)
+        and prepared.request.is_query
+        and classify_failure(outcome) is not None
+    )
+
+
 # Counted, not fixed: a cell, `frame()` and a harvest call at different depths, and a constant would
 # show a line of this package.
 def _count_own_frames() -> int:
@@ -299,10 +385,10 @@ class RetryLoop:
 
     def run(
         self,
-        attempt: Callable[[float], Outcome],
+        attempt: Callable[[float], Answer | TransportError],
         turn: Callable[[], AbstractContextManager[Any]] = nullcontext,
         give_up: Callable[[TransportError], bool] | None = None,
-    ) -> Result:
+    ) -> Answer:
         """Make attempts until there is a result, or another attempt would not help.
 
         Parameters
@@ -326,7 +412,7 @@ class RetryLoop:
             with turn():
                 self.deadline += monotonic() - begun
                 outcome = attempt(self.deadline)
-            if isinstance(outcome, Result):
+            if not isinstance(outcome, TransportError):
                 return outcome
             if give_up is not None and give_up(outcome):
                 raise outcome
@@ -334,17 +420,17 @@ class RetryLoop:
 
     async def arun(
         self,
-        attempt: Callable[[float], Awaitable[Outcome]],
+        attempt: Callable[[float], Awaitable[Answer | TransportError]],
         turn: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext,
         give_up: Callable[[TransportError], bool] | None = None,
-    ) -> Result:
+    ) -> Answer:
         """Asynchronous version of :meth:`run`."""
         while True:
             begun = monotonic()
             async with turn():
                 self.deadline += monotonic() - begun
                 outcome = await attempt(self.deadline)
-            if isinstance(outcome, Result):
+            if not isinstance(outcome, TransportError):
                 return outcome
             if give_up is not None and give_up(outcome):
                 raise outcome

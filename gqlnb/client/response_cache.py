@@ -457,7 +457,10 @@ def prepare_cached_request(
     lines = sorted(f"{name.lower()}: {it}" for name, it in credentials.build_headers().items())
     try:
         asked = encode_request(
-            transport.url, _normalize(document.text), document.name, request.variables or {}
+            f"{transport.uds or ''}{transport.url}",
+            _normalize(document.text),
+            document.name,
+            request.variables or {},
         )
     except (JSONError, TypeError):  # with files, which are read while they are sent
         return None

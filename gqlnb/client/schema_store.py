@@ -540,6 +540,8 @@ class SchemaStore:
         transport = self._endpoint.transport
         if not isinstance(transport, HttpTransport) or not self._is_direct():
             return None
+        if transport.uds is not None:  # as local as a server of this machine, and as short-lived
+            return None
         headers = list(self._endpoint.credentials.headers)
         if self._endpoint.credentials.token is not None:
             headers.append("authorization")

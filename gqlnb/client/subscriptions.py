@@ -295,7 +295,7 @@ def open_subscription(
     payload = seal_init(init, tokens) if isinstance(init, Mapping) else init
     if tokens and isinstance(transport, HttpTransport):
         named = {f"init-{number}": token for number, token in enumerate(tokens)}
-        bind_credentials(transport.url, Credentials(None, named))
+        bind_credentials(transport.url, Credentials(None, named), transport.uds)
     options = SubscriptionOptions(kind, payload, timeout)
     if incremental:
         if isinstance(transport, InProcessTransport) and (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from ipaddress import ip_address
 from itertools import pairwise
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from gqlnb.errors import TargetError, sanitize_text
 from gqlnb.redact import MASK, has_token_prefix
@@ -16,9 +16,11 @@ __all__ = [
     "check_url",
     "find_secret_segments",
     "format_origin",
+    "format_socket_url",
     "is_loopback",
     "parse_origin",
     "redact_url",
+    "split_socket_url",
     "strip_url",
 ]
 
@@ -26,6 +28,7 @@ DEFAULT_URL = "http://127.0.0.1:4000/graphql"  # the port of most servers' examp
 SERVE_HINT = """To serve a schema from this notebook:
   import gqlnb
   server = gqlnb.serve(gqlnb.reference_schema())"""
+SOCKET_SCHEME = "+unix"  # as of requests-unixsocket: http+unix://%2Frun%2Fgql.sock/graphql
 DEFAULT_PORTS = {"http": 80, "https": 443}
 # Services that take their key in the path (Infura, Alchemy, The Graph) use 32 characters or more.
 # Shorter segments are names: versions, tenants, project ids such as Hygraph's of 25 characters.
@@ -58,7 +61,7 @@ def strip_url(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         advice = "Write it in full, such as http://127.0.0.1:4000/graphql."
         if url.startswith("http+unix:"):
-            advice = "Clients cannot connect to a Unix socket. Serve on a port, or give the schema."
+            advice = "Give the socket apart: url 'http://localhost/graphql' and uds '/run/x.sock'."
         msg = f"{redact_url(url)!r} is not a valid address. {advice}"
         raise TargetError(msg)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
@@ -150,17 +153,45 @@ def parse_origin(url: str) -> tuple[str, str, int | None]:
     return parts.scheme, (parts.hostname or "").lower(), port
 
 
-def format_origin(url: str) -> str:
-    """Return scheme, host and port of a URL as text, without the default port of its scheme."""
+def format_origin(url: str, uds: str | None = None) -> str:
+    """Return scheme, host and port of a URL as text, without the default port of its scheme.
+
+    Behind a Unix socket, of which each belongs to another program, with the path of the socket.
+    """
     scheme, host, port = parse_origin(url)
     host = f"[{host}]" if ":" in host else host
-    return (
-        f"{scheme}://{host}" if port == DEFAULT_PORTS.get(scheme) else f"{scheme}://{host}:{port}"
-    )
+    text = f"{scheme}://{host}"
+    text = text if port == DEFAULT_PORTS.get(scheme) else f"{text}:{port}"
+    return text if uds is None else f"{text} at {uds}"
+
+
+def split_socket_url(url: str) -> tuple[str, str | None]:
+    """Return an address, and the path of the socket that one such as `Server.url` names.
+
+    Examples
+    --------
+    >>> split_socket_url("http+unix://%2Frun%2Fgql.sock/graphql")
+    ('http://localhost/graphql', '/run/gql.sock')
+    """
+    scheme, is_socket, rest = url.partition(f"{SOCKET_SCHEME}://")
+    if not is_socket or scheme not in DEFAULT_PORTS:
+        return url, None
+    path, slash, rest = rest.partition("/")
+    return f"{scheme}://localhost{slash}{rest}", unquote(path)
+
+
+def format_socket_url(source: str, uds: str) -> str:
+    """Return an address without secrets as it is shown behind a Unix socket."""
+    parts = urlsplit(source)
+    # Whoever asks for localhost names no host; another one tells virtual hosts apart.
+    host = "" if is_loopback(source) else f"?host={parts.netloc}"
+    return f"{parts.scheme}{SOCKET_SCHEME}://{quote(uds, safe='')}{parts.path}{host}"
 
 
 def is_loopback(url: str) -> bool:
     """Return whether a URL leads to this machine."""
+    if urlsplit(url).scheme.endswith(SOCKET_SCHEME):
+        return True
     host = urlsplit(url).hostname or ""
     # Reserved for this machine, with all names below: RFC 6761, section 6.3.
     if host == "localhost" or host.endswith(".localhost"):

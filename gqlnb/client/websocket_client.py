@@ -257,7 +257,7 @@ async def connect_socket(
     """Return an open connection of the library."""
     from websockets.typing import Subprotocol
 
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {} if http.uds is None else {"unix": True, "path": http.uds}
     if http.url.startswith("https:"):
         options["ssl"] = await background.run_in_thread(
             partial(build_ssl_context, verify=http.verify)
@@ -283,7 +283,7 @@ def find_proxy(http: HttpTransport) -> str | None:
     """Return the address of the proxy in the environment for an endpoint, if any."""
     from requests.utils import select_proxy
 
-    return select_proxy(http.url, find_proxies(http.url))
+    return select_proxy(http.url, find_proxies(http.url, http.uds))
 
 
 @cache

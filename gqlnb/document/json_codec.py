@@ -26,12 +26,14 @@ __all__ = [
     "load_exact_json",
     "load_json",
     "load_repaired_json",
+    "split_json_array",
     "strip_bom",
 ]
 
 JSON: TypeAlias = Any  # None, bool, int, float, str, and lists and dicts of them
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
+_ARRAY_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 _EXACT_ENCODER = msgspec.json.Encoder(decimal_format="number")
 _TEXT_TYPE = frozenset({str})
 _LEAF_TYPES = frozenset({str, int, bool, type(None)})
@@ -72,6 +74,14 @@ def load_json(body: bytes) -> JSON:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         reason, at = describe_fault(strip_bom(body), error)
     raise JSONError(reason, at)
+
+
+def split_json_array(body: bytes) -> list[bytes] | None:
+    """Return the items of a JSON array as they are written; None for any other text."""
+    try:
+        return list(map(bytes, _ARRAY_DECODER.decode(body)))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def load_exact_json(body: bytes) -> JSON:

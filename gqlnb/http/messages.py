@@ -17,7 +17,7 @@ from gqlnb.http.headers import (
     JSON_MEDIA_TYPE,
     HttpRequest,
 )
-from gqlnb.http.persisted_queries import find_query_hash
+from gqlnb.http.persisted_queries import build_hash_extension, find_query_hash
 
 if TYPE_CHECKING:
     from gqlnb.document.document import Document
@@ -29,6 +29,7 @@ __all__ = [
     "JSON_MEDIA_TYPE",
     "BadRequestError",
     "Request",
+    "RequestArray",
     "Response",
     "build_request",
     "parse_query_string",
@@ -87,7 +88,7 @@ class Request:
     raw
         The JSON body it was parsed from; empty where there is none.
     extensions
-        The member ``extensions`` to send. A server keeps no others than `query_hash`.
+        The member ``extensions`` to send, beside `query_hash`. A server keeps no others.
     deadline
         Time, on the clock of :func:`time.monotonic`, by which the response must be complete; None
         for the transport's own timeout. It is not sent.
@@ -105,6 +106,11 @@ class Request:
     deadline: float | None = None
     extensions: Mapping[str, Any] | None = None
 
+    @property
+    def is_query(self) -> bool:
+        """Whether it is known to change nothing, so that it may be sent twice."""
+        return self.document is not None and self.document.kind == "query"
+
     def encode(self) -> bytes:
         """Return the JSON body of a POST; members that are None are left out.
 
@@ -113,14 +119,43 @@ class Request:
         JSONError
             If a variable is not a JSON value; the message names its path.
         """
-        members: dict[str, Any] = {"query": self.query}
+        is_hash_alone = self.query_hash is not None and not self.query
+        members: dict[str, Any] = {} if is_hash_alone else {"query": self.query}
         if self.variables:
             members["variables"] = dict(self.variables)
         if self.operation_name is not None:
             members["operationName"] = self.operation_name
-        if self.extensions:
-            members["extensions"] = dict(self.extensions)
+        extensions = dict(self.extensions or {})
+        if self.query_hash:
+            extensions |= build_hash_extension(self.query_hash)
+        if extensions:
+            members["extensions"] = extensions
         return dump_json(members)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestArray:
+    """Several requests in one POST, which some servers answer with an array.
+
+    Attributes
+    ----------
+    requests
+        The requests.
+    deadline
+        As of :class:`Request`.
+    """
+
+    requests: tuple[Request, ...]
+    deadline: float | None = None
+
+    @property
+    def is_query(self) -> bool:
+        """Whether all of them are known to change nothing."""
+        return all(request.is_query for request in self.requests)
+
+    def encode(self) -> bytes:
+        """Return the JSON body of a POST; raise JSONError as :meth:`Request.encode`."""
+        return b"[" + b",".join(request.encode() for request in self.requests) + b"]"
 
 
 def parse_request_body(body: bytes) -> Request:

@@ -12,14 +12,22 @@ from collections.abc import Mapping
 
 from gqlnb.document.sized_cache import SizedCache
 
-__all__ = ["PersistedQueries", "PersistedQueryError", "find_query_hash"]
+__all__ = [
+    "NOT_SUPPORTED",
+    "UNKNOWN",
+    "PersistedQueries",
+    "PersistedQueryError",
+    "build_hash_extension",
+    "compute_hash",
+    "find_query_hash",
+]
 
 MAX_TEXTS, MAX_CHARACTERS = 1_000, 1_000_000  # kept by one server; the oldest are dropped
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 # Messages and codes of Apollo Server, for which Apollo's link looks.
-_UNKNOWN = "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND"
-_UNSUPPORTED = "PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED"
+UNKNOWN = "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND"
+NOT_SUPPORTED = "PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED"
 _MISMATCH = "provided sha does not match query", "BAD_REQUEST"
 
 
@@ -50,6 +58,16 @@ def find_query_hash(extensions: object) -> str | None:
     return name if _SHA256.fullmatch(name) else ""
 
 
+def compute_hash(text: str) -> str:
+    """Return the hash under which a text is persisted."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def build_hash_extension(name: str) -> dict[str, object]:
+    """Return the member ``extensions`` of a request that names a text by its hash."""
+    return {"persistedQuery": {"version": 1, "sha256Hash": name}}
+
+
 class PersistedQueries:
     """The texts that clients of one schema have registered."""
 
@@ -74,13 +92,13 @@ class PersistedQueries:
         if name is None:
             return text
         if not name:
-            raise PersistedQueryError(*_UNSUPPORTED)
+            raise PersistedQueryError(*NOT_SUPPORTED)
         if not text:
             known = self._texts.get(name)
             if known is None:
-                raise PersistedQueryError(*_UNKNOWN)
+                raise PersistedQueryError(*UNKNOWN)
             return known
-        if hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest() != name:
+        if compute_hash(text) != name:
             raise PersistedQueryError(*_MISMATCH)
         self._texts.add(name, text, len(text))
         return text

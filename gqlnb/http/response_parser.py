@@ -10,11 +10,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.document.document import build_problems
-from gqlnb.document.json_codec import JSONError, load_json, load_repaired_json
+from gqlnb.document.json_codec import JSONError, load_json, load_repaired_json, split_json_array
 from gqlnb.errors import (
     AnswerError,
     AuthError,
     GqlnbError,
+    OptionError,
     QueryError,
     RateLimited,
     TransportError,
@@ -58,6 +59,7 @@ __all__ = [
     "ResponseContext",
     "find_refusal",
     "has_json_media_type",
+    "parse_array",
     "parse_response",
 ]
 
@@ -194,6 +196,50 @@ def parse_response(response: Response, asked: ResponseContext) -> Result:
         _advise_streaming(failure, response, asked.document)
     del response  # tracebacks may show these locals, and a foreign body may contain our token
     raise failure
+
+
+def parse_array(response: Response, asked: Sequence[ResponseContext]) -> list[Result | GqlnbError]:
+    """Return the result or the error of each request of an array.
+
+    Raises
+    ------
+    OptionError
+        If the endpoint accepts no such array, and executed nothing.
+    AuthError, RateLimited, TransportError, AnswerError
+        If it refused the whole, failed, or gave no array of as many answers.
+    """
+    parts = split_json_array(response.body) if 200 <= response.status < 300 else None
+    if parts is not None and len(parts) == len(asked):
+        return [
+            _try_parse(replace(response, body=part), one)
+            for part, one in zip(parts, asked, strict=True)
+        ]
+    count = f"an array of {len(asked)} requests"
+    source, status = asked[0].source, response.status
+    refusal = None if parts is not None else _try_parse(response, asked[0])
+    del response  # as in `parse_response`
+    if not isinstance(refusal, GqlnbError):
+        given = "a single answer" if parts is None else f"{len(parts)} answers"
+        msg = f"{source}: {count} was answered with {given}. Leave batch= out."
+        raise AnswerError(msg)
+    if isinstance(refusal, (AuthError, RateLimited)) or not 400 <= status < 500:
+        refusal.args = (f"{refusal.args[0]} It was asked for {count}.", *refusal.args[1:])
+        raise refusal
+    reason = " ".join(problem.message for problem in getattr(refusal, "problems", ()))
+    reason = end_sentence(reason or str(refusal.args[0]))
+    msg = (
+        f"{source}: HTTP {status}: the endpoint does not accept {count}: {reason} Leave batch= "
+        "out, or give the number that it accepts."
+    )
+    raise OptionError(msg)
+
+
+def _try_parse(response: Response, asked: ResponseContext) -> Result | GqlnbError:
+    """Return the result in a response, or its error."""
+    try:
+        return parse_response(response, asked)
+    except GqlnbError as error:
+        return strip_traceback(error)
 
 
 def _advise_streaming(error: GqlnbError, response: Response, document: Document) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 from urllib.parse import quote
 
 from gqlnb import background
+from gqlnb.config import resolve_unix_path
 from gqlnb.errors import (
     OptionError,
     PortInUseError,
@@ -30,7 +31,6 @@ from gqlnb.server.deployment import (
     bind_unix_socket,
     check_root_path,
     read_certificate,
-    resolve_unix_path,
 )
 from gqlnb.server.listener import GRACE_SECONDS, Address, Listener, bind_socket, resolve_address
 from gqlnb.server.worker_pool import HangingCall

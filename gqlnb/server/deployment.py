@@ -21,7 +21,6 @@ __all__ = [
     "check_path",
     "check_root_path",
     "read_certificate",
-    "resolve_unix_path",
 ]
 
 PathLike = str | os.PathLike[str]
@@ -146,25 +145,6 @@ def read_certificate(certfile: PathLike | None, keyfile: PathLike | None) -> Cer
     certificate = Certificate(certfile, keyfile)
     certificate.create_context()  # before anything is opened or replaced
     return certificate
-
-
-def resolve_unix_path(uds: object) -> str:
-    """Return the absolute path of ``uds=``.
-
-    Raises
-    ------
-    OptionError
-        If it is not a path.
-    ServerError
-        If the system has no Unix sockets.
-    """
-    path = os.fspath(uds) if isinstance(uds, (str, os.PathLike)) else ""
-    if not path or not isinstance(path, str) or "\0" in path:
-        _raise_option_error("uds", uds, "the path of a socket, such as '/run/gqlnb.sock'")
-    if not hasattr(socket, "AF_UNIX"):
-        message = "uds= needs Unix sockets, which this system does not have. Use port= instead."
-        raise ServerError(message)
-    return os.path.abspath(path)
 
 
 def bind_unix_socket(path: str) -> socket.socket:

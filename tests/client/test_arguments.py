@@ -8,7 +8,7 @@ import pytest
 
 from gqlnb import Client, OptionError, connect, reference_schema
 from gqlnb.client.arguments import CLIENT_KEYWORDS
-from gqlnb.client.base_client import StorageOptions
+from gqlnb.client.base_client import FurtherOptions
 
 URL = "http://127.0.0.1:9/graphql"
 
@@ -46,4 +46,4 @@ def test_the_listed_keywords_match_the_signature():
     """None is missing."""
     names = inspect.signature(Client).parameters
     own = [name for name, it in names.items() if it.kind is inspect.Parameter.KEYWORD_ONLY]
-    assert [*own, *StorageOptions.__annotations__] == list(CLIENT_KEYWORDS)
+    assert [*own, *FurtherOptions.__annotations__] == list(CLIENT_KEYWORDS)

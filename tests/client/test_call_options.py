@@ -24,6 +24,7 @@ from gqlnb import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SDL = """
 type Query { hello: String rows(first: Int, after: String): RowConnection }
@@ -121,6 +122,10 @@ CALLS = {
     "apages": lambda client: asyncio.run(collect(client.apages(PAGES, **OPTIONS))),
     "frame": lambda client: client.frame("{ hello }", **OPTIONS),
     "frame of all pages": lambda client: client.frame(PAGES, pages="all", **OPTIONS),
+    "execute_many": lambda client: client.execute_many(["{ hello }", PAGES], **OPTIONS),
+    "aexecute_many": lambda client: asyncio.run(
+        client.aexecute_many(["{ hello }", PAGES], **OPTIONS)
+    ),
     "map": lambda client: client.map(PAGES, [{"first": 1}, {"first": 2}], **OPTIONS),
     "amap": lambda client: asyncio.run(client.amap(PAGES, [{"first": 1}, {"first": 2}], **OPTIONS)),
 }
@@ -152,9 +157,44 @@ def test_the_options_of_a_call_are_in_each_of_its_requests(
 def test_a_token_of_a_call_replaces_that_of_the_client(endpoint: Endpoint, client: Client) -> None:
     """It is a secret like the client's: given as text it is refused."""
     client.execute("{ hello }", headers={"Authorization": Token("of-this-call")})
-    assert endpoint.received[0][0]["Authorization"] == "Bearer of-this-call"
+    client.execute("{ hello }", token=Token("of-that-call"), headers={"X-Trace": "7"})
+    client.execute("{ hello }")
+    sent = [headers["Authorization"] for headers, _ in endpoint.received]
+    assert sent == ["Bearer of-this-call", "Bearer of-that-call", "Bearer client-token-1"]
     with pytest.raises(AuthError, match="secret given as text"):
         client.execute("{ hello }", headers={"Authorization": "Bearer typed-in-here"})
+    with pytest.raises(AuthError):
+        client.execute("{ hello }", token="ghp_typed_in_here")
+    with pytest.raises(AuthError, match="GQLNB_NO_SUCH_TOKEN"):
+        client.execute("{ hello }", token="env:GQLNB_NO_SUCH_TOKEN")
+    assert len(endpoint.received) == 3
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_token_of_a_call_is_in_each_of_its_requests(
+    endpoint: Endpoint, client: Client, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And in none of those afterwards."""
+    monkeypatch.setitem(OPTIONS, "token", Token("of-this-call"))
+    CALLS[call](client)
+    assert {headers["Authorization"] for headers, _ in endpoint.received} == {"Bearer of-this-call"}
+    monkeypatch.delitem(OPTIONS, "token")
+    client.execute("{ hello }")
+    assert endpoint.received[-1][0]["Authorization"] == "Bearer client-token-1"
+
+
+def test_a_recording_answers_a_call_whose_token_is_missing(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    """As for a client: only a request that is really sent needs it. No token is recorded."""
+    file = tmp_path / "calls.json"
+    with Client(endpoint.url, schema=SDL, recording=file) as client:
+        client.execute("{ hello }", token=Token("of-this-call"))
+    assert "of-this-call" not in file.read_text()
+    with Client(endpoint.url, schema=SDL, recording=file) as client:
+        client.execute("{ hello }", token="env:GQLNB_NO_SUCH_TOKEN")
+        with pytest.raises(AuthError, match="GQLNB_NO_SUCH_TOKEN"):
+            client.execute("{ rows { nodes { id } } }", token="env:GQLNB_NO_SUCH_TOKEN")
     assert len(endpoint.received) == 1
 
 
@@ -195,8 +235,8 @@ def test_wrong_options_are_refused_before_sending(
 def test_a_schema_of_this_process_has_no_headers() -> None:
     """They would have no effect; a timeout is accepted as it is for the client."""
     client = Client(reference_schema())
-    with pytest.raises(TargetError, match="headers= and extensions= would have no effect"):
-        client.execute("{ hello }", headers={"X-Trace": "1"}, extensions={"a": 1})
+    with pytest.raises(TargetError, match="token= and headers= and extensions= would"):
+        client.execute("{ hello }", token=Token("t"), headers={"X-Trace": "1"}, extensions={"a": 1})
     assert client.execute("{ hello }", timeout=5).data == {"hello": "Hello world!"}
 
 

@@ -173,15 +173,6 @@ def test_a_unix_socket_is_served_and_removed(schema, tmp_path):
     assert not path.exists()
 
 
-def test_the_address_of_a_unix_socket_is_explained_by_clients(schema, tmp_path):
-    """Requests are sent over TCP only."""
-    with (
-        serve(schema, uds=tmp_path / "s") as server,
-        pytest.raises(GqlnbError, match="Serve on a port"),
-    ):
-        gqlnb.Client(server.url)
-
-
 def test_a_stale_unix_socket_is_replaced(schema, tmp_path):
     """A killed process leaves its file; a socket in use, and other files, stay."""
     path = tmp_path / "gql.sock"

@@ -9,11 +9,18 @@ import sys
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import gqlnb
 from gqlnb.cli.help import COMMANDS
+from gqlnb.client.arguments import CLIENT_KEYWORDS
+from gqlnb.client.call_options import CALL_OPTIONS
+from gqlnb.client.connections import SETTING_CHECKS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -46,6 +53,11 @@ def run_block(code: str, space: dict[str, object]) -> int:
     return compared
 
 
+def serve_anywhere(serve: Callable[..., gqlnb.Server], *args: object, **options: Any) -> object:
+    """Serve on a free port, unless on a socket."""
+    return serve(*args, **{**({} if "uds" in options else {"port": 0}), **options})
+
+
 @pytest.mark.parametrize("page", TITLES, ids=TITLES.get)
 def test_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All blocks of Python, in order and in one namespace; then the tests that they define."""
@@ -53,7 +65,7 @@ def test_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for name in ("API_TOKEN", "SESSION", "ANNA", "OTTO"):
         monkeypatch.setenv(name, "set by the page")
-    monkeypatch.setattr(gqlnb, "serve", partial(gqlnb.serve, port=0))
+    monkeypatch.setattr(gqlnb, "serve", partial(serve_anywhere, gqlnb.serve))
     module = ModuleType("page")  # Strawberry looks a class up in its module
     monkeypatch.setitem(sys.modules, "page", module)
     space = vars(module)
@@ -86,6 +98,17 @@ def test_the_command_line_page_has_each_command(
     assert re.findall(
         r"^## `gqlnb (\w+)`\n\n```text\nUsage: gqlnb \1 ", text, re.MULTILINE
     ) == list(COMMANDS)
+
+
+def test_the_table_of_client_options_has_each_option(root: Path) -> None:
+    """And marks those of settings files and of a call."""
+    text = (root / "docs" / "reference" / "client-options.md").read_text()
+    cells = [line.split("|") for line in text.splitlines() if line.startswith("| `")]
+    rows = {name: row for row in cells for name in re.findall(r"\w+", row[1])}
+    assert list(rows) == list(CLIENT_KEYWORDS)
+    assert {name for name, row in rows.items() if row[3].strip()} == {*SETTING_CHECKS} - {"url"}
+    of_call = {name for name, row in rows.items() if row[4].strip()}
+    assert of_call == {*CALL_OPTIONS} - {"extensions"}
 
 
 def test_every_page_is_listed() -> None:

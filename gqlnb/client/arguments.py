@@ -17,7 +17,7 @@ from gqlnb.client.recording.recording_transport import RecordingTransport
 from gqlnb.client.recording.session import build_unrecordable_error
 from gqlnb.client.transports import AsgiTransport, InProcessTransport
 from gqlnb.document.json_codec import iter_faults
-from gqlnb.document.upload import Upload, is_file
+from gqlnb.document.upload import Upload, has_file, is_file
 from gqlnb.errors import (
     MAX_PROBLEMS_SHOWN,
     OptionError,
@@ -42,7 +42,6 @@ __all__ = [
     "check_names",
     "check_options",
     "check_persisted_queries",
-    "has_file",
     "is_asgi_app",
     "prepare_files",
     "resolve_verify",
@@ -262,15 +261,6 @@ def prepare_files(
         "uploaded in queries and mutations sent over HTTP."
     )
     raise QueryError(msg)
-
-
-def has_file(value: object) -> bool:
-    """Return whether a value is a file, or holds one."""
-    if isinstance(value, dict):
-        return any(map(has_file, value.values()))
-    if isinstance(value, list):
-        return any(map(has_file, value))
-    return is_file(value)
 
 
 def wrap_files(name: str, value: Any, uploads: dict[int, Upload]) -> object:  # noqa: ANN401 - a JSON value or a file

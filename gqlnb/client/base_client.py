@@ -100,20 +100,11 @@ class BaseClient:
     ) -> None:
         check_keywords("Client", options)
         check_options(timeout, limits, verify)
-        uds = options.get("uds")
+        further = read_further_options(options)
         recording = resolve_recording(options.get("recording"), options.get("mode", "auto"))
         credentials, missing = resolve_secrets(token, headers, recording)
         endpoint_options = EndpointOptions(
-            credentials,
-            missing,
-            recording,
-            timeout,
-            limits,
-            verify,
-            resolve_cache(options.get("cache")),
-            None if uds is None else resolve_unix_path(uds),
-            check_batch(options.get("batch")),
-            check_persisted_queries(options.get("persisted_queries")),
+            credentials, missing, recording, timeout, limits, verify, **further
         )
         description = ""
         if target is None:
@@ -587,6 +578,28 @@ class BaseClient:
         """
         self._schema_store.inherit_history(before._schema_store)
         before.close()
+
+
+def read_further_options(options: FurtherOptions) -> dict[str, Any]:
+    """Return the options of a client that are no parameters, but for recordings.
+
+    Returns
+    -------
+    dict
+        Fields of EndpointOptions.
+
+    Raises
+    ------
+    OptionError
+        If one has no such value.
+    """
+    uds = options.get("uds")
+    return {
+        "cache": resolve_cache(options.get("cache")),
+        "uds": None if uds is None else resolve_unix_path(uds),
+        "batch": check_batch(options.get("batch")),
+        "persisted_queries": check_persisted_queries(options.get("persisted_queries")),
+    }
 
 
 def open_schema_store(endpoint: Endpoint, sender: RequestSender) -> SchemaStore:

@@ -103,6 +103,17 @@ class Client(BatchClient):
         How long answers to queries are remembered on disk and used again, also by later kernels,
         as for :func:`gqlnb.cached`: ``"1h"``, ``"7d"``, True for a day. None for not at all. For
         addresses alone; objects of this process refuse it.
+    uds
+        The path of a Unix socket to connect to: the host of the address is then only the name that
+        is sent, as in ``Client("http://localhost/graphql", uds="/run/gql.sock")``. No proxy is
+        used. The ``url`` of a server on a socket names both.
+    batch
+        How many requests the endpoint accepts in one POST, as a JSON array, 1 to 1,000;
+        :meth:`execute_many` and :meth:`map` then send so many together. None for one at a time.
+    persisted_queries
+        Whether hashes are sent in the place of texts, as by Apollo's persisted-query link: a text
+        follows once, where the endpoint does not know it. Where the endpoint has no persisted
+        queries, texts are sent from then on. Subscriptions and requests with files have texts.
 
     Raises
     ------
@@ -721,7 +732,10 @@ def connect(
         * ``limits``: ``Limits(answer=..., wait=...)``, bytes of an answer and seconds of waiting;
         * ``verify``: False, the path of a CA bundle, or an ``ssl.SSLContext``;
         * ``recording`` and ``mode``: a file, and ``"replay"``, ``"record"`` or ``"auto"``;
-        * ``cache``: how long answers are remembered on disk, ``"1h"`` or ``"7d"``.
+        * ``cache``: how long answers are remembered on disk, ``"1h"`` or ``"7d"``;
+        * ``uds``: the path of the Unix socket of the endpoint;
+        * ``batch``: how many requests the endpoint accepts in one array;
+        * ``persisted_queries``: whether hashes are sent in the place of texts.
 
     Returns
     -------

@@ -386,7 +386,7 @@ class DeadlineAdapter(HTTPAdapter):
         uds: str | None = None,
         **options: Any,  # noqa: ANN401 - requests'
     ) -> None:
-        self._pools = POOLS if uds is None else {k: partial(it, uds=uds) for k, it in POOLS.items()}
+        self._pools: dict[str, Any] = {k: partial(it, uds=uds) for k, it in POOLS.items()}
         self._tls_options = {} if context is None else {"ssl_context": context}
         super().__init__(**options)
 
@@ -399,5 +399,5 @@ class DeadlineAdapter(HTTPAdapter):
         """Return the pools for connections through a proxy."""
         manager: ProxyManager = super().proxy_manager_for(proxy, **options, **self._tls_options)
         if not proxy.lower().startswith("socks"):
-            manager.pool_classes_by_scheme = self._pools
+            manager.pool_classes_by_scheme = POOLS
         return manager

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gqlnb.document.json_codec import JSONError, load_json
+from gqlnb.document.upload import has_file
 from gqlnb.http.persisted_queries import NOT_SUPPORTED, UNKNOWN, compute_hash
 
 if TYPE_CHECKING:
     from gqlnb.http.messages import Request, Response
 
-    Refusal = Literal["unknown", "unsupported", "other"]
-
 __all__ = ["QueryHashes"]
 
+Refusal: TypeAlias = Literal["unknown", "unsupported", "other"]
+
+REFUSALS: Mapping[Refusal, tuple[str, str]] = {"unknown": UNKNOWN, "unsupported": NOT_SUPPORTED}
 MAX_REFUSAL = 1 << 16  # bytes; the answers that refuse a hash are short
 # These say nothing about the hash: a token, a rate limit, or a server that is not there.
 FOREIGN_STATUSES = frozenset({401, 403, 407, 408, 413, 429, 502, 503, 504})
@@ -47,12 +49,14 @@ class QueryHashes:
         send
             Sends a request.
         """
-        # Texts with files are read while they are sent, and subscriptions are streams: neither
-        # comes here.
-        if self.is_supported is False:
+        # Files are read while they are sent, some of them once.
+        has_files = any(map(has_file, (request.variables or {}).values()))
+        if self.is_supported is False or has_files:
             return send(request)
         name = compute_hash(request.query)
         response = send(replace(request, query="", query_hash=name))
+        if response.status in FOREIGN_STATUSES:
+            return response
         refusal = read_refusal(response)
         if refusal is None or refusal == "unknown":
             self.is_supported = True
@@ -72,22 +76,39 @@ class QueryHashes:
 
 
 def read_refusal(response: Response) -> Refusal | None:
-    """Return why a response to a hash has no data; None for any other response."""
-    if response.status in FOREIGN_STATUSES or len(response.body) > MAX_REFUSAL:
+    """Return why a response to a hash has no data; None if the operation was executed."""
+    is_success = 200 <= response.status < 300
+    if is_success and len(response.body) > MAX_REFUSAL:
         return None
-    try:
-        members = load_json(response.body)
-    except JSONError:
-        return "other"
-    if not isinstance(members, Mapping) or members.get("data") is not None:
-        return None if isinstance(members, Mapping) else "other"
-    errors = members.get("errors")
-    for error in errors if isinstance(errors, list) else ():
-        found = error if isinstance(error, Mapping) else {}
-        extensions = found.get("extensions")
-        code = extensions.get("code") if isinstance(extensions, Mapping) else None
-        if found.get("message") == UNKNOWN[0] or code == UNKNOWN[1]:
-            return "unknown"
-        if found.get("message") == NOT_SUPPORTED[0] or code == NOT_SUPPORTED[1]:
-            return "unsupported"
+    members = read_members(response.body)
+    found = members.get("errors")
+    errors = [it for it in found if isinstance(it, Mapping)] if isinstance(found, list) else []
+    # Null data: some servers send it with a refusal, too, whose errors have no path. A mutation
+    # that was executed must not be taken for a refusal.
+    is_null = "data" in members and members["data"] is None
+    if members.get("data") is not None or (is_null and is_success) or any(map(has_path, errors)):
+        return None
+    for refusal, (message, code) in REFUSALS.items():
+        if any(it.get("message") == message or read_code(it) == code for it in errors):
+            return refusal
     return "other"
+
+
+def read_members(body: bytes) -> Mapping[str, Any]:
+    """Return the members of a JSON object; none of any other body."""
+    try:
+        members = load_json(body[:MAX_REFUSAL])
+    except JSONError:
+        return {}
+    return members if isinstance(members, Mapping) else {}
+
+
+def has_path(error: Mapping[str, Any]) -> bool:
+    """Return whether an error is that of a field."""
+    return bool(error.get("path"))
+
+
+def read_code(error: Mapping[str, Any]) -> object:
+    """Return the code of an error; None if it has none."""
+    extensions = error.get("extensions")
+    return extensions.get("code") if isinstance(extensions, Mapping) else None

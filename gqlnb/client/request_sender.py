@@ -14,10 +14,10 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
-from gqlnb.client.arguments import has_file
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.network_errors import MAYBE_EXECUTED
 from gqlnb.client.progress import announce_wait
+from gqlnb.document.upload import has_file
 from gqlnb.errors import GqlnbError, RateLimited, TransportError
 from gqlnb.http.messages import RequestArray
 from gqlnb.http.response_parser import ResponseContext, parse_array, parse_response

@@ -13,7 +13,7 @@ from gqlnb.errors import OptionError, TransportError, sanitize_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Upload", "is_file"]
+__all__ = ["Upload", "has_file", "is_file"]
 
 CHUNK_SIZE = 1 << 18  # bytes read at a time
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
@@ -179,6 +179,15 @@ def is_file(value: object) -> bool:
     return isinstance(value, Upload) or (
         callable(getattr(value, "read", None)) and not isinstance(value, type)
     )
+
+
+def has_file(value: object) -> bool:
+    """Return whether a value is a file, or holds one."""
+    if isinstance(value, dict):
+        return any(map(has_file, value.values()))
+    if isinstance(value, list):
+        return any(map(has_file, value))
+    return is_file(value)
 
 
 def validate_content(content: object) -> bytes | Path | BinaryIO:

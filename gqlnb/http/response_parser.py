@@ -226,10 +226,11 @@ def parse_array(response: Response, asked: Sequence[ResponseContext]) -> list[Re
         refusal.args = (f"{refusal.args[0]} It was asked for {count}.", *refusal.args[1:])
         raise refusal
     reason = " ".join(problem.message for problem in getattr(refusal, "problems", ()))
-    reason = end_sentence(reason or str(refusal.args[0]))
+    reason = end_sentence(reason or str(refusal.args[0]).removeprefix(f"{source}: "))
     msg = (
-        f"{source}: HTTP {status}: the endpoint does not accept {count}: {reason} Leave batch= "
-        "out, or give the number that it accepts."
+        f"{source}: the endpoint does not accept {count}. HTTP {status}: "
+        f"{reason.removeprefix(f'HTTP {status}. ')} Leave batch= out, or give the number that it "
+        "accepts."
     )
     raise OptionError(msg)
 

@@ -1,0 +1,232 @@
+"""Several requests in one array, for endpoints that take it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import (
+    Access,
+    AnswerError,
+    BatchError,
+    Client,
+    OptionError,
+    QueryError,
+    Schema,
+    TargetError,
+    TransportError,
+    connect,
+    recorded,
+    serve,
+)
+from gqlnb.client.response_cache import cached
+from gqlnb.result.result import Result
+from tests.client.faults import Close, Endpoint, json_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SDL = "type Query { twice(n: Int!): Int hello: String } type Mutation { add(n: Int!): Int }"
+TWICE = "query ($n: Int!) { twice(n: $n) }"
+ADD = "mutation ($n: Int!) { add(n: $n) }"
+MANY = {
+    "execute_many": lambda client, *given, **options: client.execute_many(*given, **options),
+    "aexecute_many": lambda client, *given, **options: asyncio.run(
+        client.aexecute_many(*given, **options)
+    ),
+}
+
+
+class ArrayEndpoint(Endpoint):
+    """An endpoint that answers arrays of as many requests as it accepts.
+
+    Attributes
+    ----------
+    bodies
+        The requests that were sent to it.
+    """
+
+    def __init__(self, most: int | None = 10) -> None:
+        resolvers = {
+            "Query": {"twice": lambda _root, args, _context: 2 * args["n"]},
+            "Mutation": {"add": lambda _root, args, _context: args["n"]},
+        }
+        self.server = serve(Schema(SDL, resolvers), port=0, access=Access(batch=most))
+        super().__init__(self.pass_on)
+
+    def pass_on(self, connection: Any, _over: Any) -> None:
+        """Have the server answer."""
+        import requests
+
+        body = self.requests[-1].partition(b"\r\n\r\n")[2]
+        headers = {"Content-Type": "application/json"}
+        found = requests.post(self.server.url, body, headers=headers, timeout=20)
+        connection.sendall(
+            json_answer(found.json(), f"{found.status_code} {found.reason}", Connection="close")
+        )
+
+    @property
+    def bodies(self) -> list[Any]:
+        """The requests as JSON."""
+        return [json.loads(it.partition(b"\r\n\r\n")[2]) for it in self.requests]
+
+    def close(self) -> None:
+        """Close the server too."""
+        super().close()
+        self.server.close()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[ArrayEndpoint]:
+    """Yield an endpoint that accepts arrays of ten."""
+    with ArrayEndpoint() as made:
+        yield made
+
+
+@pytest.mark.parametrize("many", MANY)
+def test_documents_share_arrays(endpoint: ArrayEndpoint, many: str) -> None:
+    """Of the number that was given; the results are in the order of the documents."""
+    with Client(endpoint.url, schema=SDL, batch=10) as client:
+        documents = [(TWICE, {"n": n}) for n in range(25)]
+        results = MANY[many](client, documents, concurrency=1, headers={"X-Trace": "7"})
+    assert [result["twice"] for result in results] == [2 * n for n in range(25)]
+    assert list(map(len, endpoint.bodies)) == [10, 10, 5]
+    assert endpoint.bodies[1][3] == {"query": TWICE, "variables": {"n": 13}}
+    assert all(b"x-trace: 7" in it.lower() for it in endpoint.requests)
+
+
+@pytest.mark.parametrize("many", MANY)
+def test_errors_of_documents_stay_with_them(endpoint: ArrayEndpoint, many: str) -> None:
+    """Whether they are found before sending or by the endpoint; the others have results."""
+    documents: list[Any] = ["{ twice(n: 1) }", "{ wrong", 7, "{ missing }", (TWICE, {"n": 4})]
+    with Client(endpoint.url, batch=10) as client:
+        found = MANY[many](client, documents, return_errors=True)
+    assert [type(it) for it in found] == [Result, QueryError, OptionError, QueryError, Result]
+    assert found[4]["twice"] == 8
+    assert list(map(len, endpoint.bodies)) == [3]
+
+
+def test_map_sends_arrays_of_queries(endpoint: ArrayEndpoint) -> None:
+    """Mutations one after another, unless they are allowed to run at once; a rest of one alone."""
+    with Client(endpoint.url, schema=SDL, batch=10) as client:
+        frame = client.map(TWICE, list(range(21)), concurrency=1)
+        assert frame["twice"].tolist() == [2 * n for n in range(21)]
+        assert [type(it) for it in endpoint.bodies] == [list, list, dict]
+        assert asyncio.run(client.amap(TWICE, [1, 2]))["twice"].tolist() == [2, 4]
+        assert len(endpoint.bodies[-1]) == 2
+        endpoint.requests.clear()
+        client.map(ADD, [1, 2, 3])
+        assert [type(it) for it in endpoint.bodies] == [dict] * 3
+        client.map(ADD, [1, 2, 3], concurrency=4)
+        assert len(endpoint.bodies[-1]) == 3
+
+
+@pytest.mark.parametrize("most", [None, 4])
+def test_an_endpoint_that_accepts_no_such_array_is_explained(most: int | None) -> None:
+    """Nothing was executed; a map stops at once and can go on."""
+    with ArrayEndpoint(most) as endpoint, Client(endpoint.url, schema=SDL, batch=5) as client:
+        with pytest.raises(BatchError, match=r"does not accept an array of 5 requests.*batch="):
+            client.execute_many(["{ hello }"] * 5)
+        endpoint.requests.clear()
+        with pytest.raises(OptionError, match="does not accept an array of 5 requests") as caught:
+            client.map(ADD, range(50), concurrency=2)
+        assert len(endpoint.requests) <= 2
+        with Client(endpoint.url, schema=SDL) as without:
+            frame = without.map(ADD, range(50), resume=caught.value)
+        assert frame["add"].tolist() == list(range(50))
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (json_answer({"data": {"hello": "x"}}), AnswerError),
+        (json_answer([{"data": {"hello": "x"}}]), AnswerError),
+        (json_answer({"errors": [{"message": "no"}]}, "401 Unauthorized"), "AuthError"),
+        (json_answer({"errors": [{"message": "no"}]}, "500 Internal Server Error"), TransportError),
+        (json_answer("<html>", "404 Not Found"), OptionError),
+    ],
+)
+def test_other_answers_to_an_array_are_errors(answer: bytes, error: Any) -> None:
+    """Of all its requests, with the status of the answer."""
+    with Endpoint(answer) as endpoint, Client(endpoint.url, batch=2) as client:
+        found = client.execute_many(["{ hello }"] * 2, return_errors=True)
+    name = error if isinstance(error, str) else error.__name__
+    assert [type(it).__name__ for it in found] == [name] * 2
+    assert "an array of 2 requests" in str(found[0])
+
+
+def test_queries_are_sent_again_and_mutations_never() -> None:
+    """A broken connection concerns the array; a transient error one of its requests."""
+    transient = {"data": None, "errors": [{"message": "Something went wrong"}]}
+    fine = {"data": {"hello": "x"}}
+    answers = [Close(), json_answer([transient, fine]), json_answer(fine)]
+    with Endpoint(*answers) as endpoint, Client(endpoint.url, batch=2) as client:
+        results = client.execute_many(["{ hello }"] * 2)
+        assert [result["hello"] for result in results] == ["x", "x"]
+        bodies = [json.loads(it.partition(b"\r\n\r\n")[2]) for it in endpoint.requests]
+        assert [type(it) for it in bodies] == [list, list, dict]
+    with Endpoint(Close()) as endpoint, Client(endpoint.url, batch=2) as client:
+        found = client.execute_many(["{ hello }", "mutation { add }"], return_errors=True)
+        assert all("may have been executed" in str(it) for it in found)
+        assert len(endpoint.requests) == 1
+
+
+def test_recordings_and_remembered_answers_hold_single_requests(
+    endpoint: ArrayEndpoint, tmp_path: Path
+) -> None:
+    """So that a client without arrays finds them."""
+    documents = [(TWICE, {"n": n}) for n in range(4)]
+    with Client(endpoint.url, schema=SDL, batch=10) as client:
+        with recorded(tmp_path / "calls.json"):
+            client.execute_many(documents, concurrency=1)
+        assert [type(it) for it in endpoint.bodies] == [dict] * 4
+        endpoint.requests.clear()
+        with cached("1h"):
+            client.execute_many(documents[:3], concurrency=1)
+            client.execute_many(documents, concurrency=1)
+        assert [len(it) for it in endpoint.bodies] == [3, 2]  # the last one: a request alone
+        assert isinstance(endpoint.bodies[1], dict)
+    with Client(endpoint.url, schema=SDL) as single:
+        endpoint.requests.clear()
+        with recorded(tmp_path / "calls.json", mode="replay"):
+            single.execute_many(documents)
+        with cached("1h"):
+            single.execute_many(documents)
+    assert endpoint.requests == []
+
+
+def test_files_are_sent_alone(endpoint: ArrayEndpoint, tmp_path: Path) -> None:
+    """An array is JSON; the others share it."""
+    file = tmp_path / "file.txt"
+    file.write_text("x")
+    text = "mutation ($file: Upload) { add(n: 1, file: $file) }"
+    documents = [(TWICE, {"n": 1}), (text, {"file": file.open("rb")}), (TWICE, {"n": 2})]
+    with Client(endpoint.url, batch=10) as client:
+        found = client.execute_many(documents, return_errors=True)
+    assert [found[0]["twice"], found[2]["twice"]] == [2, 4]
+    kinds = [b"multipart/form-data" in it for it in endpoint.requests]
+    assert kinds == [False, True]
+
+
+def test_the_option_is_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In pickles and settings files; targets of this process have no use for it."""
+    url = "http://127.0.0.1:4000/graphql"
+    for wrong in (0, -1, True, "10", 2.5, 1001):
+        with pytest.raises(OptionError, match="batch= takes the number of requests"):
+            Client(url, batch=wrong)  # type: ignore[arg-type]
+    with pytest.raises(TargetError, match="batch= would have no effect"):
+        Client(Schema(SDL), batch=10)
+    again = pickle.loads(pickle.dumps(Client(url, batch=7)))
+    assert again._endpoint.options.batch == 7
+    monkeypatch.chdir(tmp_path)
+    table = f'[tool.gqlnb.connections.local]\nurl = "{url}"\nbatch = '
+    (tmp_path / "pyproject.toml").write_text(f"{table}8\n")
+    assert connect("local")._endpoint.options.batch == 8
+    (tmp_path / "pyproject.toml").write_text(f"{table}true\n")
+    with pytest.raises(TargetError, match=r"line 3: .*batch= takes"):
+        connect("local")

@@ -11,6 +11,10 @@ COMMANDS = {
     "serve": ("gqlnb.cli.serve_command", "Serve a schema over HTTP until Ctrl-C."),
     "query": ("gqlnb.cli.query_commands", "Run one operation and print its response."),
     "schema": ("gqlnb.cli.query_commands", "Print the schema of an endpoint."),
+    "codegen": (
+        "gqlnb.cli.codegen_command",
+        "Write a Python module with typed functions for operations.",
+    ),
     "stars": ("gqlnb.cli.query_commands", "List repositories by their number of stars."),
     "scrub": ("gqlnb.cli.command_group", "Remove tokens from notebooks, recordings and logs."),
     "github": ("gqlnb.cli.standin_command", "Serve a stand-in for GitHub until Ctrl-C."),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
 
-__all__ = ["query", "schema", "stars"]
+__all__ = ["query", "read_text", "schema", "stars"]
 
 # Not 1, an error, nor 2, with which click reports wrong arguments.
 _EXIT_INCOMPLETE = 3
@@ -126,10 +126,15 @@ def _read_operation(words: tuple[str, ...], file: Path | None) -> tuple[str, tup
         if first != "-" and not _is_file_name(first):
             return first, words
         file = Path(first)
+    return read_text(file), words
+
+
+def read_text(file: Path) -> str:
+    """Return the text of a file with operations; ``-`` is stdin."""
     # Files may begin with a byte order mark, which editors on Windows write.
     content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
-        return content.decode("utf-8-sig"), words
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         msg = f"{file}: the operation is not UTF-8 text: {error.reason} at byte {error.start}."
         raise OptionError(msg) from None

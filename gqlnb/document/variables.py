@@ -21,6 +21,7 @@ from graphql import (
     type_from_ast,
 )
 from graphql.execution.values import get_variable_values
+from msgspec import UNSET
 
 from gqlnb.document import scalars
 from gqlnb.document.document import Document, build_problems, format_variable_type
@@ -84,7 +85,8 @@ def bind_variables(document: Document, given: Mapping[str, Any] | None) -> dict[
         The document whose operation declares the variables.
     given
         Python values by name, without the ``$``. Undeclared names are ignored, as the specification
-        requires; :func:`check_variable_names` finds misspelled ones.
+        requires; :func:`check_variable_names` finds misspelled ones. ``msgspec.UNSET`` stands for a
+        variable that is not given, as in a msgspec Struct for a field.
 
     Raises
     ------
@@ -118,7 +120,7 @@ def bind_variables(document: Document, given: Mapping[str, Any] | None) -> dict[
     return {
         name: coerce_variable(name, node, given[name], document)
         for name, node in declared.items()
-        if name in given
+        if name in given and given[name] is not UNSET
     }
 
 

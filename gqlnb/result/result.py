@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from gqlnb.document.json_codec import strip_bom
 from gqlnb.errors import AnswerError, PartialError, format_count, sanitize_text, suggest
@@ -60,6 +60,7 @@ __all__ = [
     "warn_incomplete",
 ]
 
+Model = TypeVar("Model")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 # Marks of warnings that were given for a result, beside names of lists and remarks on columns.
 PARTIAL, INCOMPLETE = "errors beside the data", "report"
@@ -376,6 +377,69 @@ class Result(TableExports):
         root = get_read_plan(answer.shape).root
         table = root if path is None and len(root.inner_tables) != 1 else choose_table(answer, path)
         return list_rows(self.data, table)
+
+    @overload
+    def models(self, model: None = None) -> Any: ...  # noqa: ANN401 - of a class that is made now
+
+    @overload
+    def models(self, model: type[Model]) -> Model: ...
+
+    def models(self, model: type[Model] | None = None) -> Any:
+        """Return the data as an object, with a class for each selection set.
+
+        The classes are frozen Structs of msgspec, named after operation, fields and fragments, with
+        an attribute for each field: a scalar is of the Python type in frames (``datetime``,
+        ``Decimal``), a nullable field or one that is selected under a condition may be None. Where
+        fragments select fields of some types of a union or an interface and ``__typename`` is
+        selected, each type has its own class; without ``__typename`` one class has all fields.
+
+        Parameters
+        ----------
+        model
+            The class of the operation in a module that ``gqlnb codegen`` wrote, which type checkers
+            and pickle know; None to make the classes from schema and document.
+
+        Returns
+        -------
+        object
+            An instance of the class of the operation, such as ``result.models().viewer.login``.
+
+        Raises
+        ------
+        PartialError
+            If there are no data, only errors.
+        AnswerError
+            If a value does not fit its class; the message has its path.
+        SchemaError
+            If the schema is not known, without `model`.
+
+        Warns
+        -----
+        UserWarning
+            Once, if there are errors beside the data: the fields that failed are None.
+
+        Examples
+        --------
+        >>> import gqlnb
+        >>> schema = gqlnb.Schema("type Query { book: Book } type Book { title: String }")
+        >>> root = {"book": {"title": "Emma"}}
+        >>> schema.execute("query Shop { book { title } }", root=root).models().book
+        ShopBook(title='Emma')
+        """
+        from gqlnb.result.models import build_model, convert_data, has_decimals
+
+        if model is None or has_decimals(model):
+            self._load_answer()
+        if self.data is None:
+            self.raise_for_errors()
+        if self.errors:
+            count = format_count(len(self.errors), "error")
+            message = f"The answer is partial: {count}. See result.errors_frame()."
+            _warn_once(self, {PARTIAL: message}, 2)
+        found = (
+            build_model(self.document, get_shape(self), self.variables) if model is None else model
+        )
+        return convert_data(copy_with_decimals(self), found)
 
     def errors_frame(self) -> pd.DataFrame:
         """Return the errors as a DataFrame.

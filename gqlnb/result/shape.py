@@ -53,7 +53,9 @@ __all__ = [
     "build_shape",
     "find_connection_path",
     "get_conditions",
+    "get_object_names",
     "infer_shape",
+    "is_included",
 ]
 
 SHAPES_KEPT = 256  # per schema; a notebook has some dozens of texts
@@ -300,7 +302,7 @@ def build_response_shape(document: Document, conditions: Mapping[str, bool] | No
     root_type = None if schema is None else schema.get_root_type(operation.operation)
     text = UNTYPED_ROOT if root_type is None else str(root_type)
     root = Shape(composite=True, type_text=text)
-    scope = _Scope(_get_object_names(schema, root_type))
+    scope = _Scope(get_object_names(schema, root_type))
     context = _Context(schema, document.fragments, conditions)
     _add_children(root, [_SelectionSet(operation.selection_set, root_type, scope)], context)
     return root
@@ -329,7 +331,7 @@ def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_Select
     for node in selected.node.selections:
         scope = selected.scope
         if node.directives:
-            included = _is_included(node, context.conditions)
+            included = is_included(node, context.conditions)
             if included is False:
                 continue
             if not included:
@@ -349,11 +351,11 @@ def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_Select
             yield from _iter_fields(_SelectionSet(target.selection_set, None, scope), context)
             continue
         inner = schema.get_type(on.name.value) if on else parent
-        names = _get_object_names(schema, inner)
+        names = get_object_names(schema, inner)
         scope = scope._replace(
             types=scope.types & names,
             is_narrowed=scope.is_narrowed or not scope.types <= names,
-            always=scope.always and _get_object_names(schema, parent) <= names,
+            always=scope.always and get_object_names(schema, parent) <= names,
         )
         yield from _iter_fields(_SelectionSet(target.selection_set, inner, scope), context)
 
@@ -389,7 +391,7 @@ def _build_child(parts: list[_SelectedField], context: _Context) -> Shape:
         # Objects selected under a condition are others than those selected always: fields below
         # the two selections of one field must not count as selected for the same objects.
         branch = None if scope.always else (part.objects, None if scope.certain else id(part.node))
-        names = _get_object_names(schema, inner)
+        names = get_object_names(schema, inner)
         required = is_uniform or (scope.required and not scope.is_narrowed)
         if schema is not None and inner is not get_named_type(first.declared_type):
             required = False
@@ -432,7 +434,7 @@ def _build_leaf(selected: _SelectedField) -> Shape:
     )
 
 
-def _get_object_names(
+def get_object_names(
     schema: GraphQLSchema | None, composite: GraphQLNamedType | None
 ) -> frozenset[str]:
     """Return the names of the object types that values of a composite type can have."""
@@ -443,7 +445,7 @@ def _get_object_names(
     return frozenset({composite.name})
 
 
-def _is_included(node: SelectionNode, conditions: Mapping[str, bool] | None) -> bool | None:
+def is_included(node: SelectionNode, conditions: Mapping[str, bool] | None) -> bool | None:
     """Return whether ``@skip`` and ``@include`` let a selection execute; None if unknown."""
     included: bool | None = True
     for directive in node.directives or ():

@@ -555,6 +555,43 @@ class Client(BatchClient):
             error.args = (f"{error.args[0]} The answer is in error.result.",)
             raise
 
+    def models(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Any:  # noqa: ANN401 - of a class that is made now
+        """Execute an operation and return its data as an object: :meth:`Result.models`.
+
+        Parameters
+        ----------
+        text, variables, operation, **options
+            As for :meth:`execute`. Where fragments select fields of some types of a union or an
+            interface, ``__typename`` is added, so that each type has its own class.
+
+        Returns
+        -------
+        object
+            An instance of the class of the operation.
+
+        Raises
+        ------
+        PartialError
+            If a field failed; ``error.result.models()`` has the others.
+        SchemaError
+            If the endpoint gave no schema.
+        GqlnbError
+            As of :meth:`execute` and :meth:`Result.models`.
+        """
+        from gqlnb.client.operation_module import add_document_typenames
+
+        _ = self.schema  # so that the document is checked, and its classes are known
+        typed = add_document_typenames(self.parse_document(text, operation))
+        result = self.execute(typed, variables, operation=operation, **options)
+        return result.raise_for_errors().models()
+
     @hide_locals
     def subscribe(
         self,

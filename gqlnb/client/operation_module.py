@@ -40,6 +40,8 @@ __all__ = ["add_document_typenames", "write_module"]
 
 HEADER = '''\
 """Typed operations and their model classes. Written by `gqlnb codegen`; do not edit."""
+# fmt: off
+# ruff: noqa
 
 from __future__ import annotations
 
@@ -83,8 +85,8 @@ def write_module(texts: Mapping[str, str], schema: GraphQLSchema, likes: Mapping
         try:
             document = Document.parse(_compose_text(operation, texts, fragments), schema)
         except QueryError as error:
-            error.args = (f"{sanitize_text(operation.file, 80)}: {error}",)
-            raise
+            msg = f"{sanitize_text(operation.file, 80)}: {error}"
+            raise QueryError(msg) from error
         builder.typename_places.clear()
         model = builder.add_operation(document.operation, document.fragments)
         functions.append(_write_functions(document, model, builder, inputs))
@@ -129,21 +131,21 @@ def _read_definitions(
     operations: dict[str, Definition] = {}
     fragments: dict[str, Definition] = {}
     for file, text in texts.items():
+        shown = sanitize_text(file, 80)
         try:
             ast = parse_document(text)
         except QueryError as error:
-            error.args = (f"{sanitize_text(file, 80)}: {error}",)
-            raise
+            msg = f"{shown}: {error}"
+            raise QueryError(msg) from error
         for node in ast.definitions:
             if not isinstance(node, (OperationDefinitionNode, FragmentDefinitionNode)):
-                msg = f"{sanitize_text(file, 80)}: only operations and fragments are allowed here."
+                msg = f"{shown}: only operations and fragments are allowed here."
                 raise QueryError(msg)
             collector = _SpreadCollector()
             visit(node, collector)
             known = fragments if isinstance(node, FragmentDefinitionNode) else operations
             name = node.name.value if node.name else ""
             if name in known:
-                shown = sanitize_text(file, 80)
                 msg = f"{shown}: {name or 'An operation without a name'} is defined twice."
                 raise QueryError(msg)
             known[name] = Definition(file, node, frozenset(collector.found))

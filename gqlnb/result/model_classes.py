@@ -19,13 +19,14 @@ from graphql import (
     is_composite_type,
     is_list_type,
     is_non_null_type,
+    print_ast,
 )
 
 from gqlnb.document import scalars
 from gqlnb.document.known_scalars import Scalar, recognize_scalar
 from gqlnb.document.selections import MAX_SELECTIONS
 from gqlnb.errors import QueryError
-from gqlnb.result.shape import META_FIELDS, get_object_names, is_included
+from gqlnb.result.shape import META_FIELDS, Shape, get_object_names, is_included
 
 if TYPE_CHECKING:
     from graphql import (
@@ -42,7 +43,6 @@ __all__ = [
     "IMPORTS",
     "TYPENAME",
     "TYPENAME_KEY",
-    "Leaf",
     "ModelBuilder",
     "ModelClass",
     "ModelField",
@@ -66,6 +66,7 @@ ARROW_TYPES = {
     "time64[us]": "datetime.time",
     "zoned time": "datetime.time",
     "decimal128": "decimal.Decimal",
+    "decimal128(38)": "int",  # of more than 64 bits
     "duration": "datetime.timedelta",
     "seconds": "datetime.timedelta",
 }
@@ -194,14 +195,6 @@ class ModelClass:
         return f"class {self.name}(Struct, {options}):\n{body}\n"
 
 
-class Leaf(NamedTuple):
-    """A scalar by name, and the known scalar it is like, for :func:`scalars.get_scalar`."""
-
-    type: str | None
-    like: str = ""
-    values: tuple[str, ...] = ()
-
-
 class SelectionPart(NamedTuple):
     """A selection set on a type, and whether no unknown condition stands before it."""
 
@@ -300,20 +293,38 @@ class ModelBuilder:
             node = self._fragments[fragment]
             parent = self.schema.get_type(node.type_condition.name.value)
             only = [SelectionPart(node.selection_set, parent)]
-            shared = self._add_object(only, types, to_pascal_case(fragment))
+            if len(types) == 1:
+                # With a tag also where it is not needed: other places may be unions.
+                own = self.names.reserve(to_pascal_case(fragment))
+                shared = self._add_class(only, types, ModelClass(own, tag=next(iter(types))))
+            else:
+                shared = self._add_object(only, types, to_pascal_case(fragment))
             self._shared[fragment] = shared
         return shared
 
     def _find_only_fragment(self, sets: list[SelectionPart], types: frozenset[str]) -> str | None:
-        """Return the name of the fragment that is all a place selects, for all its types."""
-        if len(sets) != 1 or len(sets[0].node.selections) != 1 or not sets[0].certain:
+        """Return the name of the fragment that is all that is selected for these types."""
+        if len(sets) != 1 or not sets[0].certain:
             return None
-        spread = sets[0].node.selections[0]
-        if not isinstance(spread, FragmentSpreadNode) or spread.directives:
-            return None
-        condition = self._fragments[spread.name.value].type_condition.name.value
-        on = get_object_names(self.schema, self.schema.get_type(condition))
-        return spread.name.value if on == types else None
+        spreads = []
+        for node in sets[0].node.selections:
+            if isinstance(node, FieldNode):
+                if len(types) > 1 or print_ast(node) != TYPENAME:
+                    return None
+                continue
+            target: Any = node
+            if isinstance(node, FragmentSpreadNode):
+                target = self._fragments[node.name.value]
+            on = target.type_condition
+            names = (
+                get_object_names(self.schema, self.schema.get_type(on.name.value)) if on else types
+            )
+            if names & types:
+                is_whole = names == types and not node.directives
+                if not is_whole or not isinstance(node, FragmentSpreadNode):
+                    return None
+                spreads.append(node.name.value)
+        return spreads[0] if len(spreads) == 1 else None
 
     def _add_variants(self, sets: list[SelectionPart], types: frozenset[str], name: str) -> str:
         """Add a class, or one for each group of types for which the same fields are selected."""
@@ -335,16 +346,20 @@ class ModelBuilder:
             return self._add_class(sets, types, ModelClass(self.names.reserve(name)))
         alias = self.names.reserve(name)
         variants = []
-        for of_type, group in groups.items():
+        for of_type, members in groups.items():
+            group = frozenset(members)
             if len(group) == 1:
                 label = tag = next(iter(group))
+                if self._find_only_fragment(sets, group) is not None:
+                    variants.append(self._add_object(sets, group, ""))
+                    continue
             else:
                 label = "".join(of_type) or "Other"
                 tag = SHARED_TAG + "&".join(of_type)
             own = self.names.reserve(alias + to_pascal_case(label))
             shared = tuple(sorted(group)) if of_type and len(group) > 1 else ()
             model = ModelClass(own, tag=tag, types=shared)
-            variants.append(self._add_class(sets, frozenset(group), model))
+            variants.append(self._add_class(sets, group, model))
         self.classes.append(f"{alias} = {' | '.join(variants)}\n")
         return alias
 
@@ -472,11 +487,10 @@ class ModelBuilder:
             like = self.likes.get(kind.name) or recognize_scalar(
                 kind.name, kind.specified_by_url, kind.description
             )
-            leaf = Leaf(kind.name, like)
-            inner = get_python_type(scalars.get_scalar(leaf))
+            inner = get_python_type(scalars.get_scalar(Shape(kind.name, like=like)))
             if inner == "str" and kind.name != "ID":  # endpoints may send a number for an ID
                 return "str"
-            extra = {"scalar": leaf.type} | ({"like": like} if like not in {"", kind.name} else {})
+            extra = {"scalar": kind.name} | ({"like": like} if like not in {"", kind.name} else {})
             text = f"Annotated[{inner}, Meta(extra={extra!r})]"
         alias = self.names.reserve(to_pascal_case(kind.name))
         self.aliases.append(f"{alias} = {text}\n")

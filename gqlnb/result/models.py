@@ -20,16 +20,14 @@ from gqlnb.result.model_classes import (
     IMPORTS,
     TYPENAME,
     TYPENAME_KEY,
-    Leaf,
     ModelBuilder,
     get_python_type,
 )
-from gqlnb.result.shape import get_conditions
+from gqlnb.result.shape import Shape, get_conditions
 
 if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.document.known_scalars import Scalar
-    from gqlnb.result.shape import Shape
 
 __all__ = ["build_model", "convert_data", "has_decimals"]
 
@@ -133,7 +131,7 @@ def _build_step(kind: inspect.Type, kinds: list[Scalar]) -> Prepare | None:
     """Return a function that prepares the values of a place; None if they need nothing."""
     if isinstance(kind, inspect.Metadata):
         extra = kind.extra or {}
-        found = scalars.get_scalar(Leaf(extra.get("scalar"), extra.get("like", "")))
+        found = scalars.get_scalar(Shape(extra.get("scalar"), like=extra.get("like", "")))
         kinds.append(found)
         return _build_leaf_step(found, extra.get("scalar", ""))
     if isinstance(kind, inspect.ListType):

@@ -1,0 +1,155 @@
+"""Model classes hold exactly what an answer holds, for any schema and any document.
+
+Each case is made from a number: `MODEL_SEED=123` for one case, `MODEL_CASES=20000` for more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from functools import lru_cache
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from graphql import GraphQLError, print_ast
+
+from gqlnb import QueryError, Result, Schema, SchemaError, github
+from gqlnb.client.operation_module import write_module
+from gqlnb.document.variables import check_variables
+from gqlnb.engine.schema import get_adapter
+from gqlnb.result.model_classes import TYPENAME, TYPENAME_KEY
+from tests.property.differential import documents, inputs, schemas
+from tests.property.differential.chance import Chance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphql import GraphQLSchema
+
+    from gqlnb.document.document import Document
+
+CASES = int(os.environ.get("MODEL_CASES", "400"))
+SEED = os.environ.get("MODEL_SEED")
+BLOCK = 100
+PER_SCHEMA = 8  # documents
+NUMBERS = [int(SEED)] if SEED else list(range(CASES))
+PARSERS: dict[type, Callable[[Any], Any]] = {  # of JSON values, by the type of their models
+    datetime: datetime.fromisoformat,
+    date: date.fromisoformat,
+    time: time.fromisoformat,
+    Decimal: lambda value: Decimal(str(value)),
+    timedelta: lambda text: msgspec.convert(text, timedelta),
+    str: str,  # of an ID
+    int: int,  # of a BigInt
+}
+BLOCKS = [tuple(NUMBERS[at : at + BLOCK]) for at in range(0, len(NUMBERS), BLOCK)]
+
+
+@lru_cache(maxsize=4)
+def mock(number: int) -> tuple[Schema, Any] | None:
+    """Return a mock and what documents are made from: of GitHub's schema, or of a random one."""
+    made = schemas.made(number, False)
+    try:
+        if number % 2:
+            service = github.schema().graphql
+            return Schema.mock(service, seed=number, nulls=0.2), made._replace(schema=service)
+        return Schema.mock(made.schema, seed=number, nulls=0.2), made
+    except SchemaError:  # it can't be written as SDL
+        return None
+
+
+def make_case(number: int) -> tuple[Schema, Document, dict[str, Any]] | None:
+    """Return a mock, a document and variables that fit it; None where one of them is wrong."""
+    found = mock(number // PER_SCHEMA)
+    if found is None:
+        return None
+    schema, made = found
+    chance = Chance("models", number)
+    try:
+        written = documents.Writer(made, chance.branch("document"), valid=True).write()
+        given = {
+            each.name: inputs.json(each.kind, chance.branch(each.name), 0)
+            for each in written.variables
+        }
+        document = schema.parse_document(written.text, written.operation)
+        check_variables(document, given)
+    except (QueryError, KeyError):  # KeyError: a scalar without values to choose from
+        return None
+    return schema, document, given
+
+
+def compare(model: Any, data: Any, place: str = "") -> None:
+    """Compare a model with JSON data: all of it is there, and absent fields are None."""
+    if isinstance(model, msgspec.Struct):
+        assert isinstance(data, Mapping), place
+        kind = type(model)
+        fields = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
+        for key, value in data.items():
+            if key == TYPENAME and key not in fields:
+                if tag := kind.__struct_config__.tag:
+                    assert value == getattr(model, fields.get(TYPENAME_KEY, "typename__"))
+                    assert tag == value or str(tag).startswith("*")
+                continue
+            compare(getattr(model, fields[key]), value, f"{place}.{key}")
+        for key in fields.keys() - data.keys() - {TYPENAME_KEY}:
+            assert getattr(model, fields[key]) is None, f"{place}.{key}"
+    elif isinstance(data, list):
+        assert isinstance(model, list)
+        assert len(model) == len(data), place
+        for index, (one, other) in enumerate(zip(model, data, strict=True)):
+            compare(one, other, f"{place}[{index}]")
+    else:
+        parse = PARSERS.get(type(model), lambda value: value)
+        assert model == parse(data), place
+        assert isinstance(model, bool) == isinstance(data, bool), place
+
+
+def load_module(document: Document, schema: GraphQLSchema) -> dict[str, Any]:
+    """Return the names of the module of an operation."""
+    nodes = [document.operation, *document.fragments.values()]
+    source = write_module({"file": "\n".join(map(print_ast, nodes))}, schema, {})
+    # Its annotations are evaluated by msgspec in the module of that name.
+    module = ModuleType("generated_models")
+    sys.modules[module.__name__] = module
+    exec(compile(source, module.__name__, "exec", dont_inherit=True), vars(module))
+    return vars(module)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: str(block[0]))
+def test_models_hold_all_values_of_the_answer(
+    block: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of `result.models()`, and those of a generated module."""
+    monkeypatch.setitem(sys.modules, "generated_models", ModuleType("generated_models"))
+    compared = 0
+    for number in block:
+        case = make_case(number)
+        if case is None:
+            continue
+        schema, document, given = case
+        adapter = get_adapter(schema)
+        try:
+            result = adapter.execute_document(document, given)
+        except (QueryError, GraphQLError):
+            continue
+        assert isinstance(result, Result)
+        if result.data is None or result.errors:
+            continue
+        try:
+            compare(result.models(), result.data)
+            module = load_module(document, schema.graphql)
+            (text,) = (value for key, value in module.items() if key.endswith("_TEXT"))
+            (execute,) = (it for key, it in module.items() if key.startswith("execute_"))
+            found = adapter.execute_document(schema.parse_document(text), given)
+            assert isinstance(found, Result)
+            compare(found.models(module[execute.__annotations__["return"]]), found.data)
+        except Exception as error:
+            error.add_note(f"MODEL_SEED={number}\n{document.text}\n{given}\n{result.data}")
+            raise
+        compared += 1
+    assert compared >= len(block) // 2, compared

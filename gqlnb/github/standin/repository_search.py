@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +114,7 @@ def select_rows(
     if is_row_order and not rest and not expression.words and isinstance(selected, slice):
         rows = range(selected.start, selected.stop)  # millions of rows need no array
     else:
-        rows = _match_rows(population, selected, rest, expression.words)
+        rows = _RowMatcher(population, selected).match_rows(rest, expression.words)
     total = len(rows)
     reach = total if reach is None else min(total, reach)
     if is_row_order and ties is None:
@@ -283,29 +283,6 @@ def _collect_owned_rows(population: RepositoryColumns, tests: Iterable[Qualifier
     return np.unique(np.concatenate(parts))
 
 
-def _match_rows(
-    population: RepositoryColumns,
-    selected: RowSelector,
-    clauses: list[Clause],
-    words: WordAlternatives,
-) -> Rows:
-    """Return the selected rows that match all clauses and the words."""
-    mask: Mask = True
-    for about, some in group_clauses(clauses).items():
-        mask = mask & _CLAUSE_MATCHERS.get(about, _match_ranges)(population, selected, some)
-    if words:
-        mask = mask & _match_names(population, selected, words)
-    if isinstance(selected, slice):
-        size = selected.stop - selected.start
-        if mask is True:
-            return np.arange(selected.start, selected.stop)
-        matching: NDArray[Any] = np.flatnonzero(np.broadcast_to(mask, size))
-        matching += selected.start
-        return matching
-    found: NDArray[Any] = selected[np.broadcast_to(mask, len(selected))]
-    return found
-
-
 def group_clauses(clauses: list[Clause]) -> dict[str, list[Clause]]:
     """Return clauses by their column, so that each column is read once."""
     groups: dict[str, list[Clause]] = {}
@@ -313,24 +290,6 @@ def group_clauses(clauses: list[Clause]) -> dict[str, list[Clause]]:
         column = clause.tests[0].column
         groups.setdefault("owner" if column == "repository" else column, []).append(clause)
     return groups
-
-
-def _match_ranges(
-    population: RepositoryColumns, selected: RowSelector, clauses: list[Clause]
-) -> Mask:
-    """Return the rows with a number within the ranges of all clauses."""
-    column = getattr(population, clauses[0].tests[0].column)[selected]
-    spans = _compute_ranges(clauses)
-    if len(spans) != 1:  # holes of negated clauses: in a span where an odd number of edges precede
-        edges = np.array([(low, high + 1) for low, high in spans], dtype=np.int64).ravel()
-        return len(edges) > 0 and np.searchsorted(edges, column, side="right") % 2 == 1
-    mask: Mask = True
-    low, high = spans[0]
-    if low > _INT32_MIN:
-        mask = column >= low
-    if high < _INT32_MAX:
-        mask = mask & (column <= high)
-    return mask
 
 
 def _compute_ranges(clauses: list[Clause]) -> list[tuple[int, int]]:
@@ -353,74 +312,101 @@ def _compute_ranges(clauses: list[Clause]) -> list[tuple[int, int]]:
     return [span for span in (*spans, (low, high)) if span[0] <= span[1]]
 
 
-def _match_languages(
-    population: RepositoryColumns, selected: RowSelector, clauses: list[Clause]
-) -> Mask:
-    """Return the rows in a language that matches all clauses."""
-    names = [language and normalize_language(language.name) for language in population.languages]
-    wanted = np.ones(len(names), dtype=bool)
-    for clause in clauses:
-        texts = {test.text for test in clause.tests if isinstance(test, NameTest)}
-        wanted &= np.array([name in texts for name in names]) != clause.negated
-    return wanted[population.language[selected]]
+class _RowMatcher:
+    """Tests of some rows of a population."""
 
+    def __init__(self, population: RepositoryColumns, selected: RowSelector) -> None:
+        self._population, self._selected = population, selected
 
-def _match_other_owners(
-    population: RepositoryColumns, selected: RowSelector, clauses: list[Clause]
-) -> Mask:
-    """Return the rows that are not excluded by owner or full name."""
-    rows = _collect_owned_rows(population, (test for clause in clauses for test in clause.tests))
-    if not isinstance(selected, slice):
-        return ~np.isin(selected, rows, assume_unique=True)
-    mask = np.ones(selected.stop - selected.start, dtype=bool)
-    mask[rows[(rows >= selected.start) & (rows < selected.stop)] - selected.start] = False
-    return mask
+    def match_rows(self, clauses: list[Clause], words: WordAlternatives) -> Rows:
+        """Return the rows that match all clauses and the words."""
+        mask, selected = self._match_words(words), self._selected
+        for column, some in group_clauses(clauses).items():
+            match = self._MATCHERS.get(column, _RowMatcher._match_ranges)
+            mask = mask & match(self, some)
+        if isinstance(selected, slice):
+            if mask is True:
+                return np.arange(selected.start, selected.stop)
+            size = selected.stop - selected.start
+            matching: NDArray[Any] = np.flatnonzero(np.broadcast_to(mask, size))
+            matching += selected.start
+            return matching
+        found: NDArray[Any] = selected[np.broadcast_to(mask, len(selected))]
+        return found
 
+    def _match_ranges(self, clauses: list[Clause]) -> Mask:
+        """Return the rows with a number within the ranges of all clauses."""
+        column = getattr(self._population, clauses[0].tests[0].column)[self._selected]
+        spans = _compute_ranges(clauses)
+        if (
+            len(spans) != 1
+        ):  # holes of negated clauses: in a span where an odd number of edges precede
+            edges = np.array([(low, high + 1) for low, high in spans], dtype=np.int64).ravel()
+            return len(edges) > 0 and np.searchsorted(edges, column, side="right") % 2 == 1
+        mask: Mask = True
+        low, high = spans[0]
+        if low > _INT32_MIN:
+            mask = column >= low
+        if high < _INT32_MAX:
+            mask = mask & (column <= high)
+        return mask
 
-def _match_archived(
-    population: RepositoryColumns, selected: RowSelector, clauses: list[Clause]
-) -> Mask:
-    """Return the rows that match all clauses about archived repositories."""
-    wanted = {
-        test.wanted != c.negated for c in clauses for test in c.tests if isinstance(test, FlagTest)
+    def _match_languages(self, clauses: list[Clause]) -> Mask:
+        """Return the rows in a language that matches all clauses."""
+        languages = self._population.languages
+        names = [language and normalize_language(language.name) for language in languages]
+        wanted = np.ones(len(names), dtype=bool)
+        for clause in clauses:
+            texts = {test.text for test in clause.tests if isinstance(test, NameTest)}
+            wanted &= np.array([name in texts for name in names]) != clause.negated
+        return wanted[self._population.language[self._selected]]
+
+    def _match_other_owners(self, clauses: list[Clause]) -> Mask:
+        """Return the rows that are not excluded by owner or full name."""
+        tests, selected = (test for clause in clauses for test in clause.tests), self._selected
+        rows = _collect_owned_rows(self._population, tests)
+        if not isinstance(selected, slice):
+            return ~np.isin(selected, rows, assume_unique=True)
+        mask = np.ones(selected.stop - selected.start, dtype=bool)
+        mask[rows[(rows >= selected.start) & (rows < selected.stop)] - selected.start] = False
+        return mask
+
+    def _match_flag(self, clauses: list[Clause]) -> Mask:
+        """Return the rows that match all clauses about one flag."""
+        wanted = {
+            test.wanted != clause.negated
+            for clause in clauses
+            for test in clause.tests
+            if isinstance(test, FlagTest)
+        }
+        if clauses[0].tests[0].column == "all":  # such as ``is:public``
+            return wanted == {True}
+        return len(wanted) == 1 and self._population.archived[self._selected] == wanted.pop()
+
+    def _match_words(self, words: WordAlternatives) -> Mask:
+        """Return the rows with a name that contains the words of an alternative."""
+        if not words:
+            return True
+        codes, known = self._population.name[self._selected], self._population.names
+        # Millions of synthetic rows share at most 65,536 names, so each name is searched once.
+        if len(codes) < len(known):
+            few, codes = np.unique(codes, return_inverse=True)
+            known = tuple(known[code] for code in few.tolist())
+        names = [name.lower() for name in known]
+        alike = np.zeros(len(names), dtype=bool)
+        for alternative in words:
+            left: Sequence[int] = range(len(names))
+            for word in alternative:
+                left = [at for at in left if (word.text in names[at]) != word.negated]
+            alike[np.array(left, dtype=np.intp)] = True
+        return alike[codes]
+
+    _MATCHERS: ClassVar[dict[str, Callable[[_RowMatcher, list[Clause]], Mask]]] = {
+        "all": _match_flag,
+        "archived": _match_flag,
+        "language": _match_languages,
+        "owner": _match_other_owners,
     }
-    return len(wanted) == 1 and population.archived[selected] == wanted.pop()
-
-
-def _match_all_rows(
-    _population: RepositoryColumns, _selected: RowSelector, clauses: list[Clause]
-) -> Mask:
-    """Return whether the clauses hold that are the same for all rows, such as ``is:public``."""
-    known = ((test, c.negated) for c in clauses for test in c.tests if isinstance(test, FlagTest))
-    return all(test.wanted != negated for test, negated in known)
-
-
-_CLAUSE_MATCHERS: dict[str, Callable[[RepositoryColumns, RowSelector, list[Clause]], Mask]] = {
-    "all": _match_all_rows,
-    "archived": _match_archived,
-    "language": _match_languages,
-    "owner": _match_other_owners,
-}
-
-
-def _match_names(
-    population: RepositoryColumns, selected: RowSelector, words: WordAlternatives
-) -> Mask:
-    """Return the rows with a name that contains the words of an alternative."""
-    codes, known = population.name[selected], population.names
-    # Millions of synthetic rows share at most 65,536 names, so each name is searched once.
-    if len(codes) < len(known):
-        few, codes = np.unique(codes, return_inverse=True)
-        known = tuple(known[code] for code in few.tolist())
-    names = [name.lower() for name in known]
-    alike = np.zeros(len(names), dtype=bool)
-    for alternative in words:
-        left: Sequence[int] = range(len(names))
-        for word in alternative:
-            text, negated = word.text, word.negated
-            left = [place for place in left if (text in names[place]) != negated]
-        alike[np.array(left, dtype=np.intp)] = True
-    return alike[codes]
 
 
 def _take_first(rows: Rows, keys: NDArray[Any], ties: TieBreaker, reach: int) -> Rows:

@@ -56,21 +56,16 @@ def can_be_infinite(text: str) -> bool:
 class FiniteFloatsRule(ValidationRule):
     """Rejects ``1e400`` for a ``Float``."""
 
-    def enter_float_value(self, node: FloatValueNode, *_: object) -> None:
-        """Check a literal with a decimal point or an exponent."""
-        self._check_literal(node)
-
-    def enter_int_value(self, node: IntValueNode, *_: object) -> None:
-        """Check an integer literal, which is valid for ``Float`` too."""
-        self._check_literal(node)
-
-    def _check_literal(self, node: FloatValueNode | IntValueNode) -> None:
+    def enter_float_value(self, node: FloatValueNode | IntValueNode, *_: object) -> None:
+        """Check a literal with a decimal point or an exponent, or an integer."""
         kind = get_named_type(self.context.get_input_type())
         if kind is not None and kind.name == GraphQLFloat.name and isinf(float(node.value)):
             shown = node.value if len(node.value) <= 20 else f"{node.value[:20]}..."
             self.report_error(
                 GraphQLError(f"Float cannot represent {shown}: it is infinite.", node)
             )
+
+    enter_int_value = enter_float_value  # which is valid for ``Float`` too
 
 
 # The dicts of graphql-core's context by node. A look-up hashes the node with all nodes below it, up

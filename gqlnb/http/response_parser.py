@@ -42,8 +42,7 @@ from gqlnb.http.incremental import (
 from gqlnb.http.rate_limit_rules import compute_restore_wait, read_cost_extension
 from gqlnb.http.retry_rules import read_retry_after
 from gqlnb.redact import strip_traceback
-from gqlnb.result.checked_decoder import read_lazily
-from gqlnb.result.misfits import Misfit, iter_misfits
+from gqlnb.result.checked_decoder import Misfit, iter_misfits, read_lazily
 from gqlnb.result.response_parts import InvalidPartError
 from gqlnb.result.result import Result, attach_lazy_data, attach_schema_loader, keep_exact_bytes
 

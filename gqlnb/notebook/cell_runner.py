@@ -319,7 +319,7 @@ class CellRunner:
 
     def _follow_parts(self, document: Document, variables: Mapping[str, object]) -> Result:
         """Return the merged answer of ``@defer`` and ``@stream``, shown while it arrives."""
-        from gqlnb.notebook.part_cell import follow_parts
+        from gqlnb.notebook.subscription_cell import follow_parts
 
         client, operation = self._target.client, self._options.operation
         local = client._local_schema

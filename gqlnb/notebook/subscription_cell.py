@@ -1,20 +1,22 @@
-"""A cell with a subscription: follow the events until they end or the cell is interrupted."""
+"""Cells whose answers arrive in parts: subscriptions, ``@defer`` and ``@stream``."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.errors import GqlnbError, format_count
+from gqlnb.errors import AnswerError, GqlnbError, format_count
 from gqlnb.notebook.cell_errors import add_error_lines
 from gqlnb.notebook.display import Note, Text, show, to_json_text
 from gqlnb.notebook.output_options import export_result
 from gqlnb.notebook.widgets.live_frame import LiveFrame
-from gqlnb.notebook.widgets.live_output import is_in_kernel
+from gqlnb.notebook.widgets.live_output import EMPTY_BUNDLE, OutputUpdater, is_in_kernel
 from gqlnb.optional_imports import import_optional
 from gqlnb.result.event_frames import build_events_frames
+from gqlnb.result.renderer import render_bundle
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -26,9 +28,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from gqlnb.notebook.notebook_state import CellSettings
+    from gqlnb.notebook.widgets.live_output import MimeBundle
     from gqlnb.result.result import Result
 
-__all__ = ["follow_subscription"]
+__all__ = ["follow_parts", "follow_subscription"]
 
 LIVE_NAME = "_live"  # like the names that IPython gives to unnamed values
 TERMINAL_INTERVAL = 0.2  # seconds between updates of the status line
@@ -188,3 +191,58 @@ class LiveFrameExport:
         polars = import_optional("polars", "polars", "return Polars frames")
         frame: pl.DataFrame = polars.from_arrow(self.arrow())
         return frame
+
+
+class LivePart:
+    """The answer so far, as an output."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.result: Result | None = None
+
+    def build_bundle(self, hint: str) -> MimeBundle:
+        """Return the answer so far, with the number of its parts above it."""
+        if self.result is None:
+            return EMPTY_BUNDLE
+        note = Note([f"{format_count(self.count, 'part')} received. {hint}"])
+        shown, _ = render_bundle(self.result)
+        return {
+            "text/plain": f"{note!r}\n{shown['text/plain']}",
+            "text/html": f"{note._repr_html_()}{shown['text/html']}",
+        }
+
+
+def follow_parts(stream: Iterable[Result], *, quiet: bool) -> Result:
+    """Return the last result of an answer in parts.
+
+    In a notebook the results before it are shown meanwhile, in an output that is cleared at the
+    end.
+
+    Parameters
+    ----------
+    stream
+        A result for each part, with all parts so far.
+    quiet
+        Whether nothing is shown.
+
+    Raises
+    ------
+    AnswerError
+        If there was no part.
+    """
+    live, finished = LivePart(), Event()
+    updater = OutputUpdater(live.build_bundle, lambda: live.count, finished)
+    if not quiet and is_in_kernel():
+        updater.show(keep=False, hint="More parts follow; the interrupt button ends it.")
+    try:
+        for result in stream:
+            live.result, live.count = result, live.count + 1
+            updater.news.set()
+    finally:
+        finished.set()
+        updater.news.set()
+        updater.wait()
+    if live.result is None:
+        msg = "The answer ended before its first part."
+        raise AnswerError(msg)
+    return live.result

@@ -1,4 +1,4 @@
-"""Decoding an answer and checking it against its shape, in one pass over its bytes."""
+"""Checking an answer against its shape: while its bytes are decoded, or value by value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from gqlnb.result.decoder import (
     find_span,
     join_pieces,
 )
-from gqlnb.result.misfits import find_missing_fields
 from gqlnb.result.shape import build_response_shape, build_shape, get_conditions
 
 if TYPE_CHECKING:
@@ -37,7 +36,118 @@ if TYPE_CHECKING:
     # Takes a field of objects by its number and name; msgspec.UNSET where it is missing.
     TakeField = Callable[[Sequence[Any], int, str], list[object]]
 
-__all__ = ["CheckedDecoder", "DecoderSelector", "read_lazily"]
+
+__all__ = [
+    "CheckedDecoder",
+    "DecoderSelector",
+    "Misfit",
+    "iter_misfits",
+    "read_lazily",
+]
+
+JSON_TYPE_NAMES = {
+    type(None): "null",
+    dict: "an object",
+    list: "a list",
+    str: "text",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+}
+Path = tuple[str | int, ...]
+
+
+class Misfit(NamedTuple):
+    """One value of an answer that does not fit its shape.
+
+    Attributes
+    ----------
+    path
+        Response names and indices below ``data``.
+    wanted
+        The GraphQL type.
+    got
+        The kind of the value in words; never the value, which may be confidential.
+    absent
+        Whether the value is null or missing, which an error of the answer may explain.
+    """
+
+    path: Path
+    wanted: str
+    got: str
+    absent: bool
+
+
+def find_missing_fields(shape: Shape, keys: Iterable[str], kind: str | None = None) -> set[str]:
+    """Return the fields of fragments that an object with these keys lacks.
+
+    Parameters
+    ----------
+    shape
+        The shape of the object.
+    keys
+        Its response names.
+    kind
+        Its object type. If None (unknown), a fragment must be complete or absent: some of its
+        fields may belong to other fragments too.
+    """
+    present = set(keys)
+    missing: set[str] = set()
+    if kind is not None:
+        for kinds, names in shape.fragments.items():
+            if kind in kinds:
+                missing |= names - present
+        return missing
+    names = set().union(*shape.fragments.values())
+    complete = [fields for fields in shape.fragments.values() if fields <= present]
+    stray = (present & names).difference(*complete)
+    for fields in shape.fragments.values():
+        if fields & stray:
+            missing |= fields - present
+    return missing
+
+
+def iter_misfits(shape: Shape, value: Data, path: Path = (), level: int = 0) -> Iterator[Misfit]:
+    """Yield the misfits of a value and of everything below it, from the top down.
+
+    `level` is the number of list levels of the shape that the value is inside of.
+    """
+    kind = type(value)
+    is_list = level < shape.lists or (shape.may_be_lists and kind is list)
+    if value is None:
+        if not shape.is_nullable_at(level):
+            yield Misfit(path, shape.get_type_text(level), "null", absent=True)
+        return
+    if is_list:
+        fits = kind is list
+    elif shape.composite:
+        fits = kind is dict
+    else:
+        fits = shape.json_types is None or kind in shape.json_types
+    if not fits:
+        got = JSON_TYPE_NAMES.get(kind, kind.__name__)
+        yield Misfit(path, shape.get_type_text(level), got, absent=False)
+    elif is_list:
+        below = level if shape.may_be_lists else level + 1
+        for index, item in enumerate(value):
+            yield from iter_misfits(shape, item, (*path, index), below)
+    elif shape.composite:
+        yield from _iter_field_misfits(shape, value, path)
+
+
+def _iter_field_misfits(shape: Shape, value: dict[str, object], path: Path) -> Iterator[Misfit]:
+    fragment_fields: set[str] = set()
+    if shape.fragments:
+        named = shape.children.get("__typename")
+        kind = value.get("__typename") if named is not None and named.is_required else None
+        fragment_fields = find_missing_fields(shape, value, kind if isinstance(kind, str) else None)
+    for name, child in shape.children.items():
+        if name not in value and (child.is_required or name in fragment_fields):
+            yield Misfit((*path, name), child.type_text, "nothing", absent=True)
+    for name, child in shape.children.items():
+        if name in value:
+            yield from iter_misfits(child, value[name], (*path, name))
+
 
 # Bytes. Below, checking a first answer in Python takes less time than building a decoder.
 SMALL_BODY = 4096
@@ -80,7 +190,7 @@ class DecoderSelector:
 # The types that msgspec decodes into are built from the shape, so that fields, types and nulls are
 # checked in C while plain dicts and lists are built. Types cannot express which fields come
 # together; that is checked afterwards, for all objects of one place at once. An answer that does
-# not fit, or fits only because of its errors, is left to `gqlnb.result.misfits.iter_misfits`.
+# not fit, or fits only because of its errors, is left to `iter_misfits`.
 # Two checks of one rule: TypedDicts made from schema and document check in C while they decode.
 # An answer that does not pass is checked again in Python, which names the path and accepts nulls
 # that an error explains. A property test keeps both equal.

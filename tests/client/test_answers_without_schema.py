@@ -10,8 +10,7 @@ import gqlnb
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import load_json
 from gqlnb.http.messages import Response
-from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector
-from gqlnb.result.misfits import iter_misfits
+from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector, iter_misfits
 
 
 class Fixed:

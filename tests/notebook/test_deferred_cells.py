@@ -9,7 +9,7 @@ import pytest
 
 from gqlnb import Client, GqlnbError, Schema
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
-from gqlnb.notebook.part_cell import follow_parts
+from gqlnb.notebook.subscription_cell import follow_parts
 from tests.client.faults import Endpoint
 from tests.client.test_deferred import DEFERRED, FAULTS, FIRST, LAST, SDL, mixed
 from tests.client.test_incremental_answers import Speaker
@@ -52,7 +52,7 @@ def test_parts_are_shown_in_a_kernel_and_cleared_at_the_end(monkeypatch):
         def update(self, bundle, *, raw):
             shown.append(bundle["text/plain"])
 
-    monkeypatch.setattr("gqlnb.notebook.part_cell.is_in_kernel", lambda: True)
+    monkeypatch.setattr("gqlnb.notebook.subscription_cell.is_in_kernel", lambda: True)
     monkeypatch.setattr("IPython.display.display", lambda *_, **__: Handle())
     turn = Event()
 

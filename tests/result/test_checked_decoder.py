@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import load_json
-from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector
-from gqlnb.result.misfits import iter_misfits
+from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector, iter_misfits
 
 SCHEMA = build_schema("""
 directive @defer on FRAGMENT_SPREAD | INLINE_FRAGMENT

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from gqlnb.client.paging.offset_cursors import detect_offset_format
-from gqlnb.github.harvester.query_range import Scope
-from gqlnb.github.harvester.range_splits import merge_ranges
+from gqlnb.github.harvester.query_range import Scope, merge_ranges
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ import msgspec
 
 from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.errors import AnswerError
-from gqlnb.github.harvester.query_range import Scope
-from gqlnb.github.harvester.range_splits import (
+from gqlnb.github.harvester.query_range import (
     TARGET_SLICE_SIZE,
+    Scope,
     count_slices,
     join_ranges,
     merge_ranges,

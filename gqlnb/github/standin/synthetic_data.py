@@ -10,7 +10,7 @@ import numpy as np
 
 from gqlnb.github.option_checks import check_whole_number, raise_option_error
 from gqlnb.github.repositories import GITHUB_LAUNCH, Language, parse_timestamp
-from gqlnb.github.standin.owners import Owners, index_by_owner
+from gqlnb.github.standin.repository_columns import Owners, index_by_owner
 from gqlnb.github.standin.repository_search import Population
 
 if TYPE_CHECKING:

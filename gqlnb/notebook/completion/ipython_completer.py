@@ -228,8 +228,8 @@ class TabCompleter:
 
     def complete_at(self, place: CursorPosition) -> Completion:
         """Return the completions at a position."""
+        from gqlnb.notebook.completion.completion_context import complete_line
         from gqlnb.notebook.completion.completion_list import complete_at_cursor
-        from gqlnb.notebook.completion.magic_line import complete_line
 
         if place.inside:
             schema, saved = self._provider.find_schema(place.line), self._provider.get_fragments()
@@ -239,8 +239,8 @@ class TabCompleter:
 
     def find_documentation(self, place: CursorPosition) -> Proposal | None:
         """Return the name at a position, None if it is unknown."""
+        from gqlnb.notebook.completion.completion_context import find_option
         from gqlnb.notebook.completion.completion_list import find_at_cursor
-        from gqlnb.notebook.completion.magic_line import find_option
 
         if place.inside:
             schema, saved = self._provider.find_schema(place.line), self._provider.get_fragments()

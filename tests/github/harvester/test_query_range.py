@@ -1,10 +1,21 @@
-"""A query is parsed to a scope, and formatted as a search expression."""
+"""A query is parsed to a scope, formatted as a search expression, and split without gaps."""
+
+from itertools import pairwise
+from random import Random
 
 import msgspec
 import pytest
 
 from gqlnb.errors import QueryError
-from gqlnb.github.harvester.query_range import Scope
+from gqlnb.github.harvester.query_range import (
+    Scope,
+    count_slices,
+    join_ranges,
+    merge_ranges,
+    split_by_stars,
+    split_by_time,
+)
+from gqlnb.github.harvester.search_windows import RepositoryRow, list_exclusions
 from gqlnb.github.search_syntax import FlagTest, parse_expression
 
 
@@ -71,3 +82,87 @@ def test_a_scope_survives_json():
     """JSON and back gives the same scope."""
     scope = Scope.parse("language:go stars:3..9 created:>2020")
     assert msgspec.json.decode(msgspec.json.encode(scope), type=Scope) == scope
+
+
+def covers(scope, parts):
+    """Assert that slices follow each other from the start of the scope to its end."""
+    assert (parts[0].begin, parts[-1].end) == (scope.begin, scope.end)
+    for before, behind in pairwise(parts):
+        assert behind.begin == before.end + 1
+    assert all(None in (each.begin, each.end) or each.begin <= each.end for each in parts)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_slices_of_time_cover_all(seed):
+    """For any sample and scope; each slice is shorter than the scope."""
+    chance = Random(seed)
+    begin = chance.choice([None, 1_300_000_000])
+    end = chance.choice([None, 1_300_000_000 + chance.choice([1, 2, 60, 10**8])])
+    scope = Scope("", 0, 5, begin, end)
+    sample = [1_300_000_000 + chance.randrange(chance.choice([1, 3, 10**8])) for _ in range(300)]
+    parts = split_by_time(scope, sample[: chance.choice([0, 5, 300])], chance.randint(1, 40))
+    covers(scope, parts)
+    assert len(parts) > 1
+
+
+def test_a_second_is_not_divided():
+    """A second is the shortest slice."""
+    scope = Scope("", 0, 5, 1_300_000_000, 1_300_000_000)
+    assert split_by_time(scope, [1_300_000_000] * 50, 4) == [scope]
+
+
+def test_slices_are_about_equal():
+    """They are quantiles of the sample, as many as its size allows."""
+    sample = [1_300_000_000 + place**2 for place in range(1000)]
+    parts = split_by_time(Scope(), sample, 5)
+    counts = [sum(part.is_in_time_range(each) for each in sample) for part in parts]
+    assert counts == pytest.approx([200] * 5, abs=2)
+    assert len(split_by_time(Scope(), sample[:100], 50)) == 10
+
+
+def test_a_second_with_many_repositories_gets_its_own_slice():
+    """It does not enlarge its neighbours."""
+    sample = [1_300_000_000] * 60 + [1_300_000_000 + place for place in range(1, 41)]
+    parts = split_by_time(Scope(), sample, 2)
+    assert [part.begin == part.end == 1_300_000_000 for part in parts] == [False, True, False]
+
+
+def test_a_range_of_stars_is_halved():
+    """Down to one star count, also with an open end."""
+    assert split_by_stars(Scope("", 4, 9), [5]) == [Scope("", 7, 9), Scope("", 4, 6)]
+    assert split_by_stars(Scope("", 4), [11, 4]) == [Scope("", 8), Scope("", 4, 7)]
+    assert split_by_stars(Scope("", 4, 4), [4]) == [Scope("", 4, 4)]
+
+
+def test_ranges_with_many_equal_stars_are_split():
+    """Few equal ones are cheaper to fetch twice than another slice."""
+    assert count_slices(2_000_000, 2) == 2
+    assert count_slices(40_000, 2) == count_slices(1_000, 10_000) == 1
+    assert count_slices(3_000, 2_000) == 4
+
+
+def test_few_repeated_repositories_are_excluded_by_name():
+    """Only those where the search ended, if they are few and have valid names."""
+    rows = [RepositoryRow("a", 9, None, "one", "ann"), RepositoryRow("b", 8, None, "two", "bob")]
+    assert list_exclusions(rows, 8) == ("bob/two",)
+    assert list_exclusions(rows[:1] * 4, 9) == ()
+    assert (
+        list_exclusions([RepositoryRow("c", 8)], 8)
+        == list_exclusions([RepositoryRow("d", 8, None, "x y", "ann")], 8)
+        == ()
+    )
+
+
+def test_overlapping_ranges_are_merged():
+    """Within a time slice, most stars first."""
+    ranges = [Scope("", 3, 5), Scope("", 9, None), Scope("", 5, 7), Scope("", 3, 9, 7, 8)]
+    assert merge_ranges(ranges) == [Scope("", 3, 9, 7, 8), Scope("", 9, None), Scope("", 3, 7)]
+
+
+def test_joined_ranges_do_not_overlap_in_time():
+    """A range above several slices is cut as they are; equal neighbours become one."""
+    ranges = [Scope("", 9, None), Scope("", 3, 9, None, 5), Scope("", 3, 8, 6), Scope("", 5, 7, 6)]
+    assert join_ranges(ranges) == [Scope("", 3)]
+    ranges = [Scope("", 9, None), Scope("", 3, 9, None, 5)]
+    assert join_ranges(ranges) == [Scope("", 3, None, None, 5), Scope("", 9, None, 6)]
+    assert join_ranges([Scope("", 1, 2, 3, 4)]) == [Scope("", 1, 2, 3, 4)]

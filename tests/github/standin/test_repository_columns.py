@@ -6,7 +6,7 @@ import pytest
 from gqlnb.github.repositories import Language, Owner, Repository, load_snapshot
 from gqlnb.github.search_syntax import parse_expression
 from gqlnb.github.standin.github_schema import load_snapshot_population
-from gqlnb.github.standin.owners import Owners
+from gqlnb.github.standin.repository_columns import Owners
 from gqlnb.github.standin.repository_search import (
     Population,
     make_sort_key,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gqlnb import OptionError, github
-from gqlnb.github.standin.owners import make_login_key
+from gqlnb.github.standin.repository_columns import make_login_key
 from gqlnb.github.standin.synthetic_data import _ADJECTIVES, _NOUNS, STAR_ANCHORS, population
 
 

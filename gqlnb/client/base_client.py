@@ -23,6 +23,7 @@ from gqlnb.client.endpoint import (
     is_connection_name,
     open_endpoint,
 )
+from gqlnb.client.exchange import Exchange, ExchangeLog
 from gqlnb.client.gql_interop import GqlClientTransport
 from gqlnb.client.paging.pager import Pager
 from gqlnb.client.pickling import make_recipe, reduce_client
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
+    from gqlnb.client.call_options import CallOptions
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ShowProgress
@@ -422,6 +424,87 @@ class BaseClient:
         for warning in list_warnings(harvested):
             warnings.warn(warning, stacklevel=2)
         return harvested
+
+    def request(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Exchange:
+        """Send one request as it is, and return what travelled, without secrets: for debugging.
+
+        It is sent once, without remembered answers, and the response is not interpreted: a refusal
+        or an HTML page is returned as any answer. Print the exchange to see headers and bodies.
+        Tokens and secret headers are masked; variables and data are shown.
+
+        Parameters
+        ----------
+        text, variables, operation, **options
+            As for :meth:`execute`.
+
+        Returns
+        -------
+        Exchange
+            ``request_headers``, ``request_body``, ``status``, ``headers``, ``body``, ``seconds``,
+            and ``history`` for redirects and persisted queries.
+
+        Raises
+        ------
+        QueryError
+            If text or variables are wrong.
+        TargetError
+            If the client sends nothing over HTTP.
+        TransportError, AuthError
+            If there is no response.
+        ReplayError
+            Within a recording.
+
+        Examples
+        --------
+        >>> import gqlnb
+        >>> with gqlnb.serve(gqlnb.reference_schema(), port=0) as server:
+        ...     exchange = gqlnb.connect(server.url).request("{ hello }")
+        >>> exchange.request_body, exchange.status, exchange.body
+        ('{"query":"{ hello }"}', 200, '{"data":{"hello":"Hello world!"}}')
+        """
+        parts = self._select_call_parts("request", options)
+        prepared = parts.preparer.prepare(text, variables, operation)
+        log = ExchangeLog(parts.endpoint)
+        parts.sender.limiter.check_wait()
+        return log.finish(log.transport.try_send(prepared.request))
+
+    async def arequest(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Exchange:
+        """Asynchronous version of :meth:`request`.
+
+        Parameters
+        ----------
+        text, variables, operation, **options
+            As for :meth:`request`.
+
+        Returns
+        -------
+        Exchange
+            As of :meth:`request`.
+
+        Raises
+        ------
+        QueryError, TargetError, TransportError, AuthError, ReplayError
+            As for :meth:`request`.
+        """
+        parts = self._select_call_parts("arequest", options)
+        prepared = await parts.preparer.aprepare(text, variables, operation)
+        log = ExchangeLog(parts.endpoint)
+        parts.sender.limiter.check_wait()
+        return log.finish(await log.transport.atry_send(prepared.request))
 
     def _select_parts(self, options: Mapping[str, Any]) -> tuple[ClientParts, dict[str, Any]]:
         """Select the parts of the client for one call.

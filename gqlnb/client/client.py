@@ -40,7 +40,7 @@ __all__ = ["Client", "connect"]
 # Names that readers of other libraries try first.
 _HINTS = split_hints(
     {
-        "query run request send get post fetch call mutate mutation": "execute(text, variables)",
+        "query run send get post fetch call mutate mutation": "execute(text, variables)",
         "execute_async execute_sync aquery query_async": "execute(), or aexecute() to await it",
         "df dataframe DataFrame to_dataframe to_df read_frame": "frame(text), or execute(text).df",
         "query_all fetch_all get_all all paginate iterate": "execute_all(text), or pages(text)",

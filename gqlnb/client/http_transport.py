@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from gqlnb.client.credentials import Credentials
 
     Body = bytes | MultipartBody  # the latter is read while it is sent
+    # Called after each exchange, with the address, the headers and the body that were sent.
+    Observer = Callable[[str, Mapping[str, str], Body, Response], None]
 
 __all__ = [
     "CHUNK_BYTES",
@@ -194,6 +196,7 @@ class HttpTransport:
         self.origin = format_origin(url, uds)
         self.is_local = uds is not None or is_loopback(url)
         self._hashes = QueryHashes() if hashes else None
+        self.observe: Observer | None = None
         self.credentials = secrets
         self.timeout = timeout
         self.cap = cap
@@ -211,28 +214,39 @@ class HttpTransport:
         TransportError
             If no response came; the message has the reason and advice.
         """
-        # No exception leaves the frames below: a traceback may show their locals, and those hold
-        # the headers and the address with all its parts.
-        call = Call(request.deadline or monotonic() + self.timeout, self.cap)
-        outcome = self._try_send(request, call)
+        outcome = self.try_send(request)
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
     async def asend(self, request: Request | RequestArray) -> Response:
         """Send a request in a thread and await the response; cancelling ends the call."""
-        call = Call(request.deadline or monotonic() + self.timeout, self.cap)
+        outcome = await self.atry_send(request)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    # No exception leaves the frames below: a traceback may show their locals, and those hold the
+    # headers and the address with all its parts.
+    def try_send(self, request: Request | RequestArray) -> Response | BaseException:
+        """Return the response of :meth:`send`, or the exception to raise."""
+        return self._try_send(request, self._begin_call(request))
+
+    async def atry_send(self, request: Request | RequestArray) -> Response | BaseException:
+        """Asynchronous version of :meth:`try_send`."""
+        call = self._begin_call(request)
         loop = asyncio.get_running_loop()
         try:
-            outcome = await loop.run_in_executor(
+            return await loop.run_in_executor(
                 self._connections.get_executor(), self._try_send, request, call
             )
         except asyncio.CancelledError:
             call.cancel()
             raise
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return outcome
+
+    def _begin_call(self, request: Request | RequestArray) -> Call:
+        """Return the call of a request that is about to be sent."""
+        return Call(request.deadline or monotonic() + self.timeout, self.cap)
 
     def close(self) -> None:
         """Close the connections that are kept alive; sending afterwards opens new ones."""
@@ -306,7 +320,10 @@ class HttpTransport:
         for is_last in (False, True):
             try:
                 with call:
-                    return self.read_answer(self.open_answer(url, body, call, headers))
+                    response = self.read_answer(self.open_answer(url, body, call, headers))
+                if self.observe is not None:
+                    self.observe(url, self.build_headers(headers), body, response)
+                return response  # noqa: TRY300 - an observer that fails is reported too
             except Exception as error:
                 # A closed pool: another thread closed the client, and nothing was sent.
                 if is_last or not (
@@ -327,7 +344,7 @@ class HttpTransport:
             "POST",
             build_request_target(url, whole=route.uses_absolute_target),
             body=body,
-            headers={**build_fixed_headers(), **headers, **self.credentials.build_headers()},
+            headers=self.build_headers(headers),
             retries=NO_RETRIES,
             redirect=False,
             assert_same_host=False,
@@ -339,6 +356,10 @@ class HttpTransport:
             preload_content=False,
             decode_content=False,
         )
+
+    def build_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Return the headers of a request, with their secrets, but for those of its framing."""
+        return {**build_fixed_headers(), **headers, **self.credentials.build_headers()}
 
     def read_answer(self, answer: BaseHTTPResponse) -> Response:
         """Read the body of a response."""

@@ -166,19 +166,14 @@ def read_model(value: ForeignValue, known: Container[str]) -> dict[str, Any] | N
         found = {name: getattr(value, field) for name, field in pairs}
         found = {key: it for key, it in found.items() if type(it).__name__ != "UnsetType"}
     elif hasattr(value, "dict") and isinstance(
-        models := get_pydantic_fields(kind), Mapping
-    ):  # of pydantic
+        models := getattr(kind, "model_fields", None) or getattr(kind, "__fields__", None), Mapping
+    ):  # of pydantic, version 2 or 1
         found = {
             choose_field_name(name, it, known): getattr(value, name) for name, it in models.items()
         }
     elif callable(getattr(value, "keys", None)) and hasattr(value, "__getitem__"):  # of SQLite
         found = {str(key): value[key] for key in value.keys()}  # noqa: SIM118 - no mapping
     return dict(found) if isinstance(found, Mapping) else None
-
-
-def get_pydantic_fields(kind: type) -> object:
-    """Return the fields of a pydantic model, of version 2 or 1."""
-    return getattr(kind, "model_fields", None) or getattr(kind, "__fields__", None)
 
 
 def choose_field_name(name: str, field: object, known: Container[str]) -> str:

@@ -304,13 +304,11 @@ class Interaction:
         turn = self._turn
         with self._lock:
             if turn == self._turn:  # else a later change follows
-                self._handle.update(self._run_query())
-
-    def _run_query(self) -> object:
-        try:
-            return self._run(dict(self._values))
-        except GqlnbError as error:
-            return Note(f"{type(error).__name__}: {error}".splitlines(), wrong=True)
+                try:
+                    shown = self._run(dict(self._values))
+                except GqlnbError as error:
+                    shown = Note(f"{type(error).__name__}: {error}".splitlines(), wrong=True)
+                self._handle.update(shown)
 
 
 def check_interact_variables(document: Document, controlled: Sequence[str]) -> None:

@@ -213,12 +213,17 @@ def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, 
     variables
         The checked JSON values of its variables.
     """
+    from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
+
     if client._local_schema is None:  # over HTTP large integers are sent as text
         variables = write_large_integers(document, dict(variables))
     measures = {name: measure_definition(node) for name, node in document.fragments.items()}
     # Fragments are measured once and expanded by counting: spreads can grow exponentially.
     size = compute_expanded_size(measure_definition(document.operation), expand_fragments(measures))
     cost = compute_cost(document, variables)
+    query = document.schema.query_type if document.schema is not None else None
+    # Whether the endpoint counts the cost of operations like GitHub.
+    is_counted = client.source == GITHUB_ENDPOINT or (query is not None and METER in query.fields)
     return DryRun(
         document.text,
         variables,
@@ -229,16 +234,8 @@ def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, 
         size.depth,
         size.fields,
         cost.nodes,
-        cost.points if has_rate_limit(client, document) else None,
+        cost.points if is_counted else None,
     )
-
-
-def has_rate_limit(client: Client, document: Document) -> bool:
-    """Return whether an endpoint counts the cost of operations like GitHub."""
-    from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
-
-    query = document.schema.query_type if document.schema is not None else None
-    return client.source == GITHUB_ENDPOINT or (query is not None and METER in query.fields)
 
 
 def format_stats(result: Result, seconds: float) -> str:

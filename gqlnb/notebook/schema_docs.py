@@ -284,7 +284,8 @@ class SchemaDocs:
             if self._overview is None:
                 self._overview = self._build_overview()
             return self._overview
-        owner, field, argument = split_place(place)
+        front, _, argument = place.removesuffix(")").partition("(")
+        owner, _, field = front.partition(".")
         if owner.startswith("@"):
             return self._build_directive(owner, argument)
         if not field and owner not in self.schema.type_map:
@@ -515,13 +516,6 @@ def find_uses(schema: GraphQLSchema, name: str) -> list[str]:
             else:
                 uses.append(f"{place}: {field.type}")
     return uses
-
-
-def split_place(place: str) -> tuple[str, str, str]:
-    """Split a place into owner, field and argument; missing parts are empty."""
-    front, _, argument = place.removesuffix(")").partition("(")
-    owner, _, field = front.partition(".")
-    return owner, field, argument
 
 
 def list_types(kinds: Sequence[GraphQLNamedType]) -> list[Member]:

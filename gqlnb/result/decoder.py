@@ -369,7 +369,12 @@ class QuickCheckError(Exception):
 
 def build_dict_type(shape: Shape) -> MsgspecType:
     """Return the type of dicts that fit a shape; other fields are left out."""
-    return _build_checked_type(shape, _build_typed_dict)
+
+    def build_object(fields: list[ObjectField]) -> MsgspecType:
+        members = {n: Required[t] if needed else NotRequired[t] for n, t, needed in fields}
+        return _make_typed_dict("Object", members)
+
+    return _build_checked_type(shape, build_object)
 
 
 def build_struct_type(shape: Shape) -> MsgspecType:
@@ -377,7 +382,17 @@ def build_struct_type(shape: Shape) -> MsgspecType:
 
     Fields of fragments that are missing are ``msgspec.UNSET``.
     """
-    return _build_checked_type(shape, _build_numbered_struct)
+
+    def build_object(fields: list[ObjectField]) -> MsgspecType:
+        # Numbered names serve response names that are not Python names; see RowDecoders.
+        members = [
+            (f"g{number}", kind) if needed else (f"g{number}", kind, _UNSET)
+            for number, (_, kind, needed) in enumerate(fields)
+        ]
+        names = {f"g{number}": name for number, (name, _, _) in enumerate(fields)}
+        return msgspec.defstruct("Object", members, rename=names, gc=False, kw_only=True)
+
+    return _build_checked_type(shape, build_object)
 
 
 def _build_checked_type(
@@ -406,22 +421,6 @@ def _list_of(item: MsgspecType) -> MsgspecType:
 
 
 _make_typed_dict: Any = TypedDict  # called as a function: the names are data
-
-
-def _build_typed_dict(fields: list[ObjectField]) -> MsgspecType:
-    return _make_typed_dict(
-        "Object", {n: Required[t] if needed else NotRequired[t] for n, t, needed in fields}
-    )
-
-
-def _build_numbered_struct(fields: list[ObjectField]) -> MsgspecType:
-    # Numbered names serve response names that are not Python names; see RowDecoders.
-    members = [
-        (f"g{number}", kind) if needed else (f"g{number}", kind, _UNSET)
-        for number, (_, kind, needed) in enumerate(fields)
-    ]
-    names = {f"g{number}": name for number, (name, _, _) in enumerate(fields)}
-    return msgspec.defstruct("Object", members, rename=names, gc=False, kw_only=True)
 
 
 def _build_outline_type(shape: Shape, *, exact: bool = False) -> MsgspecType:

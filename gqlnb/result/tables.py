@@ -201,7 +201,9 @@ def get_read_plan(
     plan: ReadPlan | None = shape.cache.get(key)
     if plan is None:
         builder = _PlanBuilder(wanted, cells)
-        root = builder.build_root(shape)
+        # The only row of the root is the data; it has columns where there are no lists.
+        root = ResultTable("" if _has_lists(shape) else DATA_TABLE, None)
+        root.row = builder.build_object(shape, (), root, nullable=False)
         tables = list(root.walk())
         full = {table.name: table for table in tables if builder.is_full(table)}
         plan = shape.cache.setdefault(key, ReadPlan(shape, root, tables, full))
@@ -216,12 +218,6 @@ class _PlanBuilder:
         self.cells = cells
         self.used_names: set[str] = set()
         self.column_names: defaultdict[ResultTable, set[str]] = defaultdict(set)
-
-    def build_root(self, shape: Shape) -> ResultTable:
-        """Return the root table, with the data as its only row; it has columns without lists."""
-        root = ResultTable("" if _has_lists(shape) else DATA_TABLE, None)
-        root.row = self.build_object(shape, (), root, nullable=False)
-        return root
 
     def is_full(self, table: ResultTable) -> bool:
         """Return whether all columns of a table are read."""

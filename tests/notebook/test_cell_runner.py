@@ -576,10 +576,10 @@ def test_a_variable_hidden_by_a_connection_is_reported_once(shell):
     assert beside(shell, cell) == []
 
 
-@pytest.mark.parametrize("value", [gqlnb.connect("demo"), "a text"], ids=["itself", "text"])
-def test_a_variable_that_hides_nothing_is_not_reported(shell, value):
+@pytest.mark.parametrize("make", [lambda: gqlnb.connect("demo"), str], ids=["itself", "text"])
+def test_a_variable_that_hides_nothing_is_not_reported(shell, make):
     """The connection itself, and values that are not targets."""
-    shell.user_ns["demo"] = value
+    shell.user_ns["demo"] = make()
     assert beside(shell, "%%graphql demo\n{ viewer { login } }") == []
 
 

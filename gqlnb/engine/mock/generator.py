@@ -290,7 +290,8 @@ class MockGenerator:
             return None if inner is None else make_row
         if is_leaf_type(type_):
             owner = kind or self.get_type(self.schema.query_type)  # type: ignore[arg-type]
-            make = self._guess_values(owner, strip_plural(name), type_).make
+            is_plural = name.endswith("s") and not name.endswith("ss")
+            make = self._guess_values(owner, name[:-1] if is_plural else name, type_).make
             return lambda base, place: make(mix_bits(base + place * GOLDEN_STEP))
         kinds = self.list_possible_types(type_)
         if len(kinds) <= 1:
@@ -312,8 +313,3 @@ def select_choosing_arguments(args: dict[str, object]) -> dict[str, object]:
         and value is not None
         and name.lower().replace("_", "") not in ORDERING_ARGUMENTS
     }
-
-
-def strip_plural(name: str) -> str:
-    """Return the name of a list without a plural s."""
-    return name[:-1] if name.endswith("s") and not name.endswith("ss") else name

@@ -225,10 +225,6 @@ def build_place_maker(index: int) -> ValueMaker:
     return lambda value: pick_from(PLACES, value)[index]
 
 
-def make_base64(value: int) -> str:
-    return b64encode(value.to_bytes(8, "big") + b"data").decode()
-
-
 # -- tables
 
 # By names in lower case without underscores. Other names have the format of their kind.
@@ -261,7 +257,7 @@ FORMATS: tuple[tuple[str, ValueMaker], ...] = (
     ("objectid", build_hex_maker(24)),
     ("gitsshremote", lambda v: f"git@example.org:{pick_from(NOUNS, v)}/{make_label(v)}.git"),
     ("gitrefname", lambda value: f"refs/heads/{make_label(value)}"),
-    ("base64string", make_base64),
+    ("base64string", lambda value: b64encode(value.to_bytes(8, "big") + b"data").decode()),
     ("ip ipv4 awsipaddress inet", lambda value: f"192.0.2.{value % 256}"),
     ("ipv6", lambda value: f"2001:db8::{pick_integer(value, 1, 65535):x}"),
     ("mac", lambda value: f"02:{value >> 8 & 255:02x}:{value & 255:02x}:00:00:01"),

@@ -8,6 +8,7 @@ by the mock engine. The outcomes of the fields in an answer are in its ``extensi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from graphql import (
@@ -75,7 +76,9 @@ def bind_fields(schema: GraphQLSchema, facts: Facts, *, fill: bool, seed: int) -
         if is_object_type(kind) and kind.name not in introspection_types:
             if kind in (schema.mutation_type, schema.subscription_type):
                 continue
-            known = _find_facts(facts, kind.name)
+            # With the facts that the pages of connections have.
+            parts = next((it for end, it in _PAGE_PARTS.items() if kind.name.endswith(end)), {})
+            known = {**parts, **facts.get(kind.name, {})}
             binder = _FieldBinder(generator, kind, fill=fill)
             for name, field in kind.fields.items():
                 outcome = getattr(known.get(name), "outcome", None)
@@ -99,12 +102,6 @@ _PAGE_PARTS: Facts = {
     "Edge": {"cursor": None, "node": None},
     "PageInfo": dict.fromkeys(("endCursor", "hasNextPage", "hasPreviousPage", "startCursor")),
 }
-
-
-def _find_facts(facts: Facts, kind: str) -> Mapping[str, Resolver | None]:
-    """Return the facts of a type, with those that the pages of connections have."""
-    parts = next((parts for end, parts in _PAGE_PARTS.items() if kind.endswith(end)), {})
-    return {**parts, **facts.get(kind, {})}
 
 
 class _FieldBinder:
@@ -137,7 +134,7 @@ class _FieldBinder:
             if fact is None and not self._fill:
                 field.resolve = None  # the default reads an attribute or a key, fast
                 return
-            fact = self._build_fact(name, fact or _make_reader(name), substitute)
+            fact = self._build_fact(name, fact or partial(read_value, name), substitute)
         resolve = fact or substitute
         # Seeing the selection costs seven calls, which a list of a hundred connections would feel.
         is_checked = getattr(fact, "checks_boundary", False) and not self._fill
@@ -195,8 +192,6 @@ def _is_connection(field: GraphQLField) -> bool:
     return str(get_nullable_type(field.type)).endswith("Connection")
 
 
-def _make_reader(name: str) -> Resolver:
-    def read_value(root: Any, _args: dict[str, Any], _context: object) -> Any:
-        return root.get(name) if isinstance(root, Mapping) else getattr(root, name, None)
-
-    return read_value
+def read_value(name: str, root: Any, _args: dict[str, Any], _context: object) -> Any:
+    """Return a key of a mapping, or an attribute."""
+    return root.get(name) if isinstance(root, Mapping) else getattr(root, name, None)

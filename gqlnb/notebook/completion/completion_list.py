@@ -264,5 +264,7 @@ def parse_until(
     ahead = [token for token in found if token.start > start]
     parser = CursorParser(schema, document, ahead)
     parser.enter(DocumentState(parser))
-    parser.read_tokens(token for token in found if token.end <= start)
+    for token in found:
+        if token.end <= start and token.kind != "comment":
+            parser.stack[-1].read_token(token.kind, token.text)
     return parser

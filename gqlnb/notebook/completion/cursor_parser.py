@@ -7,7 +7,7 @@ accepts any text, and a stack of states, one for each open bracket.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -138,12 +138,6 @@ class CursorParser:
         self.fragment = ""  # the name of the fragment around the cursor
         self.stack: list[ParserState] = []  # the open levels, the document first
 
-    def read_tokens(self, found: Iterable[SourceToken]) -> None:
-        """Read the tokens before the cursor."""
-        for token in found:
-            if token.kind != "comment":
-                self.stack[-1].read_token(token.kind, token.text)
-
     def propose(self) -> Iterator[Proposal]:
         """Yield the names that may follow the tokens."""
         return self.stack[-1].propose()
@@ -270,7 +264,10 @@ class ValueState(ParserState):
     def read_value_start(self, text: str, expected: Expected) -> bool:
         """Read the start of a list or object; return False for another token."""
         if text == "[":
-            self.parser.enter(ListState(self.parser, _get_item_type(expected)))
+            inner = _get_nullable(expected)
+            # A value of another type is coerced to a list of one item.
+            item = inner.of_type if is_list_type(inner) else inner
+            self.parser.enter(ListState(self.parser, item))
         elif text == "{":
             types, owner, one = _get_input_fields(expected)
             self.parser.enter(InputObjectState(self.parser, types, owner, one=one))
@@ -421,12 +418,6 @@ def _get_nullable(expected: Expected) -> Expected:
     return expected.of_type if isinstance(expected, GraphQLNonNull) else expected
 
 
-def _get_item_type(expected: Expected) -> Expected:
-    """Return the item type of a list; of another type itself, which GraphQL coerces to a list."""
-    inner = _get_nullable(expected)
-    return inner.of_type if is_list_type(inner) else inner
-
-
 def _get_input_fields(expected: Expected) -> tuple[Members, str, bool]:
     """Return fields and name of an input object, and whether it is a oneOf."""
     named = get_named_type(expected) if expected is not None else None
@@ -468,15 +459,13 @@ class DirectiveState(ParserState):
         elif self.after == "@" and kind == "name":
             self.after = f"@{text}"
         elif self.after.startswith("@") and text == "(":
-            self.parser.enter(ArgumentsState(self.parser, *self._find_arguments()))
+            schema = self.parser.schema
+            found = schema.get_directive(self.after[1:]) if schema is not None else None
+            arguments = found.args if found else {}
+            self.parser.enter(ArgumentsState(self.parser, arguments, self.after))
         else:
             return False
         return True
-
-    def _find_arguments(self) -> tuple[Members, str]:
-        schema, name = self.parser.schema, self.after[1:]
-        found = schema.get_directive(name) if schema is not None else None
-        return (found.args if found else {}), self.after
 
 
 class DocumentState(DirectiveState):
@@ -537,11 +526,10 @@ class DocumentState(DirectiveState):
         elif self.word == "fragment" and self.after == "name":
             yield Proposal("on", "keyword")
         elif not self.word:
-            yield from (Proposal(word, "keyword") for word in KEYWORDS if self._has_root(word))
-
-    def _has_root(self, word: str) -> bool:
-        schema = self.parser.schema
-        return schema is None or getattr(schema, f"{word}_type", self) is not None
+            schema = self.parser.schema
+            for word in KEYWORDS:
+                if schema is None or getattr(schema, f"{word}_type", self) is not None:
+                    yield Proposal(word, "keyword")
 
 
 class SelectionSetState(DirectiveState):
@@ -567,17 +555,15 @@ class SelectionSetState(DirectiveState):
         elif self.read_directive_token(kind, text):
             return
         elif text == "(":
-            self._enter_arguments()
+            owner = f"{self.parent}.{self.name}" if self.parent else self.name
+            arguments = self.field.args if self.field else {}
+            self.parser.enter(ArgumentsState(self.parser, arguments, owner))
         elif text == "...":
             self.after, self.inner, self.location = text, self.parent, INLINE
         elif text == ":":
             self.after = ":"
         elif kind == "name":
             self._read_name(text)
-
-    def _enter_arguments(self) -> None:
-        owner = f"{self.parent}.{self.name}" if self.parent else self.name
-        self.parser.enter(ArgumentsState(self.parser, self.field.args if self.field else {}, owner))
 
     def _read_name(self, text: str) -> None:
         if self.after == "...":

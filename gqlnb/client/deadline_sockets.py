@@ -15,7 +15,7 @@ import socket
 import ssl
 import threading
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -366,6 +366,30 @@ class SecureDeadlinePool(HTTPSConnectionPool):
 POOLS = {"http": DeadlinePool, "https": SecureDeadlinePool}
 
 
+@cache
+def build_socks_pools() -> dict[str, type]:
+    """Return the pools for connections through a SOCKS proxy; its library is optional."""
+    from urllib3.contrib import socks
+
+    class SocksConnection(DeadlineMixin, socks.SOCKSConnection):
+        """A connection without TLS through a SOCKS proxy."""
+
+    class SecureSocksConnection(DeadlineMixin, socks.SOCKSHTTPSConnection):
+        """A connection over TLS through a SOCKS proxy."""
+
+    class SocksPool(socks.SOCKSHTTPConnectionPool):
+        """Connections without TLS to one origin through a SOCKS proxy."""
+
+        ConnectionCls = SocksConnection
+
+    class SecureSocksPool(socks.SOCKSHTTPSConnectionPool):
+        """Connections over TLS to one origin through a SOCKS proxy."""
+
+        ConnectionCls = SecureSocksConnection
+
+    return {"http": SocksPool, "https": SecureSocksPool}
+
+
 class DeadlineAdapter(HTTPAdapter):
     """An adapter of requests that uses these connections, through a proxy too.
 
@@ -398,6 +422,6 @@ class DeadlineAdapter(HTTPAdapter):
     def proxy_manager_for(self, proxy: str, **options: Any) -> ProxyManager:  # noqa: ANN401 - requests'
         """Return the pools for connections through a proxy."""
         manager: ProxyManager = super().proxy_manager_for(proxy, **options, **self._tls_options)
-        if not proxy.lower().startswith("socks"):
-            manager.pool_classes_by_scheme = POOLS
+        is_socks = proxy.lower().startswith("socks")
+        manager.pool_classes_by_scheme = build_socks_pools() if is_socks else POOLS
         return manager

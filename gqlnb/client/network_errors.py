@@ -166,10 +166,9 @@ def _explain_proxy(error: BaseException, host: str) -> str:
 def _explain_socks(error: BaseException, host: str) -> str:
     """Return the reason why a SOCKS proxy did not reach the endpoint."""
     if isinstance(error, (ImportError, requests.exceptions.InvalidSchema)):
-        package = "python-socks[asyncio]" if "python-socks" in str(error) else "requests[socks]"
         return (
             "the environment names a SOCKS proxy, and the library for that is not installed. "
-            f"Install it with: pip install '{package}'"
+            "Install it with: pip install 'gqlnb[socks]'"
         )
     detail = sanitize_text(getattr(error, "msg", None) or error, 120).rstrip(".")
     advice = PROXY_ADVICE.format(host=host)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import Client, Token, TransportError
-from tests.client.faults import Endpoint, answer, json_answer
+from gqlnb import Access, Client, Schema, Token, TransportError, serve
+from tests.client.faults import Endpoint, answer, dripping, json_answer, silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +47,7 @@ def subscribe(way: Any) -> Callable[[Client], Any]:
     return lambda client: list(client.subscribe("subscription { a }", transport=way, reconnect=0))
 
 
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 WAYS = {"execute": ask_once, "ws": subscribe("ws"), "sse": subscribe("sse")}
 SCHEMES = ["http", "https"]
 
@@ -198,7 +201,61 @@ def test_a_missing_socks_library_is_named(use_proxy):
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_LIBRARY], capture_output=True, text=True, check=True
     )
-    first, second = done.stdout.splitlines()
     said = "the environment names a SOCKS proxy, and the library for that is not installed."
-    assert first.endswith(f"{said} Install it with: pip install 'requests[socks]'")
-    assert second.endswith(f"{said} Install it with: pip install 'python-socks[asyncio]'")
+    advice = f"{said} Install it with: pip install 'gqlnb[socks]'"
+    assert [line.endswith(advice) for line in done.stdout.splitlines()] == [True, True]
+
+
+@pytest.mark.parametrize("answer", [silent, dripping(HEAD, b" ")])
+def test_the_timeout_holds_behind_a_socks_proxy(use_proxy, socks, answer):
+    """An endpoint that says nothing, or never ends, does not keep the caller."""
+    with Endpoint(answer) as endpoint:
+        use_proxy(socks(endpoint.port).url)
+        with pytest.raises(TransportError, match=r"within 0\.3 s"):
+            Client("http://example.test/graphql", timeout=0.3).execute("{ a }")
+
+
+@pytest.fixture
+def microsocks() -> Iterator[str]:
+    """Yield the address of a SOCKS proxy of another project, which asks for a login."""
+    program = shutil.which("microsocks")
+    if program is None:
+        pytest.skip("microsocks is not installed")
+    with socket.create_server(("127.0.0.1", 0)) as listener:  # it cannot choose a port itself
+        port = listener.getsockname()[1]
+    command = [program, "-i", "127.0.0.1", "-p", str(port), "-u", "ann", "-P", SECRET]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        try:
+            end = time.monotonic() + 20
+            while time.monotonic() < end:  # it does not say when it listens
+                with socket.socket() as probe:
+                    if not probe.connect_ex(("127.0.0.1", port)):
+                        break
+                time.sleep(0.02)
+            yield f"socks5h://ann:{SECRET}@127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+@pytest.mark.slow
+def test_queries_and_subscriptions_pass_a_socks_proxy_with_a_login(use_proxy, microsocks):
+    """By its two libraries; a wrong password is the reason of the error, and is not shown."""
+    pytest.importorskip("socks")
+    pytest.importorskip("python_socks")
+    count = {"count": lambda *_: iter([1, 2])}
+    sdl = "type Query { a: Int } type Subscription { count: Int }"
+    schema = Schema(sdl, {"Query": {"a": lambda *_: 1}, "Subscription": count})
+    # An address of this machine that is not recognised as such, so that the proxy is used.
+    with serve(schema, port=0, access=Access(hosts=["0.0.0.0"])) as server:
+        url = server.url.replace("127.0.0.1", "0.0.0.0")
+        use_proxy(microsocks)
+        with Client(url) as client:
+            assert client.execute("{ a }").data == {"a": 1}
+            for way in ("ws", "sse"):
+                events = client.subscribe("subscription { count }", transport=way)
+                assert [event["count"] for event in events] == [1, 2]
+        use_proxy(microsocks.replace(SECRET, f"{SECRET}-wrong"))
+        for way in ("execute", "ws"):
+            with pytest.raises(TransportError, match="the SOCKS proxy could not") as caught:
+                WAYS[way](Client(url))
+            assert SECRET not in str(caught.value)

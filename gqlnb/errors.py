@@ -34,10 +34,12 @@ import unicodedata
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from gqlnb.result.result import Result
 
 __all__ = [
     "AnswerError",
@@ -80,18 +82,6 @@ MAX_PROBLEMS_SHOWN = 10  # the server's limit; more would scroll the first one o
 # difflib compares two names in time proportional to the product of their lengths.
 MAX_COMPARED_LENGTH, MAX_COMPARED_NAMES = 100, 2_000
 _PACKAGE_DIR = str(Path(__file__).parent)
-
-
-class ResultLike(Protocol):
-    """The part of a Result that an error may carry."""
-
-    @property
-    def data(self) -> Any:  # noqa: ANN401 - JSON values, which callers index
-        """The data received, or None."""
-
-    @property
-    def errors(self) -> Sequence[Any]:
-        """The errors received with the data."""
 
 
 def clean_text(text: object, limit: int) -> str:
@@ -231,7 +221,7 @@ class GqlnbError(Exception):
     True
     """
 
-    def __init__(self, message: str, *, result: ResultLike | None = None) -> None:
+    def __init__(self, message: str, *, result: Result | None = None) -> None:
         super().__init__(message)
         self.result = result
 
@@ -336,7 +326,7 @@ class TextError(GqlnbError, ValueError):
         *,
         text: str | None = None,
         problems: Sequence[Problem] = (),
-        result: ResultLike | None = None,
+        result: Result | None = None,
     ) -> None:
         super().__init__(message, result=result)
         self.text = text
@@ -456,6 +446,8 @@ class PartialError(GqlnbError):
     {'a': 1, 'b': None}
     """
 
+    result: Result
+
 
 class BatchError(GqlnbError):
     """Some of several documents failed.
@@ -482,7 +474,7 @@ class BatchError(GqlnbError):
     ['Result', 'QueryError']
     """
 
-    def __init__(self, message: str, outcomes: Sequence[Any] = ()) -> None:
+    def __init__(self, message: str, outcomes: Sequence[Result | GqlnbError] = ()) -> None:
         super().__init__(message)
         self.outcomes = list(outcomes)
 
@@ -534,7 +526,7 @@ class TransportError(GqlnbError):
         wait: float | None = None,
         broken: bool = False,
         transient: bool = False,
-        result: ResultLike | None = None,
+        result: Result | None = None,
     ) -> None:
         super().__init__(message, result=result)
         self.status = status

@@ -12,6 +12,7 @@ from gqlnb.errors import OptionError, sanitize_text, suggest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from gqlnb.client.base_client import ConnectionOptions
     from gqlnb.client.client import Client
 
 __all__ = [
@@ -189,7 +190,7 @@ def _open_client(
     from gqlnb.github.builtin_connections import register_connections
 
     register_connections()
-    options = {} if timeout is None else {"timeout": timeout}
+    options: ConnectionOptions = {} if timeout is None else {"timeout": timeout}
     return connect(connection, token=token, headers=headers, **options)
 
 

@@ -75,6 +75,18 @@ class FurtherOptions(RecordingOptions, total=False):
     persisted_queries: bool
 
 
+class ConnectionOptions(FurtherOptions, total=False):
+    """Keyword arguments of `connect`: all of a client, and those of ``demo`` and ``github``."""
+
+    schema: object
+    timeout: float
+    limits: Limits | None
+    verify: bool | str | os.PathLike[str] | ssl.SSLContext | None
+    viewer: str
+    restricted: bool
+    base_url: str | None
+
+
 class ClientParts(NamedTuple):
     """The parts of a client that send the requests of a call."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gqlnb.client.base_client import ConnectionOptions
     from gqlnb.client.call_options import CallOptions
     from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
     from gqlnb.client.paging.options import FrameOptions, PagingOptions
@@ -747,7 +748,7 @@ def connect(
     *,
     token: Token | TokenHolder | str | None = None,
     headers: Mapping[str, str | Token | TokenHolder] | None = None,
-    **options: Any,  # noqa: ANN401 - a connection of this process may have its own
+    **options: Unpack[ConnectionOptions],
 ) -> Client:
     """Return a client for a connection by name, or for anything a :class:`Client` takes.
 
@@ -761,8 +762,9 @@ def connect(
     headers
         Further headers, their secrets by source: ``{"X-Api-Key": "env:NAME"}``.
     **options
-        As for :class:`Client`, which describes them in full; a connection of this process may have
-        its own:
+        As for :class:`Client`, which describes them in full; ``viewer`` and ``restricted`` of
+        ``"demo"``, ``base_url`` of ``"github"``. A connection of this process may have its own,
+        which type checkers do not know:
 
         * ``schema``: SDL, a file or a schema object, in the place of introspection;
         * ``timeout``: seconds for an answer, 60 by default;
@@ -798,7 +800,8 @@ def connect(
     own = connections.list_options(target) if is_connection_name(target) and options else ()
     check_keywords("connect", {name: it for name, it in options.items() if name not in own})
     first = {"token": token, "headers": headers or None}
-    given: dict[str, Any] = {name: it for name, it in first.items() if it is not None} | options
+    given: dict[str, Any] = {name: it for name, it in first.items() if it is not None}
+    given |= options
     if isinstance(target, Client) and given:
         msg = (
             f"{', '.join(f'{name}=' for name in given)} cannot be changed on an existing client. "

@@ -48,7 +48,7 @@ from __future__ import annotations
 '''
 MODULE_IMPORTS = f"""\
 from collections.abc import AsyncIterator, Iterator
-{IMPORTS.replace("import Meta, Struct, field", "import UNSET, Meta, Struct, UnsetType, field")}
+{IMPORTS}
 from gqlnb import Client
 """
 MAX_LINE = 88  # as black and ruff have it
@@ -243,7 +243,7 @@ class _InputWriter:
     def write_parameters(self, document: Document) -> tuple[list[str], str]:
         """Return the parameters for the variables of an operation, and the mapping of them.
 
-        Variables that need not be given are `UNSET` by default, and then not sent.
+        Variables that need not be given are `msgspec.UNSET` by default, and then not sent.
         """
         schema: Any = document.schema
         annotations = {}
@@ -261,7 +261,7 @@ class _InputWriter:
         is_object = isinstance(named, GraphQLInputObjectType)
         inner = self._add_input(named) if is_object else self._builder.annotate_leaf(named)
         text = self._builder.wrap_type(kind, inner)
-        return text if required else f"{text} | UnsetType = UNSET"
+        return text if required else f"{text} | msgspec.UnsetType = msgspec.UNSET"
 
     def _add_input(self, kind: GraphQLInputObjectType) -> str:
         """Add the class of an input object, which may contain itself, and return its name."""

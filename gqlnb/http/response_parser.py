@@ -48,7 +48,6 @@ from gqlnb.result.result import Result, attach_lazy_data, attach_schema_loader, 
 
 if TYPE_CHECKING:
     from gqlnb.document.document import Document
-    from gqlnb.errors import ResultLike
     from gqlnb.http.messages import Response
     from gqlnb.result.checked_decoder import CheckedDecoder
     from gqlnb.result.result import SchemaLoader
@@ -601,7 +600,7 @@ def _raise_if_refused(
         raise AuthError(msg, status=response.status, result=result)
 
 
-def find_refusal(result: ResultLike | None) -> str:
+def find_refusal(result: Result | None) -> str:
     """Return the reason for which an answer with status 200 refuses the token; empty without."""
     for error in result.errors if result is not None else ():
         message = sanitize_text(error.get("message"), 200)

@@ -57,7 +57,7 @@ import datetime
 import decimal
 from typing import Annotated, Any, ClassVar, Literal
 
-from msgspec import Meta, Struct, field
+import msgspec
 """
 BUILT_IN_TYPES = {"Int": "int", "Float": "float", "String": "str", "Boolean": "bool"}
 # By the Arrow type of a column of the scalar, and else by its dtype.
@@ -86,8 +86,7 @@ SHARED_TAG, TYPENAME_KEY = "*", "*type"
 # since classes use the aliases of scalars.
 RESERVED_NAMES = frozenset(
     {*keyword.kwlist, "str", "int", "float", "bool", "list", "dict", "object"}
-    | {"Annotated", "Any", "ClassVar", "Literal", "Meta", "Struct", "UNSET", "UnsetType", "field"}
-    | {"AsyncIterator", "Client", "Iterator"}
+    | {"Annotated", "Any", "AsyncIterator", "ClassVar", "Client", "Iterator", "Literal", "msgspec"}
 )
 
 
@@ -182,17 +181,17 @@ class ModelClass:
         typename = attributes[TYPENAME]
         if self.tag.startswith(SHARED_TAG):
             kind = f"Literal[{', '.join(map(repr, self.types))}]" if self.types else "str"
-            lines.append(f"{typename}: {kind} = field(name={TYPENAME_KEY!r})")
+            lines.append(f"{typename}: {kind} = msgspec.field(name={TYPENAME_KEY!r})")
         elif self.tag:
             lines.append(f"{typename}: ClassVar[Literal[{self.tag!r}]] = {self.tag!r}")
         for each in self.fields:
             attribute, default = attributes[each.key], each.default
             if attribute != each.key:
                 before = f"default={default}, " if default else ""
-                default = f"field({before}name={each.key!r})"
+                default = f"msgspec.field({before}name={each.key!r})"
             lines.append(f"{attribute}: {each.annotation}{f' = {default}' if default else ''}")
         body = "\n".join(f"    {line}" for line in lines or ["pass"])
-        return f"class {self.name}(Struct, {options}):\n{body}\n"
+        return f"class {self.name}(msgspec.Struct, {options}):\n{body}\n"
 
 
 class SelectionPart(NamedTuple):
@@ -491,7 +490,7 @@ class ModelBuilder:
             if inner == "str" and kind.name != "ID":  # endpoints may send a number for an ID
                 return "str"
             extra = {"scalar": kind.name} | ({"like": like} if like not in {"", kind.name} else {})
-            text = f"Annotated[{inner}, Meta(extra={extra!r})]"
+            text = f"Annotated[{inner}, msgspec.Meta(extra={extra!r})]"
         alias = self.names.reserve(to_pascal_case(kind.name))
         self.aliases.append(f"{alias} = {text}\n")
         return alias

@@ -182,7 +182,7 @@ def test_names_of_python_get_an_underscore() -> None:
     text = "{ book { class _id str field __typename None: name __init__: name a: id a_: id } }"
     data = {"class": "x", "_id": 1, "str": "y", "field": 2, "__typename": "Book", "None": "n"}
     book = read(text, {"book": data | {"__init__": "i", "a": "1", "a_": "2"}}).book
-    assert (book.class_, book._id, book.str_, book.field_) == ("x", 1, "y", 2)
+    assert (book.class_, book._id, book.str_, book.field) == ("x", 1, "y", 2)
     assert (book.typename__, book.None_, book.init__, book.a, book.a_) == (
         ("Book", "n", "i", "1", "2")
     )

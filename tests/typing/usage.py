@@ -15,8 +15,7 @@ from graphql import GraphQLSchema
 import gqlnb
 from gqlnb import Client, Result, Schema, Server, Token
 
-document = "{ hello }"
-assert_type(document, str)
+document: str = "{ hello }"
 
 schema = gqlnb.reference_schema()
 assert_type(schema, Schema)

@@ -1,0 +1,42 @@
+"""The programs of this folder have no errors, and no Any where a type is known.
+
+mypy checks them too, as a step of ``.ci/run``. By hand::
+
+    npm install --prefix FOLDER --ignore-scripts --no-package-lock   # FOLDER has our package.json
+    PYRIGHT_PACKAGES=FOLDER pytest tests/typing
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gqlnb.cli.main import main
+
+HERE = Path(__file__).parent
+PYRIGHT = Path(os.environ.get("PYRIGHT_PACKAGES", HERE)) / "node_modules" / ".bin" / "pyright"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    "PYRIGHT_PACKAGES" not in os.environ and not PYRIGHT.exists(),
+    reason="npm's pyright is not installed; PYRIGHT_PACKAGES says where",
+)
+def test_pyright_finds_no_errors() -> None:
+    """A comment that ignores an error which pyright does not find is an error too."""
+    run = [PYRIGHT, "--pythonpath", sys.executable, "--project", HERE]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.stdout.endswith("0 errors, 0 warnings, 0 informations\n"), done.stdout + done.stderr
+
+
+def test_the_generated_module_is_up_to_date(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`gqlnb codegen queries.graphql -c demo -o queries.py` would change nothing."""
+    monkeypatch.chdir(HERE)
+    assert main(["codegen", "queries.graphql", "-c", "demo"]) == 0
+    assert capsys.readouterr().out == (HERE / "queries.py").read_text(encoding="utf-8")

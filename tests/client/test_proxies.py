@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import pytest
 
 from gqlnb import Access, Client, Schema, Token, TransportError, serve
 from tests.client.faults import Endpoint, answer, dripping, json_answer, silent
+from tests.ports import find_free_port, wait_for_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -221,17 +221,11 @@ def microsocks() -> Iterator[str]:
     program = shutil.which("microsocks")
     if program is None:
         pytest.skip("microsocks is not installed")
-    with socket.create_server(("127.0.0.1", 0)) as listener:  # it cannot choose a port itself
-        port = listener.getsockname()[1]
+    port = find_free_port()
     command = [program, "-i", "127.0.0.1", "-p", str(port), "-u", "ann", "-P", SECRET]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         try:
-            end = time.monotonic() + 20
-            while time.monotonic() < end:  # it does not say when it listens
-                with socket.socket() as probe:
-                    if not probe.connect_ex(("127.0.0.1", port)):
-                        break
-                time.sleep(0.02)
+            wait_for_port(port)
             yield f"socks5h://ann:{SECRET}@127.0.0.1:{port}"
         finally:
             process.terminate()

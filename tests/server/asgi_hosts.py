@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.ports import wait_for_port
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -20,12 +22,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @contextmanager
 def hosted(command: Sequence[str], source: str, folder: Path, *needs: str) -> Iterator[int]:
-    """Serve the text of a module, `hosted`, and give the port, which listens from the start.
+    """Serve the text of a module, `hosted`, and give the port, on which something listens.
 
     Parameters
     ----------
     command
-        A module and its arguments, ``{fd}`` being the listening socket.
+        A module and its arguments, ``{fd}`` being the listening socket; or ``{port}`` for a server
+        that takes none.
     source
         The text, with an `app` in it.
     folder
@@ -38,17 +41,28 @@ def hosted(command: Sequence[str], source: str, folder: Path, *needs: str) -> It
         pytest.skip(f"{' and '.join(missing)} is not installed.")
     (folder / "hosted.py").write_text(source, encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as sock:
-        sock.set_inheritable(True)
+        port = sock.getsockname()[1]
+        takes_port = any("{port}" in word for word in command)
+        if takes_port:
+            sock.close()
+        else:
+            sock.set_inheritable(True)
         process = subprocess.Popen(
-            [sys.executable, "-m", *(word.format(fd=sock.fileno()) for word in command)],
+            [
+                sys.executable,
+                "-m",
+                *(word.format(fd=sock.fileno(), port=port) for word in command),
+            ],
             cwd=folder,
             env={"PYTHONPATH": f"{ROOT}:{folder}", "PATH": "/usr/bin:/bin"},
-            pass_fds=[sock.fileno()],
+            pass_fds=[] if takes_port else [sock.fileno()],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         try:
-            yield sock.getsockname()[1]
+            if takes_port:
+                wait_for_port(port)
+            yield port
         finally:
             process.terminate()
             process.wait(20)

@@ -15,6 +15,7 @@ import gqlnb
 from gqlnb import background
 from gqlnb.errors import PortInUseError, ServerError
 from gqlnb.server.asgi_thread import AsgiThread
+from tests.ports import find_free_port
 
 PATIENCE = 20  # seconds until a test gives up
 
@@ -34,12 +35,6 @@ class Answer:
 def read(server: AsgiThread) -> bytes:
     """Return the answer of a server."""
     return requests.get(server.url, timeout=PATIENCE).content
-
-
-def find_free_port() -> int:
-    """Return a port that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        return sock.getsockname()[1]
 
 
 def test_the_server_answers_until_it_is_closed() -> None:

@@ -37,10 +37,13 @@ QUERY = {
 SDL = "type Query { hello: String later: String process: Int fails: Int }"
 app = App(Schema(SDL, {"Query": QUERY}), limits=Limits(body_seconds=0.5))
 """
+GRANIAN = ["granian", "--interface", "asgi", "--host", "127.0.0.1", "--port", "{port}"]
 COMMANDS = {
     "uvicorn": ["uvicorn", "hosted:app", "--fd", "{fd}"],
     "uvicorn-h11": ["uvicorn", "hosted:app", "--fd", "{fd}", "--http", "h11", "--loop", "asyncio"],
     "uvicorn-2": ["uvicorn", "hosted:app", "--fd", "{fd}", "--workers", "2"],
+    "granian": [*GRANIAN, "hosted:app"],
+    "granian-2": [*GRANIAN, "--workers", "2", "hosted:app"],
     "hypercorn": ["hypercorn", "hosted:app", "--bind", "fd://{fd}"],
     "hypercorn-2": ["hypercorn", "hosted:app", "--bind", "fd://{fd}", "--workers", "2"],
 }

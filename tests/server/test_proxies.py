@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from websockets.sync.client import connect
 import gqlnb
 from gqlnb.http.server_rules import Access
 from gqlnb.server.background_server import serve
+from tests.ports import find_free_port
 
 pytestmark = pytest.mark.slow
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "behind-a-proxy.md"
@@ -41,12 +41,6 @@ def schema():
     """Return a schema with a query and a subscription."""
     query = {"hello": lambda *_: "Hello world!"}
     return gqlnb.Schema(SDL, {"Query": query, "Subscription": {"count": count}})
-
-
-def find_free_port():
-    """Return a port that was free a moment ago; these proxies cannot choose one themselves."""
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        return sock.getsockname()[1]
 
 
 @contextmanager

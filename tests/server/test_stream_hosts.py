@@ -40,6 +40,7 @@ app = App(Schema(SDL, {"Query": {"left": lambda *_: left}, "Subscription": SOURC
 COMMANDS = {
     "uvicorn": ["uvicorn", "hosted:app", "--fd", "{fd}"],
     "uvicorn-h11": ["uvicorn", "hosted:app", "--fd", "{fd}", "--http", "h11", "--ws", "wsproto"],
+    "granian": ["granian", "--interface", "asgi", "--port", "{port}", "hosted:app"],
     "hypercorn": ["hypercorn", "hosted:app", "--bind", "fd://{fd}"],
 }
 

@@ -8,7 +8,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.ports import find_free_port
 from tests.servers.install import POSTGRES_FOLDER
 from tests.servers.processes import LoggedProcess
 
@@ -199,11 +199,3 @@ def start_cluster(
         else:
             return process, port
     raise AssertionError
-
-
-def find_free_port() -> int:
-    """Return a TCP port of 127.0.0.1 on which nothing listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port

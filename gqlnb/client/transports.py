@@ -15,6 +15,8 @@ from gqlnb.errors import TransportError, describe_exception
 from gqlnb.http.decompress import DecompressionError, decompress_body
 from gqlnb.http.messages import Response
 from gqlnb.redact import strip_traceback
+from gqlnb.result.column_batch import ColumnMembers
+from gqlnb.result.result import get_columns
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -103,11 +105,14 @@ async def _await_result(begun: Awaitable[Result]) -> Result:
 
 def make_response(result: Result) -> Response:
     """Return the response for a result of the engine."""
+    columns = get_columns(result)
+    more = {"extensions": result.extensions} if result.extensions else {}
+    if columns is not None and not result.errors:
+        return Response(200, members=ColumnMembers(columns, more))
     members: dict[str, Any] = {"data": result.data}
     if result.errors:
         members["errors"] = list(result.errors)
-    if result.extensions:
-        members["extensions"] = result.extensions
+    members |= more
     return Response(200, members=members, causes=result.causes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
@@ -102,6 +103,9 @@ class Document:
         The fragments of the document by name.
     builtin_leaves
         A cache of the engine: whether the selected leaves are enums and built-in scalars only.
+    reads_columns
+        A note for the engine: whether long frames of its answers are read, and not their data;
+        None until either is.
     """
 
     text: str
@@ -113,6 +117,7 @@ class Document:
     variables: Mapping[str, VariableDefinitionNode] = field(init=False, repr=False)
     fragments: Mapping[str, FragmentDefinitionNode] = field(init=False, repr=False)
     builtin_leaves: bool | None = field(default=None, init=False, repr=False)
+    reads_columns: bool | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Set the attributes that are derived from the operation."""
@@ -136,10 +141,15 @@ class Document:
         return [pickled if it.name == "schema" else getattr(self, it.name) for it in fields(self)]
 
     def __setstate__(self, state: list[object]) -> None:
-        """Restore pickled values; those of earlier versions hold the schema itself."""
-        for one, value in zip(fields(self), state, strict=True):
+        """Restore pickled values; those of earlier versions hold the schema itself, or fewer."""
+        for one, value in zip_longest(fields(self), state):
             restored = load_schema(value) if isinstance(value, bytes) else value
             object.__setattr__(self, one.name, restored)
+
+    def note_reading(self, *, columns: bool) -> None:
+        """Note that the frame of an answer was read, or its data; one reading of data decides."""
+        if not columns or self.reads_columns is None:
+            object.__setattr__(self, "reads_columns", columns)
 
     @classmethod
     def parse(

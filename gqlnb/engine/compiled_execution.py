@@ -12,6 +12,7 @@ from gqlnb.document.variables import describe_errors
 from gqlnb.engine.compiler.executor import PlanExecutor, RepeatPlanExecutor
 from gqlnb.engine.compiler.lazy_functions import PlanCompiler
 from gqlnb.engine.compiler.plans import (
+    COLUMNS_KEY,
     MAX_PLANS_BUILT,
     CachedOperation,
     DocumentFacts,
@@ -32,7 +33,8 @@ from gqlnb.engine.graphql_compat import (
     check_arguments,
 )
 from gqlnb.errors import QueryError
-from gqlnb.result.result import Result, build_data_result
+from gqlnb.result.column_batch import ColumnData, has_batches
+from gqlnb.result.result import Result, attach_lazy_data, build_data_result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -47,6 +49,7 @@ __all__ = [
     "build_plan",
     "build_result",
     "execute",
+    "execute_in_columns",
     "execute_within",
 ]
 
@@ -203,6 +206,31 @@ def execute_within(
     return execute_operation(operation, root, context, variables, options, budget)
 
 
+def execute_in_columns(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    root: Value = None,
+    context: Value = None,
+    variables: dict[str, Value] | None = None,
+    name: str | None = None,
+) -> Outcome:
+    """Version of :func:`execute` for answers of which frames are read.
+
+    Parameters
+    ----------
+    schema, document, root, context, variables, name
+        As for :func:`execute`, in the order of its first arguments.
+
+    Returns
+    -------
+    ExecutionResult, or an awaitable of one
+        In its data, a long list of plain rows may be a
+        :class:`~gqlnb.result.column_batch.ColumnBatch`.
+    """
+    operation = get_operation(schema, document, name, (COLUMNS_KEY,))
+    return execute_operation(operation, root, context, variables, {})
+
+
 def execute_by_core(
     budget: ExecutionBudget | None, given: tuple[Value, ...], options: dict[str, Value]
 ) -> Outcome:
@@ -282,7 +310,8 @@ def execute_first_time(
         return execute_by_core(budget, given, options)
     if budget is not None:
         built.budget = budget
-    plan = build_plan(built, operation.facts, branches=operation.list_branches(key))
+    branches = operation.list_branches(key)
+    plan = build_plan(built, operation.facts, branches=branches, columnar=operation.columnar)
     operation.store_plan(key, plan)
     return plan.execute(built)
 
@@ -293,10 +322,13 @@ def build_plan(
     *,
     branches: frozenset[str] = frozenset(),
     timed: bool = False,
+    columnar: bool = False,
 ) -> OperationPlan:
     """Return the plan of a run that graphql-core has built, and attach it to the run."""
     built.__dict__.pop("collected_errors", None)  # graphql-core's; the run creates its own
-    plan = built.plan = OperationPlan(built, facts, PlanCompiler, branches=branches, timed=timed)
+    plan = built.plan = OperationPlan(
+        built, facts, PlanCompiler, branches=branches, timed=timed, columnar=columnar
+    )
     return plan
 
 
@@ -379,6 +411,9 @@ def build_result(
     QueryError
         If a variable does not match its type; nothing was executed then.
     """
+    if document.reads_columns is not None and has_batches(outcome.data):
+        columns, outcome.data = ColumnData(outcome.data, document), {}
+        return attach_lazy_data(build_result(outcome, document, variables), columns)
     errors = outcome.errors or []
     if not errors and not outcome.extensions:
         return build_data_result(outcome.data, document, IN_PROCESS, variables)

@@ -22,6 +22,7 @@ from gqlnb.engine.compiled_execution import (
     await_result,
     build_result,
     execute,
+    execute_in_columns,
     execute_within,
 )
 from gqlnb.engine.execution_budget import build_counting_executor, execute_bounded
@@ -283,6 +284,8 @@ class SchemaAdapter:
         arguments = (self._executable, document.ast, root, context, variables, document.name)
         if budget is not None:
             return execute_within(budget, *arguments, **self.options)
+        if document.reads_columns and not self.options:
+            return execute_in_columns(*arguments)
         return execute(*arguments, **self.options)
 
 

@@ -43,6 +43,7 @@ from gqlnb.http.rate_limit_rules import compute_restore_wait, read_cost_extensio
 from gqlnb.http.retry_rules import read_retry_after
 from gqlnb.redact import strip_traceback
 from gqlnb.result.checked_decoder import Misfit, iter_misfits, read_lazily
+from gqlnb.result.column_batch import ColumnMembers
 from gqlnb.result.response_parts import InvalidPartError
 from gqlnb.result.result import Result, attach_lazy_data, attach_schema_loader, keep_exact_bytes
 
@@ -258,6 +259,9 @@ def _advise_streaming(error: GqlnbError, response: Response, document: Document)
 
 
 def _parse_response(response: Response, asked: ResponseContext) -> Result:
+    if isinstance(response.members, ColumnMembers):
+        result = _build_result(response.members.outline, response, asked)
+        return attach_lazy_data(result, response.members.columns)
     checked, decoder = None, None
     if response.members is None:
         response, is_json = _normalize_response(response, asked)

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from gqlnb.document import scalars
 from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
+from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.renderer import Preview, format_error_path
 from gqlnb.result.shape import find_connection_path
 from gqlnb.result.table_reader import read_tables
@@ -183,7 +184,7 @@ def build_previews(answer: AnswerData, limit: int | None = None) -> dict[str, Pr
         rows = tables[table.name]
         items = follow_path(outline, table.path)
         frame = assemble_frame({c.column.name: c.to_pandas() for c in rows.columns}, rows.count)
-        count = len(items) if isinstance(items, (list, tuple)) else 0
+        count = len(items) if isinstance(items, (list, tuple, ColumnBatch)) else 0
         beside = _collect_values_beside(answer, outline, table)
         nested = tuple(it.name for it in each.walk() if it is not each)
         found[table.name] = Preview(frame, count - rows.dropped, beside, nested)

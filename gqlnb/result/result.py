@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 from gqlnb.document.json_codec import strip_bom
 from gqlnb.errors import AnswerError, PartialError, format_count, sanitize_text, suggest
 from gqlnb.interactive import raise_attribute_error, split_hints
+from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnData
 from gqlnb.result.renderer import (
     ERRORS_SHOWN,
     format_error,
@@ -50,6 +51,7 @@ __all__ = [
     "copy_with_decimals",
     "detach_schema_loader",
     "finish_pages",
+    "get_columns",
     "get_shape",
     "hide_decimals",
     "keep_crawler",
@@ -145,7 +147,7 @@ class Result(TableExports):
 
     # Private state. A result is immutable for its users; the functions below the class set these
     # fields while it is created, or when a frame first needs a schema.
-    _lazy_data: Envelope | DecimalData | None = field(default=None, init=False)
+    _lazy_data: Envelope | DecimalData | ColumnData | None = field(default=None, init=False)
     _schema_loader: SchemaLoader | None = field(default=None, init=False)
     _forms: ScalarForms | None = field(default=None, init=False)
     _crawler: object = field(default=None, init=False)
@@ -569,6 +571,8 @@ class Result(TableExports):
     ) -> dict[Any, object]:
         """Return the ``attrs`` of the frame at `path`; warn once about facts it does not show."""
         # `level` is the number of calls between this method and the user's line; None: no warning.
+        if answer.source is None and answer.row_count >= MIN_BATCH_ROWS and self.document:
+            self.document.note_reading(columns=True)
         report = self.report
         if report is not None and report.left_out:  # of other lists than the one at `path`
             from gqlnb.result.frames import choose_table
@@ -700,11 +704,17 @@ def locate_in_cell(result: Result, lines: int, place: str, own: int | None = Non
     return result
 
 
-def attach_lazy_data(result: Result, lazy_data: Envelope | DecimalData) -> Result:
+def attach_lazy_data(result: Result, lazy_data: Envelope | DecimalData | ColumnData) -> Result:
     """Attach data that are decoded on first access to a new result, and return it."""
     result.__dict__.pop("data", None)
     result.__dict__["_lazy_data"] = lazy_data
     return result
+
+
+def get_columns(result: Result) -> ColumnData | None:
+    """Return the data of a result as columns; None if they are not."""
+    found = result._lazy_data
+    return found if isinstance(found, ColumnData) else None
 
 
 def attach_forms(result: Result, forms: ScalarForms) -> Result:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from gqlnb.errors import StrictError, sanitize_text
+from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import ColumnBuilder, ColumnValueError
 from gqlnb.result.decoder import (
     DecimalData,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gqlnb.result.column_batch import ColumnData
     from gqlnb.result.decoder import Data
     from gqlnb.result.shape import Shape
     from gqlnb.result.tables import Path, ReadPlan, ResultColumn
@@ -129,13 +131,15 @@ class AnswerData:
         Sentences about the columns that were read, in order.
     has_decimals
         Whether the data hold decimals for JSON numbers.
+    row_count
+        The number of rows of the longest list that was read.
     """
 
     def __init__(
         self,
         holder: DataHolder,
         shape: Shape,
-        source: Envelope | DecimalData | None = None,
+        source: Envelope | DecimalData | ColumnData | None = None,
         forms: ScalarForms = NO_FORMS,
     ) -> None:
         self.holder = holder
@@ -145,6 +149,7 @@ class AnswerData:
         self.renumbered: set[str] = set()
         self.remarks: dict[str, str] = {}  # in order, as keys and as values
         self.has_decimals = isinstance(source, DecimalData)
+        self.row_count = 0
 
     def read_outline(self) -> Data:
         """Return the data; of a response, items of lists are pieces of JSON."""
@@ -213,6 +218,7 @@ def read_tables(
             untyped |= {error.column}
         else:
             found = {rows.table.name: rows for rows in reader.rows.values()}, outline
+    answer.row_count = max((rows.count for rows in found[0].values()), default=0)
     for builder in chain.from_iterable(rows.columns for rows in found[0].values()):
         if builder.remark:
             answer.remarks[builder.remark] = builder.remark
@@ -277,7 +283,7 @@ class _TableReader:
             place = data
             for end, name in enumerate(table.path, 1):
                 place = [None if place[0] is None else place[0].get(name)]
-                kind = dict if end < len(table.path) else (list, tuple)
+                kind = dict if end < len(table.path) else (list, tuple, ColumnBatch)
                 self.check_kinds(root, place, kind, ".".join(table.path[:end]))
             self.add_outermost_list(table, place[0] or ())
         for rows in self.rows.values():
@@ -343,6 +349,9 @@ class _TableReader:
     ) -> list[Any]:
         """Return one member of objects, None for a missing one."""
         name = place.members[number][0]
+        if isinstance(objects, ColumnBatch):
+            found: Any = objects.members[name]
+            return found
         if not typed:
             try:
                 return [*map(itemgetter(name), objects)]
@@ -376,6 +385,9 @@ class _TableReader:
         size = len(getattr(self.answer.source, "body", b"")) or CHUNK_BYTES
         count = -(-len(items) * CHUNK_BYTES // size)
         items = items if self.limit is None else items[: self.limit]
+        if isinstance(items, ColumnBatch):
+            self.add_items(table, items, typed=False)
+            return
         for start in range(0, len(items), count or 1):
             chunk = items[start : start + count]
             if type(chunk[0]) is not msgspec.Raw:
@@ -400,7 +412,8 @@ class _TableReader:
         rows, edge, nodes = self.rows[table], table.edge, items
         if edge is not None:
             nodes = self.take_member(table, edge, items, 0, typed=typed)
-        if isinstance(table.row, ObjectPlan) and not all(nodes):
+        may_drop = isinstance(table.row, ObjectPlan) and not isinstance(nodes, ColumnBatch)
+        if may_drop and not all(nodes):
             present = [number for number, node in enumerate(nodes) if node is not None]
             rows.dropped += len(nodes) - len(present)
             nodes = [nodes[number] for number in present]

@@ -11,8 +11,9 @@ import graphql
 from graphql import build_schema, parse
 
 from gqlnb import engine
-from gqlnb.engine.compiled_execution import execute_within
+from gqlnb.engine.compiled_execution import execute_in_columns, execute_within
 from gqlnb.engine.execution_budget import ExecutionBudget
+from gqlnb.result.column_batch import build_data
 from tests.property.differential.outcome import detail, exact
 
 if TYPE_CHECKING:
@@ -31,6 +32,34 @@ def metered(  # the names of graphql-core's arguments
     """Execute as our executor does within a budget that suffices."""
     given = (schema, document, root_value, context_value, variable_values, operation_name)
     return execute_within(ExecutionBudget(10**9, 10**6), *given, **options)
+
+
+def columnar(  # the names of graphql-core's arguments
+    schema: Any,
+    document: Any,
+    root_value: Any = None,
+    context_value: Any = None,
+    variable_values: Any = None,
+    operation_name: Any = None,
+    **options: Any,
+) -> Any:
+    """Execute as for frames, with lists as columns, then build the data from them."""
+    given = (schema, document, root_value, context_value, variable_values, operation_name)
+    if options:
+        return engine.execute(*given, **options)
+    found = execute_in_columns(*given)
+    return with_dicts(found) if isinstance(found, graphql.ExecutionResult) else later(found)
+
+
+async def later(found: Any) -> Any:
+    """Await a result, then build its data."""
+    return with_dicts(await found)
+
+
+def with_dicts(result: Any) -> Any:
+    """Return a result with lists of dicts."""
+    result.data = build_data(result.data)
+    return result
 
 
 OURS = (engine.execute, metered)

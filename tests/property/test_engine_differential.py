@@ -17,7 +17,7 @@ import pytest
 from graphql.pyutils import Undefined
 
 import gqlnb.engine.compiler.plans
-from tests.engine.comparison import metered
+from tests.engine.comparison import columnar, metered
 from tests.property.differential import coverage, mutants
 from tests.property.differential.case import MODES, Case, close_loop
 from tests.property.differential.report import describe, shrunk
@@ -110,6 +110,18 @@ def test_our_executor_equals_the_reference(
     """Data, key order, leaf types, errors with all details, and resolver calls."""
     monkeypatch.setattr("gqlnb.engine.compiler.plans.HOT", hot)
     compare(mode, block, execute)
+
+
+def test_columns_equal_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists of any length may be columns, which become the same data.
+
+    Few lists of these cases can be; tests/engine/test_row_columns.py has more.
+    """
+    monkeypatch.setattr("gqlnb.engine.compiler.row_columns.MIN_BATCH_ROWS", 1)
+    monkeypatch.setattr("gqlnb.engine.compiler.plans.HOT", 0)
+    for mode in MODES:
+        for block in seeds(mode):
+            compare(mode, block, columnar)
 
 
 @pytest.mark.parametrize("mode", MODES)

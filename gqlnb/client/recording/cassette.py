@@ -527,7 +527,7 @@ def encode_outcome(outcome: TransportOutcome) -> RecordedAnswer:
     limited = outcome.status == 429
     wait = read_retry_after(outcome.headers, time.time(), limited=limited)
     wait = None if wait is None else round(wait)
-    if not isinstance(members, dict) or not (
+    if not isinstance(members, Mapping) or not (
         "data" in members or isinstance(members.get("errors"), list)
     ):
         media_type = outcome.headers.get("content-type", "")

@@ -11,10 +11,11 @@ from threading import RLock
 from typing import TYPE_CHECKING, cast
 from weakref import finalize
 
-from graphql import get_nullable_type, is_leaf_type
+from graphql import GraphQLObjectType, get_nullable_type, is_leaf_type
 
 from gqlnb.engine.compiler.executor import Info, strip_list_indices
 from gqlnb.engine.compiler.python_types import DICT, MAPPING, OBJECT, UNUSUAL, VARIANTS
+from gqlnb.engine.compiler.row_columns import collect_columns, is_batch
 from gqlnb.engine.compiler.source_writer import SourceTooLongError, SourceWriter, write_literal
 from gqlnb.engine.graphql_compat import CORO, PLAIN_TYPES, AnyGraphQLType, Value
 
@@ -162,7 +163,8 @@ class PlanCompiler:
             )
 
         functions, kinds = build_lazily(build), self.plan.cache.type_kinds
-        leaves = is_leaf_type(get_nullable_type(kind.of_type))
+        item = get_nullable_type(kind.of_type)
+        leaves = is_leaf_type(item)
 
         def enter(rows: Value, path: LazyPath, run: PlanExecutor) -> Value:
             return functions[kinds[type(rows[0])]](rows, path, run) if rows else []
@@ -178,7 +180,26 @@ class PlanCompiler:
             return []
 
         self._rows[key] = enter_iterator if iterator else enter_leaves if leaves else enter
+        if self.plan.columnar and isinstance(item, GraphQLObjectType) and not iterator:
+            self._rows[key] = self.build_column_collector(field, item, enter)
         return self._rows[key]
+
+    def build_column_collector(
+        self, field: FieldPlan, item: GraphQLObjectType, enter: CompiledFunction
+    ) -> CompiledFunction:
+        """Return a function that completes a list as columns, if it can, or else by `enter`."""
+        plan = self.plan
+
+        def collect(rows: Value, path: LazyPath, run: PlanExecutor) -> Value:
+            if plan.columnar and is_batch(rows, path):
+                selection = field.find_selection_below(item) if item.is_type_of is None else None
+                batch = None if selection is None else collect_columns(rows, selection)
+                if batch is not None:
+                    return batch
+                plan.columnar = False  # the next rows are probably of the same kind
+            return enter(rows, path, run)
+
+        return collect
 
     def compile_completer(self, field: FieldPlan) -> CompiledFunction:
         """Return a function that completes the value of a field."""

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from gqlnb.engine.compiler.variable_values import VariableCoercer
 
 __all__ = [
+    "COLUMNS_KEY",
     "CachedOperation",
     "DocumentFacts",
     "FieldPlan",
@@ -83,6 +84,7 @@ HOT = 96
 # tenths of a millisecond: a small operation is compiled when it is executed again.
 FIELDS_PER_RUN = 16
 DEEP_DOCUMENT = 60  # levels of selections beyond which a document is compiled when it is first seen
+COLUMNS_KEY = "columns"  # in the key of a cached operation, since other callers get lists of dicts
 CLASHING_ARGUMENTS = {"source", "info"}  # these names are parameters of the default resolver
 # Leaf types whose values need only a test of their Python type.
 EXACT_TYPES: dict[object, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
@@ -180,6 +182,13 @@ class FieldPlan:
             self._completer = self.plan.compiler.compile_completer(self)
         return self._completer
 
+    def find_selection_below(self, kind: GraphQLObjectType) -> SelectionPlan | None:
+        """Return the selection of an object type below it; None if collecting it fails."""
+        try:
+            return self.plan.get_selection_below(self.plan.sample, kind, self.group)
+        except (GraphQLError, RecursionError):  # as in each run
+            return None
+
 
 def find_exact_type(kind: GraphQLOutputType) -> type | None:
     """Return the Python type that a leaf type serializes unchanged, if there is one."""
@@ -214,7 +223,8 @@ def list_argument_sources(definition: GraphQLField, node: FieldNode) -> list[Arg
             arguments=tuple(a for a in node.arguments or () if a.name.value not in variables),
         ),
     )
-    if constants is None:
+    out_names = {argument.out_name or name for name, argument in definition.args.items()}
+    if constants is None or len(out_names) < len(definition.args):  # two arguments as one
         return None
     sources: list[ArgumentSource] = []
     for name, argument in definition.args.items():
@@ -377,6 +387,9 @@ class OperationPlan:
         The variables of ``@skip`` and ``@include`` that may have any Boolean value in its runs.
     timed
         Whether its functions count calls and seconds.
+    columnar
+        Whether its long lists of plain rows are batches of columns; in the end, whether they could
+        be.
 
     Attributes
     ----------
@@ -402,8 +415,10 @@ class OperationPlan:
         *,
         branches: frozenset[str] = frozenset(),
         timed: bool = False,
+        columnar: bool = False,
     ) -> None:
         self.timed = timed
+        self.columnar = columnar
         self.conditions = (
             Conditions(first.operation, first.fragments, branches) if branches else None
         )
@@ -777,10 +792,13 @@ class CachedOperation:
         The number of plans built since a resolver changed.
     coercer
         The coercion of its variables, once there is a plan.
+    columnar
+        Whether long lists of plain rows may be batches of columns.
     """
 
     __slots__ = (
         "coercer",
+        "columnar",
         "document",
         "facts",
         "name",
@@ -790,7 +808,15 @@ class CachedOperation:
         "schema",
     )
 
-    def __init__(self, schema: GraphQLSchema, document: DocumentNode, name: str | None) -> None:
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        document: DocumentNode,
+        name: str | None,
+        *,
+        columnar: bool = False,
+    ) -> None:
+        self.columnar = columnar
         self.schema = schema  # a reference, so that no other object gets the id of the cache key
         self.document = document
         self.name = name
@@ -873,7 +899,7 @@ def get_operation(
         The schema, the document and the requested name of the operation.
     given
         The rest of the cache key: the caller's default resolvers, which a plan takes as constant,
-        and whether the plan counts fields.
+        whether the plan counts fields, and whether it collects columns.
     """
     # Ids are much faster than hashing a document, and safe as keys: the cached operation refers to
     # both objects, so that no other object can get their ids. The schema's is among them since a
@@ -882,7 +908,7 @@ def get_operation(
     try:
         return schema.gqlnb_operations[key]  # type: ignore[no-any-return]
     except (AttributeError, KeyError):
-        operation = CachedOperation(schema, document, name)
+        operation = CachedOperation(schema, document, name, columnar=given == (COLUMNS_KEY,))
         # graphql-core reports other objects.
         if isinstance(schema, GraphQLSchema) and isinstance(document, DocumentNode):
             size = document.loc.end if document.loc else 1000  # of a text parsed without locations

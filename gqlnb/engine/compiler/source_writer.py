@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from graphql import (
     GraphQLBoolean,
     GraphQLEnumType,
-    GraphQLError,
     GraphQLFloat,
     GraphQLID,
     GraphQLInt,
@@ -45,7 +44,13 @@ if TYPE_CHECKING:
     from gqlnb.engine.compiler.executor import CompiledFunction
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
 
-__all__ = ["SourceTooLongError", "SourceWriter", "write_literal"]
+__all__ = [
+    "SourceTooLongError",
+    "SourceWriter",
+    "is_identifier",
+    "list_enum_names",
+    "write_literal",
+]
 
 # Beyond these sizes an object gets a function of its own, since Python compiles and runs long
 # functions with many locals more slowly.
@@ -342,7 +347,7 @@ class SourceWriter:
         self, kind: AnyGraphQLType, field: FieldPlan, level: int
     ) -> SelectionPlan | None:
         """Return the selection of an object that is written into the function of its parent."""
-        selection = None if kind.is_type_of is not None else self.find_selection_below(kind, field)
+        selection = None if kind.is_type_of is not None else field.find_selection_below(kind)
         if (
             selection is None
             or level >= MAX_INLINE_DEPTH
@@ -618,10 +623,8 @@ class SourceWriter:
 
     def write_enum(self, kind: GraphQLEnumType, slot: ValueSlot) -> None:
         """Write the look-up of an enum member's name."""
-        # graphql-core serializes an enum by this table.
-        members = kind._value_lookup if is_serialized_by_name(kind) else {}  # noqa: SLF001
-        names = {value: name for value, name in members.items() if is_safe_lookup_key(value)}
-        self.add_line(f"try: {slot.v} = {self.bind_constant('n', names)}[{slot.v}]")
+        names = self.bind_constant("n", list_enum_names(kind))
+        self.add_line(f"try: {slot.v} = {names}[{slot.v}]")
         with self.open_block("except Exception:"):
             head = f"if {slot.v} is not None:" if slot.nullable else ""
             with self.open_block(head, when=bool(head)):
@@ -695,7 +698,7 @@ class SourceWriter:
             test = self.bind_constant("q", kind.is_type_of)
             self.add_line(f"{answer} = {test}({v}, {info_name})")
             with self.open_block(f"if {answer} is True:"):
-                below = self.find_selection_below(kind, slot.field)
+                below = slot.field.find_selection_below(kind)
                 enter = function
                 if below is not None:
                     enter = f"{self.bind_constant('t', below.functions)}[{self.source_kind}]"
@@ -709,7 +712,7 @@ class SourceWriter:
 
     def write_object(self, kind: AnyGraphQLType, slot: ValueSlot, level: int) -> None:
         """Write the completion of an object: inline if it has the expected type, else a call."""
-        selection = self.find_selection_below(kind, slot.field)
+        selection = slot.field.find_selection_below(kind)
         if selection is None or kind.is_type_of is not None:
             self.write_clock_check()
             with self.open_block(f"if {slot.v} is not None:", when=slot.nullable):
@@ -828,13 +831,6 @@ class SourceWriter:
 
     # -- the plan
 
-    def find_selection_below(self, kind: AnyGraphQLType, field: FieldPlan) -> SelectionPlan | None:
-        """Return the selection below a field; None if collecting it fails, as in each run."""
-        try:
-            return self.plan.get_selection_below(self.plan.sample, kind, field.group)
-        except (GraphQLError, RecursionError):
-            return None
-
     def watch_member(self, owner: GraphQLOutputType, name: str) -> None:
         """Note an attribute that this function takes as constant, to detect a change."""
         member = (owner, name, getattr(owner, name))
@@ -847,6 +843,13 @@ def is_identifier(name: object) -> bool:
     if type(name) is not str or len(name) > MAX_LITERAL:
         return False
     return name.isascii() and name.isidentifier() and not iskeyword(name)
+
+
+def list_enum_names(kind: GraphQLEnumType) -> dict[Any, str]:
+    """Return the names of an enum's members by their internal values, a new dict each time."""
+    # graphql-core serializes an enum by this table.
+    members = kind._value_lookup if is_serialized_by_name(kind) else {}  # noqa: SLF001
+    return {value: name for value, name in members.items() if is_safe_lookup_key(value)}
 
 
 def is_safe_lookup_key(value: object) -> bool:

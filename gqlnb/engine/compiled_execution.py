@@ -9,16 +9,15 @@ from graphql import execute as core_execute
 from graphql.execution.values import get_variable_values
 
 from gqlnb.document.variables import describe_errors
-from gqlnb.engine.compiler.executor import PlanExecutor, RepeatPlanExecutor
-from gqlnb.engine.compiler.lazy_functions import PlanCompiler
-from gqlnb.engine.compiler.plans import (
+from gqlnb.engine.compiler.cached_operations import (
     COLUMNS_KEY,
     MAX_PLANS_BUILT,
     CachedOperation,
-    DocumentFacts,
-    OperationPlan,
     get_operation,
 )
+from gqlnb.engine.compiler.executor import PlanExecutor, RepeatPlanExecutor
+from gqlnb.engine.compiler.lazy_functions import PlanCompiler
+from gqlnb.engine.compiler.plans import OperationPlan
 from gqlnb.engine.compiler.variable_values import VariableCoercer
 from gqlnb.engine.execution_budget import (
     IN_PROCESS,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from graphql import DocumentNode, GraphQLSchema
 
     from gqlnb.document.document import Document
+    from gqlnb.engine.compiler.document_facts import DocumentFacts
     from gqlnb.engine.execution_budget import ExecutionBudget
 
 __all__ = [

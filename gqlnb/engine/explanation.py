@@ -18,14 +18,9 @@ from graphql import (
 from gqlnb import background
 from gqlnb.document.document import build_problems
 from gqlnb.engine.compiled_execution import build_plan, build_result
+from gqlnb.engine.compiler.document_facts import DocumentFacts, collect_facts
 from gqlnb.engine.compiler.executor import PlanExecutor
-from gqlnb.engine.compiler.plans import (
-    DocumentFacts,
-    FieldPlan,
-    OperationPlan,
-    SelectionPlan,
-    collect_facts,
-)
+from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
 from gqlnb.engine.graphql_compat import Value
 from gqlnb.errors import QueryError
 

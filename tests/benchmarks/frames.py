@@ -24,7 +24,7 @@ import pyarrow.json
 import requests
 from graphql import build_schema, parse, validate
 
-from gqlnb import Client
+from gqlnb import Client, Schema
 from gqlnb.document.document import Document
 from gqlnb.result.decoder import decode_envelope, get_row_decoders
 from gqlnb.result.result import Result
@@ -234,6 +234,35 @@ def in_process(size: int) -> Sides:
     return {OURS: lambda: Result(data, document=asked).frame(), HAND: partial(by_hand, data)}
 
 
+ROW_TYPES = {"text": "String", "code": "ID!", "count": "Int", "size": "Float", "ok": "Boolean!"}
+
+
+class Row:
+    """A row as a program has them."""
+
+    def __init__(self, number: int) -> None:
+        self.text = None if number % 7 == 0 else f"repository-{number}"
+        self.code = f"R_{number}"
+        self.count = number % 5000
+        self.size = number / 2
+        self.ok = number % 3 == 0
+
+
+def of_rows(names: tuple[str, ...], size: int) -> Sides:
+    """Execute over rows and make a frame, against column comprehensions."""
+    fields = " ".join(f"{name}: {ROW_TYPES[name]}" for name in names)
+    schema = Schema(f"type Query {{ rows: [Row!]! }} type Row {{ {fields} }}")
+    root = {"rows": [Row(number) for number in range(size)]}
+    text = f"{{ rows {{ {' '.join(names)} }} }}"
+    space: dict[str, Any] = {}
+    columns = ", ".join(f"{name!r}: [row.{name} for row in rows]" for name in names)
+    exec(f"def build(rows): return {{{columns}}}", space)
+    return {
+        OURS: lambda: schema.execute(text, root=root).frame(),
+        HAND: lambda: pd.DataFrame(space["build"](root["rows"])),
+    }
+
+
 def new_documents(size: int) -> Sides:
     """Make shape and decoders of documents never seen before, against checking a document."""
     fields = " ".join(f"f{n}: {('Int', 'String!', 'Float', 'ID!')[n % 4]}" for n in range(size))
@@ -343,6 +372,9 @@ WORKLOADS = [
     ),
     framed("bytes-nulls", partial(from_bytes, holes=True), (Goal(ARROW, 2.5, most=True),)),
     framed("in-process", in_process, (Goal(HAND, 1, most=True),)),
+    framed("rows", partial(of_rows, tuple(ROW_TYPES)), (Goal(HAND, 1.5, most=True),)),
+    framed("rows-text", partial(of_rows, ("text",)), (Goal(HAND, 1.5, most=True),)),
+    framed("rows-numbers", partial(of_rows, ("count", "size")), (Goal(HAND, 1.5, most=True),)),
     Workload(
         "new-document", new_documents, (Goal(PARSING, 1, most=True),), COLUMNS, COLUMNS, text=str
     ),

@@ -24,7 +24,7 @@ from graphql import (
 
 from gqlnb import engine
 from gqlnb.engine.compiler import plans, source_writer
-from gqlnb.engine.compiler.plans import get_operation_cache
+from gqlnb.engine.compiler.operation_cache import get_operation_cache
 
 CALL = "gqlnb_marker()"
 

@@ -12,6 +12,7 @@ import pytest
 from graphql import GraphQLResolveInfo, build_schema, default_field_resolver, parse
 
 from gqlnb import Limits, QueryError, Schema, engine
+from gqlnb.engine.compiler import cached_operations, operation_cache
 from gqlnb.engine.compiler import plans as plans_module
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 
@@ -60,7 +61,7 @@ def schema():
 
 def plans(schema):
     """Return the plans held for a schema."""
-    operations = plans_module.get_operation_cache(schema.graphql).values()
+    operations = operation_cache.get_operation_cache(schema.graphql).values()
     return [plan for operation in operations for plan in operation.plans.values()]
 
 
@@ -87,7 +88,7 @@ def test_a_large_operation_is_compiled_after_more_executions(fields, runs):
     document, root = parse(f"{{ {' '.join(names)} }}"), dict.fromkeys(names, 1)
     for number in range(runs + 1):
         assert engine.execute(core, document, root).data == root
-        (operation,) = plans_module.get_operation_cache(core).values()
+        (operation,) = operation_cache.get_operation_cache(core).values()
         assert (operation.source_size > 0) == (number == runs)
 
 
@@ -98,7 +99,7 @@ def test_an_operation_that_is_too_large_is_not_compiled():
     document, root = parse(f"{{ {' '.join(names)} }}"), dict.fromkeys(names, 1)
     for _ in range(plans_module.HOT + 3):
         assert engine.execute(core, document, root).data == root
-    (operation,) = plans_module.get_operation_cache(core).values()
+    (operation,) = operation_cache.get_operation_cache(core).values()
     assert operation.source_size == 0
 
 
@@ -143,9 +144,9 @@ def test_the_number_of_plans_for_directive_values_is_bounded():
         values = {name: bool(number >> n & 1) for n, name in enumerate(names)}
         found = engine.execute(core, document, root, variable_values=values)
         assert found == graphql.execute(core, document, root, variable_values=values)
-    (operation,) = plans_module.get_operation_cache(core).values()
-    assert operation.plans_built == plans_module.MAX_PLANS_BUILT
-    assert len(operation.plans) == plans_module.MAX_PLANS_PER_OPERATION
+    (operation,) = operation_cache.get_operation_cache(core).values()
+    assert operation.plans_built == cached_operations.MAX_PLANS_BUILT
+    assert len(operation.plans) == cached_operations.MAX_PLANS_PER_OPERATION
 
 
 def test_each_resolver_call_gets_new_arguments(schema):
@@ -166,11 +167,11 @@ def test_each_resolver_call_gets_new_arguments(schema):
 
 def test_the_plan_cache_is_bounded(monkeypatch):
     """New documents evict the oldest."""
-    monkeypatch.setattr(plans_module, "MAX_OPERATIONS", 4)
+    monkeypatch.setattr(operation_cache, "MAX_OPERATIONS", 4)
     core = build_schema("type Query { a: Int }")
     for number in range(20):
         engine.execute(core, parse(f"{{ a{number}: a }}"), {"a": 1})
-    assert len(plans_module.get_operation_cache(core)) == 4
+    assert len(operation_cache.get_operation_cache(core)) == 4
 
 
 def test_a_dropped_plan_removes_its_source_from_linecache(schema):
@@ -180,7 +181,7 @@ def test_a_dropped_plan_removes_its_source_from_linecache(schema):
     (plan,) = plans(schema)
     places = list(plan.source_names)
     assert all(place in linecache.cache for place in places)
-    plans_module.get_operation_cache(schema.graphql).clear()
+    operation_cache.get_operation_cache(schema.graphql).clear()
     del plan
     found = [linecache.cache[place] for place in places]
     gc.collect()

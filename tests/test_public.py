@@ -130,5 +130,5 @@ def test_public_types_are_correct_for_users(root: Path, tmp_path: Path) -> None:
     done = checked(file, root)
     assert done.returncode == 0, done.stdout
     wrong = tmp_path / "wrong.py"
-    wrong.write_text(file.read_text().replace("(document, str)", "(document, int)"))
+    wrong.write_text(file.read_text().replace("(server.url, str)", "(server.url, int)"))
     assert 'Expression is of type "str", not "int"' in checked(wrong, root).stdout

@@ -754,6 +754,23 @@ class Schema:
         """
         return self._parse(text, operation, limits, introspection)
 
+    def __copy__(self) -> Self:
+        copied = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = memo[id(self)] = object.__new__(type(self))
+        copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return copied
+
+    def __reduce__(self) -> NoReturn:
+        msg = (
+            "A Schema cannot be pickled: its resolvers are functions of this process. Serve it and "
+            "connect to its address, or pickle its SDL, schema.sdl, and make it again there."
+        )
+        raise TypeError(msg)
+
     def __repr__(self) -> str:
         return f"Schema({summarize_operations(self._graphql)})"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -266,6 +267,16 @@ class Frames(Mapping[str, pd.DataFrame]):
 
     def __repr__(self) -> str:
         return f"Frames({', '.join(map(repr, self._names))})"
+
+    def __reduce__(self) -> tuple[Callable[[Any], Any], tuple[object]]:
+        # As its result, from which it is read again.
+        if getattr(self._answer.holder, "document", None) is None:  # its shape would be lost
+            msg = (
+                "These Frames cannot be pickled: they are not of one answer to a document. Pickle "
+                "dict(frames) in their place."
+            )
+            raise TypeError(msg)
+        return methodcaller("tables", strict=self._strict), (self._answer.holder,)
 
 
 # -- choosing a list

@@ -8,7 +8,7 @@ import socket
 import threading
 from html import escape
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, NoReturn, Unpack
 from urllib.parse import quote
 
 from gqlnb import background
@@ -234,6 +234,13 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        msg = (
+            "A Server cannot be pickled or copied: it is a socket and threads of this process. "
+            "Pass on its address, server.url."
+        )
+        raise TypeError(msg)
 
     def __repr__(self) -> str:
         # A port chosen by the system differs from run to run; a saved notebook should not.

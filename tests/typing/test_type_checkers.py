@@ -28,7 +28,7 @@ PYRIGHT = Path(os.environ.get("PYRIGHT_PACKAGES", HERE)) / "node_modules" / ".bi
 )
 def test_pyright_finds_no_errors() -> None:
     """A comment that ignores an error which pyright does not find is an error too."""
-    run = [PYRIGHT, "--pythonpath", sys.executable, "--project", HERE]
+    run = [str(PYRIGHT), "--pythonpath", sys.executable, "--project", str(HERE)]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.stdout.endswith("0 errors, 0 warnings, 0 informations\n"), done.stdout + done.stderr
 

@@ -13,7 +13,8 @@ import gqlnb
 from gqlnb import Schema
 from gqlnb.result.event_frames import build_events_frames
 
-TEXT = '{ search(query: "stars:>300000", type: REPOSITORY, first: 3) { nodes { ... on Repository { name } } } }'
+SEARCH = 'search(query: "stars:>300000", type: REPOSITORY, first: 3)'
+TEXT = f"{{ {SEARCH} {{ nodes {{ ... on Repository {{ name }} }} }} }}"
 
 
 def again(value: Any) -> Any:

@@ -375,7 +375,8 @@ class BaseClient:
         **options
             ``operation``, ``path`` and ``page_size``, as for :meth:`pages`; ``part``, the number of
             rows per Parquet part; ``resume=False``, to remove a harvest in `out` first;
-            ``refresh=True``, to update a finished one with the rows that came or changed since.
+            ``refresh=True``, to update a finished one with the rows that came or changed since;
+            ``token``, ``headers``, ``extensions`` and ``timeout``, as for :meth:`execute`.
 
         Returns
         -------
@@ -620,21 +621,23 @@ class BaseClient:
 
         slice_ = make_slice(slice)
         question = text, variables, slice_
-        reader = open_reader(self._pager, *question, options)
-        store = open_store(out, text, variables, slice_, self.source, options)
+        parts, others = self._select_parts(options)
+        bounds = cast("RangeOptions", others)
+        reader = open_reader(parts.pager, *question, bounds)
+        store = open_store(out, text, variables, slice_, self.source, bounds)
         if dry_run:
             whole = ValueRange(slice_.least, slice_.most)
             count, notes = reader.count_rows(whole)
             return RangeEstimate(self.source, count, slice_.cap, tuple(notes.values()))
         with store, Progress(progress, "Harvest") as bar:
-            if not store.state.is_ended or options.get("refresh"):
+            if not store.state.is_ended or bounds.get("refresh"):
                 pool = ReaderPool([ReaderAccount("", [reader])])
                 if find_accounts is not None:
                     accounts, refused = find_accounts()
                     pool = ReaderPool(
                         [
                             ReaderAccount(
-                                name, [open_reader(pager, *question, options) for pager in pagers]
+                                name, [open_reader(pager, *question, bounds) for pager in pagers]
                             )
                             for name, pagers in accounts.items()
                         ]

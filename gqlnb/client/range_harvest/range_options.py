@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
+from gqlnb.client.call_options import CallOptions
 from gqlnb.client.range_harvest.harvest_log import LogHeader
 from gqlnb.client.range_harvest.range_reader import RangeReader
 from gqlnb.client.range_harvest.range_store import ROWS_PER_PART, RangeStore
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["RangeOptions", "make_slice", "open_reader", "open_store"]
 
 
-class RangeOptions(TypedDict, total=False):
+class RangeOptions(CallOptions, total=False):
     """Keyword arguments of :meth:`gqlnb.Client.harvest`.
 
     Attributes
@@ -41,6 +42,8 @@ class RangeOptions(TypedDict, total=False):
         Whether to continue the harvest in the folder, or return it if it is finished.
     refresh
         Whether to update a finished harvest.
+    token, headers, extensions, timeout
+        As for :meth:`gqlnb.Client.execute`.
     """
 
     operation: str | None

@@ -248,3 +248,19 @@ def test_a_harvest_over_http_is_the_same():
         there = client.harvest(endpoint.query, slice=Slice(column="at", cap=50), page_size=10)
     assert list_ids(there) == list_ids(here)
     assert there.coverage.requests == here.coverage.requests
+
+
+def test_a_harvest_takes_the_options_of_a_call() -> None:
+    """Its token is in each request: the endpoint refuses any other."""
+    endpoint = Endpoint(draw_values(KINDS["integers"][1]))
+    schema, token = endpoint.build_schema(), gqlnb.Token("of-this-call")
+    slice_ = Slice(column="at", cap=endpoint.cap, closed=endpoint.closed)  # type: ignore[arg-type]
+    with gqlnb.serve(schema, port=0, token=token) as server:
+        client = Client(server.url, schema=schema)
+        found = client.harvest(endpoint.query, slice=slice_, token=token.unbound())
+        assert found.complete
+        assert set(server.log["status"]) == {200}
+        with pytest.raises(gqlnb.AuthError):
+            client.harvest(endpoint.query, slice=slice_)
+        with pytest.raises(OptionError, match=r"There is no option tokens=.*token="):
+            client.harvest(endpoint.query, slice=slice_, tokens="x")  # type: ignore[call-overload]

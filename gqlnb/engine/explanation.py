@@ -21,6 +21,7 @@ from gqlnb.engine.compiled_execution import build_plan, build_result
 from gqlnb.engine.compiler.document_facts import DocumentFacts, collect_facts
 from gqlnb.engine.compiler.executor import PlanExecutor
 from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
+from gqlnb.engine.compiler.strawberry_fields import find_user_function
 from gqlnb.engine.graphql_compat import Value
 from gqlnb.errors import QueryError
 
@@ -146,11 +147,14 @@ def describe_answer(field: FieldPlan) -> str:
     arguments = f", arguments {field.constants}" if field.constants else ""
     if field.constants is None:
         arguments = ", arguments from variables"
-    if field.default:
+    if field.default or field.attribute is not None:
         return f"looked up in its parent{arguments}"
-    function = field.native or field.resolve
+    own = find_user_function(field.definition)
+    function = own or field.native or field.resolve
     name = getattr(function, "__qualname__", None) or type(function).__name__
     call = "(root, args, context)" if field.native else "(source, info, **args)"
+    if own is not None:
+        call = f"({', '.join(inspect.signature(own).parameters)})"
     code = getattr(inspect.unwrap(function), "__code__", None)
     line = f" line {code.co_firstlineno}" if code is not None else ""
     return f"{name}{call}{line}{arguments}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import graphql
 import pandas as pd
 import pytest
+import strawberry
 from graphql import build_schema, parse
 
 import gqlnb
@@ -391,3 +392,15 @@ def test_served_frames_become_columns() -> None:
     schema = gqlnb.Schema.from_frame(rows=frame, page_sizes=(SIZE, SIZE))
     _, columns = read_both(lambda: schema.execute("{ rows { totalCount nodes { name size } } }"))
     assert columns.frame().attrs["total_count"] == SIZE
+
+
+def test_rows_of_strawberry_become_columns() -> None:
+    """Its fields without resolvers only read attributes, by their Python names."""
+    names = {"page_count": int, "title": str}
+    kind = strawberry.type(type("Book", (), {"__annotations__": names}))
+    rows = [kind(title=f"book {number}", page_count=number) for number in range(SIZE)]
+    books = strawberry.field(resolver=lambda: rows, graphql_type=list[kind])
+    query = strawberry.type(type("Query", (), {"books": books}))
+    schema = gqlnb.Schema.adopt(strawberry.Schema(query))
+    _, columns = read_both(lambda: schema.execute("{ books { title pageCount } }"))
+    assert columns.data["books"][3] == {"title": "book 3", "pageCount": 3}

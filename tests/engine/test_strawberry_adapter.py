@@ -16,6 +16,7 @@ from strawberry.permission import BasePermission
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.types import Info
+from strawberry.types.field import StrawberryField
 
 from gqlnb import Client, QueryError, Schema, SchemaError, serve
 from gqlnb.engine import execute
@@ -489,3 +490,122 @@ def test_limits_apply_in_every_executor(extensions):
         (error,) = schema.execute("{ later a }", limits=Limits(seconds=0.05)).errors
         assert error["message"].startswith("Execution stopped after 0.05 s")
     assert {name: vars(made)[name] for name in before} == before
+
+
+# -- fields that only read an attribute
+
+
+@strawberry.type
+class Book:
+    """A row whose fields have no resolver."""
+
+    title: str
+    page_count: int | None = None
+    pass_: str = strawberry.field(name="pass", default="keyword")
+    loaded: str | None = strawberry.field(default=None)
+
+    @strawberry.field
+    def label(self, prefix: str = "The ") -> str:
+        """Return the title with a prefix."""
+        return prefix + self.title
+
+
+class Shouting(StrawberryField):
+    """A field with a result of its own."""
+
+    def get_result(self, source, info, args, kwargs):
+        """Return the attribute in capitals."""
+        return super().get_result(source, info, args, kwargs).upper()
+
+
+@strawberry.type
+class Loud:
+    """A row with a field of another class."""
+
+    title: str = Shouting()
+
+
+async def load():
+    """Return a value later."""
+    await asyncio.sleep(0)
+    return "later"
+
+
+class Partial:
+    """A row without attributes, one of which raises."""
+
+    title = "partial"
+
+    @property
+    def page_count(self):
+        """Raise."""
+        msg = "torn"
+        raise ValueError(msg)
+
+
+def library(rows, config=None, kind=Book):
+    """Return a Strawberry schema with these rows."""
+
+    @strawberry.type
+    class Query:
+        @strawberry.field
+        def books(self) -> list[kind]:
+            return rows()
+
+    return strawberry.Schema(Query, config=config)
+
+
+def read_books(schema, fields="title pageCount pass loaded"):
+    """Assert that ours and Strawberry's results are equal three times; return the data."""
+    text = f"{{ books {{ {fields} }} }}"
+    for _ in range(3):
+        ours, theirs = both(schema, text)
+        assert ours == theirs
+    return ours[0]
+
+
+ROWS = {
+    "usual": lambda: Book(title="Emma", page_count=1),
+    "wrong type": lambda: Book(title="Emma", page_count="many"),
+    "null": lambda: Book(title=None),
+    "coroutine": lambda: Book(title="Emma", loaded=load()),
+    "exception": lambda: Book(title="Emma", loaded=ValueError("lost")),
+    "function": lambda: Book(title="Emma", loaded=load),
+    "no attribute": Partial,
+    "dict": lambda: {"title": "a dict"},
+    "no row": lambda: None,
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("size", [1, 100])
+def test_attributes_are_read_as_by_strawberry(name, size):
+    """Values of every kind, missing attributes and exceptions, also in long lists."""
+    read_books(library(lambda: [ROWS[name]() for _ in range(size)]))
+
+
+def test_attribute_fields_are_explained_as_look_ups():
+    """A field with a resolver is explained by the user's function."""
+    schema = library(lambda: [Book(title="Emma")])
+    plan = Schema.adopt(schema).explain('{ books { title label(prefix: "A ") } }').plan
+    title, label = plan.splitlines()[2:]
+    assert title.endswith("Book.title: String!  looked up in its parent")
+    assert "Book.label(self, prefix) line " in label
+    assert read_books(schema, "label") == {"books": [{"label": "The Emma"}]}
+
+
+def test_a_default_resolver_of_the_schema_is_called():
+    """Also if a later schema with the same types sets it: Strawberry stores it in the field."""
+    rows = [Book(title="Emma")]
+    schema = library(lambda: rows)
+    assert read_books(schema, "title") == {"books": [{"title": "Emma"}]}
+    other = library(lambda: [{"title": "dict"}], StrawberryConfig(default_resolver=dict.get))
+    assert read_books(other, "title") == {"books": [{"title": "dict"}]}
+    rows[0] = {"title": "both"}
+    assert read_books(schema, "title") == {"books": [{"title": "both"}]}
+
+
+def test_a_field_class_with_its_own_result_is_called():
+    """Subclasses of Strawberry's field may do anything."""
+    rows = [Loud(title="emma")]
+    assert read_books(library(lambda: rows, kind=Loud), "title") == {"books": [{"title": "EMMA"}]}

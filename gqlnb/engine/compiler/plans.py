@@ -41,6 +41,7 @@ from gqlnb.engine.compiler.executor import (
 from gqlnb.engine.compiler.located_errors import ErrorLocation
 from gqlnb.engine.compiler.operation_cache import get_operation_cache
 from gqlnb.engine.compiler.python_types import OBJECT
+from gqlnb.engine.compiler.strawberry_fields import find_attribute_field
 from gqlnb.engine.graphql_compat import (
     IS_GRAPHQL_33,
     NO_INCREMENTAL,
@@ -98,6 +99,8 @@ class FieldPlan:
         Its name in the schema.
     default
         Whether its value is looked up in its parent.
+    attribute
+        The attribute that its resolver, one of Strawberry's, only reads; else None.
     native
         Its resolver, if that is called as ``(root, args, context)``.
     constants
@@ -117,6 +120,7 @@ class FieldPlan:
     __slots__ = (
         "_completer",
         "arguments",
+        "attribute",
         "constants",
         "default",
         "definition",
@@ -164,7 +168,13 @@ class FieldPlan:
         )
         known = self.constants is not None and not CLASHING_ARGUMENTS & self.constants.keys()
         self.direct = self.default and known
+        self.attribute = None if self.constants is None else find_attribute(plan, definition)
         self._completer: CompiledFunction | None = None
+
+    @property
+    def needs_info(self) -> bool:
+        """Whether its resolver gets an info object, which has the path."""
+        return not self.default and self.native is None and self.attribute is None
 
     @property
     def completer(self) -> CompiledFunction:
@@ -179,6 +189,16 @@ class FieldPlan:
             return self.plan.get_selection_below(self.plan.sample, kind, self.group)
         except (GraphQLError, RecursionError):  # as in each run
             return None
+
+
+def find_attribute(plan: OperationPlan, definition: GraphQLField) -> str | None:
+    """Return the attribute that a resolver of Strawberry only reads, if it does."""
+    found = find_attribute_field(definition)
+    if found is None:
+        return None
+    plan.assumed_members.append((found, "default_resolver", getattr))
+    name: str = found.python_name
+    return name
 
 
 def find_exact_type(kind: GraphQLOutputType) -> type | None:
@@ -448,7 +468,7 @@ class OperationPlan:
         self._list_fields: dict[tuple[object, ...], FieldPlan] = {}
         self._serial_functions: dict[str, CompiledFunction] = {}  # by response name
         self.resolvers: list[tuple[GraphQLField, Value]] = []
-        self.assumed_members: list[tuple[GraphQLOutputType, str, Value]] = []
+        self.assumed_members: list[tuple[object, str, Value]] = []
         self.source_names: list[str] = []
         self.source_size = 0
         self.cache = get_operation_cache(self.schema)

@@ -88,7 +88,7 @@ def collect_member(rows: Sequence[Any], cls: type, field: FieldPlan) -> list[Any
     if field.field_name == "__typename":
         return [field.parent.name] * len(rows)
     kind: Any = get_nullable_type(field.type)
-    if not field.direct:
+    if not field.direct and field.attribute is None:
         raise NotPlainError
     if is_leaf_type(kind):
         return complete_leaves(read_member(rows, cls, field), kind, field)
@@ -102,9 +102,9 @@ def collect_member(rows: Sequence[Any], cls: type, field: FieldPlan) -> list[Any
 
 def read_member(rows: Sequence[Any], cls: type, field: FieldPlan) -> list[Any]:
     """Return an attribute or a key of all rows, if reading it runs no code."""
-    name = field.field_name
+    name = field.attribute or field.field_name
     source_kind = field.plan.cache.type_kinds[cls]
-    if source_kind == DICT:
+    if source_kind == DICT and field.attribute is None:
         return [*map(itemgetter(name), rows)]
     found = getattr_static(cls, name, None)  # a property, or a method, which would be called
     computed = hasattr(type(found), "__get__") and type(found) not in SLOT_TYPES

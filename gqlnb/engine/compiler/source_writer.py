@@ -459,7 +459,7 @@ class SourceWriter:
             self.add_line(f"{clock} = {timer}()")
         v = self.new_name("v")
         name, path = self.bind_constant("f", field), f"({p}, {key}, {parent})"
-        if not field.default and field.native is None:  # its info object needs the path anyway
+        if field.needs_info:  # which needs the path anyway
             self.add_line(f"{v}p = {path}")
             path = f"{v}p"
         method = "complete_unusual" if field.default else "complete_field"
@@ -509,16 +509,21 @@ class SourceWriter:
         if self.source_kind == MAPPING:
             self.add_line(f"try: {slot.v} = {s}.get({self.write_text(name)})")
         else:
-            plain = is_identifier(name)
-            read = f"{s}.{name}" if plain else f"getattr({s}, {self.write_text(name)})"
-            self.add_line(f"try: {slot.v} = {read}")
+            self.add_line(f"try: {slot.v} = {self.build_attribute(s, name)}")
             self.add_line(f"except AttributeError: {slot.v} = None")
         fail = f"x.fail(e, {self.bind_constant('f', slot.field)}, {slot.path})"
         self.add_line(f"except Exception as e: {slot.v} = {fail}")
 
+    def build_attribute(self, s: str, name: str) -> str:
+        """Return the source of an attribute."""
+        return f"{s}.{name}" if is_identifier(name) else f"getattr({s}, {self.write_text(name)})"
+
     def write_call(self, slot: ValueSlot, s: str) -> None:
-        """Write the call of a resolver."""
+        """Write the call of a resolver, or what it does."""
         field = slot.field
+        if field.attribute is not None:
+            self.add_line(f"{slot.v} = {self.build_attribute(s, field.attribute)}")
+            return
         if field.constants is None:
             arguments = f"x.coerce_arguments({self.bind_constant('f', field)})"
         else:  # a new dict for each call, which the resolver may change
@@ -727,7 +732,7 @@ class SourceWriter:
         with self.open_block(f"if {self.build_object_test(slot)}:"):
             self.write_count(selection)
             path = slot.path
-            needs_path = any(not f.default and f.native is None for f in selection.fields)
+            needs_path = any(field.needs_info for field in selection.fields)
             if needs_path and not path.isidentifier():
                 path = self.new_name("p")
                 self.add_line(f"{path} = {slot.path}")

@@ -72,6 +72,9 @@ def codegen(
       gqlnb codegen viewer.graphql -c demo -o viewer.py
       gqlnb codegen queries/*.graphql --schema schema.graphql -o queries.py
     """  # noqa: D301
+    if schema_file is not None and click.get_current_context().params.get("connection"):
+        msg = "--schema and --connection both name a schema. Leave one of them out."
+        raise OptionError(msg)
     likes = _parse_scalars(scalars)
     texts = {str(file): read_text(file) for file in files}
     if schema_file is not None:

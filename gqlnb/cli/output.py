@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from gqlnb.client.paging.pager import ADVICE as PAGES_ADVICE
+from gqlnb.client.schema_sources import ACCEPTED_FORMS
 from gqlnb.client.urls import SERVE_HINT
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import advise_if_strict
@@ -45,6 +46,8 @@ _SHELL_ADVICE = (
     ("token='env:NAME'", "--token env:NAME"),
     ("token='prompt'", "--token prompt"),
     ("with resume=False", "with --anew"),
+    ("schema= does not refer", "--schema does not refer"),
+    (ACCEPTED_FORMS, "--schema takes the path of a file with SDL or introspection JSON"),
     ("Access(origins=['http://localhost:5173'])", "--origin http://localhost:5173"),
     ("Access(origins='*')", "--origin '*'"),
     ("Access(origins=...)", "--origin"),

@@ -78,6 +78,7 @@ _HINTS = split_hints(
         "raise_for_status": "raise_for_errors()",
         "page_info pageInfo has_next total totalCount": "report, after execute_all()",
         "to_polar polars": "to_polars()",
+        "model to_model to_models pydantic typed parse": "models()",
         "query_text text_sent": "document",
     }
 )

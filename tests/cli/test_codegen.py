@@ -233,7 +233,12 @@ def test_a_missing_file_is_an_error(folder: Path, capsys: pytest.CaptureFixture[
     assert main(["codegen", "lost.graphql", "--schema", "schema.graphql"]) == 1
     assert "lost.graphql: No such file" in capsys.readouterr().err
     assert main(["codegen", "queries.graphql", "--schema", "lost.graphql"]) == 1
-    assert "'lost.graphql' (No such file" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert error.startswith("gqlnb: --schema does not refer to a readable file: 'lost.graphql' (No")
+    assert error.endswith(" --schema takes the path of a file with SDL or introspection JSON.\n")
+    both = ["codegen", "queries.graphql", "--schema", "schema.graphql", "-c", "demo"]
+    assert main(both) == 2
+    assert "both name a schema" in capsys.readouterr().err
 
 
 def test_names_of_a_schema_never_become_code() -> None:

@@ -35,7 +35,7 @@ HOMES = (
 )
 # Variables of the test run, which gqlnb does not read. They stay in the environment because the
 # worker processes of pytest-xdist inherit it after it was cleaned.
-KEPT = frozenset({"GQLNB_REQUIRE", "GQLNB_SERVERS"})
+KEPT = frozenset({"GQLNB_FRONTENDS", "GQLNB_REQUIRE", "GQLNB_SERVERS"})
 LOOPBACK = ("localhost", "127.", "::1", "0.0.0.0")
 outside: list[str] = []  # hosts that this process was about to reach
 

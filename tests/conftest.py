@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Condition, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
@@ -27,7 +27,7 @@ settings.load_profile("default")
 
 ROOT = Path(__file__).resolve().parents[1]
 # Suites that take minutes. `pytest` leaves them out; `pytest -m slow` runs them, as .ci/run does.
-SLOW_FOLDERS = ("benchmarks", "browser", "property", "servers")
+SLOW_FOLDERS = ("benchmarks", "browser", "frontends", "property", "servers")
 SLOW_FILES = (
     "tests/cli/test_main.py",
     "tests/client/test_canary.py",
@@ -78,12 +78,18 @@ class Background:
         What it has written so far.
     """
 
-    def __init__(self, *arguments: str, cwd: Path, env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        cwd: Path,
+        env: dict[str, str] | None = None,
+        program: tuple[str, ...] = COMMAND,
+    ) -> None:
         self.output = ""
         self._ended = False
         self._news = Condition()
         self.process = subprocess.Popen(
-            [*COMMAND, *arguments],
+            [*program, *arguments],
             cwd=cwd,
             env=env,
             stdin=subprocess.DEVNULL,
@@ -150,8 +156,8 @@ def background() -> Iterator[Callable[..., Background]]:
     """Return a function that starts a command; all of them end with the session."""
     started: list[Background] = []
 
-    def start(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> Background:
-        started.append(Background(*arguments, cwd=cwd, env=env))
+    def start(*arguments: str, **options: Any) -> Background:
+        started.append(Background(*arguments, **options))
         return started[-1]
 
     yield start

@@ -23,7 +23,7 @@ FREE = """
 import os, socket, pytest
 def test_environment():
     left = {name for name in os.environ if name.startswith(("GH_", "GITHUB_TOKEN", "GQLNB_"))}
-    assert left <= {"GQLNB_REQUIRE", "GQLNB_SERVERS"}
+    assert left <= {"GQLNB_FRONTENDS", "GQLNB_REQUIRE", "GQLNB_SERVERS"}
     assert "gqlnb-tests-" in os.environ["IPYTHONDIR"]
     assert "gqlnb-tests-" in os.environ["JUPYTER_CONFIG_DIR"]
 def test_own_machine():

@@ -628,6 +628,11 @@ class Result(TableExports):
     def _repr_mimebundle_(self, **_: object) -> Bundle:
         return render_bundle(self)
 
+    def _mime_(self) -> tuple[str, str]:
+        """Return the HTML for marimo, whose style sheet removes the padding of cells."""
+        style = "<style>.gqlnb :is(td, th) { padding: 3px 8px; }</style>"
+        return "text/html", style + render_bundle(self)[0]["text/html"]
+
 
 # -- for the modules that create results
 

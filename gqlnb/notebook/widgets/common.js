@@ -1,5 +1,6 @@
 // What the views of all widgets share: elements without HTML, keys, and the way to the kernel.
 
+const EXTENSION = Symbol.for("gqlnb.outputs"); // set by our extension of JupyterLab
 const HELLO_WAITS = [250, 500, 1000, 2000, 4000]; // ms; a hello sent too early waits for the cell
 const PATIENCE = 8000; // ms from a question to the kernel's first word
 export const SILENT = "The kernel does not answer. It is busy, or this cell has to be run again.";
@@ -191,7 +192,7 @@ export function connect(model, root, handlers = {}) {
     const wait = helloWait(attempt);
     if (wait === null) return silent();
     timer = setTimeout(hello, wait, attempt + 1);
-    send({ kind: "hello" });
+    send({ kind: "hello", extension: EXTENSION in globalThis });
   };
   const ask = (message, buffers) => {
     const id = `${own}-${(count += 1)}`;

@@ -37,11 +37,22 @@ async function fetched(model, checksum) {
   const type = (name) => (name.endsWith(".css") ? "text/css" : "text/javascript");
   const blobs = await Promise.all(names.map((name, place) => unpacked(buffers[place], type(name))));
   const urls = Object.fromEntries(names.map((name, place) => [name, URL.createObjectURL(blobs[place])]));
-  document.head.append(make("style", {}, await blobs[names.indexOf("graphiql.css")].text()));
+  const css = await blobs[names.indexOf("graphiql.css")].text();
+  document.head.append(make("style", {}, css)); // its menus are children of the page's body
   globalThis.MonacoEnvironment = {
     getWorker: (_, label) => new Worker(urls[WORKERS[label] ?? "editor.worker.js"]),
   };
-  return import(urls["graphiql.js"]);
+  const { mount } = await import(urls["graphiql.js"]);
+  return { mount, css };
+}
+
+/** Put GraphiQL's style sheet into the shadow that an element is in, as in marimo. */
+function dressShadow(element, css) {
+  const root = element.getRootNode();
+  if (!(root instanceof ShadowRoot) || root.querySelector("style[data-graphiql]")) return;
+  // There is no `body` in a shadow that could have the theme.
+  const own = css.replaceAll("body.graphiql-", ".graphiql-").replaceAll("body:not(", ".gqlnb-graphiql:not(");
+  root.prepend(make("style", { "data-graphiql": "" }, own.replaceAll(":root", ":host")));
 }
 
 /** Return the module of the bundle: the one that is in this page already, or from the kernel. */
@@ -57,12 +68,15 @@ function graphiql(model, checksum) {
 /** Follow the theme of the notebook: now(), and `tell(theme)` whenever it changes. */
 function themed(tell) {
   const theme = () => {
-    const { jpThemeLight } = document.body.dataset;
+    const { jpThemeLight, theme: marimo, vscodeThemeKind } = document.body.dataset;
     if (jpThemeLight) return jpThemeLight === "true" ? "light" : "dark";
+    const name = marimo ?? vscodeThemeKind;
+    if (name) return /dark|contrast$/.test(name) ? "dark" : "light";
     return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   };
   const watch = new MutationObserver(() => tell(theme()));
-  watch.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
+  const names = ["data-jp-theme-light", "data-theme", "data-vscode-theme-kind"];
+  watch.observe(document.body, { attributeFilter: names });
   return { now: theme, close: () => watch.disconnect() };
 }
 
@@ -99,7 +113,12 @@ function render({ model, el }) {
   let gone = false;
   const own = Math.random().toString(36).slice(2);
   const say = (text) => (said.textContent = text);
-  const lights = themed((theme) => shown?.set({ theme }));
+  const dressed = (theme) => {
+    place.classList.toggle("graphiql-dark", theme === "dark");
+    place.classList.toggle("graphiql-light", theme === "light");
+    return theme;
+  };
+  const lights = themed((theme) => shown?.set({ theme: dressed(theme) }));
 
   const run = (request, told) => {
     const id = `${own}-${(count += 1)}`;
@@ -156,12 +175,13 @@ function render({ model, el }) {
     if (!near || !target || shown || loading || gone) return;
     loading = true;
     try {
-      const { mount } = await graphiql(model, target.checksum);
+      const { mount, css } = await graphiql(model, target.checksum);
       if (gone) return;
+      dressShadow(place, css);
       place.hidden = false;
       const { query, variables, headers } = target;
       const begin = left ?? { query: query || DEFAULT, variables };
-      shown = mount(place, { run, buttons, onEdit: edited, theme: lights.now(), headers, ...begin, answer: newest });
+      shown = mount(place, { run, buttons, onEdit: edited, theme: dressed(lights.now()), headers, ...begin, answer: newest });
       say("");
     } catch (error) {
       say(error.message);

@@ -143,7 +143,15 @@ class SavedOutput:
 
     def update(self, build_bundle: Callable[[], Mapping[str, Any]]) -> None:
         """Replace the output, if it was displayed; from any thread, one at a time."""
-        if self._handle is None:
-            return
         with self._lock:
+            if self._handle is None:
+                return
             self._handle.update(build_bundle(), raw=True)  # type: ignore[no-untyped-call]
+
+    def freeze(self) -> None:
+        """Ignore updates of the displayed output.
+
+        For front ends without our extension: an update would replace the view that is used there,
+        in the classic notebook by nothing.
+        """
+        self._handle = None

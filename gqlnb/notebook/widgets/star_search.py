@@ -253,6 +253,8 @@ class StarSearch(Widget):
     ) -> Message | None:
         match message:
             case {"kind": "hello"}:
+                if message.get("extension") is False:
+                    self._saved_output.freeze()
                 self._start_if_first()
                 self._send_status(found=True)
             case {"kind": "cancel"}:

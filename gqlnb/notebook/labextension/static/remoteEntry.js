@@ -19,9 +19,6 @@
   // Only the module that JupyterLab itself uses will do: editors know no other one's classes.
   const shared = async (name) => {
     const versions = scope[name];
-    if (!versions) {
-      throw new Error(`gqlnb: this JupyterLab shares no ${name}; cells have no GraphQL colours`);
-    }
     const own = Object.keys(versions).find((version) => versions[version].loaded);
     const factory = await versions[own ?? newest(versions)].get();
     return factory();
@@ -33,6 +30,12 @@
       scope = given;
     },
     async get() {
+      const missing = Object.values(NEEDED).filter((name) => !scope[name]);
+      if (missing.length) {
+        // Voila, for one, has no editors, and shows outputs by ipywidgets alone.
+        console.info(`gqlnb: no GraphQL colours and completion here, without ${missing.join(", ")}`);
+        return () => ({ __esModule: true, default: [] });
+      }
       const [{ plugin }, { widgetPlugin }, ...modules] = await Promise.all([
         import(new URL("graphql.js", here)),
         import(new URL("widgets.js", here)),

@@ -122,6 +122,8 @@ export const widgetPlugin = (modules) => ({
   id: "gqlnb:widgets",
   description: "Outputs of widgets: live with a kernel, as HTML without.",
   autoStart: true,
-  activate: ({ docRegistry }) =>
-    docRegistry.addWidgetExtension("Notebook", { createNew: (panel) => follow(modules, panel) }),
+  activate: ({ docRegistry }) => {
+    globalThis[Symbol.for("gqlnb.outputs")] = true; // for the views: their outputs may be replaced
+    docRegistry.addWidgetExtension("Notebook", { createNew: (panel) => follow(modules, panel) });
+  },
 });

@@ -1,0 +1,72 @@
+"""Install the front ends of tests/frontends, outside the repository.
+
+Usage: ``python tests/frontends/install.py FOLDER``; then
+``GQLNB_FRONTENDS=FOLDER pytest -m slow tests/frontends``.
+
+This checkout is installed beside them, in a virtual environment of its own. The lowest JupyterLab
+that is supported has an environment without it, and uses the kernel and the extension of the first.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+__all__ = ["LOWEST_LAB", "PYODIDE", "VERSIONS", "install_front_ends"]
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSIONS = {
+    "ipython": "9.18.1",
+    "jupyter-console": "6.6.3",
+    "jupyterhub": "6.1.1",
+    "jupyterlab": "4.6.6",
+    "marimo": "0.25.2",
+    "nbclassic": "1.3.3",
+    "nbclient": "0.11.0",
+    "nbconvert": "7.17.2",
+    "notebook": "7.6.5",
+    "papermill": "2.7.0",
+    "pexpect": "4.9.0",
+    "voila": "0.5.13",
+}
+PYODIDE = "314.0.7"
+LOWEST_LAB = "4.4.0"  # as in the extra `lab`
+
+
+def install_front_ends(folder: Path) -> None:
+    """Install everything into subfolders of `folder`: two virtual environments, and Pyodide.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If pip or npm fails.
+    """
+    newest = [f"{name}=={version}" for name, version in VERSIONS.items()]
+    for name, packages in (
+        ("newest", ["--editable", f"{ROOT}[lab]", *newest]),
+        ("lowest", [f"jupyterlab=={LOWEST_LAB}"]),
+    ):
+        venv.create(folder / name, with_pip=True)
+        pip = [str(folder / name / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+        subprocess.run([*pip, *packages], check=True)
+    # The kernel names its Python, so that servers of other environments start it too.
+    python = str(folder / "newest" / "bin" / "python")
+    subprocess.run([python, "-m", "ipykernel", "install", "--sys-prefix"], check=True)
+    npm = ["npm", "install", "--prefix", str(folder), "--ignore-scripts", "--no-package-lock"]
+    quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+    subprocess.run([*npm, *quiet, f"pyodide@{PYODIDE}"], check=True)
+
+
+def main() -> None:
+    """Install everything into the folder of the command line."""
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    folder = Path(sys.argv[1]).resolve()
+    install_front_ends(folder)
+    sys.stdout.write(f"Test with: GQLNB_FRONTENDS={folder} pytest -m slow tests/frontends\n")
+
+
+if __name__ == "__main__":
+    main()

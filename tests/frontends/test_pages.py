@@ -1,0 +1,161 @@
+"""Front ends in a browser: each runs a notebook, and its widgets are clicked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.acting import photograph, theme
+from tests.browser.conftest import READY, SECONDS, Lab, Notebook
+from tests.frontends.conftest import write_notebook
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import requests
+
+    from tests.conftest import Background
+    from tests.frontends.conftest import FrontEnds
+
+pytestmark = pytest.mark.browser
+
+CLASSIC_READY = "() => window.Jupyter?.notebook?.kernel?.widget_manager"
+MARIMO_WIDGETS = """
+@app.cell
+def _(gqlnb):
+    gqlnb.StarSearch(">300000", limit=3)
+
+
+@app.cell
+def _(gqlnb):
+    gqlnb.SchemaView(gqlnb.reference_schema())
+
+
+@app.cell
+def _(gqlnb):
+    gqlnb.Explorer(gqlnb.reference_schema(), query="{ hello }")
+"""
+
+
+def check_page(page: Page | Locator) -> None:
+    """Check the table of the query, search stars, and run a query in GraphiQL."""
+    expect(page.locator(".gqlnb table").first).to_contain_text("build-your-own-x")
+    stars = page.locator(".gqlnb-stars")
+    expect(stars.locator(".gqlnb-grid")).to_contain_text("public-apis")
+    tab = stars.get_by_role("tab", name="Histogram")
+    tab.click()
+    stars.get_by_role("textbox", name="Rows").fill("2")
+    stars.get_by_role("button", name="Search").click()
+    expect(stars).to_contain_text("2 rows in 1 page")
+    expect(tab).to_have_attribute("aria-selected", "true")  # the view is the same one
+    expect(page.locator(".gqlnb-schema")).to_contain_text("A fixed greeting")
+    explorer = page.locator(".gqlnb-explorer")
+    button = explorer.locator(".graphiql-execute-button")
+    button.click()
+    expect(explorer.locator(".result-window")).to_contain_text("Hello world!")
+    box, window = button.bounding_box(), explorer.bounding_box()
+    assert box is not None and window is not None
+    assert box["width"] > 30, "GraphiQL has no style"
+    assert box["x"] > window["x"] + 100, "GraphiQL has no style"
+
+
+@pytest.mark.front_end(
+    "JupyterLab 4.4.0", cells="yes", completion="yes", colours="yes", widgets="yes", explorer="yes"
+)
+@pytest.mark.usefixtures("bundled")
+def test_lowest_jupyterlab(start_server: Callable[[str], Lab], page: Page) -> None:
+    """The lowest JupyterLab 4 that the extra `lab` allows, in both themes."""
+    lab = start_server("lowest")
+    path = write_notebook(lab.folder / "notebook.ipynb")
+    page.goto(f"{lab.url}/lab/tree/{path.name}?reset&token={lab.token}")
+    page.wait_for_function(READY, arg=path.name)
+    Notebook(page).run_all()
+    check_page(page)
+    keyword = page.locator(".jp-Cell").nth(1).locator(".cm-line span", has_text="REPOSITORY").first
+    expect(keyword).to_be_visible()
+    for name in ("Dark", "Light"):
+        theme(page, name)
+        photograph(page, f"lab-lowest-{name}")
+
+
+@pytest.mark.front_end("Notebook", cells="yes", colours="yes", widgets="yes", explorer="yes")
+@pytest.mark.usefixtures("bundled")
+def test_notebook_7(start_server: Callable[[str], Lab], page: Page) -> None:
+    """Notebook 7 runs the cells and shows the widgets."""
+    lab = start_server("newest")
+    path = write_notebook(lab.folder / "notebook7.ipynb")
+    page.goto(f"{lab.url}/notebooks/{path.name}?token={lab.token}")
+    page.wait_for_function(READY, arg=path.name)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    check_page(page)
+    photograph(page, "notebook-7")
+
+
+@pytest.mark.front_end("nbclassic", cells="yes", colours="no", widgets="yes", explorer="yes")
+@pytest.mark.usefixtures("bundled")
+def test_nbclassic(start_server: Callable[[str], Lab], page: Page) -> None:
+    """The classic notebook, once its widget manager is there, runs the cells and shows the widgets."""
+    lab = start_server("newest")
+    path = write_notebook(lab.folder / "classic.ipynb")
+    page.goto(f"{lab.url}/nbclassic/notebooks/{path.name}?token={lab.token}")
+    page.wait_for_function(CLASSIC_READY)
+    # Behind the request by which ipywidgets restores views, after which it shows all outputs anew.
+    page.evaluate("Jupyter.notebook.execute_cells([0])")
+    expect(page.locator(".input_prompt").first).to_contain_text("[1]")
+    page.evaluate("Jupyter.notebook.execute_cell_range(1, 5)")
+    check_page(page)
+    photograph(page, "nbclassic")
+
+
+@pytest.mark.front_end("Voila", cells="yes", widgets="yes", explorer="yes")
+@pytest.mark.usefixtures("bundled")
+@pytest.mark.parametrize("shade", ["light", "dark"])
+def test_voila(start_server: Callable[[str], Lab], page: Page, shade: str) -> None:
+    """Voila shows the outputs alone; our extension of JupyterLab reports nothing there."""
+    lab = start_server("newest")
+    path = write_notebook(lab.folder / "voila.ipynb")
+    page.goto(f"{lab.url}/voila/render/{path.name}?token={lab.token}&theme={shade}")
+    check_page(page)
+    photograph(page, f"voila-{shade}")
+
+
+@pytest.mark.front_end("marimo", cells="Python calls", widgets="yes", explorer="yes")
+@pytest.mark.usefixtures("bundled")
+def test_marimo(
+    front_ends: FrontEnds,
+    background: Callable[..., Background],
+    patient: requests.Session,
+    root: Path,
+    tmp_path: Path,
+    page: Page,
+) -> None:
+    """The notebook of the how-to page: a slider is a variable of a query, and widgets answer."""
+    text = (root / "docs" / "howto" / "marimo.md").read_text("utf-8")
+    (tmp_path / "notebook.py").write_text(
+        text.split("```")[1].removeprefix("python\n") + MARIMO_WIDGETS
+    )
+    (tmp_path / ".marimo.toml").write_text('[display]\ntheme = "system"\n')
+    server = background(
+        *("-y", "run", "notebook.py", "--headless", "--no-token", "--host=127.0.0.1"),
+        program=(front_ends.find("marimo"),),
+        cwd=tmp_path,
+        env=front_ends.env | {"MARIMO_SKIP_UPDATE_CHECK": "1"},
+    )
+    url = f"http://127.0.0.1:{server.wait_for(r'URL: http://[^:]+:([0-9]+)').group(1)}"
+    assert patient.get(url, timeout=SECONDS).ok
+    page.set_viewport_size({"width": 1280, "height": 2400})
+    page.emulate_media(color_scheme="light")
+    page.goto(url)
+    check_page(page)
+    cell = page.locator(".gqlnb table").first.locator("td").first
+    expect(cell).to_have_css("padding-left", "8px")
+    photograph(page, "marimo-light")
+    page.get_by_role("slider").first.press("ArrowRight")
+    expect(page.locator(".gqlnb table").first).to_contain_text("freeCodeCamp")
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("body")).to_have_attribute("data-theme", "dark")
+    photograph(page, "marimo-dark")

@@ -1,0 +1,134 @@
+"""Front ends without a browser: programs that run or convert notebooks, and terminals."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import nbformat
+import pexpect
+import pytest
+
+from tests.frontends.conftest import CELLS, write_notebook
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.frontends.conftest import FrontEnds
+
+QUERY = '{ search(query: "stars:>300000", type: REPOSITORY, first: 3) { repositoryCount } }'
+SECONDS = 60
+
+
+def read_html(path: Path) -> list[str]:
+    """Return the HTML of the outputs of each cell that has some."""
+    outputs = [cell.outputs for cell in nbformat.read(path, 4).cells]
+    return ["".join(it.data.get("text/html", "") for it in each) for each in outputs if each]
+
+
+def check_outputs(path: Path) -> None:
+    """Check the outputs of a notebook that was run without a person: HTML, and no view."""
+    table, stars, schema, explorer = read_html(path)
+    assert "build-your-own-x" in table
+    assert "run this notebook to search" in stars
+    assert "hello" in schema
+    assert "explore" in explorer
+    assert "widget-view" not in path.read_text()
+    assert "widgets" not in nbformat.read(path, 4).metadata
+
+
+@pytest.mark.front_end("nbclient", "jupyter execute", cells="yes", widgets="as HTML", saved="yes")
+def test_jupyter_execute(front_ends: FrontEnds, notebook: Path) -> None:
+    """`jupyter execute` saves tables and the HTML of widgets, and nothing random."""
+    front_ends.run("jupyter", "execute", "--inplace", str(notebook), cwd=notebook.parent)
+    check_outputs(notebook)
+
+
+@pytest.mark.front_end("papermill", cells="yes", widgets="as HTML", saved="yes")
+def test_papermill(front_ends: FrontEnds, notebook: Path) -> None:
+    """Papermill writes the same outputs, and passes parameters to the variables of a query."""
+    made = notebook.with_name("made.ipynb")
+    front_ends.run("papermill", str(notebook), str(made), cwd=notebook.parent)
+    check_outputs(made)
+    query = (
+        CELLS[1]
+        .replace("first: 3", "first: $rows")
+        .replace("{ search", "query ($rows: Int) { search")
+    )
+    source = write_notebook(notebook.with_name("source.ipynb"), (CELLS[0], query))
+    arguments = ("-p", "rows", "2", "--no-progress-bar")
+    front_ends.run("papermill", *arguments, str(source), str(made), cwd=notebook.parent)
+    (table,) = read_html(made)
+    assert "awesome" in table
+    assert "public-apis" not in table
+
+
+@pytest.mark.front_end(
+    "nbconvert", "nbconvert, HTML", cells="as saved", widgets="as HTML", saved="yes"
+)
+def test_nbconvert_html(front_ends: FrontEnds, notebook: Path) -> None:
+    """A page of a notebook has its tables and the HTML of its widgets, in each theme."""
+    arguments = ("nbconvert", "--to", "html", "--execute", "--output", "page")
+    for theme in ("light", "dark"):
+        front_ends.run(
+            "jupyter", *arguments, f"--theme={theme}", str(notebook), cwd=notebook.parent
+        )
+        text = notebook.with_name("page.html").read_text("utf-8")
+        assert "build-your-own-x" in text
+        assert "run this notebook to search" in text
+        assert "application/vnd.jupyter.widget-view+json" not in text
+
+
+@pytest.mark.front_end("ipython", "IPython in a terminal", cells="yes", widgets="as text")
+def test_ipython(front_ends: FrontEnds, tmp_path: Path) -> None:
+    """Cells show tables as text, mistakes with a caret, and widgets as text."""
+    options = ("--simple-prompt", "--no-banner", "--no-confirm-exit", "--colors=NoColor")
+    child = start_terminal(front_ends, "ipython", *options, folder=tmp_path)
+    check_terminal(child)
+
+
+@pytest.mark.front_end("jupyter-console", "jupyter console", cells="yes", widgets="as text")
+def test_jupyter_console(front_ends: FrontEnds, tmp_path: Path) -> None:
+    """The terminal in front of a kernel shows tables as text, and widgets as text."""
+    options = ("console", "--simple-prompt", "--no-confirm-exit")
+    child = start_terminal(front_ends, "jupyter", *options, folder=tmp_path)
+    check_terminal(child)
+
+
+def start_terminal(
+    front_ends: FrontEnds, name: str, *arguments: str, folder: Path
+) -> pexpect.spawn[str]:
+    """Start a program in a terminal, and wait for its prompt."""
+    env = front_ends.env | {"TERM": "dumb", "NO_COLOR": "1"}
+    child = pexpect.spawn(
+        front_ends.find(name),
+        list(arguments),
+        cwd=str(folder),
+        env=env,
+        encoding="utf-8",
+        timeout=SECONDS,
+        dimensions=(50, 120),
+    )
+    child.expect(r"In \[1\]: ")
+    return child
+
+
+def check_terminal(child: pexpect.spawn[str]) -> None:
+    """Check a query, a mistake and a widget, and leave."""
+    child.sendline("%load_ext gqlnb")
+    child.expect(r"In \[2\]: ")
+    child.sendline("import gqlnb")
+    child.expect(r"In \[3\]: ")
+    child.sendline(f"gqlnb.connect('demo').execute({json.dumps(QUERY)})")
+    child.expect_exact('"repositoryCount": 11')
+    child.expect(r"In \[4\]: ")
+    child.sendline("gqlnb.StarSearch('>300000', limit=3)")
+    child.expect(r"(Out\[4\]: |\n)StarSearch\('>300000', limit=3")
+    child.expect(r"In \[5\]: ")
+    child.sendline("get_ipython().run_cell_magic('graphql', 'demo', '{ viewr { login } }')")
+    child.expect_exact("Did you mean 'viewer'")
+    child.expect(r"In \[6\]: ")
+    child.sendline("exit")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0

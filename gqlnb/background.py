@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -26,6 +27,7 @@ __all__ = [
     "run_in_thread",
     "servers",
     "start",
+    "start_thread",
 ]
 
 T = TypeVar("T")
@@ -163,6 +165,29 @@ def _wait_for_result(future: Future[T]) -> T:
 
 # On a thread of its own, a function that never returns, such as a read from a socket, blocks
 # neither other functions nor the exit of the process. The thread starts with the first function.
+def start_thread(work: Callable[[], object], name: str) -> threading.Thread | None:
+    """Run a function in a daemon thread.
+
+    Parameters
+    ----------
+    work
+        The function; its result is ignored.
+    name
+        The name of the thread.
+
+    Returns
+    -------
+    Thread or None
+        The thread; None where Python has no threads, as in a browser, after the function has run.
+    """
+    if sys.platform == "emscripten":
+        work()
+        return None
+    thread = threading.Thread(target=work, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
 class WorkerThread:
     """A daemon thread that runs blocking functions one after another, awaited on an event loop."""
 

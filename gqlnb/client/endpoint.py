@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import ssl
+import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
@@ -14,7 +15,7 @@ from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.recording.recording_transport import RecordingTransport
 from gqlnb.client.recording.session import SERVER_NAME, get_active_recording
 from gqlnb.client.transports import AsgiTransport, InProcessTransport
-from gqlnb.client.urls import DEFAULT_URL, split_socket_url
+from gqlnb.client.urls import DEFAULT_URL, split_socket_url, strip_url
 from gqlnb.config import resolve_unix_path
 from gqlnb.engine.schema import Schema
 from gqlnb.engine.schema_adapters import is_schema
@@ -241,8 +242,13 @@ def open_address(url: str, options: EndpointOptions) -> Endpoint:
         raise TargetError(msg)
     if uds is not None:
         options = replace(options, uds=resolve_unix_path(uds))
-    verify = options.verify
-    transport = HttpTransport(
+    verify, kind = options.verify, HttpTransport
+    if sys.platform == "emscripten":  # Pyodide
+        from gqlnb.client.browser_transport import BrowserTransport, refuse_secrets
+
+        refuse_secrets(strip_url(url), options.credentials)
+        kind = BrowserTransport
+    transport = kind(
         url,
         options.credentials,
         timeout=float(options.timeout),

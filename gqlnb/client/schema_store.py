@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
+from gqlnb import background
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.request_sender import PreparedRequest
 from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
@@ -322,7 +323,7 @@ class SchemaStore:
         with self._start_lock:
             first, self._is_loading = not self._is_loading, True
         if first:
-            threading.Thread(target=self._load_quietly, name="gqlnb-schema", daemon=True).start()
+            background.start_thread(self._load_quietly, "gqlnb-schema")
         return self.schema
 
     def try_load(self) -> GraphQLSchema | None:

@@ -12,6 +12,7 @@ import errno
 import logging
 import os
 import socket
+import sys
 import threading
 from asyncio import CancelledError
 from contextlib import suppress
@@ -98,6 +99,12 @@ def bind_socket(address: Address) -> socket.socket:
     ServerError
         If the system refuses.
     """
+    if sys.platform == "emscripten":
+        msg = (
+            "Python in a browser has no sockets, so it cannot serve a schema. Query the schema "
+            "itself: gqlnb.connect(schema)."
+        )
+        raise ServerError(msg)
     # asyncio sets TCP_NODELAY only for IPPROTO_TCP; without it a second response waits 40 ms.
     sock = socket.socket(address.family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:

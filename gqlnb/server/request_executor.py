@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time  # Pyodide has no `thread_time`
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import lru_cache
 from inspect import isawaitable
-from time import perf_counter, process_time, thread_time
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, cast
 
 from graphql import GraphQLError
@@ -75,7 +76,7 @@ def _read_clocks() -> tuple[float, float, float, float]:
     # Linux alone counts the waits of a thread; elsewhere slow runs and stalls have to do.
     scope = getattr(resource, "RUSAGE_THREAD", None)
     waits = resource.getrusage(scope).ru_nvcsw if scope is not None else 0
-    return perf_counter(), thread_time(), process_time(), waits
+    return perf_counter(), time.thread_time(), process_time(), waits
 
 
 class ResolverRunner:

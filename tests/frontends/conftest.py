@@ -147,6 +147,7 @@ def page(
 ) -> Iterator[Page]:
     """Open a page and close it; errors that name our package or our files fail the test."""
     page = browser.new_page()
+    page.set_viewport_size({"width": 1280, "height": 2400})  # for the whole notebook
     watch.follow(page)
     yield page
     if request.node.stash.get(FAILED, False):

@@ -31,7 +31,12 @@ VERSIONS = {
     "pexpect": "4.9.0",
     "voila": "0.5.13",
 }
-PYODIDE = "314.0.7"
+PYODIDE = "314.0.7"  # with Python 3.14
+PYODIDE_PLATFORM = "pyemscripten_2026_0_wasm32"
+PYODIDE_PACKAGES = (
+    *("certifi", "charset-normalizer", "graphql-core>=3.3,<3.4", "idna", "msgspec==0.22.0"),
+    *("platformdirs", "requests>=2.32", "tomli-w", "urllib3>=2.7,<3"),
+)
 LOWEST_LAB = "4.4.0"  # as in the extra `lab`
 
 
@@ -54,6 +59,12 @@ def install_front_ends(folder: Path) -> None:
     # The kernel names its Python, so that servers of other environments start it too.
     python = str(folder / "newest" / "bin" / "python")
     subprocess.run([python, "-m", "ipykernel", "install", "--sys-prefix"], check=True)
+    # For Pyodide: the packages that PyPI has for it. numpy, pandas and pyarrow are not among them.
+    target = ["--quiet", "--no-deps", "--only-binary=:all:", "--target", str(folder / "site")]
+    tags = [f"--platform={it}" for it in ("any", PYODIDE_PLATFORM)]
+    tags += ["--python-version=3.14", "--implementation=cp", "--abi=cp314", "--abi=none"]
+    command = [python, "-m", "pip", "install", *target, *tags, *PYODIDE_PACKAGES]
+    subprocess.run(command, check=True)
     npm = ["npm", "install", "--prefix", str(folder), "--ignore-scripts", "--no-package-lock"]
     quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
     subprocess.run([*npm, *quiet, f"pyodide@{PYODIDE}"], check=True)

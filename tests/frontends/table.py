@@ -35,21 +35,24 @@ COLUMNS = {
 }
 HEAD = """# Front ends
 
-Each row is a test, named in the last column, that starts the front end and runs a notebook in it: a query, a star search that is
-clicked, the documentation of a schema, and GraphiQL. `python -m tests.frontends.table` runs the tests and writes this page; nothing
-that failed is on it. An empty field was not looked at.
+Each row is a test, named in the last column. It starts the front end and runs a notebook in it: a
+query, a star search that is clicked, the documentation of a schema, and GraphiQL.
+`python -m tests.frontends.table` runs the tests and writes this page, if none of them fails. Empty
+fields were not looked at.
 
 """
 TAIL = """
+JupyterLab 4.6 has tests of its own in `tests/browser`: cells, completion, documentation, colours,
+widgets, the Explorer and saved notebooks.
+
 ## Not run
 
 | | Reason |
 |---|---|
 | VS Code, Colab | neither is on PyPI, npm or Debian |
-| Binder, Codespaces | services on the internet; tests check the files |
-| JupyterLite | its kernel loads pandas and pyarrow from a site of its own. The test above runs the engine in Pyodide's core |
-| Quarto | not on a registry that was tried |
-| Safari, Edge | not for Linux from Debian |
+| Binder, Codespaces | services on the internet; tests check their files |
+| Jupyter Book 2 (MyST), Quarto | they download their themes or programs when they run |
+| Safari, Edge | neither is in Debian |
 """
 
 

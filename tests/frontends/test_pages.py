@@ -57,7 +57,8 @@ def check_page(page: Page | Locator) -> None:
     button.click()
     expect(explorer.locator(".result-window")).to_contain_text("Hello world!")
     box, window = button.bounding_box(), explorer.bounding_box()
-    assert box is not None and window is not None
+    assert box is not None
+    assert window is not None
     assert box["width"] > 30, "GraphiQL has no style"
     assert box["x"] > window["x"] + 100, "GraphiQL has no style"
 
@@ -98,7 +99,7 @@ def test_notebook_7(start_server: Callable[[str], Lab], page: Page) -> None:
 @pytest.mark.front_end("nbclassic", cells="yes", colours="no", widgets="yes", explorer="yes")
 @pytest.mark.usefixtures("bundled")
 def test_nbclassic(start_server: Callable[[str], Lab], page: Page) -> None:
-    """The classic notebook, once its widget manager is there, runs the cells and shows the widgets."""
+    """The classic notebook runs the cells and shows the widgets."""
     lab = start_server("newest")
     path = write_notebook(lab.folder / "classic.ipynb")
     page.goto(f"{lab.url}/nbclassic/notebooks/{path.name}?token={lab.token}")
@@ -147,7 +148,6 @@ def test_marimo(
     )
     url = f"http://127.0.0.1:{server.wait_for(r'URL: http://[^:]+:([0-9]+)').group(1)}"
     assert patient.get(url, timeout=SECONDS).ok
-    page.set_viewport_size({"width": 1280, "height": 2400})
     page.emulate_media(color_scheme="light")
     page.goto(url)
     check_page(page)

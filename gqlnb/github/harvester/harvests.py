@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import warnings
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, Unpack
 
 import msgspec
 
+from gqlnb import background
 from gqlnb.client.progress import Progress
 from gqlnb.client.range_harvest.harvest_log import LogHeader
 from gqlnb.client.range_harvest.harvest_result import describe_stop, list_warnings
@@ -536,7 +536,7 @@ def _run_harvest(
         for client in clients:
             client._make_recipe()  # raises TargetError if other processes cannot create the client
     # pyarrow takes half a second to import, in which the first requests are on their way.
-    threading.Thread(target=build_arrow_schema, daemon=True).start()
+    background.start_thread(build_arrow_schema, "gqlnb-arrow")
     notes: list[str] = []
     identities: list[Identity] = []
     with storage:

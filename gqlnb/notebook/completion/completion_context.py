@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gqlnb import background
 from gqlnb.client.urls import redact_url
 from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.notebook.completion.completion_list import Completion
@@ -247,9 +247,9 @@ class CompletionProvider:
                 with suppress(Exception):  # the cell reports it when it runs
                     connections.get_client(name)
 
-            thread = threading.Thread(target=open_client, name="gqlnb-schema", daemon=True)
-            thread.start()
-            thread.join(OPEN_TIMEOUT)
+            thread = background.start_thread(open_client, "gqlnb-schema")
+            if thread is not None:
+                thread.join(OPEN_TIMEOUT)
         return connections.is_open(name)
 
     def get_fragments(self) -> Mapping[str, str]:

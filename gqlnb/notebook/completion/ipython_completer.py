@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
+
+from gqlnb import background
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -140,7 +141,7 @@ class TabCompleter:
         kernel.do_complete = self._answer_kernel_completion
         # In a thread, because these imports take longer than a key press may: graphql-core alone
         # takes 0.1 s. The notebook's own cells run meanwhile.
-        Thread(target=self._prepare, name="gqlnb-import", daemon=True).start()
+        background.start_thread(self._prepare, "gqlnb-import")
 
     def _prepare(self) -> None:
         """Complete an empty line and an empty operation once, for their imports."""

@@ -54,14 +54,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from threading import RLock, Thread
+from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import anywidget
 import traitlets
 
+from gqlnb import background
 from gqlnb.client.progress import is_unattended
 from gqlnb.errors import GqlnbError, sanitize_text
 from gqlnb.notebook.display import wrap_html
@@ -201,7 +202,7 @@ class Widget(anywidget.AnyWidget):
     def _run_in_thread(self, work: Callable[[], Message | None], to: Message | None = None) -> None:
         """Run `work` in a thread of its own, and send its result as the answer to `to`."""
         name = f"gqlnb-{type(self).__name__}"
-        Thread(target=self._send_result_or_error, args=[work, to], name=name, daemon=True).start()
+        background.start_thread(partial(self._send_result_or_error, work, to), name)
 
     def _send_result_or_error(self, work: Callable[[], Message | None], to: Message | None) -> None:
         """Send the result of `work`, or its exception as text."""

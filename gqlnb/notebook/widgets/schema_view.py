@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLSchema
 
+from gqlnb import background
 from gqlnb.errors import sanitize_text
 from gqlnb.notebook.display import Listing
 from gqlnb.notebook.schema_docs import LINKS, SchemaDocs
@@ -87,7 +87,7 @@ class SchemaView(Widget):
         self._first_page = self._docs.build_page(self._place)
         super().__init__(_twin=f"{self!r}\n{self._first_page.title}")
         # In advance, so that the first key stroke does not wait for it.
-        Thread(target=get_index, args=[self.schema], name="gqlnb-index", daemon=True).start()
+        background.start_thread(partial(get_index, self.schema), "gqlnb-index")
 
     def page(self, place: str | None = None) -> SchemaPage:
         """Return the documentation of a place, which displays as text and as HTML.

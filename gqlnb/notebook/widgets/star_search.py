@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from functools import partial
 from html import escape
-from threading import Thread, Timer
+from threading import Timer
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import traitlets
 
+from gqlnb import background
 from gqlnb.errors import QueryError, describe_exception, sanitize_text
 from gqlnb.github.builtin_connections import open_client
 from gqlnb.github.star_query import check_threshold, parse_star_query
@@ -303,7 +304,7 @@ class StarSearch(Widget):
                 self._saved_output.update(self._build_output)
                 self._call_callbacks(run)
 
-        Thread(target=search, name="gqlnb-star-search", daemon=True).start()
+        background.start_thread(search, "gqlnb-star-search")
 
     def _begin_run(self, query: str, limit: int | None) -> StarRun:
         """Create a run that replaces the current one, which is stopped."""

@@ -878,6 +878,23 @@ def test_a_result_is_saved_with_the_view(show: Callable, monkeypatch: pytest.Mon
     assert len(place.shown) == 2
 
 
+def test_a_front_end_without_our_extension_keeps_its_view(
+    show: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There an update of the output would replace the view, with its tabs and texts."""
+    place = Handle()
+    monkeypatch.setattr(star_search, "is_in_kernel", lambda: True)
+    monkeypatch.setattr("IPython.display.display", lambda *args, **options: place)
+    widget, _ = show(">300000", limit=3)
+    widget._ipython_display_()
+    widget._handle_view_message({"kind": "hello", "extension": True}, [])
+    widget.run()
+    assert len(place.shown) == 1
+    widget._handle_view_message({"kind": "hello", "extension": False}, [])
+    widget.run()
+    assert len(place.shown) == 1
+
+
 def test_without_a_kernel_no_html_is_saved(show: Callable, capsys: Any) -> None:
     """Nothing is printed after a click."""
     widget, front = show(">400000", limit=2)

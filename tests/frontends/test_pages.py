@@ -64,7 +64,7 @@ def check_page(page: Page | Locator) -> None:
 
 
 @pytest.mark.front_end(
-    "JupyterLab 4.4.0", cells="yes", completion="yes", colours="yes", widgets="yes", explorer="yes"
+    "JupyterLab 4.4.0", cells="yes", colours="yes", widgets="yes", explorer="yes"
 )
 @pytest.mark.usefixtures("bundled")
 def test_lowest_jupyterlab(start_server: Callable[[str], Lab], page: Page) -> None:
@@ -82,7 +82,9 @@ def test_lowest_jupyterlab(start_server: Callable[[str], Lab], page: Page) -> No
         photograph(page, f"lab-lowest-{name}")
 
 
-@pytest.mark.front_end("Notebook", cells="yes", colours="yes", widgets="yes", explorer="yes")
+@pytest.mark.front_end(
+    "notebook", "Notebook", cells="yes", colours="yes", widgets="yes", explorer="yes"
+)
 @pytest.mark.usefixtures("bundled")
 def test_notebook_7(start_server: Callable[[str], Lab], page: Page) -> None:
     """Notebook 7 runs the cells and shows the widgets."""
@@ -112,7 +114,7 @@ def test_nbclassic(start_server: Callable[[str], Lab], page: Page) -> None:
     photograph(page, "nbclassic")
 
 
-@pytest.mark.front_end("Voila", cells="yes", widgets="yes", explorer="yes")
+@pytest.mark.front_end("voila", "Voila", cells="yes", widgets="yes", explorer="yes")
 @pytest.mark.usefixtures("bundled")
 @pytest.mark.parametrize("shade", ["light", "dark"])
 def test_voila(start_server: Callable[[str], Lab], page: Page, shade: str) -> None:
@@ -124,7 +126,7 @@ def test_voila(start_server: Callable[[str], Lab], page: Page, shade: str) -> No
     photograph(page, f"voila-{shade}")
 
 
-@pytest.mark.front_end("marimo", cells="Python calls", widgets="yes", explorer="yes")
+@pytest.mark.front_end("marimo", cells="calls in Python", widgets="yes", explorer="yes")
 @pytest.mark.usefixtures("bundled")
 def test_marimo(
     front_ends: FrontEnds,
@@ -137,7 +139,7 @@ def test_marimo(
     """The notebook of the how-to page: a slider is a variable of a query, and widgets answer."""
     text = (root / "docs" / "howto" / "marimo.md").read_text("utf-8")
     (tmp_path / "notebook.py").write_text(
-        text.split("```")[1].removeprefix("python\n") + MARIMO_WIDGETS
+        text.split("```")[1].removeprefix("{code-block} python\n") + MARIMO_WIDGETS
     )
     (tmp_path / ".marimo.toml").write_text('[display]\ntheme = "system"\n')
     server = background(

@@ -37,7 +37,9 @@ def check_outputs(path: Path) -> None:
     assert "widgets" not in nbformat.read(path, 4).metadata
 
 
-@pytest.mark.front_end("nbclient", "jupyter execute", cells="yes", widgets="as HTML", saved="yes")
+@pytest.mark.front_end(
+    "nbclient", "jupyter execute, nbclient", cells="yes", widgets="as HTML", saved="yes"
+)
 def test_jupyter_execute(front_ends: FrontEnds, notebook: Path) -> None:
     """`jupyter execute` saves tables and the HTML of widgets, and nothing random."""
     front_ends.run("jupyter", "execute", "--inplace", str(notebook), cwd=notebook.parent)
@@ -64,7 +66,7 @@ def test_papermill(front_ends: FrontEnds, notebook: Path) -> None:
 
 
 @pytest.mark.front_end(
-    "nbconvert", "nbconvert, HTML", cells="as saved", widgets="as HTML", saved="yes"
+    "nbconvert", "HTML page, nbconvert", cells="as saved", widgets="as HTML", saved="yes"
 )
 def test_nbconvert_html(front_ends: FrontEnds, notebook: Path) -> None:
     """A page of a notebook has its tables and the HTML of its widgets, in each theme."""
@@ -79,7 +81,7 @@ def test_nbconvert_html(front_ends: FrontEnds, notebook: Path) -> None:
         assert "application/vnd.jupyter.widget-view+json" not in text
 
 
-@pytest.mark.front_end("ipython", "IPython in a terminal", cells="yes", widgets="as text")
+@pytest.mark.front_end("ipython", "Terminal, IPython", cells="yes", widgets="as text")
 def test_ipython(front_ends: FrontEnds, tmp_path: Path) -> None:
     """Cells show tables as text, mistakes with a caret, and widgets as text."""
     options = ("--simple-prompt", "--no-banner", "--no-confirm-exit", "--colors=NoColor")

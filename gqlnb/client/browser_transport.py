@@ -12,7 +12,7 @@ from gqlnb.http.messages import Response
 if TYPE_CHECKING:
     from gqlnb.client.credentials import Credentials
     from gqlnb.client.deadline_sockets import Call
-    from gqlnb.http.messages import Request
+    from gqlnb.http.messages import Request, RequestArray
     from gqlnb.http.multipart_request import MultipartBody
 
 __all__ = ["BrowserTransport", "refuse_secrets"]
@@ -26,9 +26,9 @@ class BrowserTransport(HttpTransport):
     :class:`HttpTransport`.
     """
 
-    async def asend(self, request: Request) -> Response:
-        """Send a request and wait for the response; other tasks of the page wait, too."""
-        return self.send(request)
+    async def atry_send(self, request: Request | RequestArray) -> Response | BaseException:
+        """Wait for the response; other tasks of the page wait, too."""
+        return self.try_send(request)
 
     def _exchange(
         self,
@@ -46,7 +46,8 @@ class BrowserTransport(HttpTransport):
         exchange = XMLHttpRequest.new()
         exchange.open("POST", url, False)  # noqa: FBT003 - not asynchronous
         headers = {"Accept": ACCEPT, "Content-Type": "application/json"}
-        for name, value in {**headers, **self.credentials.build_headers()}.items():
+        headers |= self.credentials.build_headers()
+        for name, value in headers.items():
             exchange.setRequestHeader(name, value)
         # Bytes as characters: pages allow no other response type for requests that wait.
         exchange.overrideMimeType("text/plain; charset=x-user-defined")
@@ -63,7 +64,10 @@ class BrowserTransport(HttpTransport):
         content = bytes(ord(character) & 0xFF for character in exchange.responseText)
         if self.cap is not None and len(content) > self.cap:
             self._check_length(str(len(content)))
-        return Response(exchange.status, head, content)
+        response = Response(exchange.status, head, content)
+        if self.observe is not None:
+            self.observe(url, headers, body, response)
+        return response
 
 
 def refuse_secrets(url: str, secrets: Credentials) -> None:

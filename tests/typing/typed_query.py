@@ -15,7 +15,7 @@ def list_names(query: str) -> list[str]:
     top = execute_top(gqlnb.connect("demo"), query=query, first=5)
     assert_type(top, Top)
     assert_type(top.search.repositoryCount, int)
-    names = []
+    names: list[str] = []
     for node in top.search.nodes or []:
         if isinstance(node, RepositoryPart):
             assert_type(node.id, str)

@@ -9,7 +9,7 @@ from queries import RepositoryPart, Top, TopSearchNodesOrganization, TopSearchNo
 
 def describe(top: Top) -> list[str]:
     """Return a line for each item; the cases are complete."""
-    lines = []
+    lines: list[str] = []
     for node in top.search.nodes or []:
         match node:
             case None:

@@ -38,6 +38,7 @@ class BrowserTransport(HttpTransport):
         *,
         asks: bool,  # noqa: ARG002
     ) -> Response:
+        refuse_secrets(self.source, self.credentials)  # a call may have a token of its own
         if not isinstance(body, bytes):
             msg = f"POST {self.source}: files cannot be uploaded from Python in a browser."
             raise TransportError(msg)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -292,3 +293,12 @@ def test_no_traceback_shows_a_secret_that_is_refused(
     ours = [frame for frame in frames if "gqlnb" in str(frame.raw.f_globals.get("__name__"))]
     assert "s3cret-text" not in repr([frame.raw.f_locals for frame in ours])
     assert "s3cret-text" not in str(caught.value)
+
+
+def test_a_browser_sends_no_token_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it sends none of the client: every script of the page could read it."""
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "platform", "emscripten")
+        client = Client("https://example.test/graphql", schema=SDL)
+    with pytest.raises(AuthError, match="No token is sent to"):
+        client.execute("{ hello }", token=Token("of-this-call"))

@@ -58,7 +58,12 @@ def moving() -> Population:
 @pytest.fixture(autouse=True)
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make sweeps forget which rows came before, as a long one does."""
-    monkeypatch.setattr(state_machine, "_filter_by_time", lambda *_: {})
+    open_parts = state_machine.Sweep._open_parts
+
+    def forget(sweep: Any, parts: Any, _known: Any, *given: Any, **about: Any) -> None:
+        open_parts(sweep, parts, {}, *given, **about)
+
+    monkeypatch.setattr(state_machine.Sweep, "_open_parts", forget)
 
 
 def simulation() -> Simulation:

@@ -8,13 +8,13 @@ import shutil
 import socket
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gqlnb.errors import OptionError, sanitize_text, suggest
+from gqlnb.errors import OptionError, sanitize_text
 
 __all__ = [
     "SETTINGS_FORMAT",
@@ -26,7 +26,6 @@ __all__ = [
     "resolve_unix_path",
     "shorten_path",
     "stamp_settings_files",
-    "suggest_name",
 ]
 
 
@@ -256,12 +255,6 @@ def find_line(text: str, keys: tuple[str, ...]) -> int:
 def split_key(dotted: str) -> tuple[str, ...]:
     """Return the parts of a dotted key."""
     return tuple(part.strip("\"'") for part in KEY_PART.findall(dotted))
-
-
-def suggest_name(word: str, known: Iterable[str]) -> str:
-    """Return a suggestion for an unknown name, or the list of known names."""
-    known = list(known)
-    return suggest(word, known).strip() or f"There are: {', '.join(known)}."
 
 
 def resolve_unix_path(uds: object) -> str:

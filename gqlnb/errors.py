@@ -72,6 +72,7 @@ __all__ = [
     "format_path",
     "sanitize_text",
     "suggest",
+    "suggest_or_list",
 ]
 
 # GraphQL's line terminators, section 2.1.2 of the specification; str.splitlines() has eight more.
@@ -81,16 +82,20 @@ INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 MAX_PROBLEMS_SHOWN = 10  # the server's limit; more would scroll the first one off the screen
 # difflib compares two names in time proportional to the product of their lengths.
 MAX_COMPARED_LENGTH, MAX_COMPARED_NAMES = 100, 2_000
+SHORTEST_ABBREVIATION = 3  # characters; fewer begin too many names
 _PACKAGE_DIR = str(Path(__file__).parent)
 
 
-def clean_text(text: object, limit: int) -> str:
-    """Return foreign text without control characters, its line breaks kept.
+def clean_text(text: str, limit: int | None = None) -> str:
+    """Return foreign text without control characters; line ends and tabs are kept.
+
+    Control, format and bidirectional characters become spaces, so that a server cannot colour,
+    overwrite or reorder the text on the screen.
 
     Parameters
     ----------
     text
-        Any object; its ``str()`` is used.
+        The text; it may be megabytes long if there is a limit.
     limit
         Maximum length of the returned text, in characters; longer text ends in an ellipsis.
 
@@ -99,17 +104,18 @@ def clean_text(text: object, limit: int) -> str:
     str
         The text; each control character is a space.
     """
-    kept = "".join(
-        c if c == "\n" or unicodedata.category(c)[0] != "C" else " " for c in str(text)[: limit * 4]
+    if limit is not None and len(text) > limit:
+        text = f"{text[: limit - 1]}…"
+    if text.isprintable():  # text of a table is, almost always
+        return text
+    return "".join(
+        " " if c not in "\n\t" and unicodedata.category(c) in INVISIBLE_CATEGORIES else c
+        for c in text
     )
-    return kept if len(kept) <= limit else f"{kept[: limit - 1]}…"
 
 
 def sanitize_text(text: object, limit: int = 400) -> str:
-    """Return foreign text as a single line without control characters.
-
-    Control, format and bidirectional characters (Unicode category C) become spaces, so that a
-    server cannot colour, overwrite or reorder the text on the screen.
+    """Return foreign text as a single line without control characters; see :func:`clean_text`.
 
     Parameters
     ----------
@@ -123,10 +129,7 @@ def sanitize_text(text: object, limit: int = 400) -> str:
     str
         The line, without white space at its ends.
     """
-    line = str(text)[: limit * 4]
-    if not line.isprintable():  # text of a table is, almost always
-        line = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in line)
-    line = " ".join(line.split())
+    line = " ".join(clean_text(str(text)[: limit * 4]).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
@@ -147,8 +150,10 @@ def describe_path(path: Iterable[object]) -> str:
     return f" at {text}" if text else ""
 
 
-def find_similar(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Return the candidate most similar to a misspelled word, or None.
+def find_similar(
+    word: str, candidates: Iterable[str], cutoff: float = 0.6, *, abbreviated: bool = False
+) -> str | None:
+    """Return the candidate most similar to a misspelled word in any case, or None.
 
     Parameters
     ----------
@@ -158,6 +163,8 @@ def find_similar(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> s
         The valid words; at most the first 2,000, and those of up to 100 characters, are compared.
     cutoff
         The lowest accepted similarity, 0 to 1, as in :func:`difflib.get_close_matches`.
+    abbreviated
+        Whether the word may be the beginning of a candidate too, of at least three characters.
 
     Returns
     -------
@@ -167,7 +174,12 @@ def find_similar(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> s
     if len(word) > MAX_COMPARED_LENGTH:
         return None
     short = [name for name in candidates if len(name) <= MAX_COMPARED_LENGTH]
-    return next(iter(difflib.get_close_matches(word, short[:MAX_COMPARED_NAMES], 1, cutoff)), None)
+    by_fold = {name.lower(): name for name in short[:MAX_COMPARED_NAMES]}
+    folded = word.lower()
+    near = difflib.get_close_matches(folded, by_fold, 1, cutoff)
+    if not near and abbreviated and len(word) >= SHORTEST_ABBREVIATION:
+        near = sorted((name for name in by_fold if name.startswith(folded)), key=len)
+    return by_fold[near[0]] if near else None
 
 
 def check_names(function: str, given: Iterable[str], known: Sequence[str]) -> None:
@@ -190,7 +202,7 @@ def check_names(function: str, given: Iterable[str], known: Sequence[str]) -> No
     raise KeywordError(msg)
 
 
-def suggest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
+def suggest(word: str, candidates: Iterable[str], *, abbreviated: bool = False) -> str:
     """Return `` Did you mean 'x'?`` for the candidate most similar to a word, or "".
 
     Takes the parameters of :func:`find_similar`. The text starts with a space, so that it can
@@ -201,8 +213,13 @@ def suggest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
     str
         The sentence, or "".
     """
-    similar = find_similar(word, candidates, cutoff)
+    similar = find_similar(word, candidates, abbreviated=abbreviated)
     return "" if similar is None else f" Did you mean {similar!r}?"
+
+
+def suggest_or_list(word: str, candidates: Sequence[str]) -> str:
+    """Return the sentence of :func:`suggest`, or one that lists the candidates if it is ""."""
+    return suggest(word, candidates) or f" There are: {', '.join(candidates)}."
 
 
 class GqlnbError(Exception):
@@ -409,7 +426,7 @@ QUOTED_WIDTH, QUOTED_BEFORE = 46, 30
 def draw_caret(row: str, column: int, number: int) -> list[str]:
     """Return a source line with its line number, and a line with a caret under `column`."""
     # One tab would shift the caret by up to seven columns.
-    row = "".join(" " if unicodedata.category(c) in INVISIBLE_CATEGORIES else c for c in row)
+    row = clean_text(row).replace("\t", " ")
     start = max(0, min(column - 1 - QUOTED_BEFORE, len(row) - QUOTED_WIDTH))
     end = start + QUOTED_WIDTH
     while measure_width(row[start:end]) > QUOTED_WIDTH:  # wide characters

@@ -9,10 +9,12 @@ from gqlnb.errors import (
     SchemaError,
     clean_text,
     describe_path,
+    find_similar,
     format_path,
     measure_width,
     sanitize_text,
     suggest,
+    suggest_or_list,
 )
 
 
@@ -162,12 +164,26 @@ def test_a_problem_has_the_form_of_a_response_error():
         ("helo", ["hello", "world"], " Did you mean 'hello'?"),
         ("xyz", ["hello", "world"], ""),
         ("helo", [], ""),
+        ("HELO", ["hello", "world"], " Did you mean 'hello'?"),
+        ("lan", ["language"], ""),
         ("a" * 200, ["a" * 200], ""),  # comparing long names takes too long
     ],
 )
 def test_a_misspelled_word_gets_the_most_similar_suggestion(word, candidates, expected):
     """None if no word is similar."""
     assert suggest(word, candidates) == expected
+
+
+@pytest.mark.parametrize(("word", "expected"), [("Lan", "language"), ("la", None), ("ang", None)])
+def test_an_abbreviation_is_similar_to_the_word_it_begins(word, expected):
+    """From three characters on, in any case."""
+    assert find_similar(word, ["language", "license"], abbreviated=True) == expected
+
+
+def test_candidates_are_listed_if_none_is_similar():
+    """Either way the message shows a valid word."""
+    assert suggest_or_list("helo", ["hello", "world"]) == " Did you mean 'hello'?"
+    assert suggest_or_list("xyz", ["hello", "world"]) == " There are: hello, world."
 
 
 def test_a_path_is_written_with_dots_and_indices():
@@ -178,6 +194,7 @@ def test_a_path_is_written_with_dots_and_indices():
 
 
 def test_cleaned_text_keeps_its_lines():
-    """Control characters become spaces, and long text is cut."""
+    """Control characters and Unicode's line separators become spaces, and long text is cut."""
+    assert clean_text("a\tb\u2028c\r\n") == "a\tb c \n"
     assert clean_text("a\x1b[31m\nb\u202e", 20) == "a [31m\nb "
     assert clean_text("abcdef", 4) == "abc…"

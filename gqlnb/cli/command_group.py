@@ -12,7 +12,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from gqlnb.cli.help import COMMANDS, COMPLETION_VARIABLE, HELP
-from gqlnb.errors import GqlnbError, LiteralSecretError, OptionError, sanitize_text, suggest
+from gqlnb.errors import GqlnbError, LiteralSecretError, OptionError, sanitize_text, suggest_or_list
 
 __all__ = ["command_line", "completion", "run_command_line", "scrub"]
 
@@ -46,7 +46,7 @@ class CommandGroup(click.Group):
         """Return the command that the arguments name, or suggest one."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            advice = suggest(name, COMMANDS) or f" There are: {', '.join(COMMANDS)}."
+            advice = suggest_or_list(name, list(COMMANDS))
             message = f"No such command {sanitize_text(name, 40)!r}.{advice}"
             raise click.UsageError(message, ctx)
         return super().resolve_command(ctx, args)

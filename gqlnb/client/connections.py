@@ -29,9 +29,8 @@ from gqlnb.config import (
     resolve_unix_path,
     shorten_path,
     stamp_settings_files,
-    suggest_name,
 )
-from gqlnb.errors import OptionError, TargetError, sanitize_text, suggest
+from gqlnb.errors import OptionError, TargetError, sanitize_text, suggest, suggest_or_list
 from gqlnb.redact import has_secret
 from gqlnb.tokens import TOKEN_SOURCES
 
@@ -471,7 +470,7 @@ def check_setting(key: str, value: object) -> str:
     """Return the error in a member of a connection; "" if it is valid."""
     check = SETTING_CHECKS.get(key)
     return (
-        f"no such setting: {key!r}. {suggest_name(key, SETTING_CHECKS)}"
+        f"no such setting: {key!r}.{suggest_or_list(key, list(SETTING_CHECKS))}"
         if check is None
         else check(value)
     )

@@ -138,7 +138,7 @@ class RequestSender:
                 return found
         started = monotonic()
         kind = prepared.context.document.kind
-        loop, turn = self._start_loop(kind, max_wait, queued=queued)
+        loop, turn = self._start_loop(kind, queued=queued, max_wait=max_wait)
         attempt = partial(self.send_once, prepared, on_attempt=on_attempt)
         result = loop.run(attempt, turn, give_up)
         self._finish(prepared, result, started, quiet=quiet)
@@ -149,7 +149,6 @@ class RequestSender:
         prepared: PreparedRequest,
         *,
         queued: bool = False,
-        max_wait: float | None = None,
         give_up: Callable[[TransportError], bool] | None = None,
         on_attempt: Callable[[Outcome | None, float], None] | None = None,
         quiet: bool = False,
@@ -161,7 +160,7 @@ class RequestSender:
                 return found
         started = monotonic()
         kind = prepared.context.document.kind
-        loop, turn = self._start_loop(kind, max_wait, queued=queued)
+        loop, turn = self._start_loop(kind, queued=queued)
         attempt = partial(self.asend_once, prepared, on_attempt=on_attempt)
         result = await loop.arun(attempt, turn, give_up)
         self._finish(prepared, result, started, quiet=quiet)
@@ -248,7 +247,7 @@ class RequestSender:
                 warnings.warn(f"{result.source} warns: {text}", stacklevel=_count_own_frames() + 1)
 
     def _start_loop(
-        self, kind: str, max_wait: float | None, *, queued: bool
+        self, kind: str, *, queued: bool, max_wait: float | None = None
     ) -> tuple[RetryLoop, Callable[[], QueuedRequest | nullcontext[Any]]]:
         endpoint = self._endpoint
         wait = endpoint.limits.wait if max_wait is None else max_wait

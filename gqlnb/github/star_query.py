@@ -5,10 +5,9 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import SupportsIndex
 
-from gqlnb.errors import QueryError, sanitize_text
+from gqlnb.errors import QueryError, find_similar, sanitize_text
 from gqlnb.github.search_syntax import (
     QUALIFIER_NAMES,
     SORT_KEYS,
@@ -259,12 +258,10 @@ def _parse_order(value: str, text: str) -> str:
 
 def _check_qualifier_spelling(name: str, text: str) -> None:
     """Refuse a misspelt qualifier, which GitHub would take for a word."""
-    # A prefix such as ``lang:`` differs too much from the whole word for get_close_matches.
-    begun = [known for known in sorted(QUALIFIER_NAMES) if len(name) > 2 and known.startswith(name)]
-    near = get_close_matches(name, QUALIFIER_NAMES, 1, 0.75) or begun[:1]
-    if near:
+    near = find_similar(name, sorted(QUALIFIER_NAMES), 0.75, abbreviated=True)
+    if near is not None:
         msg = (
-            f"Search term {quote_term(text)} is not a qualifier. Did you mean {near[0] + ':'!r}? "
+            f"Search term {quote_term(text)} is not a qualifier. Did you mean {near + ':'!r}? "
             "Put it in quotes if it is text."
         )
         raise QueryError(msg)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ __all__ = [
     "Listing",
     "Note",
     "Text",
-    "clean_lines",
     "collect_members",
     "show",
     "to_json_text",
@@ -124,16 +122,6 @@ class Listing:
 def wrap_html(body: str) -> str:
     """Wrap HTML in an element with the package's CSS classes."""
     return f'<div class="{HTML_CLASSES}">{body}</div>'
-
-
-def clean_lines(text: str) -> str:
-    """Replace control and format characters by spaces, except line ends and tabs.
-
-    Like :func:`gqlnb.errors.sanitize_text`, for text that keeps its lines.
-    """
-    return "".join(
-        " " if unicodedata.category(c)[0] == "C" and c not in "\n\t" else c for c in text
-    )
 
 
 def collect_members(result: Result) -> dict[str, Any]:

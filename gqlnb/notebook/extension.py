@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from traitlets import TraitError
 
-from gqlnb.errors import GqlnbError, OptionError, sanitize_text
+from gqlnb.errors import GqlnbError, OptionError, sanitize_text, suggest_or_list
 from gqlnb.notebook.completion.ipython_completer import TabCompleter
 from gqlnb.notebook.magic import GraphQLMagic
 
@@ -173,7 +173,7 @@ def apply_project_settings(magic: Configurable) -> None:
         If the file is not valid TOML, or has unknown settings or invalid values; the valid ones
         have been applied.
     """
-    from gqlnb.config import load_project_settings, suggest_name
+    from gqlnb.config import load_project_settings
 
     settings = load_project_settings()
     if settings is None:
@@ -187,7 +187,7 @@ def apply_project_settings(magic: Configurable) -> None:
         if name not in traits:
             known = [*traits, CONNECTIONS_TABLE]
             faults.append(
-                f"{settings.locate_key(name)}: no setting {name!r}. {suggest_name(name, known)}"
+                f"{settings.locate_key(name)}: no setting {name!r}.{suggest_or_list(name, known)}"
             )
             continue
         try:

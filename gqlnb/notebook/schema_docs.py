@@ -31,9 +31,9 @@ from graphql import (
 from graphql.utilities.print_schema import print_directive
 
 from gqlnb.client.schema_store import get_schema_source
-from gqlnb.errors import TargetError, format_count, sanitize_text
+from gqlnb.errors import TargetError, clean_text, format_count, sanitize_text, suggest
 from gqlnb.notebook.completion.proposals import format_input_value
-from gqlnb.notebook.display import clean_lines, wrap_html
+from gqlnb.notebook.display import wrap_html
 from gqlnb.notebook.schema_search import (
     MEMBER,
     TYPE_KINDS,
@@ -45,7 +45,6 @@ from gqlnb.notebook.schema_search import (
     get_index,
     get_members,
     list_own_types,
-    suggest_name,
 )
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class Member(NamedTuple):
         return {
             "place": self.place,
             "code": self.write_code(),
-            "about": clean_text(self.definition.description, ROW_DESCRIPTION),
+            "about": clean_text(self.definition.description or "", ROW_DESCRIPTION),
             "deprecated": get_deprecation_reason(self.definition),
         }
 
@@ -243,7 +242,7 @@ class SchemaPage:
             "title": field or owner or "Schema",
             "crumbs": crumbs,
             "code": list(self.code),
-            "about": clean_text(self.definition.description, DESCRIPTION),
+            "about": clean_text(self.definition.description or "", DESCRIPTION),
             "deprecated": get_deprecation_reason(self.definition),
             "notes": list(self.notes),
             "sections": sections,
@@ -295,7 +294,7 @@ class SchemaDocs:
             return self._build_type(kind)
         members = get_members(kind)
         if field not in members:
-            hint = suggest_name(field, members) or (
+            hint = suggest(field, members, abbreviated=True) or (
                 f" It has: {', '.join(list(members)[:12])}." if members else ""
             )
             msg = f"{owner} has no field {sanitize_text(field, 40)!r}.{hint}"
@@ -570,10 +569,3 @@ def get_deprecation_reason(definition: object) -> str | None:
     """Return the reason of a deprecation, None if the definition is not deprecated."""
     reason = getattr(definition, "deprecation_reason", None)
     return None if reason is None else clean_text(reason, ROW_DESCRIPTION)
-
-
-def clean_text(text: str | None, limit: int) -> str:
-    """Return an endpoint's text without control characters, cut to `limit`; lines are kept."""
-    # Cut first: the text is an endpoint's, and may be megabytes long.
-    cleaned = clean_lines((text or "")[: limit + 1])
-    return cleaned if len(cleaned) <= limit else f"{cleaned[: limit - 1]}…"

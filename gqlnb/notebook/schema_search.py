@@ -32,7 +32,7 @@ from graphql import (
 )
 
 from gqlnb.engine.schema_builder import pause_collector
-from gqlnb.errors import TargetError, sanitize_text
+from gqlnb.errors import TargetError, sanitize_text, suggest
 from gqlnb.notebook.display import Listing
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ __all__ = [
     "list_own_types",
     "search_schema",
     "split_search_words",
-    "suggest_name",
 ]
 
 Definition: TypeAlias = (
@@ -80,7 +79,6 @@ PART_SEPARATOR = "\x1f"  # cannot occur in a name
 EXACT, BEGINS, OWNER, PARTLY, WITHIN, WORD, MENTIONED, ABOVE = 100, 60, 50, 50, 30, 15, 8, 4
 TYPE, FIELD, ARGUMENT = 3, 2, 1  # break ties between equally good matches
 MEMBER = "is one of"  # the link from an interface or a union to its types
-SHORTEST_PREFIX = 3  # characters of the beginning of a name
 MAX_LENGTH_DIFFERENCE = 3  # characters between a mistyped name and a suggestion
 DESCRIPTION_LENGTH = 400  # characters beside a name
 HIT_DESCRIPTION_LENGTH = 200  # characters beside a hit
@@ -373,19 +371,10 @@ def find_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType:
     """
     kind = schema.type_map.get(name)
     if kind is None:
-        hint = suggest_name(name, schema.type_map)
+        hint = suggest(name, schema.type_map, abbreviated=True)
         msg = f"The schema has no type {sanitize_text(name, 40)!r}.{hint}"
         raise TargetError(msg)
     return kind
-
-
-def suggest_name(word: str, names: Mapping[str, object]) -> str:
-    """Return " Did you mean 'name'?" for the most similar name in any case, else ""."""
-    lowered = {name.lower(): name for name in names}
-    found = difflib.get_close_matches(word.lower(), lowered, 1)
-    if not found and len(word) >= SHORTEST_PREFIX:  # a name that was not typed to its end
-        found = sorted((it for it in lowered if it.startswith(word.lower())), key=len)
-    return f" Did you mean {lowered[found[0]]!r}?" if found else ""
 
 
 def list_own_types(schema: GraphQLSchema) -> list[GraphQLNamedType]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import time
-import unicodedata
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from html import escape
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gqlnb.document.duration import format_short_age
 from gqlnb.errors import (
-    INVISIBLE_CATEGORIES,
     GqlnbError,
+    clean_text,
     describe_exception,
     format_count,
     format_path,
@@ -683,7 +682,7 @@ def _format_leaf(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False, default=describe_value)
     except ValueError:  # an integer with more digits than Python converts
         text = f"<{type(value).__name__}>"
-    return "".join(" " if unicodedata.category(c) in INVISIBLE_CATEGORIES else c for c in text)
+    return clean_text(text)
 
 
 # -- errors

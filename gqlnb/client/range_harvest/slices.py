@@ -356,12 +356,6 @@ def _select_cuts(cuts: Sequence[Any], range_: ValueRange) -> list[Any]:
     return sorted(inside)
 
 
-def is_outside(value: Any, range_: ValueRange) -> bool:  # noqa: ANN401 - of any kind
-    """Return whether a value is outside a range."""
-    low, high = range_
-    return (low is not None and value < low) or (high is not None and value > high)
-
-
 def is_far_outside(value: Any, range_: ValueRange) -> bool:  # noqa: ANN401 - of any kind
     """Return whether a value is outside a range by more than endpoints change it."""
     # They round times and read dates in their own time zone; databases order texts in several ways.

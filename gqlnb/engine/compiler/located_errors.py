@@ -136,7 +136,7 @@ class PlanErrors(CollectedErrors):  # type: ignore[misc]
         self._errors.append(error)
 
     def has_nulled_position(self, start_path: Path | None) -> bool:
-        """Return whether a position or one above it is null by an error."""
+        """Return whether a position or one above it is null by an error, for graphql-core."""
         return self._is_null(list_keys(start_path))
 
     def _is_null(self, keys: list[Key]) -> bool:

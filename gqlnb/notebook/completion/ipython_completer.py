@@ -273,12 +273,13 @@ def get_type_label(found: Proposal) -> str:
 
 
 def build_documentation_bundle(found: Proposal) -> dict[str, str]:
+    from gqlnb.errors import clean_text
     from gqlnb.notebook.completion.completion_list import render_markdown, write_signature
-    from gqlnb.notebook.display import clean_lines, wrap_html
+    from gqlnb.notebook.display import wrap_html
 
     description = getattr(found.thing, "description", None) or ""
-    text = clean_lines(f"{write_signature(found)}\n\n{description}".rstrip())
+    text = clean_text(f"{write_signature(found)}\n\n{description}".rstrip())
     # Within the element, MathJax leaves dollar signs alone. Without an end of the block before it,
     # the Markdown would be taken for HTML.
-    markdown = wrap_html(f"\n\n{clean_lines(render_markdown(found))}\n\n")
+    markdown = wrap_html(f"\n\n{clean_text(render_markdown(found))}\n\n")
     return {"text/plain": text, "text/markdown": markdown}

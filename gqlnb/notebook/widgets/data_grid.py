@@ -21,8 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gqlnb.errors import QueryError, sanitize_text
-from gqlnb.notebook.display import clean_lines
+from gqlnb.errors import QueryError, clean_text, sanitize_text
 from gqlnb.result.renderer import (
     NOT_AMOUNTS,
     Grid,
@@ -313,7 +312,7 @@ def _format_whole(value: object) -> str:
     else:
         text = _format_integer(value) if isinstance(value, int) else describe_value(value)
     more = f" … ({len(text):,} characters)" if len(text) > FULL else ""
-    return clean_lines(text[:FULL]) + more
+    return clean_text(text[:FULL]) + more
 
 
 def _format_pasted(value: object) -> str:

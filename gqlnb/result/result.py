@@ -432,7 +432,7 @@ class Result(TableExports):
         from gqlnb.result.models import build_model, convert_data, has_decimals
 
         if model is None or has_decimals(model):
-            self._load_answer()
+            self._load_schema()
         if self.data is None:
             self.raise_for_errors()
         if self.errors:
@@ -550,18 +550,23 @@ class Result(TableExports):
         columns, count, attrs = read_columns(answer, path, **options)
         return columns, count, self._mark_frame(answer, level + 1, path, attrs)
 
+    def _load_schema(self) -> None:
+        """Load the schema if it is not known and can be loaded."""
+        if self._schema_loader is not None:
+            document = self._schema_loader(self)
+            detach_schema_loader(self)  # afterwards: an interrupted load is repeated next time
+            if document is not None:
+                self.__dict__["document"] = document
+                keep_exact_bytes(self)
+
     def _load_answer(self, *, loads_schema: bool = True) -> AnswerData:
         """Return the data for frames: as bytes, if the shape is known and they came as bytes."""
         from gqlnb.result.scalar_forms import NO_FORMS
         from gqlnb.result.shape import infer_shape
         from gqlnb.result.table_reader import AnswerData
 
-        if loads_schema and self._schema_loader is not None:
-            document = self._schema_loader(self)
-            detach_schema_loader(self)  # afterwards: an interrupted load is repeated next time
-            if document is not None:
-                self.__dict__["document"] = document
-                keep_exact_bytes(self)
+        if loads_schema:
+            self._load_schema()
         shape, forms = get_shape(self), self._forms or NO_FORMS
         if shape is None:
             return AnswerData(self, infer_shape(self.data), None, forms)

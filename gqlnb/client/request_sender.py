@@ -202,7 +202,7 @@ class RequestSender:
         """Send one array, again where that may help; raise the error of the whole array."""
         started = monotonic()
         is_query = all(it.request.is_query for it in group)
-        loop, turn = self._start_loop("query" if is_query else "mutation", None, queued=True)
+        loop, turn = self._start_loop("query" if is_query else "mutation", queued=True)
         outcomes = await loop.arun(partial(self._asend_group_once, group), turn)
         for prepared, outcome in zip(group, outcomes, strict=True):
             if isinstance(outcome, Result):

@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from gqlnb.result.result import Result
 
@@ -182,7 +182,7 @@ def find_similar(
     return by_fold[near[0]] if near else None
 
 
-def check_names(function: str, given: Iterable[str], known: Sequence[str]) -> None:
+def check_names(function: str, given: Iterable[str], known: Collection[str]) -> None:
     """Check that keyword arguments are among the known ones.
 
     Raises

@@ -23,7 +23,6 @@ from gqlnb.errors import (
     OptionError,
     QueryError,
     TargetError,
-    check_names,
     sanitize_text,
 )
 from gqlnb.limits import Limits
@@ -35,11 +34,10 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
 
 __all__ = [
+    "CLIENT_KEYWORDS",
     "add_target_hint",
     "check_batch",
     "check_json",
-    "check_keywords",
-    "check_names",
     "check_options",
     "check_persisted_queries",
     "is_asgi_app",
@@ -151,17 +149,6 @@ def strip_files(value: object) -> object:
         rows = list(map(strip_files, value))
         return value if all(map(is_, rows, value)) else rows
     return value
-
-
-def check_keywords(function: str, given: Mapping[str, Any]) -> None:
-    """Check that keyword arguments are options of a client.
-
-    Raises
-    ------
-    KeywordError
-        As :func:`check_names`.
-    """
-    check_names(function, given, CLIENT_KEYWORDS)
 
 
 def add_target_hint(error: QueryError, description: str) -> None:

@@ -10,13 +10,12 @@ from graphql import print_schema
 
 from gqlnb.client import connections
 from gqlnb.client.arguments import (
+    CLIENT_KEYWORDS,
     check_batch,
-    check_keywords,
-    check_names,
     check_options,
     check_persisted_queries,
 )
-from gqlnb.client.call_options import CALL_OPTIONS, take_call_options
+from gqlnb.client.call_options import CallOptions, take_call_options
 from gqlnb.client.endpoint import (
     DEFAULT_TIMEOUT,
     EndpointOptions,
@@ -37,7 +36,7 @@ from gqlnb.client.response_cache import resolve_cache
 from gqlnb.client.schema_store import SchemaStore
 from gqlnb.config import resolve_unix_path
 from gqlnb.document.schema_diagram import build_diagram
-from gqlnb.errors import TargetError
+from gqlnb.errors import TargetError, check_names
 from gqlnb.redact import hide_locals
 
 if TYPE_CHECKING:
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
-    from gqlnb.client.call_options import CallOptions
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ShowProgress
@@ -112,7 +110,7 @@ class BaseClient:
         verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
         **options: Unpack[FurtherOptions],
     ) -> None:
-        check_keywords("Client", options)
+        check_names("Client", options, CLIENT_KEYWORDS)
         check_options(timeout, limits, verify)
         further = read_further_options(options)
         recording = resolve_recording(options.get("recording"), options.get("mode", "auto"))
@@ -482,7 +480,7 @@ class BaseClient:
         >>> exchange.request_body, exchange.status, exchange.body
         ('{"query":"{ hello }"}', 200, '{"data":{"hello":"Hello world!"}}')
         """
-        parts = self._select_call_parts("request", options)
+        parts = self._select_parts("request", options)
         prepared = parts.preparer.prepare(text, variables, operation)
         log = ExchangeLog(parts.endpoint)
         parts.sender.limiter.check_wait()
@@ -513,32 +511,47 @@ class BaseClient:
         QueryError, TargetError, TransportError, AuthError, ReplayError
             As for :meth:`request`.
         """
-        parts = self._select_call_parts("arequest", options)
+        parts = self._select_parts("arequest", options)
         prepared = await parts.preparer.aprepare(text, variables, operation)
         log = ExchangeLog(parts.endpoint)
         parts.sender.limiter.check_wait()
         return log.finish(await log.transport.atry_send(prepared.request))
 
-    def _select_parts(self, options: Mapping[str, Any]) -> tuple[ClientParts, dict[str, Any]]:
+    def _select_parts(
+        self, function: str, options: Mapping[str, Any], known: type[CallOptions] = CallOptions
+    ) -> ClientParts:
         """Select the parts of the client for one call.
 
         Parameters
         ----------
+        function
+            The name of the method.
         options
             The keyword arguments of the call; those of :class:`CallOptions` are removed.
+        known
+            The type of the keyword arguments.
 
         Returns
         -------
-        (ClientParts, dict)
-            With options of the call, parts of their own, which share schema,
-            connections, parsed documents and rate limits with the client; and the other options.
+        ClientParts
+            With options of the call, parts of their own, which share schema, connections, parsed
+            documents and rate limits with the client.
+
+        Raises
+        ------
+        KeywordError
+            If a keyword argument is unknown.
         """
+        if not options:
+            return self._parts
         others = cast("dict[str, Any]", options)  # a dict of that call alone
-        if not others:
-            return self._parts, others
         endpoint = take_call_options(self._endpoint, others)
+        if not others.keys() <= known.__annotations__.keys():
+            names = list(others)
+            others.clear()  # the message has no values, and no traceback may show them
+            check_names(function, names, known.__annotations__)
         if endpoint is self._endpoint:
-            return self._parts, others
+            return self._parts
         limiter = self._rate_limiter
         # A budget belongs to a token: another one has another queue.
         if endpoint.credentials.tokens != self._endpoint.credentials.tokens:
@@ -549,16 +562,7 @@ class BaseClient:
         pager = Pager(
             endpoint, preparer, sender, self._schema_store, limiter, self._pager.unfinished
         )
-        return ClientParts(endpoint, sender, preparer, pager), others
-
-    def _select_call_parts(self, function: str, options: Mapping[str, Any]) -> ClientParts:
-        """Return the parts for a call of a method that has no other options."""
-        parts, others = self._select_parts(options)
-        if others:  # the message has no values, and no traceback may show them
-            names = dict.fromkeys(others)
-            others.clear()
-            check_names(function, names, CALL_OPTIONS)
-        return parts
+        return ClientParts(endpoint, sender, preparer, pager)
 
     def close(self) -> None:
         """Close the connections that are kept alive; the client opens new ones when used again."""
@@ -615,29 +619,33 @@ class BaseClient:
         """Return the result of :meth:`harvest` without a warning, also with several accounts."""
         from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
         from gqlnb.client.range_harvest.range_harvester import RangeHarvester
-        from gqlnb.client.range_harvest.range_options import make_slice, open_reader, open_store
+        from gqlnb.client.range_harvest.range_options import (
+            RangeOptions,
+            make_slice,
+            open_reader,
+            open_store,
+        )
         from gqlnb.client.range_harvest.reader_pool import ReaderAccount, ReaderPool
         from gqlnb.client.range_harvest.slices import ValueRange
 
         slice_ = make_slice(slice)
         question = text, variables, slice_
-        parts, others = self._select_parts(options)
-        bounds = cast("RangeOptions", others)
-        reader = open_reader(parts.pager, *question, bounds)
-        store = open_store(out, text, variables, slice_, self.source, bounds)
+        parts = self._select_parts("harvest", options, RangeOptions)
+        reader = open_reader(parts.pager, *question, options)
+        store = open_store(out, text, variables, slice_, self.source, options)
         if dry_run:
             whole = ValueRange(slice_.least, slice_.most)
             count, notes = reader.count_rows(whole)
             return RangeEstimate(self.source, count, slice_.cap, tuple(notes.values()))
         with store, Progress(progress, "Harvest") as bar:
-            if not store.state.is_ended or bounds.get("refresh"):
+            if not store.state.is_ended or options.get("refresh"):
                 pool = ReaderPool([ReaderAccount("", [reader])])
                 if find_accounts is not None:
                     accounts, refused = find_accounts()
                     pool = ReaderPool(
                         [
                             ReaderAccount(
-                                name, [open_reader(pager, *question, bounds) for pager in pagers]
+                                name, [open_reader(pager, *question, options) for pager in pagers]
                             )
                             for name, pagers in accounts.items()
                         ]

@@ -19,16 +19,15 @@ from gqlnb.client.batches import (
     require_results,
     run_batch,
 )
-from gqlnb.client.mapping import InputMap, number_problems, read_inputs
+from gqlnb.client.mapping import InputMap, MapOptions, number_problems, read_inputs
 from gqlnb.client.progress import Progress
 from gqlnb.client.request_sender import PreparedRequest
 from gqlnb.document.variables import check_variables
-from gqlnb.errors import GqlnbError, QueryError, check_names
+from gqlnb.errors import GqlnbError, QueryError
 
 if TYPE_CHECKING:
     from gqlnb.client.base_client import ClientParts
     from gqlnb.client.call_options import CallOptions
-    from gqlnb.client.mapping import MapOptions
     from gqlnb.client.progress import ShowProgress
     from gqlnb.client.request_sender import RequestSender
     from gqlnb.document.document import Document
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["BatchClient"]
 
 FRAME_OPTIONS = ("path", "short", "explode", "strict")
-MAP_OPTIONS = ("batch_size", "resume", *FRAME_OPTIONS)
 
 
 class BatchClient(BaseClient):
@@ -107,7 +105,7 @@ class BatchClient(BaseClient):
         An interrupt, or any other exception before the end, cancels the running requests and
         carries the results so far in ``.outcomes``, None for the others.
         """
-        parts = self._select_call_parts("execute_many", options)
+        parts = self._select_parts("execute_many", options)
         execute = partial(self._execute_documents, parts, aside=True)
         items = check_items(documents, concurrency)
         outcomes = run_batch(items, execute, concurrency, self._group_size)
@@ -158,7 +156,7 @@ class BatchClient(BaseClient):
         BatchError, OptionError
             As for :meth:`execute_many`.
         """
-        parts = self._select_call_parts("aexecute_many", options)
+        parts = self._select_parts("aexecute_many", options)
         execute = partial(self._execute_documents, parts)
         items = check_items(documents, concurrency)
         outcomes = await arun_batch(items, execute, concurrency, self._group_size)
@@ -359,8 +357,7 @@ class BatchClient(BaseClient):
         QueryError
             As :meth:`map`.
         """
-        parts, options = self._select_parts(options)
-        check_names("map", options, MAP_OPTIONS)
+        parts = self._select_parts("map", options, MapOptions)
         self._schema_store.load_for_paging()  # the dtypes of all answers are the same
         document = self.parse_document(text, operation)
         if document.kind == "subscription":

@@ -8,14 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from gqlnb.client import connections
-from gqlnb.client.arguments import check_keywords
+from gqlnb.client.arguments import CLIENT_KEYWORDS
 from gqlnb.client.batch_client import BatchClient
 from gqlnb.client.endpoint import is_connection_name
 from gqlnb.client.gql_interop import make_gql_transport
+from gqlnb.client.paging.options import FrameOptions, PagingOptions
 from gqlnb.client.paging.options import check_options as check_paging_options
 from gqlnb.client.progress import Progress
 from gqlnb.client.subscriptions import DEFAULT_RECONNECTS, open_subscription
-from gqlnb.errors import GqlnbError, OptionError, TargetError, sanitize_text
+from gqlnb.errors import GqlnbError, OptionError, TargetError, check_names, sanitize_text
 from gqlnb.interactive import raise_attribute_error, split_hints
 from gqlnb.redact import hide_locals
 from gqlnb.result.result import build_frame, warn_incomplete
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from gqlnb.client.base_client import ConnectionOptions
     from gqlnb.client.call_options import CallOptions
     from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
-    from gqlnb.client.paging.options import FrameOptions, PagingOptions
     from gqlnb.client.progress import ShowProgress
     from gqlnb.client.subscriptions import ConnectionInit, StreamKind, Subscription
     from gqlnb.document.document import Document
@@ -189,7 +189,7 @@ class Client(BatchClient):
             limits whose wait is within `limits`. Nothing is sent before the time that an endpoint
             named for its limit, to this client or another one with the same token.
         """
-        parts = self._select_call_parts("execute", options)
+        parts = self._select_parts("execute", options)
         return parts.sender.send(parts.preparer.prepare(text, variables, operation))
 
     async def aexecute(
@@ -217,7 +217,7 @@ class Client(BatchClient):
         QueryError, TransportError, AuthError, RateLimited, AnswerError
             As for :meth:`execute`.
         """
-        parts = self._select_call_parts("aexecute", options)
+        parts = self._select_parts("aexecute", options)
         return await parts.sender.asend(await parts.preparer.aprepare(text, variables, operation))
 
     def _execute_in_turn(
@@ -294,9 +294,9 @@ class Client(BatchClient):
 
         Ends at a cursor that is repeated or missing, and after five pages without new items.
         """
-        parts, bounds = self._select_parts(options)
-        crawler = parts.pager.start_crawler(text, variables, operation, bounds, keep=False)
-        return parts.pager.iterate_pages(crawler, Progress(progress))
+        pager = self._select_parts("pages", options, PagingOptions).pager
+        crawler = pager.start_crawler(text, variables, operation, options, keep=False)
+        return pager.iterate_pages(crawler, Progress(progress))
 
     def apages(
         self,
@@ -324,10 +324,9 @@ class Client(BatchClient):
         QueryError, OptionError, GqlnbError
             As for :meth:`pages`.
         """
-        parts, bounds = self._select_parts(options)
-        check_paging_options(bounds)
-        pager = parts.pager
-        start = partial(pager.start_crawler, text, variables, operation, bounds, keep=False)
+        pager = self._select_parts("apages", options, PagingOptions).pager
+        check_paging_options(options)
+        start = partial(pager.start_crawler, text, variables, operation, options, keep=False)
         return pager.aiterate_pages(start, Progress(progress))
 
     def execute_all(
@@ -381,9 +380,9 @@ class Client(BatchClient):
         >>> gqlnb.connect("demo").execute_all(text, page_size=5).report.requests
         3
         """
-        parts, bounds = self._select_parts(options)
-        crawler = parts.pager.start_crawler(text, variables, operation, bounds)
-        return warn_incomplete(parts.pager.run_crawler(crawler, progress), 2)
+        pager = self._select_parts("execute_all", options, PagingOptions).pager
+        crawler = pager.start_crawler(text, variables, operation, options)
+        return warn_incomplete(pager.run_crawler(crawler, progress), 2)
 
     async def aexecute_all(
         self,
@@ -411,10 +410,9 @@ class Client(BatchClient):
         QueryError, OptionError, GqlnbError
             As for :meth:`execute_all`.
         """
-        parts, bounds = self._select_parts(options)
-        check_paging_options(bounds)
-        pager = parts.pager
-        crawler = await asyncio.to_thread(pager.start_crawler, text, variables, operation, bounds)
+        pager = self._select_parts("aexecute_all", options, PagingOptions).pager
+        check_paging_options(options)
+        crawler = await asyncio.to_thread(pager.start_crawler, text, variables, operation, options)
         return warn_incomplete(await pager.arun_crawler(crawler, progress), 2)
 
     def _collect_pages(
@@ -426,8 +424,8 @@ class Client(BatchClient):
         **options: Unpack[PagingOptions],
     ) -> Result:
         """Return the result of :meth:`execute_all` without a warning; for callers that show it."""
-        parts, bounds = self._select_parts(options)
-        return parts.pager.collect_pages(text, variables, operation, bounds)
+        pager = self._select_parts("execute_all", options, PagingOptions).pager
+        return pager.collect_pages(text, variables, operation, options)
 
     def resume(
         self,
@@ -464,7 +462,7 @@ class Client(BatchClient):
         GqlnbError
             If a page fails again.
         """
-        pager = self._select_call_parts("resume", options).pager
+        pager = self._select_parts("resume", options).pager
         crawler = pager.reopen_crawler(failure, max_requests)
         return warn_incomplete(pager.run_crawler(crawler, progress), 2)
 
@@ -493,7 +491,7 @@ class Client(BatchClient):
         QueryError, GqlnbError
             As for :meth:`resume`.
         """
-        pager = self._select_call_parts("aresume", options).pager
+        pager = self._select_parts("aresume", options).pager
         crawler = pager.reopen_crawler(failure, max_requests)
         return warn_incomplete(await pager.arun_crawler(crawler, progress), 2)
 
@@ -537,8 +535,8 @@ class Client(BatchClient):
             As of :meth:`execute`, :meth:`execute_all` and :meth:`Result.frame`. The answer, or the
             pages received, are in ``.result``.
         """
-        parts, others = self._select_parts(options)
-        bounds: Any = {name: it for name, it in others.items() if name not in FRAME_OPTIONS}
+        parts = self._select_parts("frame", options, FrameOptions)
+        bounds: Any = {name: it for name, it in options.items() if name not in FRAME_OPTIONS}
         shape: Any = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
         if pages not in (None, "all"):
             shown = sanitize_text(repr(pages), 40)
@@ -663,7 +661,7 @@ class Client(BatchClient):
         >>> [event["countdown"] for event in events]
         [3, 2, 1]
         """
-        parts = self._select_call_parts("subscribe", options)
+        parts = self._select_parts("subscribe", options)
         return open_subscription(
             parts.preparer.prepare(text, variables, operation),
             kind=transport,
@@ -798,7 +796,7 @@ def connect(
     {'viewer': {'login': 'demo'}}
     """
     own = connections.list_options(target) if is_connection_name(target) and options else ()
-    check_keywords("connect", {name: it for name, it in options.items() if name not in own})
+    check_names("connect", options, (*CLIENT_KEYWORDS, *own))
     first = {"token": token, "headers": headers or None}
     given: dict[str, Any] = {name: it for name, it in first.items() if it is not None}
     given |= options

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FrameOptions", "PagingLimits", "PagingOptions", "check_options"]
 
-OPTION_NAMES = ("page_size", "max_results", "max_requests")
-
 
 class PagingBounds(TypedDict, total=False):
     """The limits of paging, as keyword arguments.
@@ -76,17 +74,13 @@ def check_options(options: Mapping[str, object]) -> tuple[str | None, PagingLimi
     Raises
     ------
     OptionError
-        If an option is unknown or its value invalid.
+        If a value is invalid.
     """
     path = options.get("path")
     limits: dict[str, int | None] = {}
     for name, value in options.items():
         if name == "path":
             continue
-        if name not in OPTION_NAMES:
-            known = "=, ".join(("path", *OPTION_NAMES))
-            msg = f"There is no option {sanitize_text(name, 40)}=. Paging takes {known}=."
-            raise OptionError(msg)
         whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
         if value is not None and not whole:
             shown = sanitize_text(repr(value), 40)

@@ -72,18 +72,7 @@ def open_reader(
     slice_: Slice,
     options: RangeOptions,
 ) -> RangeReader:
-    """Return a reader for the query of a harvest.
-
-    Raises
-    ------
-    OptionError
-        If there is no such option.
-    """
-    for name in options:
-        if name not in RangeOptions.__annotations__:
-            known = ", ".join(f"{each}=" for each in RangeOptions.__annotations__)
-            msg = f"There is no option {sanitize_text(name, 40)}=. A harvest takes {known}."
-            raise OptionError(msg)
+    """Return a reader for the query of a harvest."""
     path, operation = options.get("path"), options.get("operation")
 
     def start(bound: Mapping[str, Any], limits: Mapping[str, object]) -> Crawler:

@@ -18,7 +18,7 @@ from gqlnb.client.progress import Progress
 from gqlnb.client.range_harvest.harvest_log import LogHeader
 from gqlnb.client.range_harvest.harvest_result import describe_stop, list_warnings
 from gqlnb.document.json_codec import dump_valid_json
-from gqlnb.errors import GqlnbError, OptionError, sanitize_text
+from gqlnb.errors import GqlnbError, OptionError, check_names, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client, register_connections
 from gqlnb.github.harvester.estimate import Estimate, estimate_harvest, narrow_scope
 from gqlnb.github.harvester.identities import Identity, group_clients
@@ -467,12 +467,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
                 "gqlnb.github.open(new).find_changes(gqlnb.github.open(old))."
             )
             raise OptionError(msg)
-        if name not in HarvestOptions.__annotations__:
-            msg = (
-                f"There is no option {sanitize_text(name, 40)}=. A harvest takes "
-                f"{', '.join(f'{each}=' for each in HarvestOptions.__annotations__)}."
-            )
-            raise OptionError(msg)
+    check_names("harvest", options, HarvestOptions.__annotations__)
     if "width" in options:
         check_whole_number("width", options["width"], least=1)
     if "part" in options:

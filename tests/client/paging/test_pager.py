@@ -396,7 +396,10 @@ def test_only_queries_are_paged(world: World, kind: str) -> None:
     [
         ({"page_size": 0}, "page_size= takes a whole number above 0"),
         ({"max_requests": True}, "max_requests= takes a whole number above 0"),
-        ({"max_result": 5}, "There is no option max_result="),
+        (
+            {"max_result": 5},
+            r"execute_all\(\) has no argument max_result=. Did you mean max_results=\?",
+        ),
         ({"path": 5}, "path= takes the dotted name of a list"),
         ({"progress": 5}, "progress= takes"),
     ],

@@ -257,7 +257,7 @@ def test_a_folder_keeps_few_rows_in_memory(tmp_path, client):
     [
         ({"part": 0}, OptionError, "part= takes a whole number from 1 up"),
         ({"width": "all"}, OptionError, "width= takes a whole number from 1 up"),
-        ({"parts": 2}, OptionError, "There is no option parts="),
+        ({"parts": 2}, OptionError, r"harvest\(\) has no argument parts=. Did you mean part=\?"),
         ({"progress": "loud"}, OptionError, "progress= takes"),
     ],
 )

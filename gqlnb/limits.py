@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.option_checks import raise_option_error
 
 __all__ = ["MIB", "Limits"]
 
@@ -121,8 +121,5 @@ class Limits:
             is_valid = isinstance(value, int if whole else (int, float)) and value > 0
             if not is_valid or isinstance(value, bool):
                 kind = "a whole number above 0" if whole else "a number above 0"
-                msg = (
-                    f"Limits({field.name}=...) takes {kind}, or None for no limit; "
-                    f"got {sanitize_text(repr(value), 80)}."
-                )
-                raise OptionError(msg)
+                expected = f"{kind}, or None for no limit"
+                raise_option_error(field.name, value, expected, owner="Limits")

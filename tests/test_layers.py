@@ -33,6 +33,7 @@ LAYERS = {
     "config": 1,
     "interactive": 1,
     "limits": 1,
+    "option_checks": 1,
     "optional_imports": 1,
     "redact": 0,
     "document": 2,
@@ -48,7 +49,15 @@ LAYERS = {
     "__main__": 7,
 }
 # Single modules of one layer may import each other.
-MODULES = {"tokens", "background", "config", "limits", "optional_imports", "redact"}
+MODULES = {
+    "tokens",
+    "background",
+    "config",
+    "limits",
+    "option_checks",
+    "optional_imports",
+    "redact",
+}
 # A result is read by its document, so these two share a layer, in this direction only.
 SAME_LAYER = {("result", "document"), ("errors", "redact")}
 # Errors carry a result; the import is for type checkers alone.

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 from gqlnb import background
 from gqlnb.client.http_transport import MAX_CONNECTIONS
 from gqlnb.errors import BatchError, GqlnbError, OptionError, sanitize_text
+from gqlnb.option_checks import check_whole_number
 from gqlnb.result.result import Result
 
 __all__ = [
@@ -44,10 +45,7 @@ def check_items(documents: Iterable[BatchItem], concurrency: int) -> Iterator[Ba
 
 def check_concurrency(concurrency: int) -> None:
     """Raise OptionError for a number of requests at once that a client does not send."""
-    if type(concurrency) is not int or not 1 <= concurrency <= MAX_CONNECTIONS:
-        shown = sanitize_text(repr(concurrency), 40)
-        msg = f"concurrency= takes a number from 1 to {MAX_CONNECTIONS}, not {shown}."
-        raise OptionError(msg)
+    check_whole_number("concurrency", concurrency, least=1, most=MAX_CONNECTIONS)
 
 
 def read_item(item: BatchItem) -> tuple[str, Mapping[str, Any] | None]:

@@ -26,6 +26,7 @@ from gqlnb.errors import (
     TransportError,
     sanitize_text,
 )
+from gqlnb.option_checks import check_whole_number
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -310,10 +311,7 @@ def split_batches(
     items: list[Any], document: Document, only: str | None, batch_size: int
 ) -> InputRows:
     """Return a request for each batch of items, beside the numbers of its first and last item."""
-    if type(batch_size) is not int or batch_size < 1:
-        shown = sanitize_text(repr(batch_size), 40)
-        msg = f"batch_size= takes a whole number above 0, or None, not {shown}."
-        raise OptionError(msg)
+    batch_size = check_whole_number("batch_size", batch_size, least=1, or_none=True)
     listed = describe_variables(document)
     if only is None or not is_list_type(document.variables[only].type):
         msg = f"batch_size= needs one variable that is a list. The operation declares {listed}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import warnings
 from collections.abc import Callable, Mapping
@@ -18,6 +17,7 @@ from gqlnb.github.harvester.requests import explain_query_error
 from gqlnb.github.harvester.runner import MIN_PAGE_SIZE
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
 from gqlnb.github.star_query import StarQuery, parse_star_query
+from gqlnb.option_checks import read_whole_number
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import describe_missing, read_missing_fields
 from gqlnb.result.result import Result
@@ -382,14 +382,11 @@ def _is_stargazers_refusal(error: Mapping[str, Any]) -> bool:
 def _parse_limit(limit: SupportsIndex | None) -> int | None:
     if limit is None:
         return None
-    try:
-        count = 0 if isinstance(limit, bool) else operator.index(limit)
-    except TypeError:
-        count = 0
-    if count < 1:
+    count = read_whole_number(limit)
+    if count is None or count < 1:
         msg = (
             f"Limit {sanitize_text(repr(limit), 80)} is not a number of rows. "
-            "Give a whole number from 1 up, or None for all."
+            "Give a whole number above 0, or None for all."
         )
         raise QueryError(msg)
     return count

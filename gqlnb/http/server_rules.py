@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, NoReturn
+from typing import Literal, NamedTuple
 
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.errors import OptionError
 from gqlnb.http.headers import HttpRequest, normalize_origin, parse_host
 from gqlnb.http.messages import Response
 from gqlnb.limits import Limits
+from gqlnb.option_checks import raise_option_error
 from gqlnb.tokens import Token
 
 __all__ = [
@@ -121,18 +122,18 @@ class Access:
             "log",
         ):
             if not isinstance(getattr(self, option), bool):
-                _raise_option_error(option, getattr(self, option), "True or False")
+                raise_option_error(option, getattr(self, option), "True or False", owner="Access")
         most = self.batch
         if most is not None and (type(most) is not int or most < 1):
-            _raise_option_error("batch", most, "a whole number above 0, or None")
+            raise_option_error("batch", most, "a whole number above 0, or None", owner="Access")
         if self.profile not in tuple(STATUS_PROFILES):
-            _raise_option_error("profile", self.profile, "'audit' or 'draft'")
+            raise_option_error("profile", self.profile, "'audit' or 'draft'", owner="Access")
 
 
 def _normalize_names(option: str, names: object, normalize: Callable[[str], str]) -> frozenset[str]:
     names = (names,) if isinstance(names, str) else names
     if not isinstance(names, Iterable):
-        _raise_option_error(option, names, "names")
+        raise_option_error(option, names, "names", owner="Access")
     return frozenset(map(normalize, names))
 
 
@@ -142,8 +143,11 @@ def _normalize_host(name: str) -> str:
     bracketed = f"[{text}]" if text.count(":") > 1 and "[" not in text else text
     host = parse_host(bracketed)
     if host is None or host != bracketed.lower() or not host.isascii() or "*" in host:
-        _raise_option_error(
-            "hosts", name, "names without a port, such as 'lab.example'; there is no '*'"
+        raise_option_error(
+            "hosts",
+            name,
+            "names without a port, such as 'lab.example'; there is no '*'",
+            owner="Access",
         )
     return host
 
@@ -159,13 +163,8 @@ def _normalize_access_origin(name: str) -> str:
     origin = str(name).lower()
     if _ORIGIN_PATTERN.fullmatch(origin) is None:
         form = "'http://localhost:5173': scheme, host and port, without a slash at the end"
-        _raise_option_error("origins", name, f"origins such as {form}")
+        raise_option_error("origins", name, f"origins such as {form}", owner="Access")
     return normalize_origin(origin)
-
-
-def _raise_option_error(option: str, value: object, valid: str) -> NoReturn:
-    message = f"Access({option}=...) takes {valid}; got {sanitize_text(repr(value), 80)}."
-    raise OptionError(message)
 
 
 ENDPOINT = "/graphql"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pandas as pd
 
-from gqlnb.errors import FrameError, OptionError, sanitize_text
+from gqlnb.errors import FrameError, sanitize_text
+from gqlnb.option_checks import check_whole_number
 from gqlnb.result.frames import Frames, build_list_frame
 from gqlnb.result.renderer import format_error
 from gqlnb.result.result import Result, copy_with_decimals, get_shape
@@ -135,9 +136,8 @@ def collect_frame(
     **options: Any,  # noqa: ANN401 - of several types
 ) -> pd.DataFrame:
     """Return the rows of the next events of a subscription; see ``Stream.frame``."""
-    if count is not None and (type(count) is not int or count < 1):
-        msg = f"count= takes a whole number of events above 0, or None for all, not {count!r}."
-        raise OptionError(sanitize_text(msg, 200))
+    if count is not None:
+        count = check_whole_number("count", count, least=1, or_none=True)
     results: list[Result] = []
 
     def build(**others: Any) -> pd.DataFrame:  # noqa: ANN401 - of several types

@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn, TypedDict
 
 from gqlnb.errors import OptionError, PortInUseError, ServerError, sanitize_text
 from gqlnb.http.server_rules import HEALTH_PATH, METRICS_PATH
+from gqlnb.option_checks import raise_option_error
 
 __all__ = [
     "DEPLOYMENT_NAMES",
@@ -58,9 +59,9 @@ def check_path(path: object) -> str:
             "a path such as '/api/graphql': a slash at the beginning and none at the end, and "
             "letters, digits, '-', '_', '.' and '~' between slashes"
         )
-        _raise_option_error("path", path, valid)
+        raise_option_error("path", path, valid)
     if path in {HEALTH_PATH, METRICS_PATH}:
-        _raise_option_error("path", path, f"a path other than {HEALTH_PATH} and {METRICS_PATH}")
+        raise_option_error("path", path, f"a path other than {HEALTH_PATH} and {METRICS_PATH}")
     return path
 
 
@@ -73,7 +74,7 @@ def check_root_path(root_path: object) -> str:
         If it is not one.
     """
     if not isinstance(root_path, str) or not _ROOT_PATH_PATTERN.fullmatch(root_path.rstrip("/")):
-        _raise_option_error("root_path", root_path, "a path such as '/user/ann/proxy/4000'")
+        raise_option_error("root_path", root_path, "a path such as '/user/ann/proxy/4000'")
     return root_path.rstrip("/")
 
 
@@ -188,8 +189,3 @@ def _remove_stale_socket(path: str) -> None:
                 return
         message = f"Another program listens on {shown}. Close it, or give another path as uds=."
         raise PortInUseError(message)
-
-
-def _raise_option_error(option: str, value: object, valid: str) -> NoReturn:
-    message = f"{option}= takes {valid}; got {sanitize_text(repr(value), 80)}."
-    raise OptionError(message)

@@ -132,9 +132,9 @@ def test_an_error_is_at_the_index_of_its_document(client, many):
         ("{ hello }", {}, "an iterable of texts or of pairs"),
         (5, {}, "an iterable of texts or of pairs"),
         ({"a": 1}, {}, "an iterable of texts or of pairs"),
-        ([], {"concurrency": 0}, "concurrency= takes a number from 1 to 256"),
-        ([], {"concurrency": 257}, "concurrency= takes a number from 1 to 256"),
-        ([], {"concurrency": True}, "concurrency= takes a number from 1 to 256"),
+        ([], {"concurrency": 0}, "concurrency= takes a whole number from 1 to 256"),
+        ([], {"concurrency": 257}, "concurrency= takes a whole number from 1 to 256"),
+        ([], {"concurrency": True}, "concurrency= takes a whole number from 1 to 256"),
     ],
 )
 def test_invalid_arguments_are_refused(many, documents, options, words):

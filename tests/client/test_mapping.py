@@ -202,9 +202,11 @@ def test_options_are_checked(site):
     with pytest.raises(OptionError, match="needs one variable that is a list"):
         client.map(USER, ["1"], batch_size=3)
     text = "mutation($rows: [NewUser!]!) { add(rows: $rows) { id } }"
-    with pytest.raises(OptionError, match="above 0, or None, not 0"):
+    with pytest.raises(
+        OptionError, match="batch_size= takes a whole number above 0, or None; got 0"
+    ):
         client.map(text, [{"login": "a"}], batch_size=0)
-    with pytest.raises(OptionError, match="a number from 1 to 256, not 0"):
+    with pytest.raises(OptionError, match="a whole number from 1 to 256; got 0"):
         client.map(USER, ["1"], concurrency=0)
     with pytest.raises(OptionError, match="the error that ended it, not a list"):
         client.map(USER, ["1"], resume=[])

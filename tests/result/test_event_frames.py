@@ -177,7 +177,9 @@ def test_errors_of_events_are_reported() -> None:
 @pytest.mark.parametrize("number", [0, -1, 2.0, "3", True])
 def test_a_wrong_number_of_events_is_refused(ticking: gqlnb.Schema, number: object) -> None:
     """With the value; nothing is awaited."""
-    with pytest.raises(OptionError, match=f"above 0, or None for all, not {number!r}"):
+    with pytest.raises(
+        OptionError, match=f"count= takes a whole number above 0, or None; got {number!r}"
+    ):
         Client(ticking).subscribe("subscription { tick { n } }").frame(number)
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 from gqlnb.client.call_options import CallOptions
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.errors import OptionError
+from gqlnb.option_checks import check_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,16 +78,12 @@ def check_options(options: Mapping[str, object]) -> tuple[str | None, PagingLimi
         If a value is invalid.
     """
     path = options.get("path")
-    limits: dict[str, int | None] = {}
+    limits: dict[str, int] = {}
     for name, value in options.items():
         if name == "path":
             continue
-        whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
-        if value is not None and not whole:
-            shown = sanitize_text(repr(value), 40)
-            msg = f"{name}= takes a whole number above 0, or None; got {shown}."
-            raise OptionError(msg)
-        limits[name] = value if isinstance(value, int) else None
+        if value is not None:
+            limits[name] = check_whole_number(name, value, least=1, or_none=True)
     if not isinstance(path, str | None):
         msg = f"path= takes the dotted name of a list; got {type(path).__name__}."
         raise OptionError(msg)

@@ -13,6 +13,7 @@ from gqlnb.client.range_harvest.range_reader import RangeReader
 from gqlnb.client.range_harvest.range_store import ROWS_PER_PART, RangeStore
 from gqlnb.client.range_harvest.slices import Slice
 from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.option_checks import check_whole_number
 
 if TYPE_CHECKING:
     import os
@@ -96,10 +97,7 @@ def open_store(
     OptionError
         If an option has no such value.
     """
-    part = options.get("part", ROWS_PER_PART)
-    if isinstance(part, bool) or not part >= 1:
-        msg = f"part= takes a whole number above 0, not {sanitize_text(repr(part), 40)}."
-        raise OptionError(msg)
+    part = check_whole_number("part", options.get("part", ROWS_PER_PART), least=1)
     if out is None and options.get("refresh"):
         msg = "refresh=True updates the harvest in a folder: name it with out=."
         raise OptionError(msg)

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.option_checks import check_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -104,9 +105,8 @@ class Slice:
             shown = sanitize_text(repr(self.closed), 40)
             msg = f"closed= is one of {', '.join(map(repr, ENDS))}, not {shown}."
             raise OptionError(msg)
-        if self.cap is not None and (isinstance(self.cap, bool) or not self.cap >= 1):
-            msg = f"cap= takes a number of rows from 1 up, or None; got {self.cap!r}."
-            raise OptionError(msg)
+        if self.cap is not None:
+            check_whole_number("cap", self.cap, least=1, or_none=True)
         if self.template is not None:
             try:
                 self.template.format_map({"low": "", "high": ""})

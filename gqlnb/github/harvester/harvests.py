@@ -30,7 +30,7 @@ from gqlnb.github.harvester.runner import HarvestRunner
 from gqlnb.github.harvester.search_windows import Coverage
 from gqlnb.github.harvester.state_machine import Sweep
 from gqlnb.github.harvester.storage import ROWS_PER_PART, FolderStorage, MemoryStorage
-from gqlnb.github.option_checks import check_whole_number
+from gqlnb.option_checks import check_whole_number
 from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.result import Result
 

@@ -30,7 +30,6 @@ from gqlnb.engine.resolvers import bind_type_resolver
 from gqlnb.engine.schema import Schema
 from gqlnb.engine.schema_adapters import SchemaAdapter
 from gqlnb.errors import OptionError, Problem, QueryError
-from gqlnb.github.option_checks import check_boolean, raise_option_error
 from gqlnb.github.query_cost import (
     MAX_NODES,
     QueryCost,
@@ -45,6 +44,7 @@ from gqlnb.github.standin.simulation import Simulation
 from gqlnb.github.standin.standin_resolvers import StandInResolvers, resolve_type_name
 from gqlnb.github.standin.substitutes import bind_fields
 from gqlnb.http.server_rules import GUIDES_EXTENSION, TokenGuides
+from gqlnb.option_checks import check_boolean, raise_option_error
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from graphql import get_introspection_query
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
-from gqlnb.github.option_checks import raise_option_error
 from gqlnb.github.standin.github_errors import format_request_errors, is_stopped_by_limits
 from gqlnb.github.standin.github_schema import (
     AUTHENTICATION_URL,
@@ -24,6 +23,7 @@ from gqlnb.http.messages import Response
 from gqlnb.http.preconditions import is_page_request
 from gqlnb.http.server_rules import ENDPOINT
 from gqlnb.limits import Limits
+from gqlnb.option_checks import raise_option_error
 from gqlnb.server.app import App, parse_scope, read_body, send_response
 from gqlnb.server.background_server import Server, find_allowed_hosts, start_server
 from gqlnb.server.listener import resolve_address

@@ -14,12 +14,6 @@ from hashlib import blake2b
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.github.option_checks import (
-    check_boolean,
-    check_share,
-    check_whole_number,
-    raise_option_error,
-)
 from gqlnb.github.search_syntax import parse_expression
 from gqlnb.github.standin.repository_columns import RepositoryRows, Rows
 from gqlnb.github.standin.repository_search import (
@@ -27,6 +21,12 @@ from gqlnb.github.standin.repository_search import (
     RepositoryMatches,
     scatter_numbers,
     select_rows,
+)
+from gqlnb.option_checks import (
+    check_boolean,
+    check_share,
+    check_whole_number,
+    raise_option_error,
 )
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gqlnb.github.option_checks import check_whole_number, raise_option_error
 from gqlnb.github.repositories import GITHUB_LAUNCH, Language, parse_timestamp
 from gqlnb.github.standin.repository_columns import Owners, index_by_owner
 from gqlnb.github.standin.repository_search import Population
+from gqlnb.option_checks import check_whole_number, raise_option_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

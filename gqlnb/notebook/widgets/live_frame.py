@@ -8,7 +8,6 @@ neither waits for a running cell or for the other.
 from __future__ import annotations
 
 import asyncio
-import operator
 from collections import deque
 from collections.abc import (
     AsyncGenerator,
@@ -31,6 +30,7 @@ from gqlnb import background
 from gqlnb.errors import GqlnbError, OptionError, describe_exception, format_count, sanitize_text
 from gqlnb.notebook.display import wrap_html
 from gqlnb.notebook.widgets.live_output import OutputUpdater, is_in_kernel
+from gqlnb.option_checks import check_whole_number
 from gqlnb.redact import strip_traceback
 from gqlnb.result.renderer import format_errors, render_note
 from gqlnb.result.result import Result
@@ -120,9 +120,11 @@ class LiveFrame:
     ) -> None:
         self._source = check_source(source)
         self.document: Document | None = getattr(source, "document", None)
-        self._max_rows = check_positive("rows", rows)
+        self._max_rows = check_whole_number("rows", rows, least=1)
         self._max_events = (
-            None if max_results is None else check_positive("max_results", max_results)
+            None
+            if max_results is None
+            else check_whole_number("max_results", max_results, least=1, or_none=True)
         )
         self._path = path
         # Events arrive on the background loop, properties are read in any thread.
@@ -426,16 +428,6 @@ def check_source(source: object) -> object:
         "LiveFrame takes client.subscribe(...), or an iterator of Results, not "
         f"{sanitize_text(type(source).__name__, 40)}."
     )
-    raise OptionError(msg)
-
-
-def check_positive(name: str, value: SupportsIndex) -> int:
-    """Check a whole number above 0."""
-    with suppress(TypeError):
-        number = operator.index(value)
-        if number > 0 and type(value) is not bool:
-            return number
-    msg = f"{name}= takes a whole number above 0, not {sanitize_text(repr(value), 40)}."
     raise OptionError(msg)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import operator
 import re
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,6 +15,7 @@ from gqlnb.errors import GqlnbError, QueryError, format_count, sanitize_text
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
 from gqlnb.github.star_query import parse_star_query
 from gqlnb.github.star_results import find_sent_query
+from gqlnb.option_checks import read_whole_number
 from gqlnb.result.renderer import count_shown
 
 if TYPE_CHECKING:
@@ -268,10 +268,7 @@ def parse_whole_number(value: SupportsIndex | str) -> int | None:
     if isinstance(value, str):
         digits = value.strip().replace(",", "").replace("_", "")
         return int(digits) if re.fullmatch(r"[0-9]{1,15}", digits) else None
-    try:
-        return None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        return None
+    return read_whole_number(value)
 
 
 def write_caption(frame: pd.DataFrame) -> str:

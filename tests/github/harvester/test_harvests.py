@@ -255,8 +255,8 @@ def test_a_folder_keeps_few_rows_in_memory(tmp_path, client):
 @pytest.mark.parametrize(
     ("options", "error", "reason"),
     [
-        ({"part": 0}, OptionError, "part= takes a whole number from 1 up"),
-        ({"width": "all"}, OptionError, "width= takes a whole number from 1 up"),
+        ({"part": 0}, OptionError, "part= takes a whole number above 0"),
+        ({"width": "all"}, OptionError, "width= takes a whole number above 0"),
         ({"parts": 2}, OptionError, r"harvest\(\) has no argument parts=. Did you mean part=\?"),
         ({"progress": "loud"}, OptionError, "progress= takes"),
     ],

@@ -253,9 +253,9 @@ def test_reconnections_are_reported():
     [
         ({"source": "subscription { tick }"}, r"client\.subscribe\(\.\.\.\), .* not str"),
         ({"source": Result({})}, "not Result"),
-        ({"source": [], "rows": 0}, "rows= takes a whole number above 0, not 0"),
-        ({"source": [], "rows": True}, "not True"),
-        ({"source": [], "max_results": "5"}, "max_results= takes .* not '5'"),
+        ({"source": [], "rows": 0}, "rows= takes a whole number above 0; got 0"),
+        ({"source": [], "rows": True}, "got True"),
+        ({"source": [], "max_results": "5"}, "max_results= takes .* got '5'"),
     ],
 )
 def test_only_subscriptions_are_accepted(given, message):

@@ -228,9 +228,22 @@ class HttpTransport:
 
     # No exception leaves the frames below: a traceback may show their locals, and those hold the
     # headers and the address with all its parts.
-    def try_send(self, request: Request | RequestArray) -> Response | BaseException:
-        """Return the response of :meth:`send`, or the exception to raise."""
-        return self._try_send(request, self._begin_call(request))
+    def try_send(
+        self, request: Request | RequestArray, call: Call | None = None
+    ) -> Response | BaseException:
+        """Return the response of :meth:`send`, or the exception to raise.
+
+        `call` is the one to send the request in, if the caller may cancel it.
+        """
+        if call is None:
+            call = self._begin_call(request)
+        post = partial(self._post_request, call=call)
+        try:
+            if self._hashes is not None and isinstance(request, Request):
+                return self._hashes.exchange(request, post)
+            return post(request)
+        except BaseException as error:  # noqa: BLE001 - returned, see `send`
+            return self.convert_failure(error, call, changes=not request.is_query)
 
     async def atry_send(self, request: Request | RequestArray) -> Response | BaseException:
         """Asynchronous version of :meth:`try_send`."""
@@ -238,7 +251,7 @@ class HttpTransport:
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(
-                self._connections.get_executor(), self._try_send, request, call
+                self._connections.get_executor(), self.try_send, request, call
             )
         except asyncio.CancelledError:
             call.cancel()
@@ -251,16 +264,6 @@ class HttpTransport:
     def close(self) -> None:
         """Close the connections that are kept alive; sending afterwards opens new ones."""
         self._connections.close()
-
-    def _try_send(self, request: Request | RequestArray, call: Call) -> Response | BaseException:
-        """Return the response, or the exception to raise."""
-        post = partial(self._post_request, call=call)
-        try:
-            if self._hashes is not None and isinstance(request, Request):
-                return self._hashes.exchange(request, post)
-            return post(request)
-        except BaseException as error:  # noqa: BLE001 - returned, see `send`
-            return self.convert_failure(error, call, changes=not request.is_query)
 
     def _post_request(self, request: Request | RequestArray, call: Call) -> Response:
         """Encode a request, send it, and follow redirects."""

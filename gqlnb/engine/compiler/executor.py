@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from graphql import FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType
 
 __all__ = [
+    "LONG_LIST",
     "ArgumentSource",
     "CompiledFunction",
     "FieldGroups",
@@ -250,8 +251,8 @@ def read_arguments(
         if variable is None:
             values[name] = value
         elif variable in variables:
-            values[name] = variables[variable]
-            if required and values[name] is None:
+            found = values[name] = variables[variable]
+            if found is Undefined or (required and found is None):
                 return None
         elif value is not Undefined:
             values[name] = value
@@ -384,11 +385,15 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         result: Value,
         *more: Value,
     ) -> Value:
-        """Complete a list: by compiled code if it is long, or if the plan is compiled."""
+        """Complete a list: by compiled code if it is long, or of unknown length."""
         known = type(result) in (list, tuple)
         if not known:
             reject_table(result, info)
-        if len(result) >= LONG_LIST if known else self.plan.is_compiled and is_sync_rows(result):
+        if known:
+            compiles = len(result) >= LONG_LIST
+        else:
+            compiles = self.plan.compiles_iterators and is_sync_rows(result)
+        if compiles:
             complete = self.plan.get_list_completer(
                 info.parent_type, group, return_type, iterator=not known
             )

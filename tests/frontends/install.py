@@ -14,7 +14,7 @@ import sys
 import venv
 from pathlib import Path
 
-__all__ = ["LOWEST_LAB", "PYODIDE", "VERSIONS", "install_front_ends"]
+__all__ = ["VERSIONS", "install_front_ends"]
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = {
@@ -31,7 +31,7 @@ VERSIONS = {
     "pexpect": "4.9.0",
     "voila": "0.5.13",
 }
-PYODIDE = "314.0.7"  # with Python 3.14
+NPM_PACKAGES = ("puppeteer-core@24.43.1", "pyodide@314.0.7")  # the latter has Python 3.14
 PYODIDE_PLATFORM = "pyemscripten_2026_0_wasm32"
 PYODIDE_PACKAGES = (
     *("certifi", "charset-normalizer", "graphql-core>=3.3,<3.4", "idna", "msgspec==0.22.0"),
@@ -67,7 +67,7 @@ def install_front_ends(folder: Path) -> None:
     subprocess.run(command, check=True)
     npm = ["npm", "install", "--prefix", str(folder), "--ignore-scripts", "--no-package-lock"]
     quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-    subprocess.run([*npm, *quiet, f"pyodide@{PYODIDE}"], check=True)
+    subprocess.run([*npm, *quiet, *NPM_PACKAGES], check=True)
 
 
 def main() -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +17,6 @@ from tests.frontends.conftest import write_notebook
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import requests
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 CLASSIC_READY = "() => window.Jupyter?.notebook?.kernel?.widget_manager"
+DRIVE_FIREFOX = Path(__file__).with_name("firefox.mjs")
 MARIMO_WIDGETS = """
 @app.cell
 def _(gqlnb):
@@ -124,6 +128,27 @@ def test_voila(start_server: Callable[[str], Lab], page: Page, shade: str) -> No
     page.goto(f"{lab.url}/voila/render/{path.name}?token={lab.token}&theme={shade}")
     check_page(page)
     photograph(page, f"voila-{shade}")
+
+
+@pytest.mark.front_end("Firefox, Voila", cells="yes", widgets="yes", explorer="yes")
+@pytest.mark.usefixtures("bundled")
+def test_firefox(front_ends: FrontEnds, start_server: Callable[[str], Lab], tmp_path: Path) -> None:
+    """Firefox shows the same page as Chromium, driven over WebDriver BiDi."""
+    node, firefox = shutil.which("node"), shutil.which("firefox-esr") or shutil.which("firefox")
+    if firefox is None:
+        pytest.skip("No Firefox on this machine")
+    assert node is not None
+    lab = start_server("newest")
+    path = write_notebook(lab.folder / "firefox.ipynb")
+    url = f"{lab.url}/voila/render/{path.name}?token={lab.token}"
+    puppeteer = front_ends.folder / "node_modules" / "puppeteer-core"
+    folder = os.environ.get("WIDGET_PICTURES")
+    picture = [str(Path(folder, "firefox.png"))] if folder else []
+    command = [node, str(DRIVE_FIREFOX), str(puppeteer), firefox, url, *picture]
+    env = front_ends.env | {"HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
 
 
 @pytest.mark.front_end("marimo", cells="calls in Python", widgets="yes", explorer="yes")

@@ -61,6 +61,13 @@ def core32(session: nox.Session) -> None:
     session.run("pytest", "-q", "-m", "", *(f"tests/{name}" for name in CORE32_TESTS))
 
 
+@nox.session(python=["3.12", "3.13", "3.14"])
+def other_pythons(session: nox.Session) -> None:
+    """Run tests without a browser and servers, on each newer Python that is installed."""
+    session.install("-e", ".[core32]")
+    session.run("pytest", "-q", "tests/document", "tests/http", "tests/result")
+
+
 @nox.session
 def wheel(session: nox.Session) -> None:
     """Install the wheel alone, and run notebooks and a command with it."""

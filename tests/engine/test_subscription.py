@@ -272,7 +272,8 @@ def test_a_cancelled_step_closes_the_source(schema, left):
         await anext(stream)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(anext(stream), 0.01)
-        assert left.event.is_set()
+        # From Python 3.12 on, a task of graphql-core 3.2 closes the source after this one goes on.
+        assert await asyncio.to_thread(left.event.wait, 60)
         with pytest.raises(StopAsyncIteration):
             await anext(stream)
 

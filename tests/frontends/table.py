@@ -52,6 +52,7 @@ widgets, the Explorer and saved notebooks.
 | VS Code, Colab | neither is on PyPI, npm or Debian |
 | Binder, Codespaces | services on the internet; tests check their files |
 | Jupyter Book 2 (MyST), Quarto | they download their themes or programs when they run |
+| JupyterLite | its numpy and pandas come from a site of its own; Pyodide's core is tested instead |
 | Safari, Edge | neither is in Debian |
 """
 

@@ -247,7 +247,7 @@ def test_the_stand_in_answers_the_documented_query(shell):
 
 def test_a_line_names_the_fields_that_the_stand_in_has_no_data_for(shell):
     """At most three, with their outcomes; none for derived values, nor if the cell is silent."""
-    text = '{ repository(owner: "torvalds", name: "linux") { name createdAt %s } }'
+    text = '{ repository(owner: "torvalds", name: "linux") { name updatedAt %s } }'
 
     def shown(options, fields):
         return [

@@ -226,7 +226,7 @@ def _execute_searches(
             return [SearchPage(0, (), heavy=True)] * len(asks)
         failure = explain_query_error(error, client.source)
     else:
-        notes.update(read_notes(result.extensions))
+        notes.update(_read_own_notes(result.extensions, fields))
         try:
             return _parse_pages(result, asks, fields)
         except LostNodeError:
@@ -234,6 +234,18 @@ def _execute_searches(
             # own fields, which are then requested by id.
             return _execute_searches(client, asks, "", notes)
     raise failure
+
+
+def _read_own_notes(extensions: Mapping[str, Any], fields: str) -> dict[str, str]:
+    """Return the notes, without one on `createdAt` that only the harvest itself selects.
+
+    The stand-in notes that most dates of creation are generated. Every harvest selects them for its
+    ranges, and the table of :func:`gqlnb.stars` has none.
+    """
+    notes = read_notes(extensions)
+    if not re.search(r"\bcreatedAt\b", fields):
+        notes.pop("standIn Repository.createdAt", None)
+    return notes
 
 
 def _can_shrink(asks: Sequence[SearchRequest]) -> bool:

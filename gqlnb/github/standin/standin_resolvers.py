@@ -403,7 +403,6 @@ _URL_FIELDS: dict[str, Resolver | None] = {
 }
 _NO_PAGES = dict.fromkeys(("hasNextPage", "hasPreviousPage"), False)
 _DERIVED: dict[str, Resolver] = {  # from facts, by the rules of service().synthetic
-    "createdAt": lambda root, *_: root.created_at,
     "isArchived": lambda root, *_: root.archived,
     "isFork": lambda *_: False,
     "updatedAt": lambda root, *_: root.pushed_at,
@@ -415,6 +414,10 @@ _REPOSITORY_FIELDS: dict[str, Resolver | None] = {
         name: _note_use(f"Repository.{name}", "derived", resolve)
         for name, resolve in _DERIVED.items()
     },
+    # A date that the sources lack is chosen by a hash: it must not pass for a fact.
+    "createdAt": _note_use(
+        "Repository.createdAt", "generated for most", lambda root, *_: root.created_at
+    ),
     "forkCount": lambda root, *_: root.forks,
     "isInOrganization": lambda root, *_: root.owner.kind == "Organization",
     "isPrivate": lambda *_: False,

@@ -45,7 +45,7 @@ def test_the_outcome_follows_from_the_type(facts):
             "Repository.description": "null",
             "Repository.isTemplate": "false",
             "Repository.issues": "empty",
-            "Repository.createdAt": "derived",
+            "Repository.createdAt": "generated for most",
             "User.contributionsCollection": "generated",
             "ContributionsCollection.totalCommitContributions": "generated",
         }

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gqlnb import engine, github
+    from gqlnb.client.batches import BatchError
     from gqlnb.client.client import Client, connect
     from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
     from gqlnb.client.range_harvest.slices import Slice
@@ -62,12 +63,10 @@ if TYPE_CHECKING:
     from gqlnb.errors import (
         AnswerError,
         AuthError,
-        BatchError,
         FrameError,
         GqlnbError,
         MissingExtraError,
         OptionError,
-        PartialError,
         PortInUseError,
         QueryError,
         RateLimited,
@@ -88,7 +87,7 @@ if TYPE_CHECKING:
     from gqlnb.notebook.widgets.star_search import StarSearch
     from gqlnb.notebook.widgets.token_box import TokenBox
     from gqlnb.result.concatenation import concat
-    from gqlnb.result.result import Result
+    from gqlnb.result.result import PartialError, Result
     from gqlnb.server.background_server import Server, serve
     from gqlnb.tokens import Token
 
@@ -145,6 +144,9 @@ __all__ = [
 __version__ = "0.1.0"
 
 _EXPORTS = {
+    # The errors that hold results are defined beside these: modules further down replace them.
+    "gqlnb.errors": tuple(n for n in __all__ if n.endswith("Error") or n == "RateLimited"),
+    "gqlnb.client.batches": ("BatchError",),
     "gqlnb.client.client": ("Client", "connect"),
     "gqlnb.client.range_harvest.harvest_result": ("RangeEstimate", "RangeHarvest"),
     "gqlnb.client.range_harvest.slices": ("Slice",),
@@ -153,11 +155,10 @@ _EXPORTS = {
     "gqlnb.client.response_cache": ("cached",),
     "gqlnb.client.schema_comparison": ("diff",),
     "gqlnb.engine.schema": ("Schema", "reference_schema"),
-    "gqlnb.errors": tuple(n for n in __all__ if n.endswith("Error") or n == "RateLimited"),
     "gqlnb.github.star_results": ("stars",),
     "gqlnb.limits": ("Limits",),
     "gqlnb.result.concatenation": ("concat",),
-    "gqlnb.result.result": ("Result",),
+    "gqlnb.result.result": ("PartialError", "Result"),
     "gqlnb.document.scalars": ("scalar",),
     "gqlnb.document.upload": ("Upload",),
     "gqlnb.notebook.extension": ("load_ipython_extension", "unload_ipython_extension"),

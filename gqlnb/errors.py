@@ -6,8 +6,8 @@
     ├── TextError                an invalid text; .problems hold messages and positions
     │   ├── SchemaError          invalid SDL, or a resolver without a matching field
     │   └── QueryError           an invalid query, variables or search expression
-    ├── BatchError               some of several documents failed; .outcomes holds all of them
-    ├── PartialError             the response has data and errors (Result.raise_for_errors)
+    ├── BatchError               some of several documents failed; in gqlnb.client.batches
+    ├── PartialError             the response has data and errors; in gqlnb.result.result
     ├── TransportError           no usable response: refused, reset, timed out, HTTP 4xx or 5xx
     │   ├── AuthError            the token is missing, or the endpoint rejected it
     │   │   └── LiteralSecretError   a secret was given as text
@@ -34,24 +34,20 @@ import unicodedata
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from gqlnb.result.result import Result
-
 __all__ = [
     "AnswerError",
     "AuthError",
-    "BatchError",
     "FrameError",
     "GqlnbError",
     "KeywordError",
     "LiteralSecretError",
     "MissingExtraError",
     "OptionError",
-    "PartialError",
     "PortInUseError",
     "Problem",
     "QueryError",
@@ -84,6 +80,18 @@ MAX_PROBLEMS_SHOWN = 10  # the server's limit; more would scroll the first one o
 MAX_COMPARED_LENGTH, MAX_COMPARED_NAMES = 100, 2_000
 SHORTEST_ABBREVIATION = 3  # characters; fewer begin too many names
 _PACKAGE_DIR = str(Path(__file__).parent)
+
+
+class ResultLike(Protocol):
+    """The part of a Result that an error may carry; errors stand below results in the layers."""
+
+    @property
+    def data(self) -> Any:  # noqa: ANN401 - JSON values, which callers index
+        """The data received, or None."""
+
+    @property
+    def errors(self) -> Sequence[Any]:
+        """The errors received with the data."""
 
 
 def clean_text(text: str, limit: int | None = None) -> str:
@@ -238,7 +246,7 @@ class GqlnbError(Exception):
     True
     """
 
-    def __init__(self, message: str, *, result: Result | None = None) -> None:
+    def __init__(self, message: str, *, result: ResultLike | None = None) -> None:
         super().__init__(message)
         self.result = result
 
@@ -343,7 +351,7 @@ class TextError(GqlnbError, ValueError):
         *,
         text: str | None = None,
         problems: Sequence[Problem] = (),
-        result: Result | None = None,
+        result: ResultLike | None = None,
     ) -> None:
         super().__init__(message, result=result)
         self.text = text
@@ -450,52 +458,6 @@ def measure_width(text: str) -> int:
     )
 
 
-class PartialError(GqlnbError):
-    """Some fields failed; the data of the other fields is in ``.result.data``.
-
-    Examples
-    --------
-    >>> schema = gqlnb.Schema("type Query { a: Int b: Int }", {"Query": {"b": lambda *_: 1 / 0}})
-    >>> try:
-    ...     schema.execute("{ a b }", root={"a": 1}).raise_for_errors()
-    ... except gqlnb.PartialError as error:
-    ...     print(error.result.data)
-    {'a': 1, 'b': None}
-    """
-
-    result: Result
-
-
-class BatchError(GqlnbError):
-    """Some of several documents failed.
-
-    Parameters
-    ----------
-    message
-        The text of the error.
-    outcomes
-        A Result or an exception for each document, in their order.
-
-    Attributes
-    ----------
-    outcomes : list
-        A Result or an exception for each document, in their order.
-
-    Examples
-    --------
-    >>> client = gqlnb.Client(gqlnb.reference_schema())
-    >>> try:
-    ...     client.execute_many(["{ hello }", "{ hallo }"])
-    ... except gqlnb.BatchError as error:
-    ...     print([type(it).__name__ for it in error.outcomes])
-    ['Result', 'QueryError']
-    """
-
-    def __init__(self, message: str, outcomes: Sequence[Result | GqlnbError] = ()) -> None:
-        super().__init__(message)
-        self.outcomes = list(outcomes)
-
-
 class TransportError(GqlnbError):
     """No usable response: connection refused, reset or timed out, or an HTTP error status.
 
@@ -543,7 +505,7 @@ class TransportError(GqlnbError):
         wait: float | None = None,
         broken: bool = False,
         transient: bool = False,
-        result: Result | None = None,
+        result: ResultLike | None = None,
     ) -> None:
         super().__init__(message, result=result)
         self.status = status

@@ -60,8 +60,6 @@ MODULES = {
 }
 # A result is read by its document, so these two share a layer, in this direction only.
 SAME_LAYER = {("result", "document"), ("errors", "redact")}
-# Errors carry a result; the import is for type checkers alone.
-FOR_TYPES = {("gqlnb.errors", "gqlnb.result.result")}
 HEAVY = {"anywidget", "graphql", "ipywidgets", "pandas", "pyarrow", "requests", "starlette"} | {
     "uvicorn"
 }
@@ -137,7 +135,7 @@ def find_wrong_imports(texts: Sources) -> list[str]:
 
 def explain_misplaced_import(module: str, target: str) -> str | None:
     """Return the reason why one of our modules may not import another, or None."""
-    if get_package(module) == get_package(target) or (module, target) in FOR_TYPES:
+    if get_package(module) == get_package(target):
         return None
     if not {get_package(module), get_package(target)} <= LAYERS.keys():
         return "and one of the two belongs to no layer"
@@ -220,7 +218,6 @@ def find_cycles(texts: Sources) -> list[str]:
             resolve(file, texts)
             for _, target, names, _ in iterate_imports(text)
             for file in filter_submodules(target, names, texts) or [target]
-            if (module, target) not in FOR_TYPES
         }
         & texts.keys()
         for module, text in texts.items()
@@ -364,7 +361,7 @@ BROKEN = {
     ),
     "upward for types only": (
         find_wrong_imports,
-        {"gqlnb.errors": "if TYPE_CHECKING:\n from gqlnb.engine.schema import Schema"},
+        {"gqlnb.errors": "if TYPE_CHECKING:\n from gqlnb.result.result import Result"},
     ),
     "upward by name": (
         find_wrong_imports,

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
 from gqlnb import background
 from gqlnb.client.http_transport import MAX_CONNECTIONS
-from gqlnb.errors import BatchError, GqlnbError, OptionError, sanitize_text
+from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 from gqlnb.option_checks import check_whole_number
 from gqlnb.result.result import Result
 
 __all__ = [
+    "BatchError",
     "BatchItem",
     "BatchOutcome",
     "arun_batch",
@@ -29,6 +30,38 @@ BatchItem: TypeAlias = str | tuple[str, Mapping[str, Any] | None]
 BatchOutcome: TypeAlias = Result | GqlnbError
 Item = TypeVar("Item")
 ExecuteGroup: TypeAlias = Callable[[list[Item]], Coroutine[Any, Any, list[BatchOutcome]]]
+
+
+class BatchError(GqlnbError):
+    """Some of several documents failed.
+
+    It stands here and not among the other errors, which are below results in the layers.
+
+    Parameters
+    ----------
+    message
+        The text of the error.
+    outcomes
+        A Result or an exception for each document, in their order.
+
+    Attributes
+    ----------
+    outcomes : list
+        A Result or an exception for each document, in their order.
+
+    Examples
+    --------
+    >>> client = gqlnb.Client(gqlnb.reference_schema())
+    >>> try:
+    ...     client.execute_many(["{ hello }", "{ hallo }"])
+    ... except gqlnb.BatchError as error:
+    ...     print([type(it).__name__ for it in error.outcomes])
+    ['Result', 'QueryError']
+    """
+
+    def __init__(self, message: str, outcomes: Sequence[Result | GqlnbError] = ()) -> None:
+        super().__init__(message)
+        self.outcomes = list(outcomes)
 
 
 def check_items(documents: Iterable[BatchItem], concurrency: int) -> Iterator[BatchItem]:

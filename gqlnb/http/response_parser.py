@@ -18,6 +18,7 @@ from gqlnb.errors import (
     OptionError,
     QueryError,
     RateLimited,
+    ResultLike,
     TransportError,
     describe_path,
     sanitize_text,
@@ -604,7 +605,7 @@ def _raise_if_refused(
         raise AuthError(msg, status=response.status, result=result)
 
 
-def find_refusal(result: Result | None) -> str:
+def find_refusal(result: ResultLike | None) -> str:
     """Return the reason for which an answer with status 200 refuses the token; empty without."""
     for error in result.errors if result is not None else ():
         message = sanitize_text(error.get("message"), 200)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from gqlnb.document.json_codec import strip_bom
-from gqlnb.errors import AnswerError, PartialError, format_count, sanitize_text, suggest
+from gqlnb.errors import AnswerError, GqlnbError, format_count, sanitize_text, suggest
 from gqlnb.interactive import raise_attribute_error, split_hints
 from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnData
 from gqlnb.result.renderer import (
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     SchemaLoader = Callable[["Result"], Document | None]
 
 __all__ = [
+    "PartialError",
     "Result",
     "attach_forms",
     "attach_lazy_data",
@@ -640,6 +641,24 @@ class Result(TableExports):
 
 
 # -- for the modules that create results
+
+
+class PartialError(GqlnbError):
+    """Some fields failed; the data of the other fields is in ``.result.data``.
+
+    It stands here and not among the other errors, which are below results in the layers.
+
+    Examples
+    --------
+    >>> schema = gqlnb.Schema("type Query { a: Int b: Int }", {"Query": {"b": lambda *_: 1 / 0}})
+    >>> try:
+    ...     schema.execute("{ a b }", root={"a": 1}).raise_for_errors()
+    ... except gqlnb.PartialError as error:
+    ...     print(error.result.data)
+    {'a': 1, 'b': None}
+    """
+
+    result: Result
 
 
 def build_data_result(

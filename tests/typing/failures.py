@@ -30,7 +30,5 @@ def ask(client: Client, text: str) -> Result:
             assert_type(problem.message, str)
         raise
     except gqlnb.GqlnbError as error:
-        assert_type(error.result, Result | None)
-        if error.result is None:
-            raise
-        return error.result
+        print(error)
+        raise

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, TypeVar
 from gqlnb.background import open_thread_pool
 from gqlnb.client.account_budgets import sum_budgets
 from gqlnb.client.progress import announce_wait
-from gqlnb.errors import AuthError, GqlnbError, PartialError, QueryError, RateLimited
+from gqlnb.errors import AuthError, GqlnbError, QueryError, RateLimited
 from gqlnb.http.response_parser import find_refusal
 from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
+from gqlnb.result.result import PartialError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -18,7 +18,6 @@ from gqlnb.errors import (
     AnswerError,
     AuthError,
     GqlnbError,
-    PartialError,
     QueryError,
     RateLimited,
     TransportError,
@@ -31,6 +30,7 @@ from gqlnb.github.search_syntax import MAX_PAGE_SIZE
 from gqlnb.http.response_parser import find_refusal
 from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
 from gqlnb.result.answer_notes import read_notes
+from gqlnb.result.result import PartialError, Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from gqlnb.client.pickling import ClientRecipe
     from gqlnb.github.harvester.search_windows import SearchRequest
     from gqlnb.http.rate_limit_rules import Budget
-    from gqlnb.result.result import Result
 
 __all__ = [
     "PAGES_PER_REQUEST",

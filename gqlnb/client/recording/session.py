@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 REPLAY_VARIABLE = "GQLNB_REPLAY"
+RECORD_VARIABLE = "GQLNB_RECORD"
 RecordingMode = Literal["replay", "record", "auto"]
 RECORDING_MODES = get_args(RecordingMode)
 MAX_DOCUMENTS_CACHED = 256
@@ -260,6 +261,7 @@ def recorded(path: str | os.PathLike[str], *, mode: RecordingMode = "auto") -> R
     to one request are replayed in their order; the last one of a query is repeated. Failures are
     recorded too; in mode ``"auto"`` a query whose answer is a failure is sent again.
     ``GQLNB_REPLAY=path`` replays a file to every client and overrides all other settings.
+    ``GQLNB_RECORD=path`` records the requests of every client that is not within a ``with`` block.
     Subscriptions, which need not end, and requests with file uploads cannot be recorded; while a
     recording is active they raise :class:`ReplayError`.
 
@@ -300,16 +302,19 @@ def read_replay_path() -> str:
 
 
 @lru_cache(maxsize=1)  # one object per path, as it counts the replayed answers
-def _open_replay(path: str) -> Recording:
-    return Recording(path, "replay")
+def _open_once(path: str, mode: RecordingMode) -> Recording:
+    return Recording(path, mode)
 
 
 def get_active_recording(own: Recording | None = None) -> Recording | None:
-    """Return the active recording: of ``GQLNB_REPLAY``, else of the innermost block, else `own`."""
+    """Return the recording of GQLNB_REPLAY, else of a block, else of GQLNB_RECORD, else `own`."""
     path = read_replay_path()
     if path:
-        return _open_replay(path)
-    return _open_recordings[-1] if _open_recordings else own
+        return _open_once(path, "replay")
+    if _open_recordings:
+        return _open_recordings[-1]
+    path = os.environ.get(RECORD_VARIABLE, "").strip()
+    return _open_once(path, "record") if path else own
 
 
 def can_omit_token(

@@ -125,6 +125,20 @@ def test_a_blank_environment_variable_is_ignored(path, monkeypatch):
         Client(counting()).execute("{ other: count }")
 
 
+def test_an_environment_variable_records_all_clients(path, monkeypatch, tmp_path):
+    """`GQLNB_RECORD` records what no block records, whatever the client's own recording."""
+    own = Client(counting(), recording=tmp_path / "own.jsonl", mode="record")
+    monkeypatch.setenv("GQLNB_RECORD", str(path))
+    firsts = [own.execute("{ count }").data, Client(counting()).execute("{ fail }").errors]
+    with recorded(tmp_path / "block.jsonl"):
+        own.execute("{ other: count }")
+    monkeypatch.delenv("GQLNB_RECORD")
+    monkeypatch.setenv("GQLNB_REPLAY", str(path))
+    assert [own.execute("{ count }").data, own.execute("{ fail }").errors] == firsts
+    with pytest.raises(ReplayError):
+        own.execute("{ other: count }")
+
+
 def test_the_environment_variable_applies_to_all_clients(path, monkeypatch, tmp_path):
     """`GQLNB_REPLAY` overrides clients and blocks."""
     with recorded(path):

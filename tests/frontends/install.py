@@ -20,7 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = {
     "ipython": "9.18.1",
     "jupyter-console": "6.6.3",
-    "jupyterhub": "6.1.1",
     "jupyterlab": "4.6.6",
     "marimo": "0.25.2",
     "nbclassic": "1.3.3",

@@ -50,6 +50,11 @@ class Notebook:
             if kind == "status" and content["execution_state"] == "idle":
                 return found
             if kind in {"stream", "execute_result", "display_data", "error"}:
+                if kind == "stream" and found and found[-1][0] == "stream":
+                    before = found[-1][1]  # a line may come in parts
+                    if before["name"] == content["name"]:
+                        found.pop()
+                        content = {**content, "text": before["text"] + content["text"]}
                 found.append((kind, content))
                 if until is not None and until(content):
                     return found
@@ -341,13 +346,15 @@ def test_print_in_a_resolver_shows_under_the_current_cell(notebook, port):
     busy = notebook.start("print('busy', flush=True)\nwhile 'gone on' not in globals(): pass")
     notebook.outputs(busy, until=lambda content: "busy" in content.get("text", ""))
     ask(port)
-    assert printed in notebook.outputs(busy, until=lambda content: "resolved" in content["text"])
+    assert printed in notebook.outputs(busy, until=lambda content: "resolved\n" in content["text"])
     notebook.manager.interrupt_kernel()
     notebook.outputs(busy)
     last = notebook.start("'the last cell'")
     notebook.outputs(last)
     ask(port)
-    assert notebook.outputs(last, until=lambda content: "resolved" in content["text"]) == [printed]
+    assert notebook.outputs(last, until=lambda content: "resolved\n" in content["text"]) == [
+        printed
+    ]
     notebook.run("server.close()")
 
 

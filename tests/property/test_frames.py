@@ -320,7 +320,7 @@ def test_frames_contain_all_values_of_the_response(
     """Rows, values, dtypes, keys and counts of dropped items; in process and from bytes."""
     warnings.filterwarnings("ignore", "Ids in a list")
     for number in numbers:
-        monkeypatch.setattr(table_reader, "CHUNK", (2, 3, 3000)[number % 3])
+        monkeypatch.setattr(table_reader, "CHUNK_BYTES", (50, 300, 1 << 18)[number % 3])
         monkeypatch.setattr(table_reader, "COMPILED_FROM", (1, 256)[number % 2])
         case = Case(number)
         try:

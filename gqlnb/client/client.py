@@ -128,7 +128,7 @@ class Client(BatchClient):
         If the token can't be found, would travel over plain http to another machine, or belongs to
         another endpoint; if a secret is given as text.
     ReplayError
-        If there is no recording to replay.
+        If the recording to replay does not exist.
 
     Examples
     --------
@@ -184,7 +184,7 @@ class Client(BatchClient):
             `data` with errors of which none has a `path` counts as absent: some servers refuse
             requests in this way, and errors of fields have a path.
         TransportError, AuthError, RateLimited, AnswerError
-            If there is no usable answer. Queries, never mutations, are sent again up to three times
+            If no usable answer came. Queries, never mutations, are sent again up to three times
             where that may help: after a connection that broke, HTTP 502, 503 and 504, and rate
             limits whose wait is within `limits`. Nothing is sent before the time that an endpoint
             named for its limit, to this client or another one with the same token.
@@ -782,7 +782,7 @@ def connect(
     Raises
     ------
     TargetError
-        If there is no such connection, no client can be made for `target`, or it is a Client and
+        If the connection does not exist, no client can be made for `target`, or it is a Client and
         there are options.
     OptionError
         If no keyword has that name; it is a TypeError too.

@@ -92,7 +92,7 @@ class Call:
         _thread_state.call = None
 
     def get_remaining(self) -> float:
-        """Return the seconds left; raise TimeoutError if there are none."""
+        """Return the seconds left; raise TimeoutError at the deadline."""
         left = self.deadline - monotonic()
         if left <= 0:
             raise TimeoutError

@@ -251,7 +251,7 @@ class ResponseCache:
         return digest.digest()
 
     def find(self, key: bytes, max_age: float) -> tuple[Response, float] | None:
-        """Return an answer that is not older, and the seconds it took; None if there is none."""
+        """Return an answer that is not older, and the seconds it took, or None."""
         row = self._run(
             lambda connection: connection.execute(
                 "SELECT created, seconds, content_type, body FROM answers"

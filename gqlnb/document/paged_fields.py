@@ -142,7 +142,7 @@ class PagedField:
     backward
         Whether the pages are requested from the last one to the first.
     rooted
-        Whether there is no list between the data and the field, as far as is known.
+        Whether no list is known between the data and the field.
     anchor
         The innermost object around the field that can be fetched again, or None.
     hidden

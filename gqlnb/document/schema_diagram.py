@@ -67,7 +67,7 @@ def build_diagram(schema: GraphQLSchema, types: Iterable[str] | None = None) -> 
     Raises
     ------
     OptionError
-        If there is no such type, or there are too many.
+        If a type does not exist, or there are too many.
     """
     if isinstance(types, str):
         types = [types]
@@ -91,7 +91,7 @@ def build_diagram(schema: GraphQLSchema, types: Iterable[str] | None = None) -> 
 
 
 def get_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType:
-    """Return a type by its name; raise OptionError if there is none."""
+    """Return a type by its name; raise OptionError if it does not exist."""
     found = schema.type_map.get(name)
     if found is None:
         known = [it for it in schema.type_map if not it.startswith("__")]

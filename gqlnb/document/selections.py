@@ -299,7 +299,7 @@ class HiddenFields:
 
 
 def find_added_fields(selections: Iterable[EditableSelection]) -> HiddenFields | None:
-    """Return the fields that were added to a selection set; None if there are none."""
+    """Return the fields that were added to a selection set, or None."""
     hidden = HiddenFields()
     for key, pieces in group_by_key(selections).items():
         # Where the caller selects the name too, the field is theirs.

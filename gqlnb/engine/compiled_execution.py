@@ -399,7 +399,7 @@ def build_result(
     document
         The document that was executed.
     variables
-        Its variables by name; None if there are none.
+        Its variables by name, or None.
 
     Returns
     -------

@@ -403,7 +403,7 @@ class Schema:
         Raises
         ------
         OptionError
-            If there is no such type, or there are too many.
+            If a type does not exist, or there are too many.
 
         Examples
         --------

@@ -489,7 +489,7 @@ def get_remembered(schema: object, kind: type[T], make: Callable[[], T]) -> T:
 
 
 def find_strawberry_reason(schema: Value) -> str | None:
-    """Return the reasons why only Strawberry can execute a schema; None if there are none."""
+    """Return the reasons why only Strawberry can execute a schema, or None."""
     own = [
         name
         for name in ("execute", "execute_sync", "process_errors")

@@ -86,7 +86,7 @@ class Request:
     context
         That context.
     raw
-        The JSON body it was parsed from; empty where there is none.
+        The JSON body it was parsed from, or empty.
     extensions
         The member ``extensions`` to send, beside `query_hash`. A server keeps no others.
     deadline
@@ -188,7 +188,7 @@ def parse_query_string(query_string: bytes) -> Request:
     Raises
     ------
     BadRequestError
-        If there is no `query`, or a parameter is malformed or given twice.
+        If `query` is missing, or a parameter is malformed or given twice.
 
     Notes
     -----

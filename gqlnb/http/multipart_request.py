@@ -30,7 +30,7 @@ def build_multipart_body(request: Request, error: JSONError) -> MultipartBody:
     Raises
     ------
     JSONError
-        The given `error` if there are no files, or if a variable is neither a JSON value nor a
+        The given `error` if files are missing, or if a variable is neither a JSON value nor a
         file.
     """
     places: list[tuple[str, Upload]] = []

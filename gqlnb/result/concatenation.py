@@ -42,7 +42,7 @@ def concat(frames: Iterable[pd.DataFrame], *, ignore_index: bool = True) -> pd.D
     Raises
     ------
     FrameError
-        If there are no frames, one of them is not a DataFrame, or has two columns of one name.
+        If `frames` is empty, one of them is not a DataFrame, or has two columns of one name.
 
     Examples
     --------

@@ -134,7 +134,7 @@ def build_list_frame(
     Raises
     ------
     FrameError
-        If there is no such list, one must be chosen, or a value does not fit its column.
+        If the list does not exist, one must be chosen, or a value does not fit its column.
     """
     columns, count, attrs = read_columns(answer, path, short=short, explode=explode, strict=strict)
     frame = assemble_frame({name: c.to_pandas() for name, c in columns.items()}, count)
@@ -283,7 +283,7 @@ class Frames(Mapping[str, pd.DataFrame]):
 
 
 def choose_table(answer: AnswerData, path: str | None) -> ResultTable:
-    """Return the list of that name, or the only one; the data if there is no list."""
+    """Return the list of that name, or the only one; the data without a list."""
     root = get_read_plan(answer.shape).root
     if path is None and root.name == DATA_TABLE:
         return root

@@ -67,7 +67,7 @@ def build_mapped_frame(
     outcomes
         The outcome of each.
     document
-        The document that was executed, for the dtypes where there is no answer.
+        The document that was executed, for the dtypes of inputs without an answer.
     path, **options
         As for :meth:`gqlnb.Result.frame`.
 

@@ -304,7 +304,7 @@ class Result(TableExports):
         Raises
         ------
         FrameError
-            If there is no list at `path`, or `path` is needed; the message lists the paths. If a
+            If `path` leads to no list, or `path` is needed; the message lists the paths. If a
             value does not fit its column; the message names column and row.
 
         Notes
@@ -372,7 +372,7 @@ class Result(TableExports):
         Raises
         ------
         FrameError
-            If there is no list at `path`; the message lists the paths.
+            If `path` leads to no list; the message lists the paths.
         """
         from gqlnb.result.frames import choose_table
         from gqlnb.result.tables import get_read_plan, list_rows
@@ -411,7 +411,7 @@ class Result(TableExports):
         Raises
         ------
         PartialError
-            If there are no data, only errors.
+            If the answer has errors and no data.
         AnswerError
             If a value does not fit its class; the message has its path.
         SchemaError

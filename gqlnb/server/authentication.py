@@ -68,7 +68,7 @@ def read_token_option(token: object) -> tuple[Token | None, Callable[[str], obje
 
 
 def find_bearer(header: str | None) -> str | None:
-    """Return the token in an ``Authorization`` header; None if there is none."""
+    """Return the token in an ``Authorization`` header, or None."""
     word, _, text = (header or "").strip().partition(" ")
     return text.strip() or None if word.lower() in ACCEPTED_SCHEMES else None
 

@@ -52,7 +52,7 @@ class RangeAnswer:
     has_nulls
         Whether the column may be null, according to the schema.
     id
-        The column that identifies a row; None if there is none.
+        The column that identifies a row, or None.
     count
         The number of rows according to the endpoint; None if it does not say.
     hidden

@@ -166,7 +166,7 @@ class HarvestState(msgspec.Struct, tag="state", kw_only=True):
     kind
         The kind of the values, as of :func:`find_kind`; empty before the first row.
     id
-        The column that identifies a row; None if there is none.
+        The column that identifies a row, or None.
     has_nulls
         Whether the column may be null.
     total

@@ -291,7 +291,7 @@ class RangeStore:
         replace_durably(unfinished, self.folder / PREVIOUS_NAME)
 
     def find_changes(self) -> Changes | None:
-        """Compare the rows with the hashes kept before; None if there are none."""
+        """Compare the rows with the hashes kept before, or None."""
         import pyarrow.parquet as pq
 
         assert self.folder is not None  # noqa: S101 - for mypy

@@ -115,7 +115,7 @@ class ReaderPool:
         execute: Callable[[Task, RangeReader], Answer],
         add_answer: Callable[[Task, Answer], object],
     ) -> None:
-        """Run tasks until there are no more.
+        """Run all tasks.
 
         Parameters
         ----------

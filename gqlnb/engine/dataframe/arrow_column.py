@@ -199,7 +199,7 @@ def build_column(array: ArrowArray, hint: str | None = None) -> ArrowColumn:
     Raises
     ------
     UnsupportedColumnError
-        If there is no GraphQL type for it.
+        If GraphQL has no type for it.
     """
     if hint == "JSON":
         return ArrowColumn("JSON", array, decode_json_texts, ())

@@ -25,8 +25,8 @@ The others:
 * Requests: ``Client``, ``Token``, ``Limits``, ``Upload``; ``cached`` remembers answers,
   ``recorded`` replays them, ``concat`` joins their frames, ``scalar`` converts a custom scalar.
 * Lists beyond an endpoint's cap: ``Slice``, ``RangeEstimate``, ``RangeHarvest``.
-* Schemas: ``reference_schema``; ``diff`` compares two; ``Server`` and ``Access`` of
-  :func:`serve`; ``gqlnb.engine``.
+* Schemas: ``reference_schema``; ``diff`` compares two, ``unused_fields`` one with operations;
+  ``Server`` and ``Access`` of :func:`serve`; ``gqlnb.engine``.
 * Widgets: ``ResultView``, ``SchemaView``, ``StarSearch``, ``LiveFrame``, ``TokenBox``.
 * Notebooks: ``scrub`` removes tokens from files; ``load_ipython_extension`` and
   ``unload_ipython_extension`` are called by IPython.
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from gqlnb.client.recording.scrubber import scrub
     from gqlnb.client.recording.session import recorded
     from gqlnb.client.response_cache import cached
-    from gqlnb.client.schema_comparison import diff
+    from gqlnb.client.schema_comparison import diff, unused_fields
     from gqlnb.document.scalars import scalar
     from gqlnb.document.upload import Upload
     from gqlnb.engine.schema import Schema, reference_schema
@@ -139,6 +139,7 @@ __all__ = [
     "serve",
     "stars",
     "unload_ipython_extension",
+    "unused_fields",
 ]
 
 __version__ = "0.1.0"
@@ -153,7 +154,7 @@ _EXPORTS = {
     "gqlnb.client.recording.session": ("recorded",),
     "gqlnb.client.recording.scrubber": ("scrub",),
     "gqlnb.client.response_cache": ("cached",),
-    "gqlnb.client.schema_comparison": ("diff",),
+    "gqlnb.client.schema_comparison": ("diff", "unused_fields"),
     "gqlnb.engine.schema": ("Schema", "reference_schema"),
     "gqlnb.github.star_results": ("stars",),
     "gqlnb.limits": ("Limits",),
@@ -177,7 +178,7 @@ _LAZY_PACKAGES = frozenset({"engine", "github"})
 # These accept the names of connections, and `github` and `demo` are registered by gqlnb.github,
 # which the client package must not import.
 _NEED_GITHUB_CONNECTIONS = frozenset(
-    {"Client", "connect", "diff", "Explorer", "stars", "StarSearch"}
+    {"Client", "connect", "diff", "Explorer", "stars", "StarSearch", "unused_fields"}
 )
 # Names that readers of other libraries try first.
 _HINTS = {

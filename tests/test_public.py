@@ -65,6 +65,7 @@ NAMES = [
     "serve",
     "stars",
     "unload_ipython_extension",
+    "unused_fields",
 ]
 
 

@@ -1,4 +1,4 @@
-"""The comparison of any two schemas: `diff`."""
+"""The comparison of any two schemas, and of a schema with the documents that use it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphql import GraphQLError, is_interface_type, is_introspection_type, is_object_type
+
 from gqlnb.client.client import Client, connect
-from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
+from gqlnb.client.schema_diff import (
+    SchemaChanges,
+    compare_schemas,
+    find_first_error,
+    find_used_places,
+    label_operation,
+)
 from gqlnb.client.schema_sources import is_path, read_schema
-from gqlnb.errors import sanitize_text
+from gqlnb.errors import OptionError, QueryError, sanitize_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from graphql import GraphQLSchema
 
-__all__ = ["diff"]
+__all__ = ["diff", "unused_fields"]
 
 FILE_ENDINGS = (".graphql", ".graphqls", ".gql", ".json", ".txt")
 
@@ -58,6 +66,63 @@ def diff(old: object, new: object, *, documents: Iterable[str] = ()) -> SchemaCh
     (before, first), (now, second) = load_schema(old), load_schema(new)
     texts = tuple(documents)
     return compare_schemas(before, now, texts, f"{first} to {second}", is_diff=True)
+
+
+def unused_fields(schema: object, documents: Iterable[str]) -> list[str]:
+    """List the fields of a schema that none of some documents selects.
+
+    Parameters
+    ----------
+    schema
+        A schema in any of the forms that :func:`diff` takes.
+    documents
+        Texts of operations, each with the fragments that it needs.
+
+    Returns
+    -------
+    list of str
+        Coordinates of fields, such as ``"Query.search"``, in the order of the schema. A field that
+        is selected on an interface counts as selected on each type that implements it.
+
+    Raises
+    ------
+    QueryError
+        If a document is not valid for the schema.
+    OptionError
+        If `documents` is a single text.
+    SchemaError
+        If `schema` is not a schema.
+    GqlnbError
+        If an endpoint gave no schema.
+
+    Examples
+    --------
+    >>> import gqlnb
+    >>> sdl = "type Query { star: Star } type Star { name: String magnitude: Float }"
+    >>> gqlnb.unused_fields(sdl, ["{ star { name } }"])
+    ['Star.magnitude']
+    """
+    if isinstance(documents, (str, bytes)):
+        msg = "documents= takes a list of texts, not a single text. Write [text]."
+        raise OptionError(msg)
+    loaded, _ = load_schema(schema)
+    used: set[str] = set()
+    for number, text in enumerate(documents):
+        try:
+            error = find_first_error(text, loaded)
+        except GraphQLError as syntax_error:
+            error = sanitize_text(syntax_error.message)
+        if error:
+            msg = f"documents[{number}], {label_operation(text)!r}, is not valid: {error}"
+            raise QueryError(msg)
+        used |= find_used_places(text, loaded)
+    return [
+        f"{kind.name}.{field}"
+        for kind in loaded.type_map.values()
+        if (is_object_type(kind) or is_interface_type(kind)) and not is_introspection_type(kind)
+        for field in kind.fields
+        if used.isdisjoint(f"{it.name}.{field}" for it in (kind, *kind.interfaces))
+    ]
 
 
 def load_schema(given: object) -> tuple[GraphQLSchema, str]:

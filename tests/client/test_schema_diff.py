@@ -9,7 +9,7 @@ import pytest
 from graphql import build_schema, introspection_from_schema, print_schema
 
 import gqlnb
-from gqlnb import Client, Schema, SchemaError, serve
+from gqlnb import Client, OptionError, QueryError, Schema, SchemaError, serve
 from gqlnb.client.schema_diff import compare_schemas
 from tests.client.faults import Endpoint, json_answer
 
@@ -280,3 +280,43 @@ def test_diff_refuses_what_is_not_a_schema(old: object) -> None:
     """A file that is missing, an unknown connection, and wrong SDL."""
     with pytest.raises(gqlnb.GqlnbError):
         gqlnb.diff(old, NEW_SDL)
+
+
+# ---------------------------------------------------------------- fields that nobody uses
+
+USED = """
+    type Query { node: Node star: Star other: Int }
+    interface Node { id: ID name: String }
+    type Star implements Node { id: ID name: String magnitude: Float twin: Star }
+"""
+
+
+def test_unused_fields_are_those_that_no_document_selects() -> None:
+    """Across documents, fragments and aliases; a field of an interface stands for its types."""
+    documents = [
+        "{ node { id } }",
+        "query A { s: star { ...F } } fragment F on Star { m: magnitude __typename }",
+    ]
+    assert gqlnb.unused_fields(USED, documents) == [
+        "Query.other",
+        "Node.name",
+        "Star.name",
+        "Star.twin",
+    ]
+    assert "Query.node" in gqlnb.unused_fields(gqlnb.Client(gqlnb.Schema(USED)), [])
+
+
+@pytest.mark.parametrize(
+    ("documents", "error", "message"),
+    [
+        ("{ node { id } }", OptionError, r"takes a list of texts.*Write \[text\]"),
+        (["{ star { nme } }"], QueryError, r"documents\[0\].*Cannot query field 'nme'"),
+        (["{ other }", "query B { other"], QueryError, r"documents\[1\].*Syntax Error"),
+    ],
+)
+def test_documents_must_be_valid_to_be_counted(
+    documents: list[str], error: type[Exception], message: str
+) -> None:
+    """An invalid document would hide what it uses."""
+    with pytest.raises(error, match=message):
+        gqlnb.unused_fields(USED, documents)

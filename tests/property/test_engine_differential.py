@@ -109,8 +109,6 @@ def test_our_executor_equals_the_reference(
 ) -> None:
     """Data, key order, leaf types, errors with all details, and resolver calls."""
     monkeypatch.setattr("gqlnb.engine.compiler.plans.HOT", hot)
-    if hot > 2:  # not compiled by a case
-        monkeypatch.setattr("gqlnb.engine.compiler.plans.INTERPRETED_AFTER", 0)
     compare(mode, block, execute)
 
 
@@ -121,7 +119,7 @@ def test_columns_equal_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr("gqlnb.engine.compiler.row_columns.MIN_BATCH_ROWS", 1)
     monkeypatch.setattr("gqlnb.engine.compiler.plans.HOT", 0)
-    for mode in ("sync", "ready"):
+    for mode in MODES:
         for block in seeds(mode):
             compare(mode, block, columnar)
 

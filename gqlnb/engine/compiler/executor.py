@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from graphql import FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType
 
 __all__ = [
-    "LONG_LIST",
     "ArgumentSource",
     "CompiledFunction",
     "FieldGroups",
@@ -251,8 +250,8 @@ def read_arguments(
         if variable is None:
             values[name] = value
         elif variable in variables:
-            found = values[name] = variables[variable]
-            if found is Undefined or (required and found is None):
+            values[name] = variables[variable]
+            if required and values[name] is None:
                 return None
         elif value is not Undefined:
             values[name] = value
@@ -385,15 +384,11 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         result: Value,
         *more: Value,
     ) -> Value:
-        """Complete a list: by compiled code if it is long, or of unknown length."""
+        """Complete a list: by compiled code if it is long, or if the plan is compiled."""
         known = type(result) in (list, tuple)
         if not known:
             reject_table(result, info)
-        if known:
-            compiles = len(result) >= LONG_LIST
-        else:
-            compiles = self.plan.compiles_iterators and is_sync_rows(result)
-        if compiles:
+        if len(result) >= LONG_LIST if known else self.plan.is_compiled and is_sync_rows(result):
             complete = self.plan.get_list_completer(
                 info.parent_type, group, return_type, iterator=not known
             )

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
-from math import isfinite
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphql import (
-    GRAPHQL_MAX_INT,
     ExecutionResult,
     FieldNode,
     GraphQLAbstractType,
     GraphQLBoolean,
     GraphQLError,
-    GraphQLFloat,
     GraphQLID,
-    GraphQLInt,
     GraphQLObjectType,
     GraphQLSchema,
     GraphQLString,
@@ -30,14 +25,12 @@ from graphql import (
     default_field_resolver,
     get_nullable_type,
     is_leaf_type,
-    is_list_type,
     is_non_null_type,
 )
 from graphql.execution.values import get_argument_values
 
 from gqlnb.engine.compiler.conditions import Condition, Conditions
 from gqlnb.engine.compiler.executor import (
-    LONG_LIST,
     ArgumentSource,
     CompiledFunction,
     FieldGroups,
@@ -47,10 +40,9 @@ from gqlnb.engine.compiler.executor import (
 )
 from gqlnb.engine.compiler.located_errors import ErrorLocation
 from gqlnb.engine.compiler.operation_cache import get_operation_cache
-from gqlnb.engine.compiler.python_types import FIRST_COMPUTED, OBJECT, UNUSUAL, VARIANTS
+from gqlnb.engine.compiler.python_types import OBJECT
 from gqlnb.engine.compiler.strawberry_fields import find_attribute_field
 from gqlnb.engine.graphql_compat import (
-    CORO,
     IS_GRAPHQL_33,
     NO_INCREMENTAL,
     PLAIN_TYPES,
@@ -66,7 +58,7 @@ from gqlnb.engine.graphql_compat import (
 from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from graphql import GraphQLField, GraphQLOutputType, OperationDefinitionNode
 
@@ -78,23 +70,15 @@ __all__ = [
     "SelectionPlan",
 ]
 
-# Compiling a selection takes about as long as interpreting this many rows of it, so waiting for as
-# many costs at most twice the time of the better choice.
-HOT = 256
+# Compiling a selection takes about as long as executing this many rows of it by graphql-core, so
+# waiting for as many costs at most twice the time of the better choice.
+HOT = 96
 # Compiling an operation takes about as long as executing it this many times per field, plus some
 # tenths of a millisecond: a small operation is compiled when it is executed again.
 FIELDS_PER_RUN = 16
-# Building the plans of a selection's fields takes as long as executing it twice by graphql-core.
-INTERPRETED_AFTER = 2
 DEEP_DOCUMENT = 60  # levels of selections beyond which a document is compiled when it is first seen
 CLASHING_ARGUMENTS = {"source", "info"}  # these names are parameters of the default resolver
 # Leaf types whose values need only a test of their Python type.
-USUAL_NUMBERS: dict[object, Callable[[Any], bool]] = {
-    GraphQLInt: lambda value: type(value) is int and -GRAPHQL_MAX_INT <= value <= GRAPHQL_MAX_INT,
-    GraphQLFloat: lambda value: type(value) is float and isfinite(value),
-}
-# By kind: whether a value is an object for certain, and never awaitable.
-OBJECT_KINDS = tuple(UNUSUAL < kind < FIRST_COMPUTED for kind in range(len(VARIANTS)))
 EXACT_TYPES: dict[object, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
 
 
@@ -131,12 +115,6 @@ class FieldPlan:
         Whether it has a nullable leaf type: its errors do not reach another field.
     exact
         The Python type whose values need no conversion; None if no such type exists.
-    is_usual
-        Returns whether a value is a number that needs no conversion; None for other types.
-    nullable
-        Whether it may be null.
-    object_type, list_type
-        Its type without non-null, if that is an object type without ``is_type_of``, or a list.
     """
 
     __slots__ = (
@@ -150,15 +128,11 @@ class FieldPlan:
         "exact",
         "field_name",
         "group",
-        "is_usual",
         "leaf",
-        "list_type",
         "location",
         "name",
         "native",
         "nodes",
-        "nullable",
-        "object_type",
         "parent",
         "plan",
         "resolve",
@@ -194,61 +168,8 @@ class FieldPlan:
         )
         known = self.constants is not None and not CLASHING_ARGUMENTS & self.constants.keys()
         self.direct = self.default and known
-        inner: Any = get_nullable_type(self.type)
-        self.nullable = inner is self.type
-        plain = isinstance(inner, GraphQLObjectType) and inner.is_type_of is None
-        self.object_type = inner if plain else None
-        self.list_type = inner if is_list_type(inner) else None
-        standard = inner in USUAL_NUMBERS and get_serializer(inner) is SERIALIZERS[inner]
-        self.is_usual = USUAL_NUMBERS[inner] if standard else None
         self.attribute = None if self.constants is None else find_attribute(plan, definition)
         self._completer: CompiledFunction | None = None
-
-    def execute(self, source: Value, kind: int, path: LazyPath, run: PlanExecutor) -> Value:
-        """Resolve and complete it as compiled code does; return a coroutine if it must be awaited.
-
-        `kind` is the one of DICT, OBJECT and MAPPING by which `source` is read.
-        """
-        if self.default and not self.direct:
-            return run.execute_planned_field(self, source, path)
-        try:
-            value = self.resolve_value(source, kind, path, run)
-            number = self.is_usual is not None and self.is_usual(value)
-            if number or type(value) is self.exact or (value is None and self.nullable):
-                return value
-            function = self.find_function(value, run)
-            if function is None:
-                complete = run.complete_unusual if self.default else run.complete_field
-                return complete(value, self, path)
-            value = function(value, path, run)
-            guarded = type(value) is CORO and self.nullable
-            return run.guard(value, self, path) if guarded else value
-        except Exception as error:  # noqa: BLE001 - whatever a resolver raises
-            return run.fail(error, self, path)
-
-    def find_function(self, value: Value, run: PlanExecutor) -> CompiledFunction | None:
-        """Return the function that completes an object or a long list; None for other values."""
-        plan, kind = self.plan, type(value)
-        if self.object_type is not None and OBJECT_KINDS[plan.cache.type_kinds[kind]]:
-            return plan.get_selection_below(run, self.object_type, self.group).enter
-        if self.list_type is not None and kind in {list, tuple} and len(value) >= LONG_LIST:
-            return plan.compiler.compile_rows(self, self.list_type)
-        return None
-
-    def resolve_value(self, source: Value, kind: int, path: LazyPath, run: PlanExecutor) -> Value:
-        """Look its value up in its parent, or call its resolver."""
-        if self.field_name == "__typename":
-            return self.parent.name
-        if self.default:
-            name = self.field_name
-            return getattr(source, name, None) if kind == OBJECT else source.get(name)
-        if self.attribute is not None:
-            return getattr(source, self.attribute)
-        constants = self.constants
-        given = run.coerce_arguments(self) if constants is None else constants.copy()
-        if self.native is not None:
-            return self.native(source, given, run.context_value)
-        return self.resolve(source, run.build_info(self, path), **given)
 
     @property
     def needs_info(self) -> bool:
@@ -408,30 +329,8 @@ class SelectionPlan:
         if self._functions is None:
             self.seen += 1
             if self.seen <= self.hot:
-                if self.seen <= INTERPRETED_AFTER or self.conditions or self.plan.metered:
-                    return run.execute_uncompiled(self, source, path)
-                return self.interpret(source, path, run)
+                return run.execute_uncompiled(self, source, path)
         return self.functions[self.plan.cache.type_kinds[type(source)]](source, path, run)
-
-    def interpret(self, source: Value, path: LazyPath, run: PlanExecutor) -> Value:
-        """Execute the selection as compiled code does, field by field."""
-        kind = self.plan.cache.type_kinds[type(source)]
-        if kind == UNUSUAL and isinstance(source, Mapping):
-            return run.execute_uncompiled(self, source, path)
-        result: dict[str, Value] = {}
-        waiting: list[tuple[str | int, Value]] = []
-        kind, owner = VARIANTS[kind], self.kind.name
-        try:
-            for field in self.fields:
-                place = (path, field.name, owner)
-                value = result[field.name] = field.execute(source, kind, place, run)
-                if type(value) is CORO:
-                    waiting.append((field.name, value))
-        except Exception:
-            if IS_GRAPHQL_33:
-                run.settle(waiting)
-            raise
-        return run.join(result, waiting) if waiting else result
 
     def list_included_groups(self, run: PlanExecutor) -> dict[str, FieldGroup]:
         """Return the fields that a run executes."""
@@ -581,9 +480,9 @@ class OperationPlan:
         return RepeatPlanExecutor.create(self, None, None, self._variables)
 
     @property
-    def compiles_iterators(self) -> bool:
-        """Whether lists of unknown length are compiled: when it is executed again."""
-        return self.hot == 0 or (self.root is not None and self.root.seen > 1)
+    def is_compiled(self) -> bool:
+        """Whether its root has been executed often enough to be compiled."""
+        return self.root_functions is not None or self.hot == 0
 
     # -- executing
 
@@ -625,9 +524,7 @@ class OperationPlan:
 
     def set_first_compiled_run(self, root: SelectionPlan) -> None:
         """Set the number of runs of the root before it is compiled, after the first of them."""
-        # Until then, these are executed as slowly as by graphql-core, and others interpreted.
-        if root.seen == 1 and self.hot and (self.metered or self.serial or root.conditions):
-            # Its selections are known since the first execution.
+        if root.seen == 1 and self.hot:  # its selections are known since the first execution
             selections = [root, *self._selections.values()]
             fields = sum(len(selection.groups) for selection in selections)
             root.hot = min(1 + fields // FIELDS_PER_RUN, HOT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
@@ -15,10 +14,9 @@ from tests.benchmarks.engine_table import FIELDS, MAKERS, MARK, NOTEBOOK
 @pytest.mark.parametrize("maker", MAKERS)
 def test_answers_are_equal(maker: str, field: str) -> None:
     """The engine, graphql-core and the loop by hand answer alike in each cell."""
-    ratios = engine_table.measure_cell(
-        maker, field, size=3, rounds=1
-    )  # compares before it measures
-    assert re.fullmatch(r"\d+ · \d+\.\d", ratios)
+    core, hand = engine_table.measure_cell(maker, field, size=3, rounds=1).split(" · ")
+    assert float(core) >= 1
+    assert float(hand) < 100
 
 
 def test_notebook_has_the_table() -> None:

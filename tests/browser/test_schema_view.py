@@ -184,6 +184,7 @@ def test_a_large_schema_is_searched_at_each_key_stroke(show: Show, tmp_path: Pat
     expect(users).to_have_count(240)
     (tmp_path / "pipe").write_text("go on")
     notebook.wait_idle()
+    assert sorted(times)[len(times) // 2] < 1000, times
 
 
 def test_markup_in_a_schema_is_shown_as_text(show: Show, axe: Callable[..., None]) -> None:

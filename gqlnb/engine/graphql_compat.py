@@ -67,7 +67,6 @@ _execute_module: Any = import_module(
     f"graphql.execution.{'executor' if IS_GRAPHQL_33 else 'execute'}"
 )
 _collect_module: Any = import_module("graphql.execution.collect_fields")
-BaseExecutor: Any = _execute_module.Executor if IS_GRAPHQL_33 else _execute_module.ExecutionContext
 CollectedErrors: Any = _execute_module.CollectedErrors
 invalid_return_type_error: Any = _execute_module.invalid_return_type_error
 # Only 3.2 has it.
@@ -93,6 +92,39 @@ AnyGraphQLType: TypeAlias = Any
 FieldGroup: TypeAlias = Any
 # An ExecutionResult or an awaitable of one; a subscription has also an asynchronous iterator.
 Outcome: TypeAlias = Any
+
+
+async def await_nested(value: Value, executor: Value) -> Value:
+    """Await a value, and what it returns if that must be awaited, too."""
+    awaited = await value
+    return await awaited if executor.is_awaitable(awaited) else awaited
+
+
+if IS_GRAPHQL_33:
+    BaseExecutor: Any = _execute_module.Executor
+else:
+
+    class BaseExecutor(_execute_module.ExecutionContext):  # type: ignore[misc, no-redef]
+        """The executor of graphql-core 3.2, with two awaits that it lacks.
+
+        Without them coroutines are left in the data: for the fields of an object whose
+        ``is_type_of`` was awaited, and for the items of an asynchronous iterable.
+        """
+
+        def complete_object_value(self, return_type: Value, *rest: Value) -> Value:
+            """Complete an object."""
+            completed = super().complete_object_value(return_type, *rest)
+            if return_type.is_type_of and self.is_awaitable(completed):
+                return await_nested(completed, self)
+            return completed
+
+        def complete_list_value(self, *given: Value) -> Value:
+            """Complete a list."""
+            completed = super().complete_list_value(*given)
+            if self.is_awaitable(completed) and not graphql.pyutils.is_iterable(given[-1]):
+                return await_nested(completed, self)
+            return completed
+
 
 # The last argument of methods of 3.3's executor: the state of incremental delivery.
 NO_INCREMENTAL: tuple[None, ...] = (None,) if IS_GRAPHQL_33 else ()

@@ -147,7 +147,7 @@ def counted(case: Case, run: int, hot: int, monkeypatch: pytest.MonkeyPatch) -> 
         return execute_within(budget, *given, *(options.pop(n, None) for n in names), **options)
 
     outcome = case.execute(execute, run)
-    return None if outcome.errors or outcome.raised or outcome.unfinished else budget.used
+    return None if outcome.errors or outcome.raised else budget.used
 
 
 # -- too many fields

@@ -12,13 +12,12 @@ import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import graphql
 import pytest
 from graphql.pyutils import Undefined
 
 import gqlnb.engine.compiler.plans
 from tests.engine.comparison import columnar, metered
-from tests.property.differential import coverage, mutants
+from tests.property.differential import coverage, mutants, reference
 from tests.property.differential.case import MODES, Case, close_loop
 from tests.property.differential.report import describe, shrunk
 
@@ -93,10 +92,10 @@ def compare(mode: str, block: tuple[int, ...], candidate: Execute) -> None:
     found: dict[str, str] = {}
     kinds: Counter[str] = Counter()
     for case in cases(mode, block):
-        for difference in case.differences(graphql.execute, candidate):
+        for difference in case.differences(reference.execute, candidate):
             kinds[difference.signature] += 1
             if difference.signature not in found and len(found) < FAILURES:
-                smaller = shrunk(difference, graphql.execute, candidate)
+                smaller = shrunk(difference, reference.execute, candidate)
                 found[difference.signature] = describe(smaller)
     reports = "\n\n".join(found.values())
     assert not found, f"{kinds.total()} differences: {dict(kinds)}\n\n{reports}"
@@ -127,7 +126,7 @@ def test_columns_equal_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_the_reference_equals_itself(mode: str) -> None:
     """Otherwise a case would depend on more than its seed, and the comparison be void."""
-    compare(mode, tuple(range(1000, 1060)), graphql.execute)
+    compare(mode, tuple(range(1000, 1060)), reference.execute)
 
 
 @pytest.mark.parametrize("name", mutants.MUTANTS)
@@ -135,7 +134,7 @@ def test_a_faulty_executor_is_detected(name: str) -> None:
     """Each of these executors has one fault and differs from the reference in some case."""
     make, mode = mutants.MUTANTS[name]
     found = (
-        next(case.differences(graphql.execute, make()), None)
+        next(case.differences(reference.execute, make()), None)
         for case in cases(mode, range(LONGEST_HUNT))
     )
     assert any(found), f"{LONGEST_HUNT} cases do not show what is wrong with it"

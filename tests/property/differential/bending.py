@@ -21,14 +21,14 @@ from graphql import (
 )
 from graphql.language import BooleanValueNode
 
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, BaseExecutor
+from tests.property.differential import reference
+from tests.property.differential.reference import EXECUTOR_OPTION
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.property.differential.case import Execute
-
-NEW = graphql.version_info >= (3, 3)
-OPTION = "executor_class" if NEW else "execution_context_class"
-BASE: Any = getattr(graphql.execution, "Executor" if NEW else "ExecutionContext")
 
 
 # Ways to be wrong
@@ -38,7 +38,7 @@ def after(change: Callable[[ExecutionResult], ExecutionResult]) -> Execute:
     """Return an executor whose results are changed."""
 
     def execute(*args: Any, **options: Any) -> Any:
-        result = graphql.execute(*args, **options)
+        result = reference.execute(*args, **options)
         if isinstance(result, ExecutionResult):
             return change(result)
 
@@ -83,7 +83,7 @@ def documents(**enter: Callable[[Any, Any], Any]) -> Execute:
 
         for kind, change in enter.items():
             setattr(Misreads, f"leave_{kind}", lambda _, node, *__, by=change: by(node, schema))
-        return graphql.execute(schema, visit(document, Misreads()), **given)
+        return reference.execute(schema, visit(document, Misreads()), **given)
 
     return execute
 
@@ -93,7 +93,7 @@ def options(change: Callable[[dict[str, Any]], Any]) -> Execute:
 
     def execute(schema: Any, document: Any, **given: Any) -> Any:
         change(given)
-        return graphql.execute(schema, document, **given)
+        return reference.execute(schema, document, **given)
 
     return execute
 
@@ -110,8 +110,8 @@ def fields(function: Callable[..., Any]) -> Execute:
 
 def methods(**members: Any) -> Execute:
     """Return an executor with other methods."""
-    wrong = type("Wrong", (BASE,), members)
-    return options(lambda given: given.update({OPTION: wrong}))
+    wrong = type("Wrong", (BaseExecutor,), members)
+    return options(lambda given: given.update({EXECUTOR_OPTION: wrong}))
 
 
 # Documents
@@ -179,7 +179,7 @@ def first_variables() -> Execute:
 
         if id(document) not in plans:
             plans[id(document)] = visit(document, Decides()), document
-        return graphql.execute(schema, plans[id(document)][0], **given)
+        return reference.execute(schema, plans[id(document)][0], **given)
 
     return execute
 
@@ -286,21 +286,23 @@ def no_calls(source: Any, info: Any, /, **args: Any) -> Any:
 
 def propagates_nothing(self: Any, error: Any, kind: Any, *rest: Any) -> Any:
     """Keep the null where it is."""
-    return BASE.handle_field_error(self, error, graphql.get_nullable_type(kind), *rest)
+    return BaseExecutor.handle_field_error(self, error, graphql.get_nullable_type(kind), *rest)
 
 
 def propagates_items(self: Any, error: Any, kind: Any, *rest: Any) -> Any:
     """Let a failed item fail its list."""
     if isinstance(rest[-1].key, int) and not is_non_null_type(kind):
         kind = GraphQLNonNull(kind)
-    return BASE.handle_field_error(self, error, kind, *rest)
+    return BaseExecutor.handle_field_error(self, error, kind, *rest)
 
 
 def list_as(change: Callable[[Any], Any]) -> Execute:
     """Return an executor that takes lists for something else."""
 
     def complete(self: Any, kind: Any, nodes: Any, info: Any, path: Any, *rest: Any) -> Any:
-        return BASE.complete_list_value(self, kind, nodes, info, path, change(rest[0]), *rest[1:])
+        return BaseExecutor.complete_list_value(
+            self, kind, nodes, info, path, change(rest[0]), *rest[1:]
+        )
 
     return methods(complete_list_value=complete)
 
@@ -322,7 +324,7 @@ def leaf_as(change: Callable[[Any, Any], Any]) -> Execute:
 
     def complete(kind: Any, result: Any) -> Any:
         left = change(kind.name, result)
-        return BASE.complete_leaf_value(kind, result) if left is None else left
+        return BaseExecutor.complete_leaf_value(kind, result) if left is None else left
 
     return methods(complete_leaf_value=staticmethod(complete))
 
@@ -331,7 +333,7 @@ def no_is_type_of(self: Any, kind: Any, *rest: Any) -> Any:
     """Take every object for what it should be."""
     asked, kind.is_type_of = kind.is_type_of, None
     try:
-        return BASE.complete_object_value(self, kind, *rest)
+        return BaseExecutor.complete_object_value(self, kind, *rest)
     finally:
         kind.is_type_of = asked
 
@@ -341,16 +343,16 @@ def any_type(self: Any, name: Any, *rest: Any) -> Any:
     kind = self.schema.get_type(name) if isinstance(name, str) else None
     if graphql.is_object_type(kind):
         return kind
-    return BASE.ensure_valid_runtime_type(self, name, *rest)
+    return BaseExecutor.ensure_valid_runtime_type(self, name, *rest)
 
 
 def nulled_errors() -> Execute:
     """Keep the errors below a position that was nulled before."""
 
     def init(self: Any, *args: Any, **given: Any) -> None:
-        BASE.__init__(self, *args, **given)
+        BaseExecutor.__init__(self, *args, **given)
         collected = type(self.collected_errors)
-        name = "has_nulled_position" if NEW else "_has_nulled_position"
+        name = "has_nulled_position" if IS_GRAPHQL_33 else "_has_nulled_position"
         self.collected_errors = type("All", (collected,), {name: lambda *_: False})()
 
     return methods(__init__=init)
@@ -370,7 +372,7 @@ def always_later(*args: Any, **given: Any) -> Any:
     """Return an awaitable, needed or not."""
 
     async def later() -> Any:
-        result = graphql.execute(*args, **given)
+        result = reference.execute(*args, **given)
         return await result if inspect.isawaitable(result) else result
 
     return later()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import graphql
 from graphql import validate
+
+from tests.property.differential import reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +73,7 @@ def features(case: Case) -> Iterator[str]:
     text = case.text or ""
     yield from (name for name, part in IN_TEXT.items() if part in text)
     yield f"defect {case.written.defect}"
-    outcome = case.execute(graphql.execute, 0)
+    outcome = case.execute(reference.execute, 0)
     yield from {call[0] for _, call in outcome.calls}
     yield from _of_answer(outcome)
     for error in outcome.errors or ():

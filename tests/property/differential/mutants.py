@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graphql.pyutils import Path
 
+from gqlnb.engine.graphql_compat import BaseExecutor
 from tests.property.differential import bending
 from tests.property.differential.values import NAN
 
@@ -168,10 +169,12 @@ MUTANTS: dict[str, Mutant] = {
         lambda: bending.methods(handle_field_error=bending.propagates_nothing), "ready"
     ),
     "siblings wait for each other": Mutant(
-        lambda: bending.methods(execute_fields=bending.BASE.execute_fields_serially), "gated"
+        lambda: bending.methods(execute_fields=BaseExecutor.execute_fields_serially),
+        "gated",
     ),
     "mutations do not wait": Mutant(
-        lambda: bending.methods(execute_fields_serially=bending.BASE.execute_fields), "gated"
+        lambda: bending.methods(execute_fields_serially=BaseExecutor.execute_fields),
+        "gated",
     ),
     "later errors below a null are kept": Mutant(bending.nulled_errors, "gated"),
     "later errors are turned round": Mutant(lambda: bending.after(bending.turned), "gated"),

@@ -29,15 +29,6 @@ class Outcome(NamedTuple):
     others: str  # of the result
     calls: tuple[Any, ...]  # of resolvers, each with when it happened
 
-    @property
-    def unfinished(self) -> bool:
-        """Whether coroutines are left in the data.
-
-        graphql-core 3.2 forgets to await the fields of an object whose `is_type_of` it awaited,
-        and the items of an async iterable. Nobody can want that.
-        """
-        return "('coroutine', " in repr(self.data)
-
     def __str__(self) -> str:
         lines = [
             f"  raised: {self.raised}",

@@ -250,8 +250,9 @@ def read_arguments(
         if variable is None:
             values[name] = value
         elif variable in variables:
-            values[name] = variables[variable]
-            if required and values[name] is None:
+            value = values[name] = variables[variable]
+            # Undefined: the default of graphql-core 3.2 for a variable whose own default is invalid.
+            if value is Undefined or (required and value is None):
                 return None
         elif value is not Undefined:
             values[name] = value

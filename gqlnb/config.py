@@ -7,14 +7,16 @@ import re
 import shutil
 import socket
 import tempfile
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import OptionError, sanitize_text
+
+if TYPE_CHECKING:
+    import tomllib
 
 __all__ = [
     "SETTINGS_FORMAT",
@@ -197,16 +199,20 @@ def read_settings(path: Path, table: tuple[str, ...]) -> Settings | None:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        if not table:
-            text = UNQUOTED_NAME.sub(r'\1"\2"', text)
-        return Settings(path, text, table, get_subtable(tomllib.loads(text), table))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except tomllib.TOMLDecodeError as error:
-        message = describe_toml_error(path, text, error)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         message = f"{shorten_path(path)} cannot be read: {reason}."
+        raise OptionError(message) from None
+    import tomllib
+
+    if not table:
+        text = UNQUOTED_NAME.sub(r'\1"\2"', text)
+    try:
+        return Settings(path, text, table, get_subtable(tomllib.loads(text), table))
+    except tomllib.TOMLDecodeError as error:
+        message = describe_toml_error(path, text, error)
     raise OptionError(message)
 
 

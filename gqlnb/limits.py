@@ -6,9 +6,12 @@ from dataclasses import dataclass, fields
 
 from gqlnb.option_checks import raise_option_error
 
-__all__ = ["MIB", "Limits"]
+__all__ = ["DEFAULT_RECONNECTS", "MAX_CACHED_TEXT", "MIB", "Limits"]
 
 KIB, MIB = 2**10, 2**20
+# Characters. Longer texts are parsed each time, so that a client can't fill a server's memory.
+MAX_CACHED_TEXT = 16_000
+DEFAULT_RECONNECTS = 5  # attempts in a row to subscribe again, as graphql-ws makes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -487,3 +487,16 @@ shell.run_line_magic('load_ext', 'gqlnb')
 assert 'graphql' in shell.magics_manager.magics['cell']"""
     assert list_loaded_modules(code, tmp_path) & HEAVY == set()
     assert "pandas" in list_loaded_modules(f"{code}\nimport pandas", tmp_path)
+
+
+def test_making_a_client_loads_neither_requests_nor_the_engine(tmp_path: Path) -> None:
+    """Both are imported when they are first needed."""
+    code = """import sys
+from gqlnb import Client
+Client("http://127.0.0.1:9/graphql")
+assert "gqlnb.client.http_transport" in sys.modules
+assert "gqlnb.engine" not in sys.modules"""
+    loaded = list_loaded_modules(code, tmp_path)
+    assert loaded & {"pandas", "pyarrow", "requests", "urllib3"} == set()
+    request = f"{code}\nimport gqlnb.client.http_route"
+    assert "requests" in list_loaded_modules(request, tmp_path)

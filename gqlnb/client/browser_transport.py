@@ -11,7 +11,7 @@ from gqlnb.http.messages import Response
 
 if TYPE_CHECKING:
     from gqlnb.client.credentials import Credentials
-    from gqlnb.client.deadline_sockets import Call
+    from gqlnb.client.http_call import Call
     from gqlnb.http.messages import Request, RequestArray
     from gqlnb.http.multipart_request import MultipartBody
 

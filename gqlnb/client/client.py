@@ -15,9 +15,9 @@ from gqlnb.client.gql_interop import make_gql_transport
 from gqlnb.client.paging.options import FrameOptions, PagingOptions
 from gqlnb.client.paging.options import check_options as check_paging_options
 from gqlnb.client.progress import Progress
-from gqlnb.client.subscriptions import DEFAULT_RECONNECTS, open_subscription
 from gqlnb.errors import GqlnbError, OptionError, TargetError, check_names, sanitize_text
 from gqlnb.interactive import raise_attribute_error, split_hints
+from gqlnb.limits import DEFAULT_RECONNECTS
 from gqlnb.redact import hide_locals
 from gqlnb.result.result import build_frame, warn_incomplete
 
@@ -661,6 +661,8 @@ class Client(BatchClient):
         >>> [event["countdown"] for event in events]
         [3, 2, 1]
         """
+        from gqlnb.client.subscriptions import open_subscription
+
         parts = self._select_parts("subscribe", options)
         return open_subscription(
             parts.preparer.prepare(text, variables, operation),

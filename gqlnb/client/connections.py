@@ -6,7 +6,6 @@ import inspect
 import os
 import re
 import threading
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -590,6 +589,8 @@ def save_connection(name: str, url: str, token: str | None, headers: Mapping[str
     # whole is parsed before it replaces the file.
     text = FILE_HEADER if settings is None else settings.text
     text = f"{text.rstrip()}\n\n{tomli_w.dumps({TABLE: {name: table}})}"
+    import tomllib
+
     try:
         is_same = tomllib.loads(text)[TABLE][name] == table
         reason = "" if is_same else "reading it back would give different values."

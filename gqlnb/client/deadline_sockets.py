@@ -16,93 +16,35 @@ import ssl
 import threading
 from contextlib import suppress
 from functools import cache, partial
-from math import inf
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
+from gqlnb.client.http_call import Call, TooLargeError, thread_state
+
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
     from urllib3 import ProxyManager
 
-__all__ = ["Call", "DeadlineAdapter", "TooLargeError"]
+__all__ = ["DeadlineAdapter"]
 
-HEAD_BYTES = 1 << 20  # bytes for the head of a response, in addition to its body
 MAX_INTERIM = 32  # responses with a status 1xx before the final one; two are usual
 BUFFER_BYTES = 1 << 16  # bytes
-LONGEST_WAIT = 1e6  # seconds; sockets accept no infinite number
 ALERT_SECONDS = 1.0  # seconds to wait for an alert, sent before the connection was closed
 MAX_PIECES = 64  # of a request; one of JSON has two
 # RFC 9112, 7.1; int(text, 16) would accept "-1" too, and then read without end.
 CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
 
-# By thread, since urllib3 hands nothing through from a request to the connection that it picks.
-_thread_state = threading.local()  # .call: the call of this thread
-
 
 def _is_foreign_record(_record: logging.LogRecord) -> bool:
     """Drop urllib3's log records of our connections: they hold addresses and unreadable headers."""
-    return getattr(_thread_state, "call", None) is None
+    return getattr(thread_state, "call", None) is None
 
 
 for _room in ("connection", "connectionpool", "response", "util.retry"):
     logging.getLogger(f"urllib3.{_room}").addFilter(_is_foreign_record)
-
-
-class TooLargeError(Exception):
-    """More bytes came than the cap allows."""
-
-
-class Call:
-    """One exchange with an endpoint, with its deadline and its byte cap.
-
-    Parameters
-    ----------
-    deadline
-        The moment, of :func:`time.monotonic`, after which nothing is waited for.
-    cap
-        Bytes that may come, None for any number.
-
-    Attributes
-    ----------
-    socket : Line or None
-        The connection it went over, once there is one.
-    is_reused : bool
-        Whether that connection had carried another call before.
-    received : int
-        Bytes that came.
-    """
-
-    __slots__ = ("cap", "deadline", "is_reused", "received", "socket")
-
-    def __init__(self, until: float, cap: int | None = None) -> None:
-        self.deadline = until
-        self.cap = inf if cap is None else cap + HEAD_BYTES
-        self.socket: DeadlineSocket | None = None
-        self.is_reused = False
-        self.received = 0
-
-    def __enter__(self) -> None:
-        _thread_state.call = self
-
-    def __exit__(self, *_: object) -> None:
-        _thread_state.call = None
-
-    def get_remaining(self) -> float:
-        """Return the seconds left; raise TimeoutError at the deadline."""
-        left = self.deadline - monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return min(left, LONGEST_WAIT)
-
-    def cancel(self) -> None:
-        """End the call at once, from any thread; a read that waits returns."""
-        self.deadline = -inf
-        if self.socket is not None:
-            self.socket.wake_reader(self)
 
 
 # Each receive waits for the rest of its call's time. A watchdog thread instead could close a
@@ -318,7 +260,7 @@ class DeadlineMixin:
             return super()._new_conn()  # type: ignore[misc, no-any-return]
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            sock.settimeout(_thread_state.call.get_remaining())
+            sock.settimeout(thread_state.call.get_remaining())
             sock.connect(self._uds)
         except BaseException:
             sock.close()
@@ -330,13 +272,13 @@ class DeadlineMixin:
         super().connect()  # type: ignore[misc]
         self.sock: Any = DeadlineSocket(self.sock, self)  # type: ignore[arg-type]
         self.call_count = 0
-        _thread_state.call.socket = self.sock
+        thread_state.call.socket = self.sock
 
     def request(self, *arguments: object, **options: object) -> None:
         """Send a request; connect first if need be."""
         if self.sock is None:
             self.connect()
-        self.sock.begin_call(_thread_state.call, reused=self.call_count > 0)
+        self.sock.begin_call(thread_state.call, reused=self.call_count > 0)
         self.call_count += 1
         super().request(*arguments, **options)  # type: ignore[misc]
         self.sock.flush()

@@ -17,8 +17,6 @@ from gqlnb.client.recording.session import SERVER_NAME, get_active_recording
 from gqlnb.client.transports import AsgiTransport, InProcessTransport
 from gqlnb.client.urls import DEFAULT_URL, split_socket_url, strip_url
 from gqlnb.config import resolve_unix_path
-from gqlnb.engine.schema import Schema
-from gqlnb.engine.schema_adapters import is_schema
 from gqlnb.errors import AuthError, TargetError
 from gqlnb.limits import Limits
 from gqlnb.tokens import Token
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from gqlnb.client.recording.session import Recording
     from gqlnb.client.response_cache import CachePolicy
     from gqlnb.client.transports import Transport
+    from gqlnb.engine.schema import Schema
 
 __all__ = ["DEFAULT_TIMEOUT", "Endpoint", "EndpointOptions", "is_connection_name", "open_endpoint"]
 
@@ -213,6 +212,9 @@ def open_endpoint(target: object, options: EndpointOptions) -> Endpoint:
             # Unbound: the person's own Token object may serve several servers.
             options.credentials.use_token(token.unbound())
         return replace(open_address(url, options), name=SERVER_NAME)
+    from gqlnb.engine.schema import Schema
+    from gqlnb.engine.schema_adapters import is_schema
+
     if isinstance(target, Schema) or is_schema(target):
         reject_unused(options, IN_PROCESS_HINT)
         return Endpoint(InProcessTransport(Schema.adopt(target)), options)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import urllib3.exceptions
 
 from gqlnb import background
-from gqlnb.client.deadline_sockets import Call
+from gqlnb.client.http_call import Call
 from gqlnb.client.http_transport import CHUNK_BYTES, HttpTransport, read_head
 from gqlnb.errors import TransportError
 from gqlnb.http.decompress import Decoder, TruncatedBodyError, create_decoder

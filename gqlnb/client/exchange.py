@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gqlnb.client.endpoint import Endpoint
-    from gqlnb.client.http_transport import Body
+    from gqlnb.client.http_route import Body
     from gqlnb.http.messages import Response
 
 __all__ = ["Exchange", "ExchangeLog"]

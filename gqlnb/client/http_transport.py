@@ -10,22 +10,17 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from time import monotonic
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-import requests
-from requests.utils import get_environ_proxies, urldefragauth
-from urllib3.exceptions import ClosedPoolError
-from urllib3.util import Retry, Timeout
-
-from gqlnb.client.deadline_sockets import Call, DeadlineAdapter, TooLargeError
-from gqlnb.client.network_errors import (
+from gqlnb.client.http_call import (
+    MAX_CONNECTIONS,
     MAYBE_EXECUTED,
     NOTHING_LISTENS,
     PROXY_LOGIN,
+    Call,
     InvalidLengthError,
-    explain_failure,
-    is_broken,
+    TooLargeError,
 )
 from gqlnb.client.query_hashes import QueryHashes
 from gqlnb.client.transports import ACCEPT, get_user_agent
@@ -51,20 +46,18 @@ from gqlnb.redact import strip_traceback
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from urllib3 import BaseHTTPResponse, HTTPConnectionPool
+    from urllib3 import BaseHTTPResponse
 
     from gqlnb.client.credentials import Credentials
+    from gqlnb.client.http_route import Body, Route
 
-    Body = bytes | MultipartBody  # the latter is read while it is sent
     # Called after each exchange, with the address, the headers and the body that were sent.
     Observer = Callable[[str, Mapping[str, str], Body, Response], None]
 
 __all__ = [
     "CHUNK_BYTES",
     "CONNECT_SECONDS",
-    "MAX_CONNECTIONS",
     "HttpTransport",
-    "find_proxies",
     "read_head",
 ]
 
@@ -73,30 +66,7 @@ MAX_REDIRECTS = 5
 CONNECT_SECONDS = 10.0  # seconds for TCP and TLS handshakes
 DEFAULT_CAP = 64 * MIB  # bytes of a response, compressed and decompressed
 CHUNK_BYTES = 1 << 18  # bytes read at a time
-MAX_CONNECTIONS = 256  # connections kept alive, and threads of `asend`
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-NO_RETRIES = Retry(total=False, redirect=False)  # `RetryLoop` retries
-
-
-class Route(NamedTuple):
-    """The connection pool for an address, direct or through the proxy of the environment.
-
-    Attributes
-    ----------
-    adapter
-        Holds the pools.
-    pool
-        The connections to the endpoint or to the proxy.
-    uses_absolute_target
-        Whether the request line has the whole address, as a proxy needs it.
-    process
-        The process that opened it; a forked child must not share its connections.
-    """
-
-    adapter: DeadlineAdapter
-    pool: HTTPConnectionPool
-    uses_absolute_target: bool
-    process: int
 
 
 class HttpConnections:
@@ -125,6 +95,8 @@ class HttpConnections:
             return route
         with self._lock:
             if self._current_route is None or self._current_route.process != os.getpid():
+                from gqlnb.client.http_route import open_route
+
                 self._current_route = open_route(self._url, verify=self._verify, uds=self._uds)
             return self._current_route
 
@@ -289,6 +261,8 @@ class HttpTransport:
         """
         if isinstance(error, GqlnbError) or not isinstance(error, Exception):
             return strip_traceback(error)
+        from gqlnb.client.network_errors import is_broken
+
         lost = False
         if isinstance(error, (TooLargeError, BodyTooLargeError)):
             cap = self.cap or 0
@@ -328,9 +302,10 @@ class HttpTransport:
                     self.observe(url, self.build_headers(headers), body, response)
                 return response  # noqa: TRY300 - an observer that fails is reported too
             except Exception as error:
-                # A closed pool: another thread closed the client, and nothing was sent.
+                from gqlnb.client.network_errors import is_broken, is_unsent
+
                 if is_last or not (
-                    isinstance(error, ClosedPoolError)
+                    is_unsent(error)
                     or (may_repeat and call.is_reused and not call.received and is_broken(error))
                 ):
                     raise
@@ -341,24 +316,8 @@ class HttpTransport:
     ) -> BaseHTTPResponse:
         """Send a request within ``with call``; return its response, of which the head was read."""
         route = self._connections.get_route()
-        # The pool alone, without a Session of requests, which would keep cookies, read ~/.netrc and
-        # send the token along with redirects.
-        return route.pool.urlopen(
-            "POST",
-            build_request_target(url, whole=route.uses_absolute_target),
-            body=body,
-            headers=self.build_headers(headers),
-            retries=NO_RETRIES,
-            redirect=False,
-            assert_same_host=False,
-            # No timeout for reading: `DeadlineSocket` bounds each receive by the deadline of the
-            # whole call.
-            timeout=Timeout(connect=min(CONNECT_SECONDS, call.get_remaining()), read=None),
-            # Read in pieces and decompressed here, so that the limit holds before a body is in
-            # memory.
-            preload_content=False,
-            decode_content=False,
-        )
+        timeout = min(CONNECT_SECONDS, call.get_remaining())
+        return route.post(url, body, self.build_headers(headers), timeout)
 
     def build_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Return the headers of a request, with their secrets, but for those of its framing."""
@@ -414,6 +373,8 @@ class HttpTransport:
         raise TransportError(msg, status=response.status)
 
     def _explain_error(self, error: Exception, call: Call) -> str:
+        from gqlnb.client.network_errors import explain_failure
+
         host = urlsplit(self.url).hostname or ""
         limits = (min(CONNECT_SECONDS, self.timeout), self.timeout)
         why = explain_failure(error, host, *limits, begun=call.received > 0)
@@ -422,31 +383,6 @@ class HttpTransport:
             if why == NOTHING_LISTENS and self.origin == format_origin(DEFAULT_URL)
             else why
         )
-
-
-def find_proxies(url: str, uds: str | None = None) -> dict[str, str]:
-    """Return the proxies in the environment for an address, by scheme; none for this machine."""
-    return {} if uds is not None or is_loopback(url) else get_environ_proxies(url)
-
-
-def open_route(url: str, *, verify: bool | str | ssl.SSLContext, uds: str | None = None) -> Route:
-    """Return the route to an address, through the proxy of the environment if there is one."""
-    proxies = find_proxies(url, uds)
-    context = verify if isinstance(verify, ssl.SSLContext) else None
-    adapter = DeadlineAdapter(context, uds=uds, pool_connections=1, pool_maxsize=MAX_CONNECTIONS)
-    if isinstance(verify, ssl.SSLContext):  # urllib3 would overwrite its mode
-        verify = verify.verify_mode is not ssl.CERT_NONE
-    request = requests.Request("POST", url).prepare()
-    pool: Any = adapter.get_connection_with_tls_context(request, verify, proxies=proxies)
-    whole = adapter.request_url(request, proxies) != request.path_url
-    return Route(adapter, pool, whole, os.getpid())
-
-
-@lru_cache(maxsize=64)
-def build_request_target(url: str, *, whole: bool) -> str:
-    """Return the quoted target of the request line: a path, or the whole address."""
-    request = requests.Request("POST", url).prepare()
-    return urldefragauth(request.url or "") if whole else request.path_url
 
 
 def read_head(answer: BaseHTTPResponse) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import requests
 from urllib3 import exceptions as urllib3
 
+from gqlnb.client.http_call import NOTHING_LISTENS, PROXY_LOGIN, InvalidLengthError
 from gqlnb.errors import sanitize_text
 from gqlnb.http.decompress import DecompressionError, TruncatedBodyError
 
@@ -19,18 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLIENT_CERTIFICATE",
-    "MAYBE_EXECUTED",
-    "NOTHING_LISTENS",
-    "PROXY_LOGIN",
-    "InvalidLengthError",
     "explain_failure",
     "is_about_socks",
     "is_broken",
+    "is_unsent",
     "iterate_causes",
 ]
 
-NOTHING_LISTENS = "Nothing listens there."
-MAYBE_EXECUTED = "The request may have been executed. Check before sending it again."
 INCOMPLETE = "the response is incomplete: it ended before the full body was received. Try again."
 
 BUNDLE_ADVICE = "If you trust it, pass its CA bundle as verify=."
@@ -40,10 +36,6 @@ CLIENT_CERTIFICATE = (
 )
 PROXY_ADVICE = (
     "Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY in the environment, or list {host} in NO_PROXY."
-)
-PROXY_LOGIN = (
-    "the proxy asks for a user name and a password (HTTP 407). Write them into the proxy's address "
-    "in the environment, as in HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
 )
 NAME_ADVICE = "Connect to a name that the certificate is for."
 # Advice on certificates, by OpenSSL's error codes (X509_V_ERR_*).
@@ -59,10 +51,6 @@ MAX_CHAIN = 12  # exceptions wrapped around each other by requests, urllib3 and 
 
 Reason: TypeAlias = "str | Callable[[BaseException, str], str]"  # of an exception and a host
 ReasonTable = tuple[tuple[tuple[type[BaseException], ...], Reason], ...]
-
-
-class InvalidLengthError(Exception):
-    """The Content-Length of a response is not valid, or there are several."""
 
 
 # An exception of the HTTP library holds the request with its headers, and thus the token. Ours is
@@ -111,6 +99,11 @@ def is_broken(error: BaseException) -> bool:
     return any(isinstance(found, ENDED_ERRORS) for found in chain) and not any(
         isinstance(found, (TimeoutError, urllib3.ProxyError)) for found in chain
     )
+
+
+def is_unsent(error: BaseException) -> bool:
+    """Return whether a request was not sent: another thread had closed the connections."""
+    return isinstance(error, urllib3.ClosedPoolError)
 
 
 def iterate_causes(error: BaseException) -> Iterator[BaseException]:

@@ -23,10 +23,10 @@ from gqlnb.document.variables import (
     needs_schema,
     write_large_integers,
 )
-from gqlnb.engine.schema import MAX_CACHED_TEXT
 from gqlnb.errors import GqlnbError, QueryError
 from gqlnb.http.messages import Request
 from gqlnb.http.response_parser import ResponseContext, parse_response
+from gqlnb.limits import MAX_CACHED_TEXT
 from gqlnb.result.checked_decoder import DecoderSelector
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
+from gqlnb.client.http_call import MAYBE_EXECUTED
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.network_errors import MAYBE_EXECUTED
 from gqlnb.client.progress import announce_wait
 from gqlnb.document.upload import has_file
 from gqlnb.errors import GqlnbError, RateLimited, TransportError

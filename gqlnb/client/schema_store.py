@@ -26,20 +26,10 @@ from weakref import WeakKeyDictionary
 from gqlnb import background
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.request_sender import PreparedRequest
-from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
-from gqlnb.client.schema_sources import (
-    IntrospectionReader,
-    IntrospectionRefusedError,
-    fetch_introspection,
-    read_introspection,
-    read_schema,
-)
 from gqlnb.client.urls import find_secret_segments, is_loopback, strip_url
 from gqlnb.config import replace_file
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, dump_valid_json, load_json
-from gqlnb.engine.schema import MAX_CACHED_TEXT
-from gqlnb.engine.schema_builder import LoadedSchema, load_introspection, pause_collector
 from gqlnb.errors import (
     AnswerError,
     AuthError,
@@ -50,8 +40,11 @@ from gqlnb.errors import (
 )
 from gqlnb.http.messages import Request
 from gqlnb.http.response_parser import ResponseContext
+from gqlnb.limits import MAX_CACHED_TEXT
 from gqlnb.redact import strip_traceback
 
+# The functions below import `schema_sources`, `schema_diff` and the engine: a client whose schema
+# nobody asks for needs none of them.
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -60,6 +53,8 @@ if TYPE_CHECKING:
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.recording.session import Recording
     from gqlnb.client.request_sender import RequestSender
+    from gqlnb.client.schema_diff import SchemaChanges
+    from gqlnb.engine.schema_builder import LoadedSchema
     from gqlnb.result.result import Result
 
 __all__ = ["SchemaStore"]
@@ -111,6 +106,8 @@ class CachedSchema(NamedTuple):
 
     def unpack(self) -> dict[str, Any]:
         """Return the introspection result, or raise ValueError if the entry is damaged."""
+        from gqlnb.client.schema_sources import read_introspection
+
         unpacking = zlib.decompressobj()
         try:
             body = unpacking.decompress(self.packed, MAX_UNPACKED_BYTES)
@@ -274,6 +271,8 @@ class SchemaStore:
 
     def set_schema(self, schema: object) -> None:
         """Use a schema in any form of ``schema=``; raise SchemaError if it is not valid."""
+        from gqlnb.client.schema_sources import read_schema
+
         described = read_schema(schema)
         self.schema, self._notes, self._origin = *described, GIVEN
         local = self._endpoint.local_schema is not None
@@ -396,6 +395,9 @@ class SchemaStore:
         SchemaError, TransportError, AuthError, AnswerError
             As :meth:`get_schema`, or if `since` is not a schema.
         """
+        from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
+        from gqlnb.client.schema_sources import read_schema
+
         before = None if since is None else read_schema(since).graphql
         with self._lock:
             first = self._baseline is None
@@ -467,17 +469,22 @@ class SchemaStore:
 
     def _fetch(self, *, adopt: bool = True, retry: bool = True) -> LoadedSchema:
         """Fetch the schema from the endpoint, use it if `adopt`, and write it to the cache."""
+        from gqlnb.client import schema_sources
+        from gqlnb.engine.schema_builder import LoadedSchema, load_introspection
+
         redact = self._endpoint.credentials.redact
         try:
-            data, remarks = fetch_introspection(partial(self._execute, retry=retry), self._source)
-        except IntrospectionRefusedError as error:
+            data, remarks = schema_sources.fetch_introspection(
+                partial(self._execute, retry=retry), self._source
+            )
+        except schema_sources.IntrospectionRefusedError as error:
             refusal = f"{error} {UNCHECKED_HINT if self.schema is None else UNCHANGED_HINT}"
             if self.schema is None:
                 self._refusal = refusal
             raise SchemaError(refusal) from None
         body = dump_valid_json({"__schema": data["__schema"]})
         if not (clean := is_free_of_secrets(body, redact)):  # an endpoint may echo our token
-            data = read_introspection(body)
+            data = schema_sources.read_introspection(body)
             redact_texts(data, redact)
             body = dump_valid_json(data)
             clean = is_free_of_secrets(body, redact)
@@ -512,6 +519,8 @@ class SchemaStore:
 
     def _execute(self, text: str, *, retry: bool) -> Result:
         """Execute an introspection query, unchecked: the known schema may be a wrong one."""
+        from gqlnb.client.schema_sources import IntrospectionReader
+
         document, endpoint = Document.parse(text), self._endpoint
         recording = endpoint.get_recording()
         prepared = PreparedRequest(
@@ -551,6 +560,8 @@ class SchemaStore:
 
 def unpack_schema(entry: CachedSchema) -> LoadedSchema:
     """Return the schema of an entry; raise ValueError, or SchemaError, if it is damaged."""
+    from gqlnb.engine.schema_builder import load_introspection, pause_collector
+
     with pause_collector():
         return load_introspection(entry.unpack(), "The cached schema")
 

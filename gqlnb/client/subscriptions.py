@@ -65,14 +65,12 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
 
 __all__ = [
-    "DEFAULT_RECONNECTS",
     "ConnectionInit",
     "StreamKind",
     "Subscription",
     "open_subscription",
 ]
 
-DEFAULT_RECONNECTS = 5  # attempts in a row to subscribe again, as graphql-ws makes
 FIRST_DELAY = 0.5  # seconds before the first of them; doubled for each further one
 MAX_DELAY = 30.0  # seconds
 NO_STREAM_HINT = (

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gqlnb import background
 from gqlnb.client.credentials import Credentials
-from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import TransportError, describe_exception
 from gqlnb.http.decompress import DecompressionError, decompress_body
 from gqlnb.http.messages import Response
@@ -72,6 +71,8 @@ class InProcessTransport:
     """
 
     def __init__(self, schema: Schema, source: str = "in-process") -> None:
+        from gqlnb.engine.schema import get_adapter
+
         self.schema = schema
         self.source = source
         self.adapter = get_adapter(schema)

@@ -18,10 +18,11 @@ from urllib.parse import urlsplit
 import urllib3.exceptions
 
 from gqlnb import background
-from gqlnb.client.http_transport import CONNECT_SECONDS, find_proxies
+from gqlnb.client.http_call import PROXY_LOGIN
+from gqlnb.client.http_route import find_proxies
+from gqlnb.client.http_transport import CONNECT_SECONDS
 from gqlnb.client.network_errors import (
     CLIENT_CERTIFICATE,
-    PROXY_LOGIN,
     explain_failure,
     is_about_socks,
     is_broken,

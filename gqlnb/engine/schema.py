@@ -26,6 +26,7 @@ from gqlnb.engine.schema_builder import (
 from gqlnb.engine.subscription import SubscriptionArguments
 from gqlnb.errors import Problem, QueryError
 from gqlnb.interactive import raise_attribute_error, split_hints
+from gqlnb.limits import MAX_CACHED_TEXT
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from gqlnb.engine.subscription import Stream
     from gqlnb.limits import Limits
 
-__all__ = ["MAX_CACHED_TEXT", "Schema", "get_adapter", "reference_schema"]
+__all__ = ["Schema", "get_adapter", "reference_schema"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Takes a text, the name of its operation, the limits, and whether introspection is allowed.
@@ -56,8 +57,6 @@ _HINTS = split_hints(
     }
 )
 MAX_DOCUMENTS = 512  # texts per schema; a notebook or a server repeats few
-# Characters. Longer texts are parsed each time, so that a client can't fill a server's memory.
-MAX_CACHED_TEXT = 16_000
 MAX_CACHED_NAME = 200
 MAX_CACHED_REFUSAL = 16_000  # error messages repeat names of the text
 

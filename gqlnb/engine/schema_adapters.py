@@ -7,7 +7,6 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from copy import copy
 from functools import cached_property, partial
-from importlib.metadata import version
 from inspect import isawaitable
 from threading import RLock
 from typing import TYPE_CHECKING, TypeVar
@@ -15,6 +14,7 @@ from weakref import ref
 
 from graphql import ExecutionResult, GraphQLError, GraphQLSchema, validate_schema
 from graphql import subscribe as core_subscribe
+from graphql import version as graphql_version
 
 from gqlnb.document.document import INCREMENTAL_DIRECTIVES, Document, build_problems
 from gqlnb.document.variables import check_variables
@@ -560,7 +560,7 @@ def find_incremental_fault(adapter: SchemaAdapter) -> str | None:
     if not IS_GRAPHQL_33:
         return (
             "@defer and @stream need graphql-core 3.3 for a response in parts, and "
-            f"{version('graphql-core')} is installed. Use execute(), which returns the whole "
+            f"{graphql_version} is installed. Use execute(), which returns the whole "
             "answer at once, or install it with: pip install 'graphql-core>=3.3'"
         )
     if not any(map(adapter.graphql.get_directive, INCREMENTAL_DIRECTIVES)):

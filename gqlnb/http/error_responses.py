@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from email.message import Message
 from html import unescape
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -105,6 +104,8 @@ def transcode_response(response: Response) -> Response:
     label = response.headers.get("content-type", "")
     if "charset" not in label.lower():
         return response
+    from email.message import Message
+
     head = Message()
     head["content-type"] = label
     charset = head.get_content_charset("utf-8").strip("'\" ")

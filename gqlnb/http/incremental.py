@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from email.message import Message
 from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -297,6 +296,8 @@ _PART_HEAD = re.compile(rb"^(?:[ \t]*\r?\n)?(?:[^\r\n]+\r?\n)*\r?\n")
 
 def parse_boundary(content_type: str) -> str | None:
     """Return the boundary of a ``Content-Type``; None if it is not multipart/mixed."""
+    from email.message import Message
+
     head = Message()
     head["content-type"] = content_type
     if head.get_content_type() != MULTIPART_MIXED:

@@ -11,11 +11,10 @@ from gqlnb.document.document import Document
 from gqlnb.engine.schema import (
     MAX_CACHED_NAME,
     MAX_CACHED_REFUSAL,
-    MAX_CACHED_TEXT,
     cache_documents,
 )
 from gqlnb.errors import Problem
-from gqlnb.limits import Limits
+from gqlnb.limits import MAX_CACHED_TEXT, Limits
 
 SCHEMA = "type Query { hello: String }"
 

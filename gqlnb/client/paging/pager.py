@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool
-from gqlnb.client.paging.crawler import Crawler
 from gqlnb.client.paging.options import check_options
 from gqlnb.client.progress import Progress
-from gqlnb.document.paging_plan import PagingPlan
 from gqlnb.document.variables import bind_variables, check_variable_names
 from gqlnb.errors import GqlnbError, QueryError, sanitize_text
 from gqlnb.result.result import Result, finish_pages, keep_crawler, warn_incomplete
@@ -22,13 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from gqlnb.client.endpoint import Endpoint
-    from gqlnb.client.paging.crawler import PageRequest
+    from gqlnb.client.paging.crawler import Crawler, PageRequest
     from gqlnb.client.progress import ShowProgress
     from gqlnb.client.rate_limiter import RateLimiter
     from gqlnb.client.request_preparer import RequestPreparer
     from gqlnb.client.request_sender import Outcome, RequestSender
     from gqlnb.client.schema_store import SchemaStore
     from gqlnb.document.document import Document
+    from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.http.rate_limit_rules import Budget
 
 __all__ = ["ADVICE", "Pager"]
@@ -98,6 +97,9 @@ class Pager:
         OptionError
             If an option is invalid.
         """
+        from gqlnb.client.paging.crawler import Crawler
+        from gqlnb.document.paging_plan import PagingPlan
+
         path, limits = check_options(options)
         # Before the text is parsed: without types it is unknown which fields are connections.
         remarks = self._schema_store.load_for_paging()
@@ -141,6 +143,8 @@ class Pager:
         OptionError
             If `max_requests` is invalid.
         """
+        from gqlnb.client.paging.crawler import Crawler
+
         crawler = (
             next(iter(self.unfinished), None)
             if failure is None

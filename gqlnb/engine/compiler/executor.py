@@ -250,9 +250,9 @@ def read_arguments(
         if variable is None:
             values[name] = value
         elif variable in variables:
-            value = values[name] = variables[variable]
-            # Undefined: the default of graphql-core 3.2 for a variable whose own default is invalid.
-            if value is Undefined or (required and value is None):
+            known = values[name] = variables[variable]
+            # Undefined: what graphql-core 3.2 has for a variable whose default is invalid.
+            if known is Undefined or (required and known is None):
                 return None
         elif value is not Undefined:
             values[name] = value

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
-from graphql import introspection_from_schema
+from graphql import introspection_from_schema, print_type
 
 from gqlnb.cli.options import OutputOption, connection_options, parse_limit
 from gqlnb.cli.output import format_json, print_frame, print_note, print_result
 from gqlnb.cli.variables import parse_variable_assignments
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, load_json
+from gqlnb.document.schema_types import find_type
 from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.github.harvester.harvests import RESUME_HINT, harvest
 from gqlnb.github.star_query import normalize_typed_query
@@ -160,20 +161,28 @@ def _parse_variables(text: str) -> dict[str, Any]:
 
 
 @click.command()
+@click.argument("types", metavar="[TYPE]...", nargs=-1)
 @connection_options()
 @click.option("--json", "as_json", is_flag=True, help="Print the introspection result as JSON.")
-def schema(*, open_client: Callable[[], Client], as_json: bool) -> int:
-    """Print the schema of an endpoint.
+def schema(types: tuple[str, ...], *, open_client: Callable[[], Client], as_json: bool) -> int:
+    """Print the schema of an endpoint, or only some of its types.
 
     In the schema definition language, with descriptions; with --json the introspection result, as
     generators of code take it. gqlnb.Client(schema=FILE) reads both.
 
     \b
-    Example:
+    Examples:
       gqlnb schema -c demo > github.graphql
+      gqlnb schema Repository -c demo
     """  # noqa: D301
+    if types and as_json:
+        msg = "--json prints the whole schema. Leave out the types, or --json."
+        raise OptionError(msg)
     with open_client() as client:
-        if as_json:
+        if types:
+            found = [find_type(client.schema, name) for name in types]
+            click.echo("\n\n".join(map(print_type, found)))
+        elif as_json:
             click.echo(format_json(introspection_from_schema(client.schema)), nl=False)
         else:
             click.echo(client.sdl)

@@ -220,7 +220,9 @@ class BaseClient:
         Raises
         ------
         OptionError
-            If there is no such type, or there are too many.
+            If there are too many types.
+        TargetError
+            If there is no such type.
         SchemaError, TransportError, AuthError, AnswerError
             As :attr:`schema`.
         """

@@ -17,7 +17,8 @@ from graphql import (
     is_union_type,
 )
 
-from gqlnb.errors import OptionError, sanitize_text, suggest
+from gqlnb.document.schema_types import find_type
+from gqlnb.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -67,12 +68,14 @@ def build_diagram(schema: GraphQLSchema, types: Iterable[str] | None = None) -> 
     Raises
     ------
     OptionError
-        If a type does not exist, or there are too many.
+        If there are too many types.
+    TargetError
+        If a type does not exist.
     """
     if isinstance(types, str):
         types = [types]
     if types is not None:
-        chosen = [get_type(schema, name) for name in dict.fromkeys(types)]
+        chosen = [find_type(schema, name) for name in dict.fromkeys(types)]
     else:
         chosen = [
             each
@@ -88,17 +91,6 @@ def build_diagram(schema: GraphQLSchema, types: Iterable[str] | None = None) -> 
     names = {each.name for each in chosen}
     lines = [line for each in chosen for line in describe_type(each, names)]
     return Diagram("\n".join(["classDiagram", *lines]) + "\n")
-
-
-def get_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType:
-    """Return a type by its name; raise OptionError if it does not exist."""
-    found = schema.type_map.get(name)
-    if found is None:
-        known = [it for it in schema.type_map if not it.startswith("__")]
-        shown = sanitize_text(repr(name), 60)
-        msg = f"types= names {shown}, which the schema does not have.{suggest(str(name), known)}"
-        raise OptionError(msg)
-    return found
 
 
 def describe_type(kind: GraphQLNamedType, names: set[str]) -> Iterator[str]:

@@ -402,7 +402,9 @@ class Schema:
         Raises
         ------
         OptionError
-            If a type does not exist, or there are too many.
+            If there are too many types.
+        TargetError
+            If a type does not exist.
 
         Examples
         --------

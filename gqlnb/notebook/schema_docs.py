@@ -31,6 +31,7 @@ from graphql import (
 from graphql.utilities.print_schema import print_directive
 
 from gqlnb.client.schema_store import get_schema_source
+from gqlnb.document.schema_types import find_type
 from gqlnb.errors import TargetError, clean_text, format_count, sanitize_text, suggest
 from gqlnb.notebook.completion.proposals import format_input_value
 from gqlnb.notebook.display import wrap_html
@@ -41,7 +42,6 @@ from gqlnb.notebook.schema_search import (
     TypeLink,
     describe_element,
     describe_kind,
-    find_type,
     get_index,
     get_members,
     list_own_types,

@@ -32,7 +32,7 @@ from graphql import (
 )
 
 from gqlnb.engine.schema_builder import pause_collector
-from gqlnb.errors import TargetError, sanitize_text, suggest
+from gqlnb.errors import sanitize_text
 from gqlnb.notebook.display import Listing
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ __all__ = [
     "TypeLink",
     "describe_element",
     "describe_kind",
-    "find_type",
     "get_index",
     "get_members",
     "is_indexed",
@@ -359,22 +358,6 @@ def search_schema(
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         note = f"Nothing in the schema matches {sanitize_text(text, 60)!r}.{hint}"
     return Listing(["place", "type", "description"], rows, note)
-
-
-def find_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType:
-    """Look up a type of a schema.
-
-    Raises
-    ------
-    TargetError
-        If the schema has no such type; the message suggests a similar name.
-    """
-    kind = schema.type_map.get(name)
-    if kind is None:
-        hint = suggest(name, schema.type_map, abbreviated=True)
-        msg = f"The schema has no type {sanitize_text(name, 40)!r}.{hint}"
-        raise TargetError(msg)
-    return kind
 
 
 def list_own_types(schema: GraphQLSchema) -> list[GraphQLNamedType]:

@@ -170,10 +170,12 @@ def open_client(state: NotebookState, names: Names, options: Namespace) -> Itera
     try:
         yield target
     except TransportError as error:
-        known = [name for name in names if name[:1] != "_" and describe_target(names[name])]
-        if options.connection is None and known:  # one of these may be meant
+        if options.connection is None:  # another one may be meant
+            known = [name for name in names if name[:1] != "_" and describe_target(names[name])]
             listed = ", ".join(known[:TARGETS_LISTED])
-            add_error_lines(error, f"Or choose one with -c NAME; this notebook has: {listed}.")
+            choice = f"; this notebook has: {listed}" if known else ", such as -c demo"
+            use = f"%graphql use {known[0] if known else 'demo'}"
+            add_error_lines(error, f"Or choose one with -c NAME{choice}. For all cells: {use}")
         raise
     finally:
         if target.single_use:

@@ -559,6 +559,16 @@ def test_schema_prints_sdl(gqlnb: Run) -> None:
     assert "search" in build_schema(printed).query_type.fields
 
 
+def test_schema_prints_single_types(gqlnb: Run) -> None:
+    """In the order given; a wrong name gets a suggestion."""
+    printed = gqlnb("schema", "Repository", "SearchType", "-c", "demo").stdout
+    assert printed.index("\ntype Repository ") < printed.index("\nenum SearchType {")
+    assert "type User " not in printed
+    wrong = gqlnb("schema", "Repositry", "-c", "demo", check=False)
+    assert "The schema has no type 'Repositry'. Did you mean 'Repository'?" in wrong.stderr
+    assert wrong.returncode == 2
+
+
 def test_schema_prints_introspection_as_json(gqlnb: Run) -> None:
     """graphql-core builds the same schema of it."""
     described = json.loads(gqlnb("schema", "-c", "demo", "--json").stdout)

@@ -314,7 +314,12 @@ def test_a_default_that_does_not_answer_names_the_targets_of_the_notebook(shell,
     monkeypatch.setenv("GQLNB_URL", "http://127.0.0.1:9/graphql")
     text = failure(shell, "%graphql schema Row")
     assert "choose one with -c NAME; this notebook has: schema" in text
+    assert "%graphql use schema" in text
     assert "this notebook has" not in failure(shell, "%graphql schema -c http://127.0.0.1:9/ Row")
+    del shell.user_ns["schema"]
+    assert "-c NAME, such as -c demo. For all cells: %graphql use demo" in failure(
+        shell, "%graphql schema Row"
+    )
 
 
 def test_empty_listings_are_sentences(shell):

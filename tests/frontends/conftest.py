@@ -42,6 +42,7 @@ CELLS = (
     "gqlnb.SchemaView(here)",
     "gqlnb.Explorer(here, query='{ hello }')",
 )
+WRONG = "%%graphql demo\n{ viewr { login } }"
 
 
 @dataclass(frozen=True)

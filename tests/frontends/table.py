@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.frontends.install import VERSIONS
+from tests.frontends.install import NPM_ARCHIVES, NPM_VERSIONS, VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,7 @@ __all__ = ["Collector", "build_page"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "front-ends.md"
+PINS = VERSIONS | NPM_VERSIONS | NPM_ARCHIVES
 COLUMNS = {
     "cells": "Cells, tables",
     "completion": "Completion",
@@ -36,7 +37,8 @@ COLUMNS = {
 HEAD = """# Front ends
 
 Each row is a test, named in the last column. It starts the front end and runs a notebook in it: a
-query, a star search that is clicked, the documentation of a schema, and GraphiQL.
+query, a star search that is clicked, the documentation of a schema, and GraphiQL. *As saved*: the
+notebook was run by another program, and the front end shows its outputs.
 `python -m tests.frontends.table` runs the tests and writes this page, if none of them fails. Empty
 fields were not looked at.
 
@@ -44,17 +46,18 @@ fields were not looked at.
 TAIL = """
 JupyterLab 4.6 has tests of its own in `tests/browser`: cells, completion, documentation, colours,
 widgets, the Explorer and saved notebooks.
-
-## Not run
-
-| | Reason |
-|---|---|
-| VS Code, Colab | neither is on PyPI, npm or Debian |
-| Binder, Codespaces | services on the internet; tests check their files |
-| Jupyter Book 2 (MyST), Quarto | they download their themes or programs when they run |
-| JupyterLite | its numpy and pandas come from a site of its own; Pyodide's core is tested instead |
-| Safari, Edge | neither is in Debian |
 """
+NOT_RUN = {
+    "Cells in the editor of VS Code": "its Jupyter extension comes from a marketplace on the "
+    "internet; the rows above test the editor, and the widget manager of the extension",
+    "Colab itself": "a service on the internet; its frames are simulated, and so is the call that "
+    "names its widget manager (`tests/notebook/widgets/test_base.py`)",
+    "Binder, Codespaces": "services on the internet; tests check their files",
+    "Jupyter Book 2 (MyST), Quarto": "they download their themes or programs when they run",
+    "JupyterLite": "its numpy and pandas come from a site of its own; Pyodide's core is tested "
+    "instead",
+    "Safari, Edge": "neither is in Debian",
+}
 
 
 class Collector:
@@ -70,7 +73,7 @@ class Collector:
             if mark is None:
                 continue
             package, *title = mark.args
-            version = f" {VERSIONS[package]}" if package in VERSIONS else ""
+            version = f" {PINS[package]}" if package in PINS else ""
             name = title[0] if title else package
             test = item.nodeid.partition("[")[0]
             cells = [mark.kwargs.get(column, "") for column in COLUMNS]
@@ -83,7 +86,9 @@ def build_page(rows: dict[str, list[str]]) -> str:
     heads = ["", *COLUMNS.values(), "Test"]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     lines += [f"| {' | '.join([name, *rows[name]])} |" for name in sorted(rows, key=str.lower)]
-    return "\n".join([HEAD + lines[0], *lines[1:], TAIL])
+    left_out = [f"| {name} | {reason} |" for name, reason in NOT_RUN.items()]
+    lines += [TAIL, "## Not run\n", "| | Reason |", "|---|---|", *left_out, ""]
+    return HEAD + "\n".join(lines)
 
 
 def main(*, check: bool) -> int | str:

@@ -157,11 +157,14 @@ class Widget(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN401 - as anywidget declares them
         """Return the view, with the HTML for viewers without a kernel."""
         html = wrap_html(self._build_html())
+        metadata: dict[str, Any] = {}
 
         def get_view() -> dict[str, Any]:
-            return (super(Widget, self)._repr_mimebundle_(**kwargs) or ({}, {}))[0]
+            view, about = super(Widget, self)._repr_mimebundle_(**kwargs) or ({}, {})
+            metadata.update(about)  # in Colab: which widget manager loads the view
+            return view
 
-        return build_view_bundle(get_view, self._build_text(), html), {}
+        return build_view_bundle(get_view, self._build_text(), html), metadata
 
     def open(self) -> None:
         """Open the comm to the front end, once; later if there is none yet."""

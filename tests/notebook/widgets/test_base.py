@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from threading import Event
 from threading import enumerate as threads
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from anywidget._util import enable_custom_widget_manager_once
 
 from gqlnb import QueryError
 from gqlnb.notebook.widgets import base
 from gqlnb.notebook.widgets.base import Widget, describe_error, forget_route, load_front_end
 
 SECONDS = 20
+VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 class Counter(Widget):
@@ -146,7 +150,30 @@ def test_a_viewer_without_a_kernel_gets_html_and_text(counter: Counter) -> None:
     data, _ = counter._repr_mimebundle_()
     assert data["text/plain"] == repr(counter) == "Counter()"
     assert data["text/html"].endswith('"><p>counted</p></div>')
-    assert "application/vnd.jupyter.widget-view+json" in data
+    assert VIEW in data
+    counter.close()
+
+
+def test_colab_learns_which_widget_manager_to_load(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its manager for third-party widgets is switched on once, and named beside each view."""
+    switched: list[bool] = []
+    colab = ModuleType("google.colab.output")
+    vars(colab).update(
+        enable_custom_widget_manager=lambda: switched.append(True),
+        _widgets=SimpleNamespace(_installed_url="https://colab.example/manager.js"),
+    )
+    monkeypatch.setitem(sys.modules, colab.__name__, colab)
+    enable_custom_widget_manager_once.cache_clear()
+    for _ in range(2):
+        data, metadata = counter._repr_mimebundle_()
+        assert metadata == {
+            VIEW: {"colab": {"custom_widget_manager": {"url": "https://colab.example/manager.js"}}}
+        }
+        assert VIEW in data
+    assert switched == [True]
+    enable_custom_widget_manager_once.cache_clear()
     counter.close()
 
 

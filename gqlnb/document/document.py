@@ -21,6 +21,7 @@ from graphql import (
     TypeInfo,
     TypeInfoVisitor,
     Visitor,
+    get_location,
     get_named_type,
     is_abstract_type,
     is_composite_type,
@@ -267,7 +268,7 @@ class Document:
         node = self.find_field(path)
         if node is None or node.loc is None:
             return ""
-        line = node.loc.start_token.line
+        line = get_location(node.loc.source, node.loc.start).line
         if own is None or line <= own:
             return f"{label} {line + above}"
         for name, fragment in self.fragments.items():
@@ -293,9 +294,8 @@ def parse_document(text: str, limits: Limits | None = None) -> DocumentNode:
     try:
         ast = parse_source(text) if limits is None else parse_within_limits(text, limits)
     except GraphQLError as error:
-        failure = error
-    except RecursionError:
-        failure = GraphQLError("The query is nested too deeply to parse.")
+        # Its traceback would refer to this frame, and keep what was parsed alive.
+        failure = error.with_traceback(None)
     else:
         if limits is not None:
             check_limits(ast, text, limits)
@@ -360,7 +360,7 @@ def select_operation(ast: DocumentNode, text: str, name: str | None) -> Operatio
 
 def build_problems(
     errors: Iterable[GraphQLError | Mapping[str, Any]],
-    hints: Mapping[tuple[int, int], str] | None = None,
+    hints: Mapping[int, str] | None = None,
 ) -> list[Problem]:
     """Return GraphQL errors as problems.
 
@@ -369,7 +369,8 @@ def build_problems(
     errors
         Errors of graphql-core, or of a response.
     hints
-        Hints by line and column; they take precedence over a hint in the error's extensions.
+        Hints by offset in the text, for errors of graphql-core; they take precedence over a hint
+        in the error's extensions.
     """
     problems = []
     for error in errors:
@@ -380,9 +381,10 @@ def build_problems(
         extensions = members.get("extensions")
         hint = extensions.get("hint") if isinstance(extensions, dict) else None
         hint = sanitize_text(hint) if isinstance(hint, str) else None
+        if hints and isinstance(error, GraphQLError):
+            hint = hints.get(next(iter(error.positions or ()), -1), hint)
         match members.get("locations"):
             case [{"line": int(line), "column": int(column)}, *_] if line > 0 and column > 0:
-                hint = (hints or {}).get((line, column)) or hint
                 problems.append(Problem(message, line, column, hint))
             case _:  # GitHub sends line 0 where it has no location
                 problems.append(Problem(message, hint=hint))
@@ -396,13 +398,12 @@ class _HintVisitor(Visitor):
         super().__init__()
         self.schema = schema
         self.types = types
-        self.hints: dict[tuple[int, int], str] = {}
+        self.hints: dict[int, str] = {}
         self.names_in_strings: set[str] = set()  # after a dollar sign
 
     def _add_hint(self, node: Node, *sentences: str) -> None:
         if node.loc is not None and any(sentences):
-            place = node.loc.start_token
-            self.hints[place.line, place.column] = " ".join(filter(None, sentences))
+            self.hints[node.loc.start] = " ".join(filter(None, sentences))
 
     def _add_name_hint(self, node: FieldNode | ArgumentNode, names: str) -> None:
         # Also beside a suggestion, which may be far-fetched.
@@ -493,8 +494,8 @@ def _describe_possible_types(kind: GraphQLAbstractType, schema: GraphQLSchema) -
     yield f"Choose with: ... on {example} {{ {', '.join(shown)}{more} }}"
 
 
-def collect_hints(ast: DocumentNode, schema: GraphQLSchema) -> dict[tuple[int, int], str]:
-    """Return lists of valid fields for missing or unknown ones, by line and column."""
+def collect_hints(ast: DocumentNode, schema: GraphQLSchema) -> dict[int, str]:
+    """Return lists of valid fields for missing or unknown ones, by offset in the text."""
     types = TypeInfo(schema)
     visitor = _HintVisitor(schema, types)
     visit(ast, TypeInfoVisitor(types, visitor))

@@ -21,13 +21,13 @@ from graphql import (
 )
 from graphql.error import GraphQLSyntaxError
 
-from gqlnb.document.syntax import parse_source
+from gqlnb.document.syntax import find_position, parse_source
 from gqlnb.errors import Problem, QueryError, sanitize_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from graphql import DocumentNode, SourceLocation, Token
+    from graphql import DocumentNode, SourceLocation
 
     from gqlnb.limits import Limits
 
@@ -204,21 +204,21 @@ def find_violations(sizes: list[DefinitionSize], limits: Limits) -> Iterator[Pro
     for holder in [node for size in sizes for node in size.directives]:
         if most is not None and (count := len(holder.directives or ())) > most:
             clause = f"{count:,} directives stand at one place"
-            yield build_violation("directives", clause, count, limits, get_position(holder))
+            yield build_violation("directives", clause, count, limits, find_position(holder))
     operations = [size.node for size in sizes if isinstance(size.node, OperationDefinitionNode)]
     if limits.operations is not None and (count := len(operations)) > limits.operations:
         clause = f"The document has {count:,} operations"
-        position = get_position(operations[limits.operations])
+        position = find_position(operations[limits.operations])
         yield build_violation("operations", clause, count, limits, position)
     most, aliases = limits.aliases, [node for size in sizes for node in size.aliases]
     if most is not None and (count := len(aliases)) > most:
         clause = f"The document has {count:,} aliases"
-        yield build_violation("aliases", clause, count, limits, get_position(aliases[most]))
+        yield build_violation("aliases", clause, count, limits, find_position(aliases[most]))
     for field in [size.longest_name for size in sizes if size.longest_name is not None]:
         count = len((field.alias or field.name).value)
         if limits.name is not None and count > limits.name:
             clause = f"A name has {count:,} characters"
-            yield build_violation("name", clause, count, limits, get_position(field))
+            yield build_violation("name", clause, count, limits, find_position(field))
     fragments = expand_fragments(
         {
             size.node.name.value: size
@@ -230,7 +230,7 @@ def find_violations(sizes: list[DefinitionSize], limits: Limits) -> Iterator[Pro
         expanded = compute_expanded_size(size, fragments)
         if limits.depth is not None and expanded.depth > limits.depth:
             clause = f"Fields nest {expanded.depth:,} levels deep"
-            position = get_position(expanded.deepest)
+            position = find_position(expanded.deepest)
             yield build_violation("depth", clause, expanded.depth, limits, position)
         if limits.selections is not None and (count := expanded.fields) > limits.selections:
             shown = f"{count:,}" if count <= MAX_REPORTED else f"more than {MAX_REPORTED:,}"
@@ -239,12 +239,7 @@ def find_violations(sizes: list[DefinitionSize], limits: Limits) -> Iterator[Pro
             name = f"{word} {sanitize_text(node.name.value, 40)}" if node.name else f"this {word}"
             clause = f"With its fragments unrolled, {name} asks for {shown} fields"
             least = min(count, MAX_REPORTED)
-            yield build_violation("selections", clause, least, limits, get_position(node))
-
-
-def get_position(node: Node) -> Token | None:
-    """Return the start of a node; None if it was not parsed from a text."""
-    return None if node.loc is None else node.loc.start_token
+            yield build_violation("selections", clause, least, limits, find_position(node))
 
 
 def build_violation(
@@ -252,7 +247,7 @@ def build_violation(
     clause: str,
     count: int | None,
     limits: Limits,
-    position: Token | SourceLocation | None = None,
+    position: SourceLocation | None = None,
 ) -> Problem:
     """Return a problem for an exceeded limit.
 
@@ -274,5 +269,5 @@ def build_violation(
         f"{clause}; the limit is {most:,}. Ask for less at once, or have whoever serves this raise "
         f"it: serve(schema, limits=Limits({name}={count or 2 * most}))."
     )
-    line, column = (position.line, position.column) if position is not None else (None, None)
+    line, column = position or (None, None)
     return Problem(message, line, column)

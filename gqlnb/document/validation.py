@@ -157,25 +157,43 @@ class SpecifiedRules(ASTValidationRule):
     def enter(self, node: Node, *args: object) -> None:
         """Call the enter methods of the rules that do not skip the node."""
         rules, skipping = self.rules, self.skipping
-        for number, method in collect_rule_methods(node.kind).enter:
-            if skipping[number] is None:
-                outcome = method(rules[number], node, *args)
-                if outcome is None:
-                    continue
-                # Rules do not edit the document: an outcome is SKIP, BREAK, or the bool for it.
-                skipping[number] = node if outcome is SKIP or outcome is False else BREAK
+        try:
+            for number, method in collect_rule_methods(node.kind).enter:
+                if skipping[number] is None:
+                    outcome = method(rules[number], node, *args)
+                    if outcome is None:
+                        continue
+                    # Rules do not edit the document: an outcome is SKIP, BREAK, or the bool for it.
+                    skipping[number] = node if outcome is SKIP or outcome is False else BREAK
+        except BaseException:
+            self._release()
+            raise
 
     def leave(self, node: Node, *args: object) -> None:
         """Call the leave methods of the rules that did not skip the node."""
         rules, skipping = self.rules, self.skipping
-        for number, method in collect_rule_methods(node.kind).leave:
-            if skipping[number] is None:
-                if method is not None:
-                    outcome = method(rules[number], node, *args)
-                    if outcome is BREAK or outcome is True:
-                        skipping[number] = BREAK
-            elif skipping[number] is node:
-                skipping[number] = None
+        is_done = True
+        try:
+            for number, method in collect_rule_methods(node.kind).leave:
+                if skipping[number] is None:
+                    if method is not None:
+                        outcome = method(rules[number], node, *args)
+                        if outcome is BREAK or outcome is True:
+                            skipping[number] = BREAK
+                elif skipping[number] is node:
+                    skipping[number] = None
+            is_done = node.kind == "document"
+        finally:
+            if is_done:
+                self._release()
+
+    # The visitors of a validation refer to themselves, and would keep the document alive until the
+    # garbage collector runs, which stops all threads.
+    def _release(self) -> None:
+        """Drop all references to the document: it is validated, or validation has stopped."""
+        vars(self.context).clear()
+        self.rules.clear()
+        self.skipping.clear()
 
 
 class SpecifiedRulesWithoutVariables(SpecifiedRules):

@@ -40,6 +40,7 @@ from gqlnb.document.input_coercion import (
 from gqlnb.document.input_records import read_table
 from gqlnb.document.known_scalars import recognize_scalar
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
+from gqlnb.document.syntax import find_position
 from gqlnb.document.upload import is_file
 from gqlnb.errors import Problem, QueryError, describe_path, find_similar, sanitize_text
 
@@ -272,10 +273,8 @@ def describe_errors(
 
 def locate_problem(message: str, node: VariableDefinitionNode, hint: str | None = None) -> Problem:
     """Return a problem at the definition of a variable."""
-    if node.loc is None:
-        return Problem(message, hint=hint)
-    start = node.loc.start_token
-    return Problem(message, start.line, start.column, hint)
+    line, column = find_position(node) or (None, None)
+    return Problem(message, line, column, hint)
 
 
 def find_faults(value: JSON, kind: InputKind, path: Path = ()) -> Iterator[tuple[Path, str]]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.paging.pager import ADVICE
+from gqlnb.document.syntax import find_position
 from gqlnb.errors import OptionError, QueryError, TextError
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def locate_problem(problem: Problem, path: object, document: Document | None) ->
     if problem.line is not None or document is None:
         return problem
     node = document.find_field(path)
-    if node is None or node.loc is None:
+    position = None if node is None else find_position(node)
+    if position is None:
         return problem
-    token = node.loc.start_token
-    return replace(problem, line=token.line, column=token.column)
+    return replace(problem, line=position.line, column=position.column)

@@ -381,6 +381,6 @@ def is_parsable(text: str, limits: Limits | None) -> bool:
         parse_source(
             text, no_location=True, max_tokens=limits.tokens if limits is not None else None
         )
-    except (GraphQLError, RecursionError):
+    except GraphQLError:
         return False
     return True

@@ -1,8 +1,9 @@
 """The cost of attacks on the server: ``python -m tests.benchmarks.server_attacks [names...]``.
 
-Each attack runs against a server of its own, in a process of its own. Printed are the CPU seconds
-and the memory that it costs the server, and how long ``{ hello }`` takes beside it, asked one after
-the other: the 99th percentile, the longest, and the sum of those above 100 ms. ``--against FOLDER``
+Each attack runs against a server of its own; attack, server and the client that measures are three
+processes. Printed are the CPU seconds and the memory that it costs the server, and how long
+``{ hello }`` takes beside it, asked one after the other: the 99th percentile, the longest, and the
+sum of those above 100 ms. ``--against FOLDER``
 attacks the package in another checkout first, for a table of before and after. Linux only.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import multiprocessing
 import os
 import socket
 import subprocess
@@ -187,10 +189,11 @@ def measure_attack(package: Path, attack: Callable[[int], None]) -> Cost:
                 seconds.append(time.perf_counter() - began)
 
         prober = threading.Thread(target=probe)
+        attacker = multiprocessing.get_context("forkserver").Process(target=attack, args=(port,))
         cpu, memory = read_cpu_seconds(pid), read_memory(pid)
         prober.start()
-        with suppress(OSError, http.client.HTTPException):
-            attack(port)
+        attacker.start()
+        attacker.join()
         is_done.set()
         prober.join()
         cpu, memory = read_cpu_seconds(pid) - cpu, read_memory(pid) - memory

@@ -1,8 +1,13 @@
 """Documents that ask the same have one form."""
 
-import pytest
-from graphql import parse
+import gc
+from contextlib import suppress
 
+import pytest
+from graphql import build_schema, parse
+
+from gqlnb import QueryError
+from gqlnb.document.document import Document
 from gqlnb.document.syntax import normalize_document
 
 
@@ -46,3 +51,37 @@ def test_many_arguments_are_on_the_same_line():
 def test_invalid_documents_have_an_empty_normal_form(text):
     """Nothing is raised, since a recording may contain any text."""
     assert normalize_document(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" + "a " * 2000 + "}",
+        "{" + "a " * 2000,  # a syntax error
+        "{" + "a " * 2000 + "wrong }",
+        "{" + "wrong " * 2000 + "}",  # more errors than are reported
+        "{" + "a(x: 1) a(x: 2) " * 500 + "}",
+    ],
+    ids=["valid", "syntax", "unknown", "aborted", "conflict"],
+)
+def test_a_long_document_is_freed_without_the_garbage_collector(text):
+    """Whether it is valid or not, and however its validation ended."""
+    schema = build_schema("type Query { a(x: Int): Int }")
+    was_enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        with suppress(QueryError):
+            Document.parse(text, schema)
+        assert gc.collect() < 1000
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@pytest.mark.parametrize("text", ["{ a " * 9000, "{ a(x: " + "[" * 9000])
+def test_a_text_nested_too_deeply_is_an_error_at_a_position(text):
+    """Its error is like any other syntax error."""
+    with pytest.raises(QueryError, match="nested too deeply") as caught:
+        Document.parse(text)
+    assert caught.value.problems[0].line == 1

@@ -24,7 +24,12 @@ from graphql import (
 )
 
 from gqlnb.document.document import Document
-from gqlnb.document.syntax import find_nodes, normalize_document, parse_source
+from gqlnb.document.syntax import (
+    find_nodes,
+    find_position,
+    normalize_document,
+    parse_source,
+)
 from gqlnb.errors import Problem, QueryError, sanitize_text
 from gqlnb.github.query_cost import iter_fields
 from gqlnb.result.shape import Shape, build_response_shape
@@ -259,15 +264,10 @@ def _parse_whole_query(text: str, schema: GraphQLSchema) -> Document | None:
         SelectionSetNode(selections=tuple(selections)), _SpreadInliner(document.fragments)
     )
     hint = "fields= takes no variables: write the value itself."
-    problems = [
-        Problem(
-            f"Variable '${node.name.value}' in fields=.",
-            node.loc.start_token.line if node.loc else None,
-            node.loc.start_token.column if node.loc else None,
-            hint,
-        )
-        for node in find_nodes(inlined, VariableNode)
-    ]
+    problems = []
+    for node in find_nodes(inlined, VariableNode):
+        line, column = find_position(node) or (None, None)
+        problems.append(Problem(f"Variable '${node.name.value}' in fields=.", line, column, hint))
     if problems:
         raise QueryError(text=text, problems=problems)
     return _parse_selection(_print_selections(inlined), schema)

@@ -17,12 +17,12 @@ from graphql import (
     OperationDefinitionNode,
     VariableDefinitionNode,
     Visitor,
+    parse,
     print_ast,
     visit,
 )
 
 from gqlnb.document.json_codec import dump_json
-from gqlnb.document.syntax import parse_source
 
 __all__ = ["format_request_errors", "is_stopped_by_limits"]
 
@@ -72,7 +72,7 @@ def format_request_errors(
         return [{"locations": locations, "message": f"{message}{at}"}]
     # Refused documents are parsed and walked again, so that others pay nothing for this.
     collector = _PlaceCollector()
-    visit(parse_source(text), collector)
+    visit(parse(text), collector)
     return [_format_error(error, collector.places, variables) for error in errors]
 
 

@@ -11,11 +11,12 @@ from gqlnb.document.duration import format_short_age
 from gqlnb.document.selections import is_on_path
 from gqlnb.errors import format_count, sanitize_text
 
-__all__ = ["COMPLETE", "LIMITS_REACHED", "MORE_PAGES_FOLLOW", "STOPPED", "Report"]
+__all__ = ["COMPLETE", "LIMITS_REACHED", "MORE_PAGES_FOLLOW", "NO_LIST", "STOPPED", "Report"]
 
 COMPLETE = "complete"
 MORE_PAGES_FOLLOW = "more pages follow"  # on all pages of an iterator but the last
 STOPPED = "stopped by progress="  # which returned False
+NO_LIST = "The query has no list with pages."
 NOTES_SHOWN = 5
 MAX_DOUBTS_SHOWN = 3
 # Ends of paging that the user has chosen; they do not explain other gaps, such as in inner lists.
@@ -97,6 +98,8 @@ class Report:
         if self.cached_at is not None:
             age = format_short_age(time.time() - self.cached_at)
             sent += f", {self.cached:,} of them cached up to {age} ago"
+        if self.notes == (NO_LIST,):
+            return f"nothing to page, {sent}"
         return f"{self.got:,}{of} items in {sent}"
 
     @property

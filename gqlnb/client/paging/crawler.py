@@ -49,7 +49,7 @@ from gqlnb.document.paging_plan import PlannedPage, get_key_variable
 from gqlnb.document.selections import ADDED_PREFIX
 from gqlnb.errors import GqlnbError, QueryError, ReplayError, TransportError, sanitize_text
 from gqlnb.result.answer_notes import merge_extensions
-from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, STOPPED, Report
+from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, NO_LIST, STOPPED, Report
 from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
 from gqlnb.result.scalar_forms import observe_forms
 
@@ -803,7 +803,7 @@ class Crawler:
             doubts.append(f"{names}: may have more items, which is unknown without a schema.")
         notes = [*doubts]
         if self.begun and not self._sizes.base_sizes and not self._is_plain:
-            notes.append("The query has no list with pages.")
+            notes.append(NO_LIST)
         notes += self._remarks
         if self._sizes.base_sizes and self._plan.schema is None:
             notes.append("Lists were found by their names, as no schema is available.")

@@ -310,6 +310,7 @@ def test_a_query_without_connections_is_one_page(world: World) -> None:
     assert result.data == {"plain": "text"}
     assert result.report is not None
     assert result.report.notes == ("The query has no list with pages.",)
+    assert str(result.report) == "nothing to page, 1 request"
 
 
 def test_a_path_selects_the_list_to_follow(world: World) -> None:

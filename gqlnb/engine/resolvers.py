@@ -156,7 +156,13 @@ def find_type(schema: GraphQLSchema, name: str, place: str | None = None) -> Val
         return kind
     own = [known for known in schema.type_map if not known.startswith("__")]
     msg = f"Resolver for {sanitize_text(place or name, 80)!r}: no such type."
-    msg += suggest(str(name), own)
+    owner, dot, field = str(name).partition(".")
+    if dot and owner in schema.type_map:
+        msg += (
+            f" Write {sanitize_text(repr({owner: {field: ...}}), 120).replace('Ellipsis', '...')}."
+        )
+    else:
+        msg += suggest(str(name), own)
     raise SchemaError(msg)
 
 

@@ -223,6 +223,7 @@ def test_wrong_sdl_has_a_caret():
             "Resolver for 'Query.usr': no such field. Did you mean 'user'?",
         ),
         ({"Qury": {"user": print}}, "Resolver for 'Qury': no such type. Did you mean 'Query'?"),
+        ({"Query.user": print}, "no such type. Write {'Query': {'user': ...}}."),
         ({"Query": {"user": 5}}, "must be a function .root, args, context.; got int"),
         (
             {"Query": {"user": lambda root: 1}},

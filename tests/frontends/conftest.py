@@ -98,10 +98,15 @@ def notebook(tmp_path: Path) -> Path:
 
 def write_notebook(path: Path, sources: Sequence[str] = CELLS) -> Path:
     """Write the notebook that front ends run."""
+    nbformat.write(build_notebook(sources), path)
+    return path
+
+
+def build_notebook(sources: Sequence[str]) -> nbformat.NotebookNode:
+    """Return a notebook of code cells."""
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
-    return path
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,8 @@ VERSIONS = {
     "notebook": "7.6.5",
     "papermill": "2.7.0",
     "pexpect": "4.9.0",
+    "playwright": "1.65.2",  # for nbconvert's PDF
+    "pypdf": "7.1.0",
     "voila": "0.5.13",
 }
 NPM_VERSIONS = {

@@ -1,7 +1,8 @@
 """Run the tests of front ends, and write docs/reference/front-ends.md.
 
-Usage: ``GQLNB_FRONTENDS=FOLDER python -m tests.frontends.table``; with ``--check`` it runs nothing,
-and compares the page with the tests.
+Usage: ``GQLNB_FRONTENDS=FOLDER GQLNB_SERVERS=FOLDER python -m tests.frontends.table``, with the
+folders of both ``install.py``; with ``--check`` it runs nothing, and compares the page with the
+tests.
 
 A row is a test with the mark ``front_end``: the package whose version is pinned in ``install.py``,
 or a name, and what the test checks. The page is written only if all of them pass.
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.frontends.install import NPM_ARCHIVES, NPM_VERSIONS, VERSIONS
+from tests.servers.install import HUB_PACKAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +27,7 @@ __all__ = ["Collector", "build_page"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "front-ends.md"
-PINS = VERSIONS | NPM_VERSIONS | NPM_ARCHIVES
+PINS = VERSIONS | NPM_VERSIONS | NPM_ARCHIVES | dict([HUB_PACKAGE.split("==")])
 COLUMNS = {
     "cells": "Cells, tables",
     "completion": "Completion",

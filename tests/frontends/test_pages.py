@@ -41,6 +41,7 @@ CLASSIC_READY = """() => {
     }
     return window.gqlnbReady;
 }"""
+UNFINISHED = "%%graphql demo\n{ rep"
 DRIVE_FIREFOX = Path(__file__).with_name("firefox.mjs")
 MARIMO_WIDGETS = """
 @app.cell
@@ -82,8 +83,25 @@ def check_page(page: Page | Locator) -> None:
     assert box["x"] > window["x"] + 100, "GraphiQL has no style"
 
 
+def check_editor(page: Page) -> None:
+    """Check the colours of the query in JupyterLab's editor, and the names that Tab lists."""
+    editor = page.locator(".jp-Cell").nth(1).locator(".cm-content")
+    keyword = editor.get_by_text("on", exact=True)
+    expect(keyword).to_have_css("font-weight", "700")  # in Python it would be a name
+    editor.press("Control+a")
+    page.keyboard.insert_text(UNFINISHED)
+    editor.press("Tab")
+    names = page.locator(".jp-Completer-item .jp-Completer-match")
+    expect(names).to_contain_text(["repository(", "repositoryOwner("])
+
+
 @pytest.mark.front_end(
-    "JupyterLab 4.4.0", cells="yes", colours="yes", widgets="yes", explorer="yes"
+    "JupyterLab 4.4.0",
+    cells="yes",
+    completion="yes",
+    colours="yes",
+    widgets="yes",
+    explorer="yes",
 )
 @pytest.mark.usefixtures("bundled")
 def test_lowest_jupyterlab(start_server: Callable[[str], Lab], page: Page) -> None:
@@ -94,15 +112,20 @@ def test_lowest_jupyterlab(start_server: Callable[[str], Lab], page: Page) -> No
     page.wait_for_function(READY, arg=path.name)
     Notebook(page).run_all()
     check_page(page)
-    keyword = page.locator(".jp-Cell").nth(1).locator(".cm-line span", has_text="REPOSITORY").first
-    expect(keyword).to_be_visible()
     for name in ("Dark", "Light"):
         theme(page, name)
         photograph(page, f"lab-lowest-{name}")
+    check_editor(page)
 
 
 @pytest.mark.front_end(
-    "notebook", "Notebook", cells="yes", colours="yes", widgets="yes", explorer="yes"
+    "notebook",
+    "Notebook",
+    cells="yes",
+    completion="yes",
+    colours="yes",
+    widgets="yes",
+    explorer="yes",
 )
 @pytest.mark.usefixtures("bundled")
 def test_notebook_7(start_server: Callable[[str], Lab], page: Page) -> None:
@@ -114,10 +137,15 @@ def test_notebook_7(start_server: Callable[[str], Lab], page: Page) -> None:
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     check_page(page)
-    photograph(page, "notebook-7")
+    for name in ("Dark", "Light"):
+        theme(page, name)
+        photograph(page, f"notebook-7-{name}")
+    check_editor(page)
 
 
-@pytest.mark.front_end("nbclassic", cells="yes", colours="no", widgets="yes", explorer="yes")
+@pytest.mark.front_end(
+    "nbclassic", cells="yes", completion="yes", colours="no", widgets="yes", explorer="yes"
+)
 @pytest.mark.usefixtures("bundled")
 def test_nbclassic(start_server: Callable[[str], Lab], page: Page) -> None:
     """The classic notebook runs the cells and shows the widgets."""
@@ -128,6 +156,12 @@ def test_nbclassic(start_server: Callable[[str], Lab], page: Page) -> None:
     page.evaluate("Jupyter.notebook.execute_all_cells()")
     check_page(page)
     photograph(page, "nbclassic")
+    editor = page.locator(".cell").nth(1).locator(".CodeMirror")
+    editor.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(UNFINISHED)
+    page.keyboard.press("Tab")
+    expect(page.locator("#complete option")).to_have_text(["repository", "repositoryOwner"])
 
 
 @pytest.mark.front_end("voila", "Voila", cells="yes", widgets="yes", explorer="yes")
@@ -163,7 +197,9 @@ def test_firefox(front_ends: FrontEnds, start_server: Callable[[str], Lab], tmp_
     assert done.stdout == ""
 
 
-@pytest.mark.front_end("marimo", cells="calls in Python", widgets="yes", explorer="yes")
+@pytest.mark.front_end(
+    "marimo", cells="calls in Python", completion="no", widgets="yes", explorer="yes"
+)
 @pytest.mark.usefixtures("bundled")
 def test_marimo(
     front_ends: FrontEnds,

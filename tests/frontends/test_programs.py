@@ -18,6 +18,21 @@ if TYPE_CHECKING:
 
 QUERY = '{ search(query: "stars:>300000", type: REPOSITORY, first: 3) { repositoryCount } }'
 SECONDS = 60
+PROMPT = r"In \[(?:\x1b\S*?m)?{}"
+# nbconvert has no option for a Chromium that playwright did not download.
+CONVERT_TO_PDF = """
+import sys
+from nbconvert.nbconvertapp import main
+from playwright.async_api import BrowserType
+path, launch = sys.argv.pop(1), BrowserType.launch
+BrowserType.launch = lambda *place, **options: launch(*place, executable_path=path, **options)
+main()
+"""
+READ_PDF = """
+import sys
+from pypdf import PdfReader
+print(*(page.extract_text() for page in PdfReader(sys.argv[1]).pages))
+"""
 
 
 def read_html(path: Path) -> list[str]:
@@ -81,27 +96,46 @@ def test_nbconvert_html(front_ends: FrontEnds, notebook: Path) -> None:
         assert "application/vnd.jupyter.widget-view+json" not in text
 
 
-@pytest.mark.front_end("ipython", "Terminal, IPython", cells="yes", widgets="as text")
+@pytest.mark.front_end(
+    "nbconvert", "PDF, nbconvert --to webpdf,", cells="as saved", widgets="as HTML", saved="yes"
+)
+def test_nbconvert_webpdf(front_ends: FrontEnds, notebook: Path, chromium: str) -> None:
+    """Chromium prints the tables and the HTML of widgets."""
+    arguments = ("--to=webpdf", "--execute", "--disable-chromium-sandbox", "--output=page")
+    front_ends.run(
+        *("python", "-c", CONVERT_TO_PDF, chromium, *arguments, str(notebook)), cwd=notebook.parent
+    )
+    text = front_ends.run("python", "-c", READ_PDF, "page.pdf", cwd=notebook.parent)
+    for words in ("build-your-own-x", "run this notebook to search", "greeting, to check"):
+        assert words in text
+
+
+@pytest.mark.front_end(
+    "ipython", "Terminal, IPython", cells="yes", completion="yes", widgets="as text"
+)
 def test_ipython(front_ends: FrontEnds, tmp_path: Path) -> None:
     """Cells show tables as text, mistakes with a caret, and widgets as text."""
     options = ("--simple-prompt", "--no-banner", "--no-confirm-exit", "--colors=NoColor")
-    child = start_terminal(front_ends, "ipython", *options, folder=tmp_path)
-    check_terminal(child)
+    check_terminal(start_terminal(front_ends, "ipython", *options, folder=tmp_path))
+    check_tab(start_terminal(front_ends, "ipython", *options[1:], folder=tmp_path))
 
 
-@pytest.mark.front_end("jupyter-console", "jupyter console", cells="yes", widgets="as text")
+@pytest.mark.front_end(
+    "jupyter-console", "jupyter console", cells="yes", completion="yes", widgets="as text"
+)
 def test_jupyter_console(front_ends: FrontEnds, tmp_path: Path) -> None:
     """The terminal in front of a kernel shows tables as text, and widgets as text."""
     options = ("console", "--simple-prompt", "--no-confirm-exit")
-    child = start_terminal(front_ends, "jupyter", *options, folder=tmp_path)
-    check_terminal(child)
+    check_terminal(start_terminal(front_ends, "jupyter", *options, folder=tmp_path))
+    options = ("console", "--no-confirm-exit")
+    check_tab(start_terminal(front_ends, "jupyter", *options, folder=tmp_path))
 
 
 def start_terminal(
     front_ends: FrontEnds, name: str, *arguments: str, folder: Path
 ) -> pexpect.spawn[str]:
     """Start a program in a terminal, and wait for its prompt."""
-    env = front_ends.env | {"TERM": "dumb", "NO_COLOR": "1"}
+    env = front_ends.env | {"TERM": "xterm", "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1"}
     child = pexpect.spawn(
         front_ends.find(name),
         list(arguments),
@@ -111,7 +145,7 @@ def start_terminal(
         timeout=SECONDS,
         dimensions=(50, 120),
     )
-    child.expect(r"In \[1\]: ")
+    child.expect(PROMPT.format(1))
     return child
 
 
@@ -134,3 +168,18 @@ def check_terminal(child: pexpect.spawn[str]) -> None:
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0
+
+
+def check_tab(child: pexpect.spawn[str]) -> None:
+    """Check that Tab completes a name of a schema, and end the program."""
+    child.send("%load_ext gqlnb\r")
+    child.expect(PROMPT.format(2))
+    child.send("import gqlnb; here = gqlnb.reference_schema()\r")
+    child.expect(PROMPT.format(3))
+    child.send("%%graphql here\r")
+    child.expect_exact("...:")
+    child.send("{ he\t")
+    child.expect_exact("llo")  # what was not typed
+    child.send(" }\x1b\r")
+    child.expect_exact("Hello world!")
+    child.close(force=True)

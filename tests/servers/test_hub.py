@@ -57,7 +57,7 @@ def build_settings(folder: Path, port: int) -> dict[str, dict[str, Any]]:
         "Authenticator": {"allow_all": True},
         "Spawner": {
             "cmd": [sys.executable, "-m", "jupyterhub.singleuser"],
-            "args": ["--allow-root"],
+            "args": ["--allow-root", "--LabApp.expose_app_in_browser=True"],
             "environment": {"PYTHONPATH": python, "HOME": str(folder)},
             "notebook_dir": str(folder),
         },

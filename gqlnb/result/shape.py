@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -32,6 +32,7 @@ from graphql import (
 from graphql.language import BooleanValueNode, VariableNode
 
 from gqlnb.document.known_scalars import recognize_scalar
+from gqlnb.errors import QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,6 +60,9 @@ __all__ = [
 ]
 
 SHAPES_KEPT = 256  # per schema; a notebook has some dozens of texts
+# Response paths; aliases in spreads in spreads double them at each level. Thousands are unusual.
+MAX_FIELDS = 50_000
+MAX_BRANCHES = 256  # sets of objects that are told apart; usual documents have some dozens
 META_FIELDS = {
     "__typename": TypeNameMetaFieldDef,
     "__schema": SchemaMetaFieldDef,
@@ -188,6 +192,8 @@ class _Context(NamedTuple):
     schema: GraphQLSchema | None
     fragments: Mapping[str, FragmentDefinitionNode]
     conditions: Mapping[str, bool] | None
+    branches: dict[object, int]  # numbers: sets in sets would take long to compare
+    field_numbers: Iterator[int]
 
 
 class _Scope(NamedTuple):
@@ -212,7 +218,7 @@ class _Scope(NamedTuple):
     types: frozenset[str]
     is_narrowed: bool = False
     always: bool = True
-    branch: object = None
+    branch: int | None = None
     certain: bool = True
     required: bool = True
 
@@ -296,6 +302,11 @@ def build_response_shape(document: Document, conditions: Mapping[str, bool] | No
         A document that was validated against its schema, or one without a schema.
     conditions
         Values of Boolean variables, as by :func:`get_conditions`.
+
+    Raises
+    ------
+    QueryError
+        If the data may have more than 50,000 fields, lists not counted.
     """
     schema = document.schema
     operation = document.operation
@@ -303,7 +314,7 @@ def build_response_shape(document: Document, conditions: Mapping[str, bool] | No
     text = UNTYPED_ROOT if root_type is None else str(root_type)
     root = Shape(composite=True, type_text=text)
     scope = _Scope(get_object_names(schema, root_type))
-    context = _Context(schema, document.fragments, conditions)
+    context = _Context(schema, document.fragments, conditions, {}, count(1))
     _add_children(root, [_SelectionSet(operation.selection_set, root_type, scope)], context)
     return root
 
@@ -311,11 +322,19 @@ def build_response_shape(document: Document, conditions: Mapping[str, bool] | No
 def _add_children(shape: Shape, selected: Iterable[_SelectionSet], context: _Context) -> None:
     """Add the selected fields; equal response names merge, as in execution."""
     fields: dict[str, list[_SelectedField]] = {}
+    # A selection set adds nothing the second time, and spreads in spreads repeat it exponentially.
+    visited: set[tuple[int, _Scope]] = set()
     for selection_set in selected:
-        for found in _iter_fields(selection_set, context):
+        for found in _iter_fields(selection_set, context, visited):
             node = found.node
             fields.setdefault((node.alias or node.name).value, []).append(found)
     for name, parts in fields.items():
+        if next(context.field_numbers) > MAX_FIELDS:
+            msg = (
+                f"The fragments of the document select more than {MAX_FIELDS:,} fields: each "
+                "spread counts again. Spread fragments in fewer places."
+            )
+            raise QueryError(msg)
         child = shape.children[name] = _build_child(parts, context)
         if not child.is_required:
             for part in parts:
@@ -323,9 +342,15 @@ def _add_children(shape: Shape, selected: Iterable[_SelectionSet], context: _Con
                     shape.fragments.setdefault(part.scope.types, set()).add(name)
 
 
-def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_SelectedField]:
-    """Yield the fields of a selection set, those of its fragments included."""
+def _iter_fields(
+    selected: _SelectionSet, context: _Context, visited: set[tuple[int, _Scope]]
+) -> Iterator[_SelectedField]:
+    """Yield the fields of a selection set that was not visited, those of its fragments included."""
     schema, parent = context.schema, selected.parent
+    key = id(selected.node), selected.scope
+    if key in visited:
+        return
+    visited.add(key)
     # Once for all fields, which are many.
     objects = frozenset([(selected.scope.branch, name) for name in selected.scope.types])
     for node in selected.node.selections:
@@ -348,7 +373,8 @@ def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_Select
         if schema is None:
             # The fragment may be on a type that the object does not have.
             scope = scope._replace(required=scope.required and on is None)
-            yield from _iter_fields(_SelectionSet(target.selection_set, None, scope), context)
+            inner_set = _SelectionSet(target.selection_set, None, scope)
+            yield from _iter_fields(inner_set, context, visited)
             continue
         inner = schema.get_type(on.name.value) if on else parent
         names = get_object_names(schema, inner)
@@ -357,7 +383,8 @@ def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_Select
             is_narrowed=scope.is_narrowed or not scope.types <= names,
             always=scope.always and get_object_names(schema, parent) <= names,
         )
-        yield from _iter_fields(_SelectionSet(target.selection_set, inner, scope), context)
+        inner_set = _SelectionSet(target.selection_set, inner, scope)
+        yield from _iter_fields(inner_set, context, visited)
 
 
 def _build_child(parts: list[_SelectedField], context: _Context) -> Shape:
@@ -390,7 +417,11 @@ def _build_child(parts: list[_SelectedField], context: _Context) -> Shape:
         inner = None if schema is None else get_named_type(part.declared_type)
         # Objects selected under a condition are others than those selected always: fields below
         # the two selections of one field must not count as selected for the same objects.
-        branch = None if scope.always else (part.objects, None if scope.certain else id(part.node))
+        # By its node, the objects of each selection are others: with nested conditions on types,
+        # their sets double at each level.
+        is_known = scope.certain and len(context.branches) < MAX_BRANCHES
+        key = part.objects if is_known else id(part.node)
+        branch = None if scope.always else context.branches.setdefault(key, len(context.branches))
         names = get_object_names(schema, inner)
         required = is_uniform or (scope.required and not scope.is_narrowed)
         if schema is not None and inner is not get_named_type(first.declared_type):

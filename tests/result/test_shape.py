@@ -7,7 +7,8 @@ import pytest
 from graphql import build_schema
 
 from gqlnb.document.document import Document
-from gqlnb.result.shape import build_shape, infer_shape
+from gqlnb.errors import QueryError
+from gqlnb.result.shape import build_response_shape, build_shape, infer_shape
 from gqlnb.result.tables import get_read_plan
 
 SDL = """
@@ -18,6 +19,10 @@ type A implements Node { id: ID! size: Int tags: [[String!]!]! b: B }
 type B implements Node { id: ID! size: Int name: String! }
 """
 SCHEMA = build_schema(SDL)
+NESTED = build_schema(
+    "type Query { node: Node } interface Node { node: Node id: ID }"
+    " type A implements Node { node: Node id: ID } type B implements Node { node: Node id: ID }"
+)
 
 
 def columns(text, variables=None):
@@ -98,3 +103,43 @@ def test_without_a_schema_there_is_no_shape():
         "c": "String",
     }
     assert shape.children["d"].lists == 1
+
+
+def build_nested_spreads(body, levels=60):
+    """Return a document of fragments, each with `body`, in which %s is the name of the next one."""
+    parts = ["query ($c: Boolean!) { node { ...F0 } }"]
+    parts += [
+        f"fragment F{n} on Node {{ {body.replace('%s', f'F{n + 1}')} }}" for n in range(levels)
+    ]
+    return " ".join([*parts, f"fragment F{levels} on Node {{ id id @include(if: $c) }}"])
+
+
+@pytest.mark.parametrize("schema", [NESTED, None])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "...%s ...%s",
+        "node { ...%s ...%s }",
+        "node { ...%s } node { ...%s }",
+        "node { ...%s ...%s @include(if: $c) ... on A { ...%s } }",
+        "node { ...%s } node @include(if: $c) { ...%s }",
+    ],
+)
+def test_nested_spreads_are_read_once(body, schema):
+    """Each level has its fields once; read for each spread, 60 levels would never end."""
+    document = Document.parse(build_nested_spreads(body), schema)
+    shape, depth = build_response_shape(document, None), 0
+    while shape.children:
+        (shape,) = shape.children.values()
+        depth += 1
+    assert shape.field_name == "id"
+    assert depth == (62 if "node" in body else 2)
+
+
+@pytest.mark.parametrize("schema", [NESTED, None])
+def test_too_many_response_paths_are_an_error(schema):
+    """Aliases double the response paths at each level; that many have no shape."""
+    text = build_nested_spreads("a: node { ...%s } b: node { ...%s }")
+    document = Document.parse(text, schema)
+    with pytest.raises(QueryError, match="select more than 50,000 fields"):
+        build_response_shape(document, None)

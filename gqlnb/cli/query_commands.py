@@ -18,9 +18,9 @@ from gqlnb.cli.variables import parse_variable_assignments
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, load_json
 from gqlnb.document.schema_types import find_type
-from gqlnb.errors import GqlnbError, OptionError
+from gqlnb.errors import GqlnbError, OptionError, QueryError
 from gqlnb.github.harvester.harvests import RESUME_HINT, harvest
-from gqlnb.github.star_query import normalize_typed_query
+from gqlnb.github.star_query import normalize_typed_query, parse_star_query
 from gqlnb.github.star_results import stars as search_stars
 
 if TYPE_CHECKING:
@@ -263,7 +263,10 @@ def stars(
         msg = "--fields requires --all, --limit all, or --dry-run."
         raise OptionError(msg)
     form = next((name for name, chosen in more.items() if chosen), "table")
-    search = normalize_typed_query(threshold)
+    try:
+        search = str(parse_star_query(normalize_typed_query(threshold)))
+    except QueryError as error:
+        raise OptionError(str(error)) from error
     with open_client() as client, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the notes of the frame repeat them
         if not (fetch_all or dry_run or limit == "all"):

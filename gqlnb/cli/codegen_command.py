@@ -53,6 +53,7 @@ __all__ = ["codegen"]
     metavar="NAME=LIKE",
     help="Treat a scalar like a known one, such as Money=Decimal.",
 )
+@click.option("--pydantic", is_flag=True, help="Write classes of pydantic, not of msgspec.")
 def codegen(
     files: tuple[Path, ...],
     *,
@@ -60,6 +61,7 @@ def codegen(
     schema_file: Path | None,
     open_client: Callable[[], Client],
     scalars: tuple[str, ...],
+    pydantic: bool,
 ) -> int:
     """Write a Python module with typed functions for operations.
 
@@ -70,7 +72,7 @@ def codegen(
     \b
     Examples:
       gqlnb codegen viewer.graphql -c demo -o viewer.py
-      gqlnb codegen queries/*.graphql --schema schema.graphql -o queries.py
+      gqlnb codegen queries/*.graphql --schema schema.graphql --pydantic -o queries.py
     """  # noqa: D301
     if schema_file is not None and click.get_current_context().params.get("connection"):
         msg = "--schema and --connection both name a schema. Leave one of them out."
@@ -82,7 +84,7 @@ def codegen(
     else:
         with open_client() as client:
             schema = client.schema
-    source = write_module(texts, schema, likes)
+    source = write_module(texts, schema, likes, pydantic=pydantic)
     if output is None:
         click.echo(source, nl=False)
     else:

@@ -25,13 +25,13 @@ from graphql import (
 from gqlnb.document.document import Document, parse_document
 from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.result.model_classes import (
-    IMPORTS,
     ModelBuilder,
     ModelClass,
     ModelField,
     add_typenames,
     to_pascal_case,
 )
+from gqlnb.result.pydantic_classes import PydanticClass
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema
@@ -46,15 +46,16 @@ HEADER = '''\
 from __future__ import annotations
 
 '''
-MODULE_IMPORTS = f"""\
-from collections.abc import AsyncIterator, Iterator
-{IMPORTS}
-from gqlnb import Client
-"""
 MAX_LINE = 88  # as black and ruff have it
 
 
-def write_module(texts: Mapping[str, str], schema: GraphQLSchema, likes: Mapping[str, str]) -> str:
+def write_module(
+    texts: Mapping[str, str],
+    schema: GraphQLSchema,
+    likes: Mapping[str, str],
+    *,
+    pydantic: bool = False,
+) -> str:
     """Return the source of a module for the operations of some documents.
 
     Parameters
@@ -65,12 +66,14 @@ def write_module(texts: Mapping[str, str], schema: GraphQLSchema, likes: Mapping
         The schema of the endpoint.
     likes
         The known scalars that scalars of the schema are like, by name, beside those recognized.
+    pydantic
+        Whether the classes are models of pydantic, rather than Structs of msgspec.
 
     Returns
     -------
     str
-        Source that needs gqlnb and msgspec. For each operation it has the text, the classes of its
-        answer, and functions that execute it.
+        Source that needs gqlnb and the library of its classes. For each operation it has the text,
+        the classes of its answer, and functions that execute it.
 
     Raises
     ------
@@ -78,7 +81,8 @@ def write_module(texts: Mapping[str, str], schema: GraphQLSchema, likes: Mapping
         If a document is wrong, or there is no operation in any.
     """
     operations, fragments = _read_definitions(texts)
-    builder = ModelBuilder(schema, needs_typenames=True, likes=likes)
+    style = PydanticClass if pydantic else ModelClass
+    builder = ModelBuilder(schema, needs_typenames=True, likes=likes, style=style)
     inputs = _InputWriter(builder)
     functions = []
     for operation in operations:
@@ -91,7 +95,7 @@ def write_module(texts: Mapping[str, str], schema: GraphQLSchema, likes: Mapping
         model = builder.add_operation(document.operation, document.fragments)
         functions.append(_write_functions(document, model, builder, inputs))
     body = "\n\n".join([builder.format(), *inputs.format(), *functions])
-    return HEADER + _select_imports(body) + "\n" + re.sub(r"\n{3,}", "\n\n\n", body)
+    return HEADER + _select_imports(style.imports, body) + "\n" + re.sub(r"\n{3,}", "\n\n\n", body)
 
 
 def add_document_typenames(document: Document) -> str:
@@ -250,18 +254,20 @@ class _InputWriter:
         for name, node in document.variables.items():
             kind: Any = type_from_ast(schema, node.type)
             required = is_non_null_type(kind) and node.default_value is None
-            annotations[name] = self._annotate(kind, required=required)
+            text = self._annotate(kind)
+            if not required:
+                text += " | msgspec.UnsetType = msgspec.UNSET"
+            annotations[name] = text
         names = self._builder.names.get_attribute_names(annotations, {"client", "result", "events"})
         parameters = [f"{names[key]}: {text}" for key, text in annotations.items()]
         given = ", ".join(f"{key!r}: {name}" for key, name in names.items())
         return parameters, given and f"{{{given}}}"
 
-    def _annotate(self, kind: Any, *, required: bool) -> str:  # noqa: ANN401 - an input type
+    def _annotate(self, kind: Any) -> str:  # noqa: ANN401 - an input type
         named = get_named_type(kind)
         is_object = isinstance(named, GraphQLInputObjectType)
         inner = self._add_input(named) if is_object else self._builder.annotate_leaf(named)
-        text = self._builder.wrap_type(kind, inner)
-        return text if required else f"{text} | msgspec.UnsetType = msgspec.UNSET"
+        return self._builder.wrap_type(kind, inner)
 
     def _add_input(self, kind: GraphQLInputObjectType) -> str:
         """Add the class of an input object, which may contain itself, and return its name."""
@@ -269,22 +275,24 @@ class _InputWriter:
         if name is None:
             name = self._builder.names.reserve(to_pascal_case(kind.name))
             self._names[kind.name] = name
-            model = ModelClass(name)
+            model = self._builder.style(name, is_input=True)
             self._classes.append(model)
             for key, each in kind.fields.items():
-                required = is_required_input_field(each)
-                annotation, _, default = self._annotate(each.type, required=required).partition(
-                    " = "
-                )
+                annotation, default = self._annotate(each.type), ""
+                if not is_required_input_field(each):
+                    absent, default = model.absent
+                    if not annotation.endswith(f" | {absent}"):
+                        annotation += f" | {absent}"
                 model.fields.append(ModelField(key, annotation, default))
         return name
 
 
-def _select_imports(body: str) -> str:
+def _select_imports(imports: str, body: str) -> str:
     """Return the import statements of a module without the names that its body does not use."""
     words = set(re.findall(r"\w+", body))
     kept = []
-    for line in MODULE_IMPORTS.splitlines():
+    first, last = "from collections.abc import AsyncIterator, Iterator", "from gqlnb import Client"
+    for line in f"{first}\n{imports}\n{last}".splitlines():
         head, found, listed = line.partition(" import ")
         if not found:
             if line.removeprefix("import ") in words or not line:

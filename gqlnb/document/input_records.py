@@ -168,8 +168,12 @@ def read_model(value: ForeignValue, known: Container[str]) -> dict[str, Any] | N
     elif hasattr(value, "dict") and isinstance(
         models := getattr(kind, "model_fields", None) or getattr(kind, "__fields__", None), Mapping
     ):  # of pydantic, version 2 or 1
+        # Of our classes of input objects, only the fields that were given.
+        given = value.model_fields_set if hasattr(kind, "omits_unset") else models
         found = {
-            choose_field_name(name, it, known): getattr(value, name) for name, it in models.items()
+            choose_field_name(name, models[name], known): getattr(value, name)
+            for name in models
+            if name in given
         }
     elif callable(getattr(value, "keys", None)) and hasattr(value, "__getitem__"):  # of SQLite
         found = {str(key): value[key] for key in value.keys()}  # noqa: SIM118 - no mapping

@@ -1,6 +1,7 @@
-"""Model classes of a document: a frozen class of msgspec for each selection set, as Python source.
+"""Model classes of a document: a frozen class for each selection set, as Python source.
 
-`result.models()` executes the source, `gqlnb codegen` writes it to a file.
+`result.models()` executes the source, `gqlnb codegen` writes it to a file. The classes are Structs
+of msgspec, or models of pydantic on request (:mod:`gqlnb.result.pydantic_classes`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import keyword
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from graphql import (
     FieldNode,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DTYPES",
-    "IMPORTS",
+    "SHARED_TAG",
     "TYPENAME",
     "TYPENAME_KEY",
     "ModelBuilder",
@@ -98,10 +99,19 @@ def to_pascal_case(name: str) -> str:
 
 
 class Names:
-    """The names of a module, each given once."""
+    """The names of a module, each given once.
 
-    def __init__(self) -> None:
-        self.taken = set(RESERVED_NAMES)
+    Parameters
+    ----------
+    reserved
+        Names that its code uses, beside those of every module.
+    private
+        How attributes begin that the classes do not have as fields.
+    """
+
+    def __init__(self, reserved: Iterable[str] = (), private: str = "__") -> None:
+        self.taken = {*RESERVED_NAMES, *reserved}
+        self._private = private
 
     def reserve(self, name: str) -> str:
         """Return the name, or the name with a number if another thing has it."""
@@ -116,13 +126,13 @@ class Names:
     ) -> dict[str, str]:
         """Return the attribute of a class, or the parameter of a function, for each response name.
 
-        They equal the response names, but keywords, names of the module and names with two
-        underscores first, which Python treats specially, end with underscores.
+        They equal the response names, but keywords, names of the module and private names, which
+        Python or the classes treat specially, end with underscores.
         """
         taken = self.taken.union(reserved)
 
         def is_free(key: str) -> bool:
-            plain = key.isascii() and key.isidentifier() and not key.startswith("__")
+            plain = key.isascii() and key.isidentifier() and not key.startswith(self._private)
             return plain and key not in taken
 
         distinct = dict.fromkeys(keys)
@@ -130,8 +140,8 @@ class Names:
         used = {*found, *taken}
         for key in [key for key in distinct if key not in found]:
             name = re.sub(r"\W", "_", key, flags=re.ASCII)
-            stem = name.strip("_") if name.startswith("__") else name
-            stem = stem if stem[:1].isalpha() or stem[:1] == "_" else f"_{stem}"
+            stem = name.strip("_") if name.startswith(self._private) else name
+            stem = stem if stem[:1].isalpha() or stem[:1] == "_" else f"field_{stem}"
             name = f"{stem}__" if name.startswith("__") else f"{stem}_"
             while name in used:
                 name += "_"
@@ -149,9 +159,9 @@ class ModelField:
     default: str = ""
 
 
-@dataclass(slots=True)
+@dataclass
 class ModelClass:
-    """A model class.
+    """A model class: a Struct of msgspec.
 
     Attributes
     ----------
@@ -164,34 +174,79 @@ class ModelClass:
         first for a class of several types; empty for a class that stands alone.
     types
         The names of those types; empty for all that have no other class.
+    is_input
+        Whether it is the class of an input object.
     """
+
+    # Of the style: the imports of its classes, the names that they use, those that no attribute
+    # may have, the beginning of private attributes; and of an input field that is not given the
+    # type and the value.
+    imports: ClassVar[str] = IMPORTS
+    reserved: ClassVar[frozenset[str]] = frozenset()
+    members: ClassVar[frozenset[str]] = frozenset()
+    private: ClassVar[str] = "__"
+    absent: ClassVar[tuple[str, str]] = "msgspec.UnsetType", "msgspec.UNSET"
 
     name: str
     fields: list[ModelField] = field(default_factory=list)
     tag: str = ""
     types: tuple[str, ...] = ()
+    is_input: bool = False
 
     def format(self, names: Names) -> str:
         """Return the source of the class."""
-        options = "frozen=True, kw_only=True"
-        lines = []
-        if self.tag:
-            options += f", tag_field={TYPENAME!r}, tag={self.tag!r}"
-        attributes = names.get_attribute_names([TYPENAME, *(each.key for each in self.fields)])
-        typename = attributes[TYPENAME]
-        if self.tag.startswith(SHARED_TAG):
-            kind = f"Literal[{', '.join(map(repr, self.types))}]" if self.types else "str"
-            lines.append(f"{typename}: {kind} = msgspec.field(name={TYPENAME_KEY!r})")
-        elif self.tag:
-            lines.append(f"{typename}: ClassVar[Literal[{self.tag!r}]] = {self.tag!r}")
-        for each in self.fields:
-            attribute, default = attributes[each.key], each.default
-            if attribute != each.key:
-                before = f"default={default}, " if default else ""
-                default = f"msgspec.field({before}name={each.key!r})"
-            lines.append(f"{attribute}: {each.annotation}{f' = {default}' if default else ''}")
+        keys = [TYPENAME, *(each.key for each in self.fields)]
+        attributes = names.get_attribute_names(keys, self.members)
+        lines = [self.format_typename(attributes[TYPENAME])] if self.tag else []
+        lines += [self.format_field(attributes[each.key], each) for each in self.fields]
         body = "\n".join(f"    {line}" for line in lines or ["pass"])
-        return f"class {self.name}(msgspec.Struct, {options}):\n{body}\n"
+        return f"class {self.name}({self.format_bases(attributes)}):\n{body}\n"
+
+    def format_bases(self, _attributes: Mapping[str, str]) -> str:
+        """Return the base class and the options of the class."""
+        tag = f", tag_field={TYPENAME!r}, tag={self.tag!r}" if self.tag else ""
+        return f"msgspec.Struct, frozen=True, kw_only=True{tag}"
+
+    def format_typename(self, attribute: str) -> str:
+        """Return the line of the attribute for the type of an object, of a class with a tag."""
+        if self.is_shared:
+            return f"{attribute}: {self.typename_annotation} = msgspec.field(name={TYPENAME_KEY!r})"
+        return f"{attribute}: ClassVar[{self.typename_annotation}] = {self.tag!r}"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is the class of several types."""
+        return self.tag.startswith(SHARED_TAG)
+
+    @property
+    def typename_annotation(self) -> str:
+        """The annotation of the type of an object, of a class with a tag."""
+        types = self.types if self.is_shared else (self.tag,)
+        return f"Literal[{', '.join(map(repr, types))}]" if types else "str"
+
+    def format_field(self, attribute: str, each: ModelField) -> str:
+        """Return the line of a field."""
+        default = each.default
+        if attribute != each.key:
+            before = f"default={default}, " if default else ""
+            default = self.format_alias(before, each.key)
+        return f"{attribute}: {each.annotation}{f' = {default}' if default else ''}"
+
+    @staticmethod
+    def format_alias(before: str, key: str) -> str:
+        """Return the default of a field whose attribute is not named as in the response."""
+        return f"msgspec.field({before}name={key!r})"
+
+    @staticmethod
+    def format_scalar(python_type: str, name: str, like: str) -> str:
+        """Return the annotation of a scalar with conversions; `like` is "" for its own name."""
+        extra = {"scalar": name} | ({"like": like} if like else {})
+        return f"Annotated[{python_type}, msgspec.Meta(extra={extra!r})]"
+
+    @staticmethod
+    def format_union(variants: Iterable[str]) -> str:
+        """Return the annotation of a union of classes with tags."""
+        return " | ".join(variants)
 
 
 class SelectionPart(NamedTuple):
@@ -231,6 +286,8 @@ class ModelBuilder:
         has the positions in the text. Otherwise one class has the fields of all types there.
     likes
         The known scalars that scalars of the schema are like, by name, beside those recognized.
+    style
+        The kind of the classes.
 
     Attributes
     ----------
@@ -247,12 +304,14 @@ class ModelBuilder:
         *,
         needs_typenames: bool = False,
         likes: Mapping[str, str] | None = None,
+        style: type[ModelClass] = ModelClass,
     ) -> None:
         self.schema = schema
         self.conditions = conditions
         self.needs_typenames = needs_typenames
         self.likes = likes or {}
-        self.names = Names()
+        self.style = style
+        self.names = Names(style.reserved, style.private)
         self.aliases: list[str] = []
         self.classes: list[ModelClass | str] = []
         self.typename_places: set[int] = set()
@@ -295,7 +354,7 @@ class ModelBuilder:
             if len(types) == 1:
                 # With a tag also where it is not needed: other places may be unions.
                 own = self.names.reserve(to_pascal_case(fragment))
-                shared = self._add_class(only, types, ModelClass(own, tag=next(iter(types))))
+                shared = self._add_class(only, types, self.style(own, tag=next(iter(types))))
             else:
                 shared = self._add_object(only, types, to_pascal_case(fragment))
             self._shared[fragment] = shared
@@ -342,7 +401,7 @@ class ModelBuilder:
             else:
                 groups = {(): set(types)}
         if len(groups) < 2:
-            return self._add_class(sets, types, ModelClass(self.names.reserve(name)))
+            return self._add_class(sets, types, self.style(self.names.reserve(name)))
         alias = self.names.reserve(name)
         variants = []
         for of_type, members in groups.items():
@@ -357,9 +416,9 @@ class ModelBuilder:
                 tag = SHARED_TAG + "&".join(of_type)
             own = self.names.reserve(alias + to_pascal_case(label))
             shared = tuple(sorted(group)) if of_type and len(group) > 1 else ()
-            model = ModelClass(own, tag=tag, types=shared)
+            model = self.style(own, tag=tag, types=shared)
             variants.append(self._add_class(sets, group, model))
-        self.classes.append(f"{alias} = {' | '.join(variants)}\n")
+        self.classes.append(f"{alias} = {self.style.format_union(variants)}\n")
         return alias
 
     def _find_conditions(
@@ -489,8 +548,7 @@ class ModelBuilder:
             inner = get_python_type(scalars.get_scalar(Shape(kind.name, like=like)))
             if inner == "str" and kind.name != "ID":  # endpoints may send a number for an ID
                 return "str"
-            extra = {"scalar": kind.name} | ({"like": like} if like not in {"", kind.name} else {})
-            text = f"Annotated[{inner}, msgspec.Meta(extra={extra!r})]"
+            text = self.style.format_scalar(inner, kind.name, like if like != kind.name else "")
         alias = self.names.reserve(to_pascal_case(kind.name))
         self.aliases.append(f"{alias} = {text}\n")
         return alias

@@ -1,4 +1,7 @@
-"""Results as instances of model classes: those of a document, or of a generated module."""
+"""Results as instances of model classes: those of a document, or of a generated module.
+
+The classes are Structs of msgspec or models of pydantic, which is not imported here.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 import msgspec
 from msgspec import inspect
@@ -17,7 +20,7 @@ from gqlnb.document.scalar_values import OtherFormError, WiderError
 from gqlnb.errors import AnswerError, SchemaError, describe_path, sanitize_text
 from gqlnb.result.model_classes import (
     DTYPES,
-    IMPORTS,
+    SHARED_TAG,
     TYPENAME,
     TYPENAME_KEY,
     ModelBuilder,
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.document.known_scalars import Scalar
 
-__all__ = ["build_model", "convert_data", "has_decimals"]
+__all__ = ["build_model", "convert_data", "convert_scalar", "has_decimals"]
 
 VALUE_SHOWN = 80
 # A JSON value, and the value that msgspec gets in its place. Both of any type.
@@ -59,7 +62,7 @@ def build_model(document: Document | None, shape: Shape | None, variables: objec
         name = builder.add_operation(document.operation, document.fragments)
         space: dict[str, Any] = {"__name__": "gqlnb.models"}
         # Identifiers are checked, and names of the schema are in string literals.
-        text = f"{IMPORTS}\n{builder.format()}"
+        text = f"{builder.style.imports}\n{builder.format()}"
         code = compile(text, "<models>", "exec", dont_inherit=True)  # annotations are classes
         exec(code, space)  # noqa: S102
         found = shape.cache[key] = space[name]
@@ -75,12 +78,16 @@ def convert_data(data: object, model: type) -> Any:  # noqa: ANN401 - an instanc
         If a value does not fit its class; the message has its path.
     """
     try:
+        if _is_pydantic(model):
+            return model.model_validate(data)  # type: ignore[attr-defined]
         return msgspec.convert(_get_preparation(model).prepare(data), model)
     except _ValueError as error:
         reason = f"the value{describe_path(error.path)} is {error.args[0]}"
     except msgspec.ValidationError as error:
         text, _, place = str(error).partition(" - at `")
         reason = text + (f" at {place.strip('`').removeprefix('$.')}" if place else "")
+    except ValueError as error:
+        reason = _describe_pydantic_error(error)
     msg = (
         f"The answer does not fit the class {model.__name__}: {sanitize_text(reason, 300)}. If the "
         "schema has changed, write the classes anew."
@@ -90,7 +97,52 @@ def convert_data(data: object, model: type) -> Any:  # noqa: ANN401 - an instanc
 
 def has_decimals(model: type) -> bool:
     """Return whether a model class has fields of decimals, which floats do not represent."""
+    if _is_pydantic(model):
+        return _find_decimals(model, set())
     return _get_preparation(model).has_decimals
+
+
+def convert_scalar(value: JSONValue, name: str, like: str, python_type: Any) -> object:
+    """Return a JSON value of a scalar as a Python value.
+
+    Raises
+    ------
+    ValueError
+        If it is none; the message has the value.
+    """
+    step = _build_leaf_step(scalars.get_scalar(Shape(name, like=like)), name)
+    try:
+        return msgspec.convert(value if step is None else step(value), python_type)
+    except msgspec.ValidationError as error:  # which is a ValueError in new versions alone
+        raise ValueError(str(error)) from None
+
+
+# -- classes of pydantic
+
+
+def _is_pydantic(model: type) -> bool:
+    return hasattr(model, "model_validate")
+
+
+def _find_decimals(kind: Any, seen: set[object]) -> bool:
+    """Return whether Decimal is in an annotation, or in those of the fields of its classes."""
+    if kind is Decimal or kind in seen:
+        return kind is Decimal
+    seen.add(kind)
+    fields = getattr(kind, "model_fields", {}).values()
+    return any(
+        _find_decimals(it, seen) for it in [*get_args(kind), *(f.annotation for f in fields)]
+    )
+
+
+def _describe_pydantic_error(error: Any) -> str:
+    """Return the first reason of a ValidationError, in the words of the other classes."""
+    first = error.errors(include_url=False)[0]
+    path = [it for it in first["loc"] if not str(it).startswith(SHARED_TAG)]
+    raised = first.get("ctx", {}).get("error")
+    if isinstance(raised, _ValueError):
+        return f"the value{describe_path(path)} is {raised.args[0]}"
+    return f"{raised or first['msg']}{describe_path(path)}"
 
 
 # -- preparation of the JSON values for msgspec

@@ -401,7 +401,8 @@ class Result(TableExports):
         ----------
         model
             The class of the operation in a module that ``gqlnb codegen`` wrote, which type checkers
-            and pickle know; None to make the classes from schema and document.
+            and pickle know, or another class of pydantic or msgspec that the data fit; None to make
+            the classes from schema and document.
 
         Returns
         -------

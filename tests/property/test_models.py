@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pydantic
 import pytest
 from graphql import GraphQLError, print_ast
 
@@ -47,6 +48,7 @@ PARSERS: dict[type, Callable[[Any], Any]] = {  # of JSON values, by the type of 
     str: str,  # of an ID
     int: int,  # of a BigInt
 }
+STYLES = "msgspec", "pydantic"
 BLOCKS = [tuple(NUMBERS[at : at + BLOCK]) for at in range(0, len(NUMBERS), BLOCK)]
 
 
@@ -109,15 +111,42 @@ def compare(model: Any, data: Any, place: str = "") -> None:
         assert isinstance(model, bool) == isinstance(data, bool), place
 
 
-def load_module(document: Document, schema: GraphQLSchema) -> dict[str, Any]:
+def load_module(document: Document, schema: GraphQLSchema, style: str) -> dict[str, Any]:
     """Return the names of the module of an operation."""
     nodes = [document.operation, *document.fragments.values()]
-    source = write_module({"file": "\n".join(map(print_ast, nodes))}, schema, {})
-    # Its annotations are evaluated by msgspec in the module of that name.
-    module = ModuleType("generated_models")
+    text = "\n".join(map(print_ast, nodes))
+    source = write_module({"file": text}, schema, {}, pydantic=style == "pydantic")
+    # Its annotations are evaluated by msgspec or pydantic in the module of that name.
+    module = ModuleType(f"generated_{style}")
     sys.modules[module.__name__] = module
     exec(compile(source, module.__name__, "exec", dont_inherit=True), vars(module))
     return vars(module)
+
+
+def get_model(module: Mapping[str, Any]) -> type:
+    """Return the class of the operation of a module."""
+    (execute,) = (it for key, it in module.items() if key.startswith("execute_"))
+    found: type = module[execute.__annotations__["return"]]
+    return found
+
+
+def describe(model: Any) -> Any:
+    """Return the class, the fields by response name, and the values of a model with their types."""
+    if isinstance(model, list):
+        return [describe(it) for it in model]
+    if isinstance(model, pydantic.BaseModel):
+        fields = type(model).model_fields.items()
+        found = {it.serialization_alias or name: getattr(model, name) for name, it in fields}
+    elif isinstance(model, msgspec.Struct):
+        names = zip(model.__struct_encode_fields__, model.__struct_fields__, strict=True)
+        found = {key: getattr(model, name) for key, name in names}
+        if TYPENAME_KEY in found:
+            found[TYPENAME] = found.pop(TYPENAME_KEY)
+        elif tag := model.__struct_config__.tag:
+            found[TYPENAME] = tag
+    else:
+        return type(model), model
+    return type(model).__name__, {key: describe(value) for key, value in found.items()}
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: str(block[0]))
@@ -125,7 +154,8 @@ def test_models_hold_all_values_of_the_answer(
     block: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those of `result.models()`, and those of a generated module."""
-    monkeypatch.setitem(sys.modules, "generated_models", ModuleType("generated_models"))
+    for style in STYLES:
+        monkeypatch.setitem(sys.modules, f"generated_{style}", ModuleType(f"generated_{style}"))
     compared = 0
     for number in block:
         case = make_case(number)
@@ -142,12 +172,13 @@ def test_models_hold_all_values_of_the_answer(
             continue
         try:
             compare(result.models(), result.data)
-            module = load_module(document, schema.graphql)
-            (text,) = (value for key, value in module.items() if key.endswith("_TEXT"))
-            (execute,) = (it for key, it in module.items() if key.startswith("execute_"))
+            modules = [load_module(document, schema.graphql, style) for style in STYLES]
+            (text,) = (value for key, value in modules[0].items() if key.endswith("_TEXT"))
             found = adapter.execute_document(schema.parse_document(text), given)
             assert isinstance(found, Result)
-            compare(found.models(module[execute.__annotations__["return"]]), found.data)
+            models = [found.models(get_model(module)) for module in modules]
+            compare(models[0], found.data)
+            assert describe(models[0]) == describe(models[1])
         except Exception as error:
             error.add_note(f"MODEL_SEED={number}\n{document.text}\n{given}\n{result.data}")
             raise

@@ -33,10 +33,16 @@ def test_pyright_finds_no_errors() -> None:
     assert done.stdout.endswith("0 errors, 0 warnings, 0 informations\n"), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    ("file", "options"), [("queries.py", []), ("pydantic_queries.py", ["--pydantic"])]
+)
 def test_the_generated_module_is_up_to_date(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    options: list[str],
 ) -> None:
     """`gqlnb codegen queries.graphql -c demo -o queries.py` would change nothing."""
     monkeypatch.chdir(HERE)
-    assert main(["codegen", "queries.graphql", "-c", "demo"]) == 0
-    assert capsys.readouterr().out == (HERE / "queries.py").read_text(encoding="utf-8")
+    assert main(["codegen", "queries.graphql", "-c", "demo", *options]) == 0
+    assert capsys.readouterr().out == (HERE / file).read_text(encoding="utf-8")

@@ -7,7 +7,6 @@ handles the other differences.
 from __future__ import annotations
 
 import inspect
-from asyncio import gather
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from types import CoroutineType
@@ -48,7 +47,6 @@ __all__ = [
     "check_arguments",
     "collect_fields",
     "collect_subfields",
-    "gather_all",
     "get_input_default",
     "get_serializer",
     "get_variable_default",
@@ -82,7 +80,6 @@ VariableValues: Any = getattr(_values_module, "VariableValues", None)
 VariableValueSource: Any = getattr(_values_module, "VariableValueSource", None)
 get_variable_signature: Any = getattr(_values_module, "get_variable_signature", None)
 _coerce_default_value: Any = getattr(_values_module, "coerce_default_value", None)
-gather_all: Any = getattr(graphql.pyutils, "gather_with_cancel", gather)
 
 # Types that no checker can know: a value of a resolver or of a response is any Python object, and
 # the nodes of a field are list[FieldNode] in 3.2, list[FieldDetails] in 3.3.

@@ -11,7 +11,6 @@ from copy import copy
 from functools import cached_property
 from operator import attrgetter
 from time import perf_counter
-from types import coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from graphql import GraphQLError, GraphQLResolveInfo, Undefined, is_non_null_type
@@ -20,6 +19,7 @@ from graphql.execution.values import get_argument_values
 from graphql.pyutils import Path, is_iterable
 
 from gqlnb.document.input_records import is_table
+from gqlnb.engine.compiler.gathering import await_members, yield_to_loop
 from gqlnb.engine.compiler.located_errors import ErrorLocation, PlanErrors, list_keys
 from gqlnb.engine.graphql_compat import (
     CORO,
@@ -33,13 +33,12 @@ from gqlnb.engine.graphql_compat import (
     Value,
     collect_fields,
     collect_subfields,
-    gather_all,
     invalid_return_type_error,
     new_object,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Generator
+    from collections.abc import Awaitable
 
     from graphql import FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType
 
@@ -194,12 +193,6 @@ class PlannedSelection(Protocol):
 
     def list_included_groups(self, run: PlanExecutor) -> dict[str, FieldGroup]:
         """Return the fields that a run executes."""
-
-
-@coroutine
-def yield_to_loop() -> Generator[None, None, None]:
-    """Let every task that is ready run once."""
-    yield
 
 
 async def await_after_turn(value: Awaitable[Value]) -> Value:
@@ -704,10 +697,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
                 value = await_after_turn(value)
             result[key] = await value
             return result
-        values = [value for _, value in waiting]
-        done = await gather_all(*values)
-        for (key, _), value in zip(waiting, done, strict=True):
-            result[key] = value
+        await await_members(result, waiting)
         return result
 
     async def join_guarded(

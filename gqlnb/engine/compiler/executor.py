@@ -5,6 +5,7 @@ Response paths and info objects are built when they are read.
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import AsyncIterable, Callable
 from contextlib import suppress
 from copy import copy
@@ -19,7 +20,12 @@ from graphql.execution.values import get_argument_values
 from graphql.pyutils import Path, is_iterable
 
 from gqlnb.document.input_records import is_table
-from gqlnb.engine.compiler.gathering import await_members, yield_to_loop
+from gqlnb.engine.compiler.gathering import (
+    await_leaves,
+    await_members,
+    can_gather_leaves,
+    yield_to_loop,
+)
 from gqlnb.engine.compiler.located_errors import ErrorLocation, PlanErrors, list_keys
 from gqlnb.engine.graphql_compat import (
     CORO,
@@ -195,6 +201,11 @@ class PlannedSelection(Protocol):
         """Return the fields that a run executes."""
 
 
+# The turns of the loop by which graphql-core 3.2 starts a single leaf later, and raises its error
+# later: it gathers even one value (see await_after_turn).
+SINGLE_LEAF_TURNS, ERROR_TURNS = (0, 0) if IS_GRAPHQL_33 else (1, 2)
+
+
 async def await_after_turn(value: Awaitable[Value]) -> Value:
     """Await a single value at the time when ``gather`` would run its task, without the task."""
     # graphql-core 3.2 gathers even one value: the task starts a turn of the loop later, and its
@@ -203,9 +214,8 @@ async def await_after_turn(value: Awaitable[Value]) -> Value:
     await yield_to_loop()
     try:
         return await value
-    except Exception:
-        await yield_to_loop()
-        await yield_to_loop()
+    except (Exception, CancelledError):
+        await yield_to_loop(ERROR_TURNS)
         raise
 
 
@@ -641,8 +651,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         """Await the one leaf that an object waits for.
 
         If the object may be null, `taker` is the position that takes an error of the leaf: field,
-        path and type. The leaf has started a turn earlier than in graphql-core 3.2 (see
-        :func:`await_after_turn`); an error is delayed accordingly.
+        path and type.
         """
         try:
             awaited = await value
@@ -651,15 +660,15 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
                 if type(awaited) not in PLAIN_TYPES and self.is_awaitable(awaited):
                     awaited = await awaited
             result[key] = awaited
+        except CancelledError:  # by a resolver, or with the task
+            await yield_to_loop(SINGLE_LEAF_TURNS + ERROR_TURNS)
+            raise
         except Exception as error:  # noqa: BLE001 - whatever a resolver raises
-            if not IS_GRAPHQL_33:
-                await yield_to_loop()
+            await yield_to_loop(SINGLE_LEAF_TURNS)
             try:
                 self.fail(error, field, path)
             except Exception as located:
-                if not IS_GRAPHQL_33:
-                    await yield_to_loop()
-                    await yield_to_loop()
+                await yield_to_loop(ERROR_TURNS)
                 if not taker:
                     raise
                 return self.fail(located, *taker)
@@ -700,6 +709,17 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         await await_members(result, waiting)
         return result
 
+    async def join_items(self, result: list[Value], waiting: list[tuple[int, Value]]) -> Value:
+        """Version of :meth:`join` for a list, in which an item may wait for one future."""
+        if can_gather_leaves(waiting):
+            await await_leaves(self, result, waiting)
+            return result
+        return await self.join(result, [(key, self.to_awaitable(value)) for key, value in waiting])
+
+    def to_awaitable(self, value: Value) -> Awaitable[Value]:
+        """Return a coroutine of an item that waits for one future; other awaitables as they are."""
+        return self.await_single_leaf(*value) if type(value) is tuple else value
+
     async def join_guarded(
         self,
         result: Value,
@@ -721,7 +741,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
 
     def settle(self, waiting: Value, rest: Value = ()) -> None:
         """Let awaitables that will not be awaited end in the background."""
-        values = [value for _, value in waiting or ()]
+        values = [self.to_awaitable(value) for _, value in waiting or ()]
         with suppress(Exception):  # of the iterator that a resolver returned
             values.extend(value for value in rest if self.is_awaitable(value))
         if values:

@@ -14,6 +14,7 @@ from weakref import finalize
 from graphql import GraphQLObjectType, get_nullable_type, is_leaf_type
 
 from gqlnb.engine.compiler.executor import Info, strip_list_indices
+from gqlnb.engine.compiler.gathering import FUTURE
 from gqlnb.engine.compiler.python_types import DICT, MAPPING, OBJECT, UNUSUAL, VARIANTS
 from gqlnb.engine.compiler.row_columns import collect_columns, is_batch
 from gqlnb.engine.compiler.source_writer import SourceTooLongError, SourceWriter, write_literal
@@ -34,6 +35,7 @@ VIEWS = frozenset(
 # The names that source_writer uses in its text, beside `kinds` of the plan.
 GLOBALS: dict[str, object] = {
     "CORO": CORO,
+    "FUTURE": FUTURE,
     "Info": Info,
     "JSON": PLAIN_TYPES | {dict, list},
     "PLAIN": PLAIN_TYPES,

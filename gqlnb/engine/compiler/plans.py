@@ -172,9 +172,14 @@ class FieldPlan:
         self._completer: CompiledFunction | None = None
 
     @property
+    def needs_call(self) -> bool:
+        """Whether its resolver is called."""
+        return not self.default and self.attribute is None
+
+    @property
     def needs_info(self) -> bool:
         """Whether its resolver gets an info object, which has the path."""
-        return not self.default and self.native is None and self.attribute is None
+        return self.needs_call and self.native is None
 
     @property
     def completer(self) -> CompiledFunction:

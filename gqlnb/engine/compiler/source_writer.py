@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from inspect import iscoroutinefunction
 from itertools import count, takewhile
@@ -108,6 +108,8 @@ class ValueSlot:
         Whether it is an item of a list.
     above
         The source of the path of its field; None if it is `path` itself.
+    single
+        The name of a future that its object may wait for (see SingleLeaf); None for others.
     """
 
     field: FieldPlan
@@ -119,6 +121,7 @@ class ValueSlot:
     waiting: str | None
     item: bool = False
     above: str | None = None
+    single: str | None = None
 
     @property
     def nullable(self) -> bool:
@@ -136,12 +139,15 @@ class SingleLeaf:
         The field.
     name
         The source of the name of its awaitable.
+    is_coroutine
+        Whether its resolver is an ``async`` function; else it may return a future.
     path
         The source of its path, once it is written.
     """
 
     field: FieldPlan
     name: str
+    is_coroutine: bool
     path: str = ""
 
 
@@ -287,7 +293,7 @@ class SourceWriter:
             with self.open_block("except Exception:"):
                 self.add_line(f"x.settle(w, {'s' if iterator else 's[len(out) + 1:]'})")
                 self.add_line("raise")
-        self.add_line("return out if w is None else x.join(out, w)")
+        self.add_line("return out if w is None else x.join_items(out, w)")
 
     # -- counting fields, in a plan with a budget
 
@@ -422,15 +428,19 @@ class SourceWriter:
         return name
 
     def find_single_leaf(self, selection: SelectionPlan) -> SingleLeaf | None:
-        """Return the only field that is an ``async`` function, if it is a leaf."""
+        """Return the only field that is an ``async`` function, or has a resolver, if a leaf."""
         if self.plan.is_awaitable is not None or self.plan.timed:
             return None
-        found = [f for f in selection.fields if iscoroutinefunction(f.native or f.resolve)]
-        if len(found) != 1 or not is_leaf_type(get_nullable_type(found[0].type)):
+        resolved = [f for f in selection.fields if f.needs_call and f.field_name != "__typename"]
+        found = [f for f in resolved if iscoroutinefunction(f.native or f.resolve)] or resolved
+        if len(found) != 1 or not is_leaf_type(kind := get_nullable_type(found[0].type)):
             return None
+        is_coroutine = iscoroutinefunction(found[0].native or found[0].resolve)
+        if not is_coroutine and self.find_leaf_test(kind) is None:
+            return None  # another serializer may return an awaitable itself
         name = self.new_name("y")
         self.waiting_names.append(name)
-        return SingleLeaf(found[0], name)
+        return SingleLeaf(found[0], name, is_coroutine)
 
     def write_queued_leaf(self, waiting: str, single: SingleLeaf) -> None:
         """Write that a single leaf is awaited together with other fields."""
@@ -489,10 +499,15 @@ class SourceWriter:
             if not field.default:
                 self.write_call(slot, s)
             is_single = single is not None and single.field is field
+            is_coroutine = False
             if single is not None and is_single:
                 single.path = slot.path
-                self.add_line(f"if type({v}) is CORO: {single.name} = {v}; {v} = None")
-            with self.open_block("else:", when=is_single):
+                is_coroutine = single.is_coroutine
+                if is_coroutine:
+                    self.add_line(f"if type({v}) is CORO: {single.name} = {v}; {v} = None")
+                else:
+                    slot = replace(slot, single=single.name)
+            with self.open_block("else:", when=is_coroutine):
                 self.write_completion(slot, level)
         if guarded:
             with self.open_block("except Exception as e:"):
@@ -762,10 +777,14 @@ class SourceWriter:
         with self.open_block(f"if {name} is not None:"):
             with self.open_block(f"if {waiting} is None:"):
                 bound = self.bind_constant("f", field)
-                leaf = f"{self.write_text(field.name)}, {name}, {bound}, {single.path}"
                 position = f", {self.build_error_position(slot)}" if slot.nullable else ""
-                self.add_line(f"{slot.v} = x.await_single_leaf({slot.v}, {leaf}{position})")
-                self.write_wait(slot, sure=True)
+                key = self.write_text(field.name)
+                leaf = f"({slot.v}, {key}, {name}, {bound}, {single.path}{position})"
+                if slot.item and not single.is_coroutine:
+                    self.write_append(slot, leaf)
+                else:
+                    self.add_line(f"{slot.v} = x.await_single_leaf{leaf}")
+                    self.write_wait(slot, sure=True)
             with self.open_block("else:"):
                 self.write_queued_leaf(waiting, single)
             self.add_line(f"{name} = None")
@@ -804,8 +823,11 @@ class SourceWriter:
 
     def write_uncompiled(self, slot: ValueSlot) -> None:
         """Write the call that completes a value like graphql-core."""
-        self.add_line(f"{slot.v} = {slot.slow}")
-        self.write_wait(slot)
+        if slot.single is not None:
+            self.add_line(f"if type({slot.v}) is FUTURE: {slot.single} = {slot.v}; {slot.v} = None")
+        with self.open_block("else:", when=slot.single is not None):
+            self.add_line(f"{slot.v} = {slot.slow}")
+            self.write_wait(slot)
 
     def write_wait(self, slot: ValueSlot, *, guarded: bool = False, sure: bool = False) -> None:
         """Write that a value is noted if it must be awaited.
@@ -821,8 +843,12 @@ class SourceWriter:
             if guarded:
                 self.add_line(f"{slot.v} = x.guard({slot.v}, {self.build_error_position(slot)})")
             if slot.waiting is not None:
-                self.add_line(f"if {slot.waiting} is None: {slot.waiting} = []")
-                self.add_line(f"{slot.waiting}.append(({slot.key}, {slot.v}))")
+                self.write_append(slot, slot.v)
+
+    def write_append(self, slot: ValueSlot, value: str) -> None:
+        """Write that the parent of a value waits for `value`."""
+        self.add_line(f"if {slot.waiting} is None: {slot.waiting} = []")
+        self.add_line(f"{slot.waiting}.append(({slot.key}, {value}))")
 
     def build_error_position(self, slot: ValueSlot) -> str:
         """Return the arguments for the position that takes an error: field, path and type."""

@@ -16,7 +16,7 @@ from graphql import (
 )
 
 from gqlnb import engine
-from tests.engine.comparison import rooted, same, seen
+from tests.engine.comparison import metered, rooted, same, seen
 from tests.property.differential.outcome import exact
 
 if TYPE_CHECKING:
@@ -215,6 +215,39 @@ def test_field_resolvers_get_the_reference_info() -> None:
         told.clear()
         options = {"root_value": ROOT, "operation_name": "Main"}
         assert seen(engine.execute, schema, document, options) == want
+        assert told == expected
+
+
+@pytest.mark.parametrize("chosen", [("q",), ("s",), ("t",), ("l",), ("q", "s"), ("l", "s", "t")])
+@pytest.mark.parametrize("execute", [engine.execute, metered], ids=["free", "metered"])
+def test_paths_are_those_of_the_reference(execute: Any, chosen: tuple[str, ...]) -> None:
+    """Also where compiled code makes them since a resolver's code names the path."""
+    schema, told = build_schema(DEEP), []  # type: ignore[var-annotated]
+
+    def read_by_name(info: Any) -> Any:
+        path, keys = getattr(info, "pa" + "th"), []
+        while path is not None:
+            keys.append((type(path), path.key, path.typename))
+            path = path.prev
+        return keys
+
+    def direct(source: Any, info: Any, **_args: Any) -> Any:
+        told.append((info.path, info.path == info[4], read_by_name(info)))
+        return {"s": "s", "t": {}, "q": {}}.get(info.field_name, [{}, {}])
+
+    def indirect(source: Any, info: Any, **_args: Any) -> Any:
+        told.append(read_by_name(info))
+        return {"s": "s", "t": {}, "q": {}}.get(info.field_name, [{}, {}])
+
+    for kind in (schema.type_map["Query"], schema.type_map["T"]):
+        for name, field in kind.fields.items():
+            field.resolve = direct if name in chosen else indirect
+    document = parse("{ q { t { s } l { s } } l { s t { s } t2: t { l { s t { s } } } } }")
+    want = graphql.execute(schema, document).data
+    expected = list(told)
+    for _ in range(3):
+        told.clear()
+        assert execute(schema, document).data == want
         assert told == expected
 
 

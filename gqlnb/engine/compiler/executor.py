@@ -54,11 +54,13 @@ __all__ = [
     "FieldGroups",
     "Info",
     "LazyPath",
+    "PathInfo",
     "PlanExecutor",
     "PlannedField",
     "RepeatPlanExecutor",
     "reject_table",
     "strip_list_indices",
+    "to_path",
 ]
 
 # A path in compiled code: nested (previous, key, type name), the layout of graphql-core's Path.
@@ -125,15 +127,17 @@ class Info(tuple[Any, ...]):
     @property
     def path(self) -> Value:
         """The response path; the rows of a list share the part above them."""
-        path: Value = self._path
-        above = path[0]
-        if above is None or type(above[1]) is not int:
-            return to_path(path)
-        known = self._run.__dict__.get("list_path")
-        if known is None or known[0] is not above[0]:
-            known = self._run.__dict__["list_path"] = (above[0], to_path(above[0]))
-        row = new_tuple(Path, (known[1], above[1], above[2]))
-        return new_tuple(Path, (row, path[1], path[2]))
+        above, key, name = self._path
+        if above is None:
+            return new_tuple(Path, (None, key, name))
+        run = self._run
+        top, path = run.list_path
+        if top is not above[0]:
+            if type(above[1]) is not int:
+                return new_tuple(Path, (to_path(above), key, name))
+            path = to_path(above[0])
+            run.list_path = (above[0], path)
+        return new_tuple(Path, (new_tuple(Path, (path, above[1], above[2])), key, name))
 
     @property  # type: ignore[misc]
     def __class__(self) -> Value:
@@ -162,7 +166,15 @@ class Info(tuple[Any, ...]):
         return getattr(GraphQLResolveInfo(*iter(self)), name)
 
 
-Info.__name__ = Info.__qualname__ = GraphQLResolveInfo.__name__  # it is in error messages
+class PathInfo(Info):
+    """The info object of a resolver whose code reads the path, which is graphql-core's Path."""
+
+    __slots__ = ()
+    path: Any = _member(1, "")
+
+
+for _cls in (Info, PathInfo):
+    _cls.__name__ = _cls.__qualname__ = GraphQLResolveInfo.__name__  # it is in error messages
 
 # A list of this length is compiled when it is first seen: its rows pay for the compilation.
 LONG_LIST = 64
@@ -275,6 +287,8 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     """One execution of a plan: the first, which graphql-core has built, or a further one."""
 
     plan: Any  # an OperationPlan; plans imports this module, so that the type can't be named
+    # The last list whose rows asked for their paths: its path in compiled code, and as a Path.
+    list_path: tuple[Value, Value] = (..., None)
     # Not a cached property, which takes as long as the arguments of a small operation.
     _coerced_arguments: dict[PlannedField, dict[str, Any]] | None = None
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, cast
 from weakref import finalize
 
 from graphql import GraphQLObjectType, get_nullable_type, is_leaf_type
+from graphql.pyutils import Path
 
-from gqlnb.engine.compiler.executor import Info, strip_list_indices
+from gqlnb.engine.compiler.executor import Info, PathInfo, strip_list_indices, to_path
 from gqlnb.engine.compiler.gathering import FUTURE
 from gqlnb.engine.compiler.python_types import DICT, MAPPING, OBJECT, UNUSUAL, VARIANTS
 from gqlnb.engine.compiler.row_columns import collect_columns, is_batch
@@ -39,10 +40,13 @@ GLOBALS: dict[str, object] = {
     "Info": Info,
     "JSON": PLAIN_TYPES | {dict, list},
     "PLAIN": PLAIN_TYPES,
+    "Path": Path,
+    "PathInfo": PathInfo,
     "VIEWS": VIEWS,
     "chain": chain,
     "above": strip_list_indices,
     "new": tuple.__new__,
+    "to_path": to_path,
 }
 # Names that the text tests with; as default arguments they are locals, which Python finds fastest.
 LOCAL_NAMES = ("CORO", "type", "str", "int", "float", "dict", "list", "tuple")

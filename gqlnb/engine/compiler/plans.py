@@ -182,6 +182,12 @@ class FieldPlan:
         return self.needs_call and self.native is None
 
     @property
+    def reads_path(self) -> bool:
+        """Whether the code of its resolver has the name of the path, to read ``info.path``."""
+        code = getattr(self.resolve, "__code__", None)
+        return self.needs_info and code is not None and "path" in code.co_names
+
+    @property
     def completer(self) -> CompiledFunction:
         """The function ``(value, path, run)`` that completes an awaited value."""
         if self._completer is None:

@@ -62,6 +62,7 @@ MAX_INLINE_TYPE_TESTS = 6  # possible types with a predicate that are tested in 
 MAX_PLAN_SOURCE = 1_000_000
 MAX_LITERAL = 200  # characters of a string that is written into the source
 CLOCK_CHECK = "if b.clock() > b.deadline: b.renew_credit()"
+CONVERT_PATH = "p = to_path(p)"
 SMALL_INT = (1 << 30) - 1  # integers up to it are one digit in CPython, which compares them fast
 LARGEST_FLOAT = "1.7976931348623157e308"  # values outside of its signs are not finite
 
@@ -196,6 +197,7 @@ class SourceWriter:
         self._fields_per_row = 0  # of a function whose list is counted as a whole; else 0
         self._first_row_line: int | None = None  # the first line of the loop over rows
         self._calls_function = False
+        self._rows_read_path = False
 
     # -- lines and names
 
@@ -232,6 +234,8 @@ class SourceWriter:
     def write_selection(self, selection: SelectionPlan) -> None:
         """Write a function that returns the dict of a selection, or a coroutine of it."""
         self.write_prologue()
+        if any(field.reads_path for field in selection.fields):
+            self.add_line(CONVERT_PATH)
         self.write_count(selection)
         members, waiting, single = self.write_fields(selection, "s", "p", 0)
         self.add_line(f"d = {members}")
@@ -246,6 +250,8 @@ class SourceWriter:
         if self.plan.metered:
             self.add_line("b.left -= 1")
             self.add_line("if b.left < 0: b.renew_credit()")
+        if field.reads_path:
+            self.add_line(CONVERT_PATH)
         _, value = self.write_field(field, "s", "p", None, 0, single=None)
         self.add_line(f"return {value}")
 
@@ -294,6 +300,8 @@ class SourceWriter:
                 self.add_line(f"x.settle(w, {'s' if iterator else 's[len(out) + 1:]'})")
                 self.add_line("raise")
         self.add_line("return out if w is None else x.join_items(out, w)")
+        if self._rows_read_path:
+            self.lines.insert(0, f" {CONVERT_PATH}")
 
     # -- counting fields, in a plan with a budget
 
@@ -470,7 +478,7 @@ class SourceWriter:
         v = self.new_name("v")
         name, path = self.bind_constant("f", field), f"({p}, {key}, {parent})"
         if field.needs_info:  # which needs the path anyway
-            self.add_line(f"{v}p = {path}")
+            self.add_line(f"{v}p = {f'new(Path, {path})' if field.reads_path else path}")
             path = f"{v}p"
         method = "complete_unusual" if field.default else "complete_field"
         slow = f"x.{method}({v}, {name}, {path})"
@@ -552,7 +560,8 @@ class SourceWriter:
             function = self.bind_constant("g", field.native)
             self.add_line(f"{slot.v} = {function}({s}, {arguments}, x.context_value)")
             return
-        info = f"new(Info, ({self.bind_constant('f', field)}, {slot.path}, x))"
+        cls = "PathInfo" if field.reads_path else "Info"
+        info = f"new({cls}, ({self.bind_constant('f', field)}, {slot.path}, x))"
         if is_info_unused(field.resolve):
             info = "None"
         more = "" if arguments == "{}" else f", **{arguments}"
@@ -746,11 +755,7 @@ class SourceWriter:
             return
         with self.open_block(f"if {self.build_object_test(slot)}:"):
             self.write_count(selection)
-            path = slot.path
-            needs_path = any(field.needs_info for field in selection.fields)
-            if needs_path and not path.isidentifier():
-                path = self.new_name("p")
-                self.add_line(f"{path} = {slot.path}")
+            path = self.write_object_path(slot, selection)
             members, waiting, single = self.write_fields(selection, slot.v, path, level + 1)
             self.add_line(f"{slot.v} = {members}")
             if single is not None:
@@ -770,6 +775,19 @@ class SourceWriter:
                 self.add_line(f"b.left += {fields}")
             with self.open_other_block(slot, first=counted):
                 self.add_line(call)
+
+    def write_object_path(self, slot: ValueSlot, selection: SelectionPlan) -> str:
+        """Write the path of an object, if its resolvers need it; return the source of the path."""
+        if not any(field.needs_info for field in selection.fields):
+            return slot.path
+        name = slot.path if slot.path.isidentifier() else self.new_name("p")
+        path = slot.path
+        if any(field.reads_path for field in selection.fields):
+            path = f"new(Path, {path})" if slot.item else f"to_path({path})"
+            self._rows_read_path = self._rows_read_path or slot.item
+        if name != path:
+            self.add_line(f"{name} = {path}")
+        return name
 
     def write_single_leaf(self, slot: ValueSlot, waiting: str, single: SingleLeaf) -> None:
         """Write the awaiting of an object's only leaf: in one coroutine, without other fields."""

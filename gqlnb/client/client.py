@@ -189,7 +189,7 @@ class Client(BatchClient):
             limits whose wait is within `limits`. Nothing is sent before the time that an endpoint
             named for its limit, to this client or another one with the same token.
         """
-        parts = self._select_parts("execute", options)
+        parts = self._select_parts("execute", options) if options else self._parts
         return parts.sender.send(parts.preparer.prepare(text, variables, operation))
 
     async def aexecute(
@@ -217,7 +217,7 @@ class Client(BatchClient):
         QueryError, TransportError, AuthError, RateLimited, AnswerError
             As for :meth:`execute`.
         """
-        parts = self._select_parts("aexecute", options)
+        parts = self._select_parts("aexecute", options) if options else self._parts
         return await parts.sender.asend(await parts.preparer.aprepare(text, variables, operation))
 
     def _execute_in_turn(

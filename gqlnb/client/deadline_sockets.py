@@ -194,14 +194,11 @@ class AnswerReader(io.BufferedReader):
 class StrictHTTPResponse(http.client.HTTPResponse):
     """Reads the head of a response as strictly as RFC 9112; the library is more lenient."""
 
-    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - those of http.client
-        super().__init__(sock, *arguments, **options)
-        self._raw: Any = self.fp.raw  # of the socket itself while a proxy is asked for a tunnel
-
     def begin(self) -> None:
         """Read the head; raise an error if it ends early."""
+        raw: Any = self.fp.raw  # of the socket itself while a proxy is asked for a tunnel
         super().begin()
-        if getattr(self._raw, "ended", False):
+        if getattr(raw, "ended", False):
             self._raise_broken()
         given = self.headers.get("content-length", "")
         if self.chunked and given:
@@ -214,11 +211,12 @@ class StrictHTTPResponse(http.client.HTTPResponse):
 
     def _read_status(self) -> tuple[str, int, str]:
         """Read the first line of the final response, after those with a status 1xx."""
+        raw: Any = self.fp.raw
         for _ in range(MAX_INTERIM):
             try:
                 version, status, reason = super()._read_status()  # type: ignore[misc]
             except http.client.BadStatusLine:
-                if getattr(self._raw, "ended", False):
+                if getattr(raw, "ended", False):
                     self._raise_broken()
                 raise
             if not 100 <= status < 200 or status == http.client.SWITCHING_PROTOCOLS:

@@ -208,7 +208,7 @@ class HttpTransport:
         `call` is the one to send the request in, if the caller may cancel it.
         """
         if call is None:
-            call = self._begin_call(request)
+            call = Call(request.deadline or monotonic() + self.timeout, self.cap)
         post = partial(self._post_request, call=call)
         try:
             if self._hashes is not None and isinstance(request, Request):
@@ -219,7 +219,7 @@ class HttpTransport:
 
     async def atry_send(self, request: Request | RequestArray) -> Response | BaseException:
         """Asynchronous version of :meth:`try_send`."""
-        call = self._begin_call(request)
+        call = Call(request.deadline or monotonic() + self.timeout, self.cap)
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(
@@ -228,10 +228,6 @@ class HttpTransport:
         except asyncio.CancelledError:
             call.cancel()
             raise
-
-    def _begin_call(self, request: Request | RequestArray) -> Call:
-        """Return the call of a request that is about to be sent."""
-        return Call(request.deadline or monotonic() + self.timeout, self.cap)
 
     def close(self) -> None:
         """Close the connections that are kept alive; sending afterwards opens new ones."""

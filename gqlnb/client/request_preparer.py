@@ -6,14 +6,14 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from copy import copy
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphql import OperationDefinitionNode
 
 from gqlnb.client.arguments import add_target_hint, check_json, prepare_files
 from gqlnb.client.request_sender import PreparedRequest
-from gqlnb.client.response_cache import get_active_policy, prepare_cached_request
+from gqlnb.client.response_cache import prepare_cached_request
 from gqlnb.document.document import Document
 from gqlnb.document.variables import (
     bind_variables,
@@ -60,7 +60,7 @@ class RequestPreparer:
         self._is_suspended = False
         # Caches of the client, not of the module: a document keeps its schema alive.
         self._parse_cached = lru_cache(MAX_DOCUMENTS)(parse_text)
-        self._get_decoders = lru_cache(MAX_DOCUMENTS)(DecoderSelector)
+        self._examine = lru_cache(MAX_DOCUMENTS)(partial(examine_document, store))
 
     def with_endpoint(self, endpoint: Endpoint) -> RequestPreparer:
         """Return a preparer of one call, which shares the parsed documents."""
@@ -166,16 +166,16 @@ class RequestPreparer:
         except QueryError as error:
             add_target_hint(error, endpoint.description)
             raise
-        if isinstance(text, Document) and operation is None and has_several_operations(document):
+        decoders, has_several_operations = self._examine(document)
+        if isinstance(text, Document) and operation is None and has_several_operations:
             operation = document.name
-        self._store.record_text(document.text)
         # Where the schema is unknown it may be loaded later, when a frame needs it.
         learns = document.schema is None and endpoint.can_introspect
         context = ResponseContext(
             document,
             endpoint.source,
             endpoint.credentials.redact,
-            expected=self._get_decoders(document).get_decoder(values) if remote else None,
+            expected=decoders.get_decoder(values) if remote else None,
             variables=values,
             learn=self._find_schema_later if learns else None,
         )
@@ -184,10 +184,9 @@ class RequestPreparer:
         is_direct = transport is endpoint.transport
         cached = None
         # With extensions an endpoint may answer in another way, so nothing is remembered.
-        is_repeatable = is_direct and not extensions
-        policy = get_active_policy(endpoint.options.cache) if is_repeatable else None
-        if policy is not None:
-            cached = prepare_cached_request(policy, transport, endpoint.credentials, request)
+        if remote and is_direct and not extensions:
+            policy, secrets = endpoint.options.cache, endpoint.credentials
+            cached = prepare_cached_request(policy, transport, secrets, request)
         return PreparedRequest(request, context, transport, is_direct, cached)
 
     def _get_document(self, text: str | Document, operation: str | None) -> Document:
@@ -229,7 +228,8 @@ def parse_text(text: str, operation: str | None, schema: GraphQLSchema | None) -
     return Document.parse(text, schema, operation)
 
 
-def has_several_operations(document: Document) -> bool:
-    """Return whether a request for the document must name its operation."""
-    nodes = document.ast.definitions
-    return len(nodes) > 1 and [*map(type, nodes)].count(OperationDefinitionNode) > 1
+def examine_document(store: SchemaStore, document: Document) -> tuple[DecoderSelector, bool]:
+    """Return the decoders of answers, and whether requests must name one of several operations."""
+    store.record_text(document.text)  # once, as everything here: the same cell is run often
+    operations = [*map(type, document.ast.definitions)].count(OperationDefinitionNode)
+    return DecoderSelector(document), operations > 1

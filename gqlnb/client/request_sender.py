@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from gqlnb.client.endpoint import Endpoint
-    from gqlnb.client.rate_limiter import QueuedRequest, RateLimiter
+    from gqlnb.client.rate_limiter import RateLimiter
     from gqlnb.client.response_cache import CachedRequest
     from gqlnb.client.transports import Transport
     from gqlnb.http.messages import Request
@@ -136,9 +136,11 @@ class RequestSender:
             found = find_cached(prepared.cached, prepared.context, on_attempt)
             if found is not None:
                 return found
-        started = monotonic()
+        started, endpoint = monotonic(), self._endpoint
+        wait = endpoint.limits.wait if max_wait is None else max_wait
         kind = prepared.context.document.kind
-        loop, turn = self._start_loop(kind, queued=queued, max_wait=max_wait)
+        loop = RetryLoop(kind, endpoint.source, endpoint.options.timeout, wait)
+        turn = partial(self.limiter.queue_request, wait=max_wait) if queued else nullcontext
         attempt = partial(self.send_once, prepared, on_attempt=on_attempt)
         result = loop.run(attempt, turn, give_up)
         self._finish(prepared, result, started, quiet=quiet)
@@ -158,9 +160,10 @@ class RequestSender:
             found = find_cached(prepared.cached, prepared.context, on_attempt)
             if found is not None:
                 return found
-        started = monotonic()
+        started, endpoint = monotonic(), self._endpoint
         kind = prepared.context.document.kind
-        loop, turn = self._start_loop(kind, queued=queued)
+        loop = RetryLoop(kind, endpoint.source, endpoint.options.timeout, endpoint.limits.wait)
+        turn = self.limiter.queue_request if queued else nullcontext
         attempt = partial(self.asend_once, prepared, on_attempt=on_attempt)
         result = await loop.arun(attempt, turn, give_up)
         self._finish(prepared, result, started, quiet=quiet)
@@ -200,10 +203,11 @@ class RequestSender:
 
     async def _asend_group(self, group: Sequence[PreparedRequest]) -> list[Result | GqlnbError]:
         """Send one array, again where that may help; raise the error of the whole array."""
-        started = monotonic()
-        is_query = all(it.request.is_query for it in group)
-        loop, turn = self._start_loop("query" if is_query else "mutation", queued=True)
-        outcomes = await loop.arun(partial(self._asend_group_once, group), turn)
+        started, endpoint = monotonic(), self._endpoint
+        kind = "query" if all(it.request.is_query for it in group) else "mutation"
+        loop = RetryLoop(kind, endpoint.source, endpoint.options.timeout, endpoint.limits.wait)
+        attempt = partial(self._asend_group_once, group)
+        outcomes = await loop.arun(attempt, self.limiter.queue_request)
         for prepared, outcome in zip(group, outcomes, strict=True):
             if isinstance(outcome, Result):
                 self._finish(prepared, outcome, started, quiet=False)
@@ -245,17 +249,6 @@ class RequestSender:
                 self._shown_warnings.add(kind)
                 # Each of these frames is one level; `warn` counts this one as the first.
                 warnings.warn(f"{result.source} warns: {text}", stacklevel=_count_own_frames() + 1)
-
-    def _start_loop(
-        self, kind: str, *, queued: bool, max_wait: float | None = None
-    ) -> tuple[RetryLoop, Callable[[], QueuedRequest | nullcontext[Any]]]:
-        endpoint = self._endpoint
-        wait = endpoint.limits.wait if max_wait is None else max_wait
-        # A loop for each request: its deadline begins now, and ends with its last attempt.
-        loop = RetryLoop(kind, endpoint.source, endpoint.options.timeout, wait)
-        if not queued:
-            return loop, nullcontext
-        return loop, partial(self.limiter.queue_request, wait=inf if wait is None else wait)
 
     def send_once(
         self,

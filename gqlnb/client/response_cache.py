@@ -45,7 +45,6 @@ __all__ = [
     "CachePolicy",
     "CachedRequest",
     "cached",
-    "get_active_policy",
     "open_response_cache",
     "prepare_cached_request",
     "resolve_cache",
@@ -191,14 +190,6 @@ def resolve_cache(value: object, *, refresh: bool = False) -> CachePolicy | None
         )
         raise OptionError(msg)
     return CachePolicy(seconds, refresh)
-
-
-def get_active_policy(own: CachePolicy | None) -> CachePolicy | None:
-    """Return the policy in force: of the innermost ``with`` block, else of the client."""
-    active = _open_policies[-1] if _open_policies else own
-    if active is None or active.max_age is not None:
-        return active
-    return None if own is None else CachePolicy(own.max_age, active.refresh)
 
 
 class CacheEntry(NamedTuple):
@@ -429,14 +420,14 @@ class CachedRequest:
 
 
 def prepare_cached_request(
-    policy: CachePolicy | None, transport: Transport, credentials: Credentials, request: Request
+    own: CachePolicy | None, transport: Transport, credentials: Credentials, request: Request
 ) -> CachedRequest | None:
     """Return the place of a request among the remembered answers.
 
     Parameters
     ----------
-    policy
-        The policy in force.
+    own
+        The policy of the client; that of the innermost ``with`` block comes before it.
     transport
         The transport that sends the request.
     credentials
@@ -449,7 +440,9 @@ def prepare_cached_request(
     CachedRequest or None
         None if it has none: without a policy, for a mutation, and for an endpoint of this process.
     """
-    document = request.document
+    policy, document = _open_policies[-1] if _open_policies else own, request.document
+    if policy is not None and policy.max_age is None:
+        policy = None if own is None else CachePolicy(own.max_age, policy.refresh)
     if policy is None or document is None or document.kind != "query":
         return None
     if not isinstance(transport, HttpTransport) or document.incremental_directives:

@@ -109,7 +109,8 @@ class CellRunner:
         # Saved fragments that the text spreads are appended to it.
         self._full_text, self._added_fragments = state.snippets.add_fragments(self._text)
         self._kind: str = options.type or self._settings.type
-        check_map_options(options, self._kind)
+        if options.map is not None:
+            check_map_options(options, self._kind)
         self._export_path: Path | None = None
         if options.export_to is not None:
             from gqlnb.notebook.output_options import check_export_path

@@ -199,6 +199,10 @@ def check_options(options: Namespace) -> None:
     if options.record is not None and options.replay is not None:
         msg = "%%graphql: --record and --replay cannot be combined: only one sends the request."
         raise OptionError(msg)
+    for name in ("batch", "resume"):
+        if getattr(options, name) is not None and options.map is None:
+            msg = f"%%graphql: --{name} is an option of --map NAME, which is missing."
+            raise OptionError(msg)
     if options.connection is not None and options.target is not None:
         msg = (
             f"%%graphql: two connections are given, {sanitize_text(options.target, 40)!r} and "

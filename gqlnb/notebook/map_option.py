@@ -26,7 +26,7 @@ EXCLUDED = ("--paginate", "--interact", "--no-execute", "--dry-run", "--explain"
 
 
 def check_map_options(options: Namespace, kind: str) -> None:
-    """Check that ``--map`` fits the other options, and its own options fit it.
+    """Check that ``--map`` fits the other options.
 
     Parameters
     ----------
@@ -40,12 +40,6 @@ def check_map_options(options: Namespace, kind: str) -> None:
     OptionError
         If they exclude each other.
     """
-    if options.map is None:
-        for name in ("batch", "resume"):
-            if getattr(options, name) is not None:
-                msg = f"%%graphql: --{name} is an option of --map NAME, which is missing."
-                raise OptionError(msg)
-        return
     given = [it for it in EXCLUDED if getattr(options, it.lstrip("-").replace("-", "_"))]
     if options.export_to is not None:
         given.append("--export-to")

@@ -448,7 +448,7 @@ class BaseClient:
         operation: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Exchange:
-        """Send one request as it is, and return what travelled, without secrets: for debugging.
+        """Send one request as it is; return both messages without secrets, for debugging.
 
         It is sent once, without remembered answers, and the response is not interpreted: a refusal
         or an HTML page is returned as any answer. Print the exchange to see headers and bodies.

@@ -1,4 +1,4 @@
-"""Requests and responses as they travelled, without secrets, to see what an endpoint says."""
+"""Requests and responses as they were sent and received, without secrets, for debugging."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_SHOWN = 2_000  # characters of a body in the repr
 
 @dataclass(frozen=True, repr=False)
 class Exchange:
-    """One request and its response; tokens, and headers whose names mark a secret, are masked.
+    """One request and its response; tokens and secret headers are masked.
 
     Attributes
     ----------

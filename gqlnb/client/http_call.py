@@ -1,4 +1,4 @@
-"""One exchange with an endpoint over HTTP: its deadline, its byte cap, and how it can fail.
+"""One exchange with an endpoint over HTTP: its deadline, its byte cap and its failures.
 
 Without requests and urllib3, which take longer to import than the rest of the client.
 """

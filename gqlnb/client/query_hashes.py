@@ -1,4 +1,4 @@
-"""Persisted queries of one client: the hash of a text is sent, and the text where it is unknown.
+"""Persisted queries of one client: hashes are sent, and the texts of unknown hashes.
 
 The rules are those of Apollo's persisted-query link, and of :mod:`gqlnb.http.persisted_queries` on
 the other side.

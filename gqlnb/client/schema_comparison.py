@@ -126,7 +126,7 @@ def unused_fields(schema: object, documents: Iterable[str]) -> list[str]:
 
 
 def load_schema(given: object) -> tuple[GraphQLSchema, str]:
-    """Return a schema, and what it is called in messages."""
+    """Return a schema, and its name for messages."""
     if isinstance(given, Client):
         return given.schema, given.source
     if isinstance(given, os.PathLike) or (isinstance(given, str) and is_file_name(given)):

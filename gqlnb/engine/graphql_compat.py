@@ -92,7 +92,7 @@ Outcome: TypeAlias = Any
 
 
 async def await_nested(value: Value, executor: Value) -> Value:
-    """Await a value, and what it returns if that must be awaited, too."""
+    """Await a value, and its result if that is awaitable too."""
     awaited = await value
     return await awaited if executor.is_awaitable(awaited) else awaited
 

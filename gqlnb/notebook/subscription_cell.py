@@ -1,4 +1,4 @@
-"""Cells whose answers arrive in parts: subscriptions, ``@defer`` and ``@stream``."""
+"""Cells with answers in parts: subscriptions, ``@defer`` and ``@stream``."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class ColumnData:
 
 
 class ColumnMembers(Mapping[str, Any]):
-    """The members of a response of this process, whose data are built when they are read.
+    """The members of a response of this process; their data are built when they are read.
 
     Parameters
     ----------

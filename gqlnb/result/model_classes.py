@@ -234,7 +234,7 @@ class ModelClass:
 
     @staticmethod
     def format_alias(before: str, key: str) -> str:
-        """Return the default of a field whose attribute is not named as in the response."""
+        """Return the default of a field with another name than in the response."""
         return f"msgspec.field({before}name={key!r})"
 
     @staticmethod

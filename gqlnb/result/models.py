@@ -41,7 +41,7 @@ Prepare: TypeAlias = Callable[[JSONValue], JSONValue]
 
 
 def build_model(document: Document | None, shape: Shape | None, variables: object) -> type:
-    """Return the model class of a document, whose shape keeps it.
+    """Return the model class of a document; the shape keeps it.
 
     Raises
     ------

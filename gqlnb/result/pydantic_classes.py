@@ -66,7 +66,7 @@ class PydanticClass(ModelClass):
 
     @staticmethod
     def format_alias(before: str, key: str) -> str:
-        """Return the default of a field whose attribute is not named as in the response."""
+        """Return the default of a field with another name than in the response."""
         # Not `alias`, which type checkers take for the name of the parameter.
         return f"Field({before}validation_alias={key!r}, serialization_alias={key!r})"
 

@@ -25,7 +25,7 @@ JSON_TYPES = (str, int, float, Decimal, list, dict)
 
 
 class InputModel(BaseModel, frozen=True):
-    """The base of input objects, whose fields that are not given are not sent."""
+    """The base of input objects; fields that are not given are not sent."""
 
     omits_unset: ClassVar[bool] = True  # read by gqlnb.document.input_records
 

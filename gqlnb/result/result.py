@@ -636,7 +636,7 @@ class Result(TableExports):
         return render_bundle(self)
 
     def _mime_(self) -> tuple[str, str]:
-        """Return the HTML for marimo, whose style sheet removes the padding of cells."""
+        """Return the HTML for marimo, with the padding of cells that its style sheet removes."""
         style = "<style>.gqlnb :is(td, th) { padding: 3px 8px; }</style>"
         return "text/html", style + render_bundle(self)[0]["text/html"]
 

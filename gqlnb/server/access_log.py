@@ -27,7 +27,7 @@ ACCESS_LOGGER.setLevel(logging.INFO)  # the option is the switch
 
 
 class AccessLine:
-    """The line of one request, completed by what is sent.
+    """The line of one request, completed from the messages that are sent.
 
     Parameters
     ----------

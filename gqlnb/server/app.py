@@ -44,7 +44,7 @@ from gqlnb.server.page import build_pages
 from gqlnb.server.request_executor import RequestExecutor, adopt_schema
 from gqlnb.server.request_log import RequestLog, read_clocks
 from gqlnb.server.streams import (
-    Exchange,
+    AsgiExchange,
     Streamer,
     StreamSlots,
     build_start_message,
@@ -289,7 +289,7 @@ class App:
             await self._handle_lifespan(receive, send)
         elif scope["type"] == "websocket":
             served = self._served
-            exchange = Exchange(parse_scope(scope), self.request_log, self.slots, receive, send)
+            exchange = AsgiExchange(parse_scope(scope), self.request_log, self.slots, receive, send)
             await serve_websocket(served.streams, exchange, served.rules, scope)
 
     async def _handle_lifespan(self, receive: Receive, send: Send) -> None:
@@ -329,7 +329,7 @@ class App:
             return  # the client has disconnected
         request = replace(request, body=body)
         if served.streams is not None:
-            exchange = Exchange(request, self.request_log, self.slots, receive, send)
+            exchange = AsgiExchange(request, self.request_log, self.slots, receive, send)
             if is_event_connection_request(request, rules):
                 response = await self._event_connections.answer(served.streams, exchange)
                 if response is not None:

@@ -40,7 +40,7 @@ from gqlnb.server.streams import (
 if TYPE_CHECKING:
     from gqlnb.http.headers import HttpRequest
     from gqlnb.http.messages import Request
-    from gqlnb.server.streams import Exchange, Streamer
+    from gqlnb.server.streams import AsgiExchange, Streamer
 
 __all__ = ["EventConnections"]
 
@@ -72,7 +72,7 @@ class EventConnections:
     def __init__(self) -> None:
         self._by_token: dict[str, EventConnection] = {}
 
-    async def answer(self, streams: Streamer, exchange: Exchange) -> Response | None:
+    async def answer(self, streams: Streamer, exchange: AsgiExchange) -> Response | None:
         """Answer a request of the protocol.
 
         Parameters
@@ -144,7 +144,7 @@ class EventConnections:
         return Response(200, _TEXT_HEADERS)
 
     def _start_operation(
-        self, connection: EventConnection, streams: Streamer, exchange: Exchange
+        self, connection: EventConnection, streams: Streamer, exchange: AsgiExchange
     ) -> Response:
         try:
             name, request = _parse_operation(exchange.request.body)
@@ -163,7 +163,7 @@ class EventConnections:
 
     @staticmethod
     async def _send_events(
-        connection: EventConnection, streams: Streamer, exchange: Exchange
+        connection: EventConnection, streams: Streamer, exchange: AsgiExchange
     ) -> None:
         async def send_part(part: bytes) -> None:
             message = {"type": "http.response.body", "body": part, "more_body": True}
@@ -216,7 +216,11 @@ def _parse_operation(body: bytes) -> tuple[str, Request]:
 
 
 async def _run_operation(
-    connection: EventConnection, name: str, request: Request, streams: Streamer, exchange: Exchange
+    connection: EventConnection,
+    name: str,
+    request: Request,
+    streams: Streamer,
+    exchange: AsgiExchange,
 ) -> None:
     """Run an operation, and queue its events."""
     size = len(exchange.request.body)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EVENT_PARTS",
-    "Exchange",
+    "AsgiExchange",
     "Receive",
     "Send",
     "StreamSlots",
@@ -302,7 +302,7 @@ class StreamedOperation:
         self._request_log.add_request(self._began, self._log_response, self._size, self._sent)
 
 
-class Exchange(NamedTuple):
+class AsgiExchange(NamedTuple):
     """One request and its ASGI connection.
 
     Attributes
@@ -373,7 +373,7 @@ MULTIPART_EVENT_FORMAT = StreamFormat(
 )
 
 
-async def try_stream(streams: Streamer, exchange: Exchange) -> bool:
+async def try_stream(streams: Streamer, exchange: AsgiExchange) -> bool:
     """Answer a request with a stream; return False, with nothing sent, if it is to be JSON."""
     request, rules = exchange.request, streams.rules
     accept = request.headers.get("accept")
@@ -435,7 +435,7 @@ def build_start_message(response: Response) -> dict[str, Any]:
 async def _send_stream(
     responses: AsyncGenerator[Response, None],
     streamed: StreamedOperation,
-    exchange: Exchange,
+    exchange: AsgiExchange,
     rules: ServerRules,
     stream_format: StreamFormat,
 ) -> None:

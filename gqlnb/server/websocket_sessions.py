@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from gqlnb.http.graphql_ws_server import Action, ServerProtocol
     from gqlnb.http.messages import Request
     from gqlnb.http.server_rules import ServerRules
-    from gqlnb.server.streams import Exchange, Streamer
+    from gqlnb.server.streams import AsgiExchange, Streamer
 
 __all__ = ["serve_websocket"]
 
 
 async def serve_websocket(
-    streams: Streamer | None, exchange: Exchange, rules: ServerRules, scope: Mapping[str, Any]
+    streams: Streamer | None, exchange: AsgiExchange, rules: ServerRules, scope: Mapping[str, Any]
 ) -> None:
     """Serve one WebSocket until either side closes it.
 
@@ -81,7 +81,7 @@ async def serve_websocket(
 
 
 async def _reject_handshake(
-    exchange: Exchange, refused: Response, scope: Mapping[str, Any]
+    exchange: AsgiExchange, refused: Response, scope: Mapping[str, Any]
 ) -> None:
     """Refuse a handshake, with a response if the host supports that, else with a plain 403."""
     if "websocket.http.response" not in (scope.get("extensions") or {}):
@@ -91,7 +91,7 @@ async def _reject_handshake(
     await exchange.send({"type": "websocket.http.response.body", "body": refused.body})
 
 
-async def _close_socket(exchange: Exchange, action: CloseSocket) -> None:
+async def _close_socket(exchange: AsgiExchange, action: CloseSocket) -> None:
     message = {"type": "websocket.close", "code": action.code, "reason": action.reason}
     with suppress(OSError, RuntimeError):  # the client has disconnected
         await exchange.send(message)
@@ -111,7 +111,7 @@ class WebSocketSession:
     """
 
     def __init__(
-        self, streams: Streamer, exchange: Exchange, protocol: type[ServerProtocol]
+        self, streams: Streamer, exchange: AsgiExchange, protocol: type[ServerProtocol]
     ) -> None:
         self._streams, self._exchange = streams, exchange
         self._request = exchange.request  # with the identity, once it is known

@@ -348,7 +348,7 @@ class Sweep:
         held_by: CountCheck | None = None,
         **about: Any,  # noqa: ANN401 - of several types
     ) -> None:
-        """Open a window for each part of a range; of what is known, it gets its time slice."""
+        """Open a window for each part of a range, with its share of the known facts."""
         for part in parts:
             recent = {key: made for key, made in known.items() if part.is_in_time_range(made)}
             self._open_window(SearchWindow(0, part, recent=recent, **about), held_by)

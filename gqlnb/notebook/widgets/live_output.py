@@ -126,7 +126,7 @@ def build_view_bundle(
 
 
 class SavedOutput:
-    """The output of a view whose saved form changes after it was displayed."""
+    """The output of a view; its saved form changes after it was displayed."""
 
     def __init__(self) -> None:
         self._handle: DisplayHandle | None = None

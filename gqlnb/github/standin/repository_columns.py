@@ -208,6 +208,36 @@ class RepositoryColumns:
             bool(self.archived[place]),
         )
 
+    def iter_rows(self, places: Rows) -> Iterator[Repository]:
+        """Iterate over the repositories in some rows.
+
+        Reading column by column is three times as fast as row by row.
+
+        Parameters
+        ----------
+        places
+            The numbers of the rows.
+
+        Returns
+        -------
+        iterator of Repository
+            The repositories in the order of `places`.
+        """
+        return map(
+            Repository._make,
+            zip(
+                [self.names[code] for code in self.name[places].tolist()],
+                self.owners.get_many(self.owner[places]),
+                self.stars[places].tolist(),
+                self.forks[places].tolist(),
+                [self.languages[code] for code in self.language[places].tolist()],
+                _format_timestamps(self.pushed[places]),
+                _format_timestamps(self.created[places]),
+                self.archived[places].tolist(),
+                strict=True,
+            ),
+        )
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self):,} repositories, {self.source}>"
 
@@ -406,22 +436,7 @@ class RepositoryRows(Sequence[Repository]):
         return self.columns[int(self.places[place])]
 
     def __iter__(self) -> Iterator[Repository]:
-        # Reading column by column is three times as fast as row by row.
-        columns, places = self.columns, self.places
-        return map(
-            Repository._make,
-            zip(
-                [columns.names[code] for code in columns.name[places].tolist()],
-                columns.owners.get_many(columns.owner[places]),
-                columns.stars[places].tolist(),
-                columns.forks[places].tolist(),
-                [columns.languages[code] for code in columns.language[places].tolist()],
-                _format_timestamps(columns.pushed[places]),
-                _format_timestamps(columns.created[places]),
-                columns.archived[places].tolist(),
-                strict=True,
-            ),
-        )
+        return self.columns.iter_rows(self.places)
 
 
 def _format_timestamps(seconds: NDArray[np.int32]) -> list[str]:

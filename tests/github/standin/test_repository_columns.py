@@ -6,7 +6,7 @@ import pytest
 from gqlnb.github.repositories import Language, Owner, Repository, load_snapshot
 from gqlnb.github.search_syntax import parse_expression
 from gqlnb.github.standin.github_schema import load_snapshot_population
-from gqlnb.github.standin.repository_columns import Owners, RepositoryRows
+from gqlnb.github.standin.repository_columns import Owners
 from gqlnb.github.standin.repository_search import (
     Population,
     make_sort_key,
@@ -20,7 +20,7 @@ def test_columns_return_every_repository_unchanged():
     """One by one or all at once, in the original order."""
     columns = load_snapshot_population()
     assert [columns[row] for row in range(len(columns))] == list(load_snapshot())
-    assert list(RepositoryRows(columns, np.arange(len(columns)))) == list(load_snapshot())
+    assert list(columns.iter_rows(np.arange(len(columns)))) == list(load_snapshot())
 
 
 @pytest.mark.parametrize("row", [-1, 3449])

@@ -110,11 +110,16 @@ def convert_scalar(value: JSONValue, name: str, like: str, python_type: Any) -> 
     ValueError
         If it is none; the message has the value.
     """
-    step = _build_leaf_step(scalars.get_scalar(Shape(name, like=like)), name)
+    step = _build_scalar_step(name, like, scalars.get_version())
     try:
         return msgspec.convert(value if step is None else step(value), python_type)
     except msgspec.ValidationError as error:  # which is a ValueError in new versions alone
         raise ValueError(str(error)) from None
+
+
+@lru_cache(maxsize=256)
+def _build_scalar_step(name: str, like: str, _version: int) -> Prepare | None:
+    return _build_leaf_step(scalars.get_scalar(Shape(name, like=like)), name)
 
 
 # -- classes of pydantic

@@ -6,15 +6,22 @@ import os
 import sys
 import warnings
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
-from graphql import introspection_from_schema, print_type
+from graphql import (
+    ListTypeNode,
+    NonNullTypeNode,
+    TypeNode,
+    introspection_from_schema,
+    print_ast,
+    print_type,
+)
 
-from gqlnb.cli.options import OutputOption, connection_options, parse_limit
+from gqlnb.cli.options import OutputOption, connection_options, parse_assignments, parse_limit
 from gqlnb.cli.output import format_json, print_frame, print_note, print_result
-from gqlnb.cli.variables import parse_variable_assignments
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, load_json
 from gqlnb.document.schema_types import find_type
@@ -24,7 +31,9 @@ from gqlnb.github.star_query import normalize_typed_query, parse_star_query
 from gqlnb.github.star_results import stars as search_stars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
+
+    from graphql import VariableDefinitionNode
 
     from gqlnb.client.client import Client
 
@@ -32,6 +41,12 @@ __all__ = ["query", "read_text", "schema", "stars"]
 
 # Not 1, an error, nor 2, with which click reports wrong arguments.
 _EXIT_INCOMPLETE = 3
+# What a value of the type looks like, and the Python types of its JSON.
+_NUMBERS_AND_FLAGS: dict[str, tuple[str, tuple[type, ...]]] = {
+    "Int": ("a whole number", (int,)),
+    "Float": ("a number", (int, float)),
+    "Boolean": ("true or false", (bool,)),
+}
 
 
 @click.command()
@@ -158,6 +173,69 @@ def _parse_variables(text: str) -> dict[str, Any]:
         reason = f"it is of type {type(value).__name__}"
     msg = f'--variables takes a JSON object, for example \'{{"name": "Ada"}}\': {reason}.'
     raise OptionError(msg)
+
+
+def parse_variable_assignments(
+    assignments: Iterable[str], declared: Mapping[str, VariableDefinitionNode]
+) -> dict[str, Any]:
+    """Return the variables of ``NAME=VALUE`` arguments, by name.
+
+    Parameters
+    ----------
+    assignments
+        The arguments. A name may begin with ``$``.
+    declared
+        The variables that the operation declares.
+
+    Raises
+    ------
+    OptionError
+        If an argument has another form, the operation does not declare the name, or the value
+        cannot be of its type.
+    """
+    texts = [text.removeprefix("$") for text in assignments]
+    if not declared:
+        msg = f"{texts[0]!r}: the operation declares no variables. Remove the argument."
+        raise OptionError(msg)
+    parsers = {name: partial(_parse_value, node.type) for name, node in declared.items()}
+    return parse_assignments("", texts, parsers)
+
+
+def _parse_value(type_: TypeNode, text: str) -> object:
+    """Return a value as the declared type asks for; a ValueError describes the valid ones.
+
+    The schema is not asked: of a name that is no built-in scalar it would say whether it is an
+    enum, an input object or another scalar. Text that is a JSON object or list is read as JSON, as
+    it cannot be the name of an enum value; any other text stays text.
+    """
+    if isinstance(type_, NonNullTypeNode):
+        type_ = type_.type
+    elif text == "null":
+        return None
+    name = "" if isinstance(type_, ListTypeNode) else print_ast(type_)
+    if name in {"String", "ID"}:
+        return text
+    if name in _NUMBERS_AND_FLAGS:
+        about, types = _NUMBERS_AND_FLAGS[name]
+        value = _load_json(text)
+        if type(value) not in types:
+            raise ValueError(about)
+        return value
+    if text.lstrip().startswith(("{", "[")):
+        value = _load_json(text)
+        if value is None:
+            reason = f"valid JSON, as for {print_ast(type_)}"
+            raise ValueError(reason)
+        return value
+    # GraphQL takes a single value for a list of one.
+    return [_parse_value(type_.type, text)] if isinstance(type_, ListTypeNode) else text
+
+
+def _load_json(text: str) -> object:
+    try:
+        return load_json(text.encode())
+    except JSONError:
+        return None
 
 
 @click.command()

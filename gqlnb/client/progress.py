@@ -7,14 +7,16 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from io import StringIO
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.http.rate_limit_rules import Budget
 
 if TYPE_CHECKING:
-    from gqlnb.http.rate_limit_rules import Budget
+    from collections.abc import Sequence
 
 __all__ = [
     "NOTICEABLE_WAIT",
@@ -24,6 +26,7 @@ __all__ = [
     "announce_wait",
     "is_interactive",
     "is_unattended",
+    "sum_budgets",
 ]
 
 _LOG = logging.getLogger("gqlnb")
@@ -32,6 +35,7 @@ NOTICEABLE_WAIT = 1.5  # seconds; a shorter wait needs no explanation
 PROGRESS_VARIABLE = "GQLNB_PROGRESS"
 OFF = frozenset({"0", "false", "no", "off"})
 BAR_COLUMNS = 100  # in a notebook
+MAX_ACCOUNTS_SHOWN = 4  # beside a bar
 MIN_SECONDS, MIN_REQUESTS = 2.0, 3  # before a bar appears
 # pytest sets these, and the kernels of nbval inherit them. A bar would change the compared output.
 TESTING_VARIABLES = ("PYTEST_VERSION", "PYTEST_CURRENT_TEST")
@@ -233,3 +237,65 @@ def is_unattended() -> bool:
         return False
     server = os.environ.get("SERVER_SOFTWARE", "")
     return not (server.startswith("voila/") or "DATABRICKS_RUNTIME_VERSION" in os.environ)
+
+
+class Account(Protocol):
+    """An account that sends requests of a harvest.
+
+    Attributes
+    ----------
+    name
+        The login, or the number of the client if the endpoint does not say the login.
+    refusal
+        The reason for which it sends no more requests; empty while it does.
+    budget
+        The remaining budget; None before its first answer.
+    """
+
+    name: str
+    refusal: str
+
+    @property
+    def budget(self) -> Budget | None:
+        """The remaining budget."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AccountBudgets(Budget):
+    """The budgets of several accounts together.
+
+    Attributes
+    ----------
+    accounts
+        Name and rest of each, as text.
+    """
+
+    accounts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        total = Budget.__str__(self)
+        if len(self.accounts) > MAX_ACCOUNTS_SHOWN:
+            return f"{len(self.accounts)} accounts: {total}"
+        return f"{total} ({', '.join(self.accounts)})"
+
+
+def sum_budgets(accounts: Sequence[Account]) -> Budget | None:
+    """Return the budget of all accounts together, until the first one is renewed."""
+    known = [each.budget for each in accounts if each.budget is not None and not each.refusal]
+    if len(accounts) < 2:
+        return known[0] if known else None
+    left = [each.remaining for each in known if each.remaining is not None]
+    return AccountBudgets(
+        limit=sum(each.limit or 0 for each in known) or None,
+        remaining=sum(left) if left and len(left) == len(known) else None,
+        reset=min((each.reset for each in known if each.reset), default=None),
+        cost=known[-1].cost if known else None,
+        accounts=tuple(map(describe_account, accounts)),
+    )
+
+
+def describe_account(account: Account) -> str:
+    """Return the name of an account and the points it has left."""
+    left = account.budget.remaining if account.budget else None
+    state = "?" if left is None else f"{left:,.0f}"
+    return f"{account.name} {'refused' if account.refusal else state}"

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from gqlnb.background import open_thread_pool
-from gqlnb.client.account_budgets import sum_budgets
-from gqlnb.client.progress import announce_wait
+from gqlnb.client.progress import announce_wait, sum_budgets
 from gqlnb.errors import AuthError, GqlnbError, QueryError, RateLimited
 from gqlnb.http.response_parser import find_refusal
 from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT

@@ -8,9 +8,8 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.background import defer_interrupt
-from gqlnb.client.account_budgets import sum_budgets
 from gqlnb.client.paging.offset_cursors import detect_offset_format
-from gqlnb.client.progress import announce_wait
+from gqlnb.client.progress import announce_wait, sum_budgets
 from gqlnb.errors import AuthError, GqlnbError, RateLimited, TransportError, describe_exception
 from gqlnb.github.harvester.requests import BatchSize, NodeBatch, encode_node, fetch_pages
 from gqlnb.github.harvester.search_windows import SearchPage, SearchRequest, list_page_starts

@@ -12,7 +12,7 @@ import numpy as np
 from gqlnb.errors import OptionError, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -32,6 +32,7 @@ __all__ = [
 T = TypeVar("T", "pa.Table", "pa.RecordBatch")
 
 HASHES_AT_ONCE = 250_000  # hashes in memory: 2 MB, and as much for their places and their order
+ROWS_PER_GROUP = 20_000  # whose encoded columns are held in memory until they are written
 _PART_STRIDE = 2**32  # more than the rows of any part
 _PART_PATTERN = re.compile(r"part-\d{5,}\.parquet")
 
@@ -60,21 +61,24 @@ def write_part(folder: Path, number: int, rows: pa.Table, about: Mapping[str, st
     OSError
         If it cannot be written; no partial file is left.
     """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     metadata = {f"gqlnb.{name}".encode(): text.encode() for name, text in about.items()}
     metadata = {**(rows.schema.metadata or {}), **metadata}
-    rows = rows.combine_chunks().replace_schema_metadata(metadata)
+    rows = rows.replace_schema_metadata(metadata)
     path = build_part_path(folder, number)
     # Readers of the whole folder (pandas, Dask, Spark) ignore names that begin with an underscore.
     unfinished = folder / f"_{path.name}.tmp"
     try:
-        pq.write_table(rows, unfinished, compression="zstd")
+        pq.write_table(rows, unfinished, compression="zstd", row_group_size=ROWS_PER_GROUP)
         replace_durably(unfinished, path)
     except BaseException:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
         raise
+    # Arrow keeps what writing took, about 60 MB, in part too fragmented to be used again.
+    pa.default_memory_pool().release_unused()
 
 
 def drop_rows(rows: T, places: Sequence[int]) -> T:
@@ -131,7 +135,9 @@ def check_foreign_files(folder: Path) -> None:
 
 
 def find_repeated_rows(
-    parts: Callable[[], Iterable[Sequence[str]]], rows: int, at_once: int = HASHES_AT_ONCE
+    parts: Callable[[], Iterable[Iterable[Sequence[str]]]],
+    rows: int,
+    at_once: int = HASHES_AT_ONCE,
 ) -> dict[int, list[int]]:
     """Find the rows that repeat the id of an earlier row.
 
@@ -141,7 +147,7 @@ def find_repeated_rows(
     Parameters
     ----------
     parts
-        Returns the ids of each part; it is called several times.
+        Returns the ids of each part, in pieces of any length; it is called several times.
     rows
         Approximate number of ids.
     at_once
@@ -159,29 +165,39 @@ def find_repeated_rows(
     suspects.sort()
     seen: set[str] = set()
     found: dict[int, list[int]] = {}
-    for number, ids in enumerate(parts()):
-        first = number * _PART_STRIDE
-        begin, end = np.searchsorted(suspects, [first, first + _PART_STRIDE])
-        for index in (suspects[begin:end] - first).tolist():
-            if ids[index] in seen:
-                found.setdefault(number, []).append(index)
-            seen.add(ids[index])
+    for number, first, ids in _iterate_pieces(parts):
+        begin, end = np.searchsorted(suspects, [first, first + len(ids)])
+        for place in suspects[begin:end].tolist():
+            if ids[place - first] in seen:
+                found.setdefault(number, []).append(place % _PART_STRIDE)
+            seen.add(ids[place - first])
     return found
 
 
+def _iterate_pieces(
+    parts: Callable[[], Iterable[Iterable[Sequence[str]]]],
+) -> Iterator[tuple[int, int, Sequence[str]]]:
+    """Yield the number of the part, the number of the first row, and the ids of each piece."""
+    for number, pieces in enumerate(parts()):
+        first = number * _PART_STRIDE
+        for ids in pieces:
+            yield number, first, ids
+            first += len(ids)
+
+
 def _find_equal_hashes(
-    parts: Callable[[], Iterable[Sequence[str]]], share: int, shares: int
+    parts: Callable[[], Iterable[Iterable[Sequence[str]]]], share: int, shares: int
 ) -> NDArray[np.int64]:
     """Return the rows with equal hashes, among the share of hashes that is `share` modulo `shares`.
 
     Rows are numbered as number of the part times `_PART_STRIDE` plus index.
     """
     hashes, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for number, ids in enumerate(parts()):
+    for _, first, ids in _iterate_pieces(parts):
         all_hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
         indexes = np.flatnonzero(all_hashes % shares == share)
         hashes.append(all_hashes[indexes])
-        places.append(indexes + number * _PART_STRIDE)
+        places.append(indexes + first)
     joined = np.concatenate(hashes)
     order = np.argsort(joined)
     joined = joined[order]

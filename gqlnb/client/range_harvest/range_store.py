@@ -262,9 +262,9 @@ class RangeStore:
             else:
                 self._parts[number] = self._write_part(number, table, segments)
 
-    def _iterate_keys_backwards(self) -> Iterator[list[str]]:
+    def _iterate_keys_backwards(self) -> Iterator[list[list[str]]]:
         for part in reversed(self._parts):
-            yield self.list_keys(part)[::-1]
+            yield [self.list_keys(part)[::-1]]
 
     def list_keys(self, part: Part) -> list[str]:
         """Return the keys that identify the rows of a part."""

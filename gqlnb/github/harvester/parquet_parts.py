@@ -55,7 +55,11 @@ def build_batch(
     ids, stars, created, names, owners, _ = zip(*rows, strict=True) if rows else ((),) * 6
     columns = (names, owners, stars, created, ids)
     arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-    return pa.record_batch([*arrays, *own], pa.schema([*schema, *own_fields]))
+    batch = pa.record_batch([*arrays, *own], pa.schema([*schema, *own_fields]))
+    # Copied into one buffer of its own: Arrow's default allocator never returns the pages between
+    # the arrays of many batches, so that memory would grow with the number of parts.
+    buffer = batch.serialize(memory_pool=pa.system_memory_pool())
+    return pa.ipc.read_record_batch(buffer, batch.schema)
 
 
 def concat_batches(

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["ROWS_PER_PART", "AnsweredEvent", "FieldsEvent", "FolderStorage", "MemoryStorage"]
 
 ROWS_PER_PART = 100_000  # about 4 MB on the disk, 10 MB in memory
+IDS_AT_ONCE = 10_000  # 1 MB
 
 
 class Checkpoint(msgspec.Struct, tag="checkpoint"):
@@ -197,10 +198,10 @@ class MemoryStorage:
         """Keep each repository once, at its first place. Calling it again changes nothing."""
         self._drop_rows(find_repeated_rows(self._iterate_ids, self.rows))
 
-    def _iterate_ids(self) -> Iterator[list[str]]:
+    def _iterate_ids(self) -> Iterator[Iterable[list[str]]]:
         """Yield the ids of each batch."""
         for batch in self._batches:
-            yield batch.column("id").to_pylist()
+            yield [batch.column("id").to_pylist()]
 
     def _drop_rows(self, places: Mapping[int, list[int]], first: int = 0) -> None:
         """Drop rows by batch; `first` is the number of the first batch."""
@@ -404,13 +405,14 @@ class FolderStorage(MemoryStorage):
             about["fields"] = header.fields
         return about | more
 
-    def _iterate_ids(self) -> Iterator[list[str]]:
-        """Yield the ids of each part, then of each batch that is not in a part yet."""
+    def _iterate_ids(self) -> Iterator[Iterable[list[str]]]:
+        """Yield the ids of each part, in pieces, then of each batch that is not in a part yet."""
         import pyarrow.parquet as pq
 
         for number in range(self._part_count):
-            part = pq.read_table(build_part_path(self.folder, number), columns=["id"])
-            yield part["id"].to_pylist()
+            with pq.ParquetFile(build_part_path(self.folder, number)) as part:
+                pieces = part.iter_batches(IDS_AT_ONCE, columns=["id"], use_threads=False)
+                yield (piece["id"].to_pylist() for piece in pieces)
         yield from super()._iterate_ids()
 
     def _drop_rows(self, places: Mapping[int, list[int]], first: int = 0) -> None:

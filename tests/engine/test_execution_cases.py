@@ -198,6 +198,15 @@ def test_arguments_may_have_any_name(name: str) -> None:
         same(schema, f"{{ echo({name}: 1) e: echo }}")
 
 
+@pytest.mark.parametrize(
+    "name", [*KEYWORDS, "__debug__", "not a name", "\N{GREEK SMALL LETTER MU}"]
+)
+def test_resolvers_get_arguments_by_any_python_name(name: str) -> None:
+    """Also by one that no call in Python can have."""
+    schema = echoing(a=GraphQLArgument(GraphQLInt, out_name=name), b=GraphQLInt)
+    same(schema, "query ($v: Int = 2) { echo(a: 1, b: 2) e: echo(b: 3) v: echo(a: $v) }")
+
+
 ARGUMENTS = {
     "nothing": "{ echo }",
     "null": "{ echo(a: null, d: null, b: null) }",

@@ -6,12 +6,13 @@ Response paths and info objects are built when they are read.
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncIterable, Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from functools import cached_property
 from operator import attrgetter
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from graphql import GraphQLError, GraphQLResolveInfo, Undefined, is_non_null_type
@@ -289,8 +290,9 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     plan: Any  # an OperationPlan; plans imports this module, so that the type can't be named
     # The last list whose rows asked for their paths: its path in compiled code, and as a Path.
     list_path: tuple[Value, Value] = (..., None)
-    # Not a cached property, which takes as long as the arguments of a small operation.
-    _coerced_arguments: dict[PlannedField, dict[str, Any]] | None = None
+    # The arguments of fields that get the same in each call. Not a cached property, which takes as
+    # long as the arguments of a small operation.
+    coerced_arguments: Mapping[PlannedField, dict[str, Any]] = MappingProxyType({})
 
     # Cached properties, since most runs need none of these objects.
     @cached_property
@@ -476,9 +478,9 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         GraphQLError
             If a value does not match its type; the error is graphql-core's.
         """
-        known = self._coerced_arguments
-        if known is None:
-            known = self._coerced_arguments = {}
+        known: Any = self.coerced_arguments
+        if not known:
+            known = self.coerced_arguments = {}
         cached = known.get(field)
         if cached is not None:
             return cached.copy()

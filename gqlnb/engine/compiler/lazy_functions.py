@@ -285,7 +285,7 @@ class PlanCompiler:
         place = f"<gqlnb {next(_serial)}: {re.sub('[^ ,.0-9A-Za-z_]', '?', label)[:MAX_LABEL]}>"
         namespace = {**GLOBALS, "kinds": plan.cache.type_kinds, **writer.constants}
         # Of the document and the schema, the text holds string literals only (write_literal), and
-        # attribute names that are identifiers.
+        # names of attributes and arguments that are identifiers.
         exec(compile(text, place, "exec"), namespace)  # noqa: S102
         add_source(place, text)
         if not plan.source_names:

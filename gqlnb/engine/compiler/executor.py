@@ -128,7 +128,8 @@ class Info(tuple[Any, ...]):
     @property
     def path(self) -> Value:
         """The response path; the rows of a list share the part above them."""
-        above, key, name = self._path
+        place: Value = self._path
+        above, key, name = place
         if above is None:
             return new_tuple(Path, (None, key, name))
         run = self._run
@@ -481,7 +482,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         known: Any = self.coerced_arguments
         if not known:
             known = self.coerced_arguments = {}
-        cached = known.get(field)
+        cached: dict[str, Any] | None = known.get(field)
         if cached is not None:
             return cached.copy()
         given = self.coerced_variables

@@ -9,15 +9,13 @@ from __future__ import annotations
 from asyncio import CancelledError, Future, gather, get_running_loop
 from functools import partial
 from types import coroutine
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Value
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Awaitable, Generator, Sequence
-
-    from gqlnb.engine.compiler.executor import PlanExecutor
 
 __all__ = [
     "FUTURE",
@@ -39,6 +37,13 @@ def yield_to_loop(turns: int = 1) -> Generator[None, None, None]:
     """Let every task that is ready run once, or several times."""
     for _ in range(turns):
         yield
+
+
+class ErrorHandler(Protocol):
+    """The part of :class:`gqlnb.engine.compiler.executor.PlanExecutor` that is used here."""
+
+    def fail(self, error: Exception, *position: Value) -> None:
+        """Collect an error of a nullable position; raise it, located, in any other."""
 
 
 class Gathering(Future[None]):
@@ -146,7 +151,7 @@ class LeafGathering(Gathering):
 
     def __init__(
         self,
-        run: PlanExecutor,
+        run: ErrorHandler,
         result: list[Value],
         waiting: Sequence[tuple[int, AwaitedLeaf]],
         loop: AbstractEventLoop,
@@ -186,11 +191,13 @@ class LeafGathering(Gathering):
             item[key] = value
         except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             try:
-                item[key] = self._executor.fail(error, field, path)
+                self._executor.fail(error, field, path)
+                item[key] = None
             except Exception as located:  # noqa: BLE001 - of a leaf that must not be null
                 if not taker:
                     raise
-                self._items[index] = self._executor.fail(located, *taker)
+                self._executor.fail(located, *taker)
+                self._items[index] = None
 
     def cancel(self, msg: object = None) -> bool:
         """Cancel the leaves; this future ends with the first of them."""
@@ -232,7 +239,7 @@ def can_gather_leaves(waiting: Sequence[tuple[int, Value]]) -> bool:
 
 
 async def await_leaves(
-    run: PlanExecutor, result: list[Value], waiting: Sequence[tuple[int, AwaitedLeaf]]
+    run: ErrorHandler, result: list[Value], waiting: Sequence[tuple[int, AwaitedLeaf]]
 ) -> None:
     """Await the leaves that the items of a list wait for, and put them there."""
     gathering = LeafGathering(run, result, waiting, get_running_loop())

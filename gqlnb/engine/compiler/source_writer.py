@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from inspect import iscoroutinefunction
 from itertools import count, takewhile
-from keyword import iskeyword
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,12 @@ from graphql import (
     is_non_null_type,
 )
 
+from gqlnb.engine.compiler.python_names import (
+    MAX_LITERAL,
+    is_identifier,
+    is_keyword_name,
+    write_literal,
+)
 from gqlnb.engine.compiler.python_types import DICT, FIRST_COMPUTED, MAPPING, OBJECT
 from gqlnb.engine.compiler.type_resolution import AbstractTypeResolver
 from gqlnb.engine.graphql_compat import (
@@ -47,9 +52,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SourceTooLongError",
     "SourceWriter",
-    "is_identifier",
     "list_enum_names",
-    "write_literal",
 ]
 
 # Beyond these sizes an object gets a function of its own, since Python compiles and runs long
@@ -60,7 +63,6 @@ MAX_INLINE_TYPE_TESTS = 6  # possible types with a predicate that are tested in 
 # Characters of source of one plan, some 4,000 fields. The rest is executed like graphql-core: it
 # would take seconds to compile, and many megabytes.
 MAX_PLAN_SOURCE = 1_000_000
-MAX_LITERAL = 200  # characters of a string that is written into the source
 CLOCK_CHECK = "if b.clock() > b.deadline: b.renew_credit()"
 CONVERT_PATH = "p = to_path(p)"
 SMALL_INT = (1 << 30) - 1  # integers up to it are one digit in CPython, which compares them fast
@@ -78,14 +80,6 @@ LEAF_TESTS = {
 
 class SourceTooLongError(Exception):
     """The source of a plan has reached its bound."""
-
-
-def write_literal(text: str) -> str:
-    """Return the source of a string literal."""
-    # All text of a document or a schema passes through it, or is bound to a name as a constant: a
-    # document that no parser made may have code as a name.
-    # Not repr: a subclass of str may have its own.
-    return str.__repr__(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -899,18 +893,6 @@ class SourceWriter:
         member = (owner, name, getattr(owner, name))
         if member not in self.plan.assumed_members:
             self.plan.assumed_members.append(member)
-
-
-def is_identifier(name: object) -> bool:
-    """Return whether a name can be written after a dot: Python normalizes other than ASCII."""
-    if type(name) is not str or len(name) > MAX_LITERAL:
-        return False
-    return name.isascii() and name.isidentifier() and not iskeyword(name)
-
-
-def is_keyword_name(name: object) -> bool:
-    """Return whether a name can be that of an argument in a call."""
-    return is_identifier(name) and name != "__debug__"
 
 
 def list_enum_names(kind: GraphQLEnumType) -> dict[Any, str]:

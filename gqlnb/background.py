@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
@@ -28,6 +30,7 @@ __all__ = [
     "servers",
     "start",
     "start_thread",
+    "wait_for_event",
 ]
 
 T = TypeVar("T")
@@ -161,6 +164,29 @@ def _wait_for_result(future: Future[T]) -> T:
         except TimeoutError:
             if future.done():  # the coroutine itself raised TimeoutError
                 return future.result()
+
+
+def wait_for_event(event: threading.Event, seconds: float | None = None) -> bool:
+    """Wait for an event; Ctrl-C ends the wait on every system.
+
+    Parameters
+    ----------
+    event
+        The event.
+    seconds
+        The longest wait; None for no limit.
+
+    Returns
+    -------
+    bool
+        Whether the event is set.
+    """
+    # Polls: before Python 3.14, Windows handles Ctrl-C only after a wait has ended.
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    while not event.wait(max(0.0, min(POLL_SECONDS, end - time.monotonic()))):
+        if time.monotonic() >= end:
+            return False
+    return True
 
 
 # On a thread of its own, a function that never returns, such as a read from a socket, blocks

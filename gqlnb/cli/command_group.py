@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 
 import click
@@ -124,6 +125,9 @@ def completion(shell: str) -> int:
 
 def run_command_line(arguments: list[str]) -> int:
     """Run a command, and return its exit code as :func:`gqlnb.cli.main.main` describes it."""
+    # Windows would encode what is piped or redirected as cp1252, and end lines with \r\n.
+    if isinstance(sys.stdout, TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     # Not standalone: click would exit by itself, with its own codes for Ctrl-C and a closed pipe.
     try:
         code: int = command_line.main(arguments, prog_name="gqlnb", standalone_mode=False)

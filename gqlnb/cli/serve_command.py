@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gqlnb.background import wait_for_event
 from gqlnb.cli.options import Command, address_options, parse_assignments
 from gqlnb.engine.schema import reference_schema
 from gqlnb.errors import GqlnbError, OptionError
@@ -138,7 +139,7 @@ def serve_until_stopped(start: Callable[[], Server], about: str = "") -> int:
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     with start() as server:
         click.echo(f"Serving on {server.url}{about} (Ctrl-C stops it)")
-        stopped.wait()
+        wait_for_event(stopped)
     return 0
 
 

@@ -13,6 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from weakref import WeakSet, WeakValueDictionary
 
+from gqlnb.background import wait_for_event
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.progress import NOTICEABLE_WAIT, announce_wait
 from gqlnb.client.transports import InProcessTransport
@@ -47,7 +48,7 @@ class Clock:
 
     def wait(self, event: threading.Event, seconds: float | None) -> None:
         """Wait for an event, at most so many seconds; None for any number."""
-        event.wait(seconds)
+        wait_for_event(event, seconds)
 
     async def await_(self, event: asyncio.Event, seconds: float | None) -> None:
         """Asynchronous version of :meth:`wait`."""

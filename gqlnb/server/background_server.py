@@ -225,7 +225,7 @@ class Server:
     def wait(self) -> None:
         """Wait until the server is closed; Ctrl+C closes it."""
         try:
-            self._listener.stopped.wait()
+            background.wait_for_event(self._listener.stopped)
         except KeyboardInterrupt:
             self.close()
 

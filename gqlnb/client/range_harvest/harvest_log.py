@@ -25,8 +25,12 @@ __all__ = ["COVERAGE_NAME", "LOG_NAME", "RESTART_HINT", "FolderLock", "HarvestLo
 
 try:
     import fcntl
-except ImportError:  # not POSIX: two processes that harvest into one folder go unnoticed
+except ImportError:
     fcntl = None  # type: ignore[assignment]
+try:
+    import msvcrt
+except ImportError:  # neither in a browser, where there are no other processes
+    msvcrt = None  # type: ignore[assignment]
 
 Event = TypeVar("Event")
 
@@ -179,6 +183,22 @@ class HarvestLog(Generic[Event]):
             self._file = None
 
 
+def lock_file(file: IO[bytes]) -> None:
+    """Lock a file against other processes, until it is closed.
+
+    Raises
+    ------
+    OSError
+        If another process has locked it.
+    """
+    if fcntl is not None:
+        # lockf, not flock: forked workers would inherit an flock, and may outlive this process for
+        # a while.
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    elif msvcrt is not None:
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+
 class FolderLock:
     """The lock of a folder against other harvests in this process and in others.
 
@@ -210,15 +230,12 @@ class FolderLock:
             if self._absolute_folder in _open_folders:
                 raise OptionError(msg)
             self._file = (self._folder / LOCK_NAME).open("ab")
-            if fcntl is not None:
-                try:
-                    # lockf, not flock: forked workers would inherit an flock, and may outlive
-                    # this process for a while.
-                    fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    self._file.close()
-                    self._file = None
-                    raise OptionError(msg) from None
+            try:
+                lock_file(self._file)
+            except OSError:
+                self._file.close()
+                self._file = None
+                raise OptionError(msg) from None
             _open_folders.add(self._absolute_folder)
         try:
             check_foreign_files(self._folder)

@@ -92,7 +92,7 @@ def drop_rows(rows: T, places: Sequence[int]) -> T:
 
 def replace_durably(unfinished: Path, path: Path) -> None:
     """Rename a finished file to `path`, atomically, and so that it survives a power failure."""
-    with unfinished.open("rb") as file:
+    with unfinished.open("r+b") as file:  # Windows refuses to sync a file opened for reading
         os.fsync(file.fileno())
     unfinished.replace(path)
     sync_folder(path.parent)

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from gqlnb.background import open_thread_pool
+from gqlnb.background import POLL_SECONDS, open_thread_pool
 from gqlnb.client.progress import announce_wait, sum_budgets
 from gqlnb.errors import AuthError, GqlnbError, QueryError, RateLimited
 from gqlnb.http.response_parser import find_refusal
@@ -147,7 +147,8 @@ class ReaderPool:
                     if not again or failures:
                         break
                     time.sleep(pause or 0)
-                done, _ = wait(running, pause if again else None, return_when=FIRST_COMPLETED)
+                pause = min(pause, POLL_SECONDS) if again and pause is not None else POLL_SECONDS
+                done, _ = wait(running, pause, return_when=FIRST_COMPLETED)
                 for future in done:
                     task, account = running.pop(future)
                     try:

@@ -412,9 +412,10 @@ class Cassette:
     def _open_locked(self, mode: str) -> IO[bytes]:
         while True:
             file: IO[bytes] = self.path.open(mode)
+            if fcntl is None:  # nobody replaces it
+                return file
             try:
-                if fcntl is not None:
-                    fcntl.flock(file, fcntl.LOCK_SH if mode == "rb" else fcntl.LOCK_EX)
+                fcntl.flock(file, fcntl.LOCK_SH if mode == "rb" else fcntl.LOCK_EX)
                 if os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
                     return file
             except BaseException:

@@ -7,7 +7,7 @@ from collections import deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, NamedTuple
 
-from gqlnb.background import defer_interrupt
+from gqlnb.background import POLL_SECONDS, defer_interrupt
 from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.client.progress import announce_wait, sum_budgets
 from gqlnb.errors import AuthError, GqlnbError, RateLimited, TransportError, describe_exception
@@ -130,6 +130,7 @@ class HarvestRunner:
                 if pause and not self._in_flight:
                     time.sleep(pause)
                 self._send_requests(executor)
+                pause = POLL_SECONDS if pause is None else min(pause, POLL_SECONDS)
                 done, _ = wait(self._in_flight, pause, return_when="FIRST_COMPLETED")
                 finished = [(self._in_flight.pop(future), future) for future in done]
                 # Requests are sent again before and after the answers are processed, and only then

@@ -205,7 +205,10 @@ class GridColumn:
         if found is not None:
             if is_text(found.type):
                 return found
-            if getattr(found.type, "tz", None):
+            zone = getattr(found.type, "tz", None)
+            if zone == "UTC":  # without Arrow's time zones, which Windows may lack
+                found = found.cast(pa.timestamp(found.type.unit))
+            elif zone:
                 found = pc.local_timestamp(found)
             if is_time(found.type) or pa.types.is_integer(found.type):
                 return found.cast(pa.string())

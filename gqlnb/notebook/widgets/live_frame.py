@@ -301,7 +301,7 @@ class LiveFrame:
             Whether it has ended, regularly or with an :attr:`error`.
         """
         try:
-            finished = self._finished.wait(timeout)
+            finished = background.wait_for_event(self._finished, timeout)
         except BaseException:  # the interrupt button
             self.stop()
             raise

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gqlnb import AnswerError, Client, GqlnbError, QueryError, TransportError
-from tests.client.faults import Endpoint, answer, json_answer
+from tests.client.faults import answer, json_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    pass
 
 DEFERRED = "{ a ... @defer { b } }"
 ADVICE = r"Use client\.subscribe\(text\).*or remove these directives"
@@ -20,20 +20,6 @@ FIRST_TEXT = b'{"data": {"a": 1}, "hasNext": true}'
 FIRST = {"data": {"a": 1}, "hasNext": True}
 LAST = {"incremental": [{"path": [], "data": {"b": 2}}], "hasNext": False}
 SDL = "directive @defer on INLINE_FRAGMENT type Query { a: Int b: Int }"
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Callable[..., Endpoint]]:
-    """Return a function that starts an endpoint with these answers."""
-    begun: list[Endpoint] = []
-
-    def begin(*answers: Any) -> Endpoint:
-        begun.append(Endpoint(*answers))
-        return begun[-1]
-
-    yield begin
-    for each in begun:
-        each.close()
 
 
 def mixed(*parts: Any, end: bytes = b"--") -> bytes:

@@ -11,11 +11,11 @@ import pytest
 
 from gqlnb import Client, GqlnbError, Limits, Token, TransportError
 from gqlnb.http.decompress import accepted_encodings
-from tests.client.faults import Endpoint, answer, chunked
+from tests.client.faults import answer, chunked
 from tests.http.test_decompress import COMPRESSED, compress_raw, zstd_library
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 TEXT = b'{"data": {"hello": "Hi"}}'
 SUBSCRIPTION = "subscription { ticks }"
@@ -31,20 +31,6 @@ HARMLESS = ["none", "None", "utf-8", "UTF8", "identity", "", "binary", "chunked"
 MIB = 2**20
 
 
-@pytest.fixture
-def serving() -> Iterator[Callable[..., Endpoint]]:
-    """Return a function that starts an endpoint with these answers."""
-    begun: list[Endpoint] = []
-
-    def begin(*answers: Any) -> Endpoint:
-        begun.append(Endpoint(*answers))
-        return begun[-1]
-
-    yield begin
-    for each in begun:
-        each.close()
-
-
 def events(*parts: bytes, encoding: str, **headers: Any) -> bytes:
     """Return a stream of server-sent events in chunks."""
     headers = {"Content_Type": "text/event-stream"} | headers
@@ -52,24 +38,24 @@ def events(*parts: bytes, encoding: str, **headers: Any) -> bytes:
 
 
 @pytest.mark.parametrize("encoding", HARMLESS)
-def test_names_for_no_encoding_are_accepted(serving, encoding):
+def test_names_for_no_encoding_are_accepted(endpoint, encoding):
     """Responses, event streams (GraphQL Yoga sends "none") and incremental responses."""
-    url = serving(answer(TEXT, Content_Encoding=encoding)).url
+    url = endpoint(answer(TEXT, Content_Encoding=encoding)).url
     assert Client(url).execute("{ hello }").data == {"hello": "Hi"}
-    url = serving(events(EVENT, EVENT, COMPLETE, encoding=encoding)).url
+    url = endpoint(events(EVENT, EVENT, COMPLETE, encoding=encoding)).url
     assert len(list(Client(url).subscribe(SUBSCRIPTION, transport="sse"))) == 2
     mixed = events(PART, LAST, encoding=encoding, Content_Type="multipart/mixed; boundary=-")
-    results = list(Client(serving(mixed).url).subscribe(DEFERRED))
+    results = list(Client(endpoint(mixed).url).subscribe(DEFERRED))
     assert [dict(result.data) for result in results][-1] == {"a": 1, "b": 2}
 
 
 @pytest.mark.parametrize("how", COMPRESSED)
-def test_compressed_responses_are_decoded(serving, how):
+def test_compressed_responses_are_decoded(endpoint, how):
     """In one piece, in chunks, and as an unsolicited compressed stream."""
     name, compress = COMPRESSED[how]
     packed = compress(TEXT)
     half = len(packed) // 2
-    server = serving(
+    server = endpoint(
         answer(packed, Content_Encoding=name),
         chunked(packed[:half], packed[half:], Content_Encoding=name.upper()),
     )
@@ -78,16 +64,16 @@ def test_compressed_responses_are_decoded(serving, how):
     assert f"Accept-Encoding: {accepted_encodings()}\r\n".encode() in server.requests[0]
     assert name in accepted_encodings()
     packed = compress(EVENT * 3 + COMPLETE)
-    url = serving(events(packed[:9], packed[9:], encoding=name)).url
+    url = endpoint(events(packed[:9], packed[9:], encoding=name)).url
     assert len(list(Client(url).subscribe(SUBSCRIPTION, transport="sse"))) == 3
     kind = "multipart/mixed; boundary=-"
     packed = compress(PART + LAST)
-    url = serving(events(packed[:9], packed[9:], encoding=name, Content_Type=kind)).url
+    url = endpoint(events(packed[:9], packed[9:], encoding=name, Content_Type=kind)).url
     results = list(Client(url).subscribe(DEFERRED))
     assert dict(results[-1].data) == {"a": 1, "b": 2}
 
 
-def test_a_flushed_event_is_read_immediately(serving):
+def test_a_flushed_event_is_read_immediately(endpoint):
     """It does not wait for the end of its compressed stream."""
     engine = zlib.compressobj(wbits=31)
     first = engine.compress(EVENT) + engine.flush(zlib.Z_SYNC_FLUSH)
@@ -100,13 +86,13 @@ def test_a_flushed_event_is_read_immediately(serving):
         connection.settimeout(30)
         connection.recv(1)
 
-    client = Client(serving(talk).url)
+    client = Client(endpoint(talk).url)
     with client.subscribe(SUBSCRIPTION, transport="sse") as stream:
         assert next(stream)["ticks"] == 1
 
 
 @pytest.mark.parametrize("how", COMPRESSED)
-def test_a_decompression_bomb_stops_at_the_limit(serving, how):
+def test_a_decompression_bomb_stops_at_the_limit(endpoint, how):
     """200 MB in some kilobytes, whole or as events: one error, and little memory."""
     name, compress = COMPRESSED[how]
     bombs = {
@@ -124,7 +110,7 @@ def test_a_decompression_bomb_stops_at_the_limit(serving, how):
         "parts": lambda client: list(client.subscribe(DEFERRED)),
     }
     for kind, said in bombs.items():
-        client = Client(serving(said).url, limits=Limits(answer=MIB))
+        client = Client(endpoint(said).url, limits=Limits(answer=MIB))
         tracemalloc.start()
         try:
             with pytest.raises(TransportError, match="larger than 1 MiB"):
@@ -135,10 +121,10 @@ def test_a_decompression_bomb_stops_at_the_limit(serving, how):
         assert peak < 12 * MIB
 
 
-def test_a_million_small_events_are_decoded_lazily(serving):
+def test_a_million_small_events_are_decoded_lazily(endpoint):
     """Memory stays proportional to the events consumed, whatever the ratio of compression."""
     packed = gzip.compress(EVENT * 500_000)
-    url = serving(events(packed, encoding="gzip")).url
+    url = endpoint(events(packed, encoding="gzip")).url
     tracemalloc.start()
     try:
         with Client(url).subscribe(SUBSCRIPTION, transport="sse") as stream:
@@ -165,9 +151,9 @@ def test_a_million_small_events_are_decoded_lazily(serving):
     ],
     ids=["unknown", "not compressed", "cut", "cut without names"],
 )
-def test_a_corrupt_compressed_stream_is_one_error(serving, said, words):
+def test_a_corrupt_compressed_stream_is_one_error(endpoint, said, words):
     """The error names the problem."""
-    client = Client(serving(said).url)
+    client = Client(endpoint(said).url)
     with pytest.raises(TransportError, match=words):
         list(client.subscribe(SUBSCRIPTION, transport="sse", reconnect=0))
 
@@ -202,32 +188,32 @@ def test_in_process_applications_may_compress():
             list(Client(app).subscribe(SUBSCRIPTION, transport="sse", reconnect=0))
 
 
-def test_several_encodings_are_decoded_in_order(serving):
+def test_several_encodings_are_decoded_in_order(endpoint):
     """Each of them is limited."""
     packed = zstd_library().compress(gzip.compress(TEXT))
-    url = serving(answer(packed, Content_Encoding="gzip, zstd")).url
+    url = endpoint(answer(packed, Content_Encoding="gzip, zstd")).url
     assert Client(url).execute("{ hello }").data == {"hello": "Hi"}
     bomb = gzip.compress(gzip.compress(b" " * 200 * MIB))
-    url = serving(answer(bomb, Content_Encoding="gzip, gzip")).url
+    url = endpoint(answer(bomb, Content_Encoding="gzip, gzip")).url
     with pytest.raises(TransportError, match="larger than 1 MiB"):
         Client(url, limits=Limits(answer=MIB)).execute("{ hello }")
 
 
-def test_a_compressed_error_response_is_decoded(serving):
+def test_a_compressed_error_response_is_decoded(endpoint):
     """The message is that of the response."""
     body = gzip.compress(b'{"errors": [{"message": "no such field"}]}')
-    url = serving(answer(body, "500 No", Content_Encoding="gzip")).url
+    url = endpoint(answer(body, "500 No", Content_Encoding="gzip")).url
     with pytest.raises(TransportError, match="HTTP 500: no such field"):
         Client(url).execute("{ hello }")
 
 
-def test_a_token_echoed_as_an_encoding_is_hidden(serving):
+def test_a_token_echoed_as_an_encoding_is_hidden(endpoint):
     """In upper or lower case: the error would name the encoding."""
     secret = "Canary-52a7"
     for encoding in (secret, f"gzip, {secret}"):
         app = application("application/json", TEXT, encoding)
-        url = serving(answer(TEXT, Content_Encoding=encoding)).url
-        stream = serving(events(EVENT, encoding=encoding)).url
+        url = endpoint(answer(TEXT, Content_Encoding=encoding)).url
+        stream = endpoint(events(EVENT, encoding=encoding)).url
         for ask in (
             lambda: Client(app, token=Token(secret)).execute("{ hello }"),  # noqa: B023
             lambda: Client(url, token=Token(secret)).execute("{ hello }"),  # noqa: B023

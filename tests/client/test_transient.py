@@ -10,11 +10,11 @@ import pytest
 
 from gqlnb import Client, GqlnbError, TransportError, recorded
 from gqlnb.server.app import App
-from tests.client.faults import Endpoint, answer, json_answer
+from tests.client.faults import answer, json_answer
 from tests.client.paging.faulty_connections import FAULTS, QUERY, TOTAL, Items, ids, served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 WORDS = "Something went wrong while executing your query."
@@ -49,26 +49,6 @@ QUERIES = {
     "aexecute_all": lambda client, text: asyncio.run(client.aexecute_all(text)),
     "pages": lambda client, text: next(client.pages(text)),
 }
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait a thousandth of what would be waited between attempts."""
-    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 0.0005)
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Callable[..., Endpoint]]:
-    """Return a function that starts an endpoint with these answers."""
-    begun: list[Endpoint] = []
-
-    def begin(*answers: Any) -> Endpoint:
-        begun.append(Endpoint(*answers))
-        return begun[-1]
-
-    yield begin
-    for each in begun:
-        each.close()
 
 
 @pytest.mark.parametrize("way", QUERIES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,15 @@ class Gate:
         """Wait, as a resolver."""
         self.entered.set()
         return "open" if self.open.wait(PATIENCE) else "shut"
+
+
+@pytest.fixture(params=["uvloop", "asyncio"])
+def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a test on both event loops."""
+    if request.param == "asyncio":
+        monkeypatch.setitem(sys.modules, "uvloop", None)
+    else:
+        pytest.importorskip("uvloop")
 
 
 @pytest.fixture

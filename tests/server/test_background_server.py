@@ -30,15 +30,6 @@ ROOT = Path(__file__).resolve().parents[2]
 HELLO = {"query": "{ hello }"}
 
 
-@pytest.fixture(params=["uvloop", "asyncio"])
-def loop(request, monkeypatch):
-    """Run a test on both event loops."""
-    if request.param == "asyncio":
-        monkeypatch.setitem(sys.modules, "uvloop", None)
-    else:
-        pytest.importorskip("uvloop")
-
-
 @pytest.fixture
 def free_port():
     """Return a port that was free a moment ago."""

@@ -9,7 +9,6 @@ import shutil
 import socket
 import ssl
 import subprocess
-import sys
 from urllib.parse import urljoin, urlsplit
 
 import pytest
@@ -24,15 +23,6 @@ from gqlnb.tokens import Token
 
 HELLO = {"query": "{ hello }"}
 ANSWER = {"data": {"hello": "Hello world!"}}
-
-
-@pytest.fixture(params=["uvloop", "asyncio"])
-def loop(request, monkeypatch):
-    """Run a test on both event loops."""
-    if request.param == "asyncio":
-        monkeypatch.setitem(sys.modules, "uvloop", None)
-    else:
-        pytest.importorskip("uvloop")
 
 
 @pytest.fixture

@@ -86,7 +86,8 @@ def read_refusal(response: Response) -> Refusal | None:
     # Null data: some servers send it with a refusal, too, whose errors have no path. A mutation
     # that was executed must not be taken for a refusal.
     is_null = "data" in members and members["data"] is None
-    if members.get("data") is not None or (is_null and is_success) or any(map(has_path, errors)):
+    of_fields = any(it.get("path") for it in errors)
+    if members.get("data") is not None or (is_null and is_success) or of_fields:
         return None
     for refusal, (message, code) in REFUSALS.items():
         if any(it.get("message") == message or read_code(it) == code for it in errors):
@@ -101,11 +102,6 @@ def read_members(body: bytes) -> Mapping[str, Any]:
     except JSONError:
         return {}
     return members if isinstance(members, Mapping) else {}
-
-
-def has_path(error: Mapping[str, Any]) -> bool:
-    """Return whether an error is that of a field."""
-    return bool(error.get("path"))
 
 
 def read_code(error: Mapping[str, Any]) -> object:

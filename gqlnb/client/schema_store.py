@@ -202,13 +202,8 @@ def remove_oldest(where: Path) -> None:
     """Remove the files that were written longest ago, beyond `MAX_FILES`."""
     files = [(file.stat().st_mtime, file) for file in where.glob(f"*{CACHE_SUFFIX}")]
     for _, file in sorted(files)[:-MAX_FILES]:
-        remove_cached(file)
-
-
-def remove_cached(path: Path) -> None:
-    """Remove a file if it exists."""
-    with suppress(OSError):
-        path.unlink()
+        with suppress(OSError):  # another process was sooner
+            file.unlink()
 
 
 DAY = 86_400.0  # seconds

@@ -38,7 +38,7 @@ from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import OptionError, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -238,7 +238,9 @@ class RangeStore:
         self._drop_rows(replaced)
         last = len(self._parts) - 1  # the rows are read backwards, as the first of equal ones stays
         sizes = [sum(rows for _, rows in part.segments) for part in self._parts]
-        found = find_repeated_rows(self._iterate_keys_backwards, self.rows)
+        found = find_repeated_rows(
+            lambda: ([self.list_keys(part)[::-1]] for part in reversed(self._parts)), self.rows
+        )
         repeated = {
             last - number: [sizes[last - number] - 1 - index for index in indexes]
             for number, indexes in found.items()
@@ -261,10 +263,6 @@ class RangeStore:
                 self._parts[number] = replace(self._parts[number], table=table, segments=segments)
             else:
                 self._parts[number] = self._write_part(number, table, segments)
-
-    def _iterate_keys_backwards(self) -> Iterator[list[list[str]]]:
-        for part in reversed(self._parts):
-            yield [self.list_keys(part)[::-1]]
 
     def list_keys(self, part: Part) -> list[str]:
         """Return the keys that identify the rows of a part."""

@@ -105,7 +105,11 @@ class ReaderPool:
         """
         answers: list[Answer] = []
         tasks = iter([task])
-        self.run(lambda: next(tasks, None), _call_task, lambda _, answer: answers.append(answer))
+        self.run(
+            lambda: next(tasks, None),
+            lambda task, reader: task(reader),
+            lambda _, answer: answers.append(answer),
+        )
         return answers[0]
 
     def run(
@@ -200,10 +204,6 @@ class ReaderPool:
             self.notes.append(f"{account.name} is refused; the others continue: {error}")
             return True
         return False
-
-
-def _call_task(task: Callable[[RangeReader], Answer], reader: RangeReader) -> Answer:
-    return task(reader)
 
 
 def _call_now(

@@ -289,7 +289,8 @@ class FrameTable:
         """
         edges = collect_fields_below(asked.get("edges", ()), fragments)
         nodes = self.build_nodes(page, [*asked.get("nodes", ()), *edges.get("node", ())], fragments)
-        cursors = [self._encode_cursor(row) for row in page.tolist()]
+        texts = (f"{self.name}:{row}:{self.length}" for row in page.tolist())
+        cursors = [b64encode(text.encode()).decode() for text in texts]
         return {
             "nodes": nodes,
             "edges": [
@@ -331,9 +332,6 @@ class FrameTable:
             name in fields and fields[name].resolve is not self._resolvers.get(name)
             for name in asked
         )
-
-    def _encode_cursor(self, row: int) -> str:
-        return b64encode(f"{self.name}:{row}:{self.length}".encode()).decode()
 
     def _decode_cursor(self, cursor: str | None) -> int | None:
         """Return the position of the row that a cursor names."""

@@ -248,6 +248,8 @@ class CellRunner:
     def _collect_variables(self, document: Document) -> dict[str, object]:
         """Return the values of the variables, and warn about names that may be misspelled."""
         options, shell = self._options, self._state.shell
+        if not document.variables and options.vars is None and not options.param:
+            return {}
         by_name = self._settings.variables == "by name"
         variables = collect_variables(
             options, document, self._names, by_name=by_name, global_ns=shell.user_global_ns

@@ -176,10 +176,13 @@ class SchemaPage:
 
     def _iterate_text_sections(self, most: int) -> Iterator[tuple[str, list[tuple[str, str]], str]]:
         for section in self.sections:
-            if section.heading and section.members:
-                more = len(section.members) - most
+            members = section.members
+            if self.mark:
+                members = [it for it in members if it.place == self.mark]
+            if section.heading and members:
+                more = len(members) - most
                 rest = f"… and {more:,} more; %graphql search WORD finds them" if more > 0 else ""
-                yield section.heading, [it.to_text() for it in section.members[:most]], rest
+                yield section.heading, [it.to_text() for it in members[:most]], rest
         kind = self.definition
         uses = find_uses(self.schema, kind.name) if isinstance(kind, GraphQLNamedType) else []
         if uses:
@@ -269,9 +272,9 @@ class SchemaDocs:
         Parameters
         ----------
         place
-            ``""`` for the schema, ``"Type"``, ``"Type.field"``, ``"Enum.VALUE"``,
-            ``"@directive"``, or the name of a root field. An ``"(argument)"`` at the end is
-            highlighted.
+            ``""`` for the schema, the name of a root field, or a schema coordinate: ``"Type"``,
+            ``"Type.field"``, ``"Enum.VALUE"``, ``"@directive"``, and with ``"(argument:)"``, whose
+            colon may be missing, a page with that argument only in text, highlighted in the view.
 
         Raises
         ------
@@ -283,7 +286,7 @@ class SchemaDocs:
             if self._overview is None:
                 self._overview = self._build_overview()
             return self._overview
-        front, _, argument = place.removesuffix(")").partition("(")
+        front, _, argument = place.removesuffix(")").removesuffix(":").partition("(")
         owner, _, field = front.partition(".")
         if owner.startswith("@"):
             return self._build_directive(owner, argument)
@@ -291,6 +294,7 @@ class SchemaDocs:
             owner, field = self._find_root_field(owner) or (owner, field)
         kind = find_type(self.schema, owner)
         if not field:
+            require_argument(owner, argument, ())
             return self._build_type(kind)
         members = get_members(kind)
         if field not in members:
@@ -408,11 +412,12 @@ class SchemaDocs:
     ) -> SchemaPage:
         member = Member(kind.name, name, field)
         place, code = member.place, join_pieces(member.write_code())
+        arguments = list_inputs(place, getattr(field, "args", {}))
+        require_argument(place, argument, arguments)
         sections: list[PageSection] = []
         type_code: Pieces = []
         if isinstance(field, (GraphQLField, GraphQLInputField)):
             type_code = [[f"{name}: "], *link_type(field.type)]
-            arguments = list_inputs(place, getattr(field, "args", {}))
             inner = get_named_type(field.type)
             # A scalar without members is described by itself.
             scalar = list_types([inner]) if inner.description and not get_members(inner) else ()
@@ -439,6 +444,7 @@ class SchemaDocs:
         places = [location.name for location in directive.locations]
         often = "Repeatable, on " if directive.is_repeatable else "On "
         arguments = list_inputs(owner, directive.args)
+        require_argument(owner, argument, arguments)
         return SchemaPage(
             owner,
             f"directive {owner} on {' | '.join(places)}",
@@ -523,6 +529,21 @@ def list_types(kinds: Sequence[GraphQLNamedType]) -> list[Member]:
 
 def list_inputs(owner: str, arguments: Mapping[str, GraphQLArgument]) -> list[Member]:
     return [Member(owner, name, argument) for name, argument in arguments.items()]
+
+
+def require_argument(place: str, name: str, arguments: Sequence[Member]) -> None:
+    """Raise an error if a place has no argument of this name.
+
+    Raises
+    ------
+    TargetError
+        If it has none; the message suggests a similar name.
+    """
+    names = [member.name for member in arguments]
+    if name and name not in names:
+        hint = suggest(name, names) or (f" It has: {', '.join(names[:12])}." if names else "")
+        msg = f"{place} has no argument {sanitize_text(name, 40)!r}.{hint}"
+        raise TargetError(msg)
 
 
 def list_members(kind: GraphQLNamedType) -> list[Member]:

@@ -13,7 +13,7 @@ import gqlnb
 from gqlnb import config
 from gqlnb.notebook.display import Listing, Note
 from gqlnb.notebook.schema_docs import SHOWN, SchemaDocs
-from gqlnb.notebook.schema_search import search_schema
+from gqlnb.notebook.schema_search import get_members, search_schema
 from gqlnb.notebook.subcommands import SUBCOMMANDS
 from tests.notebook.cells import SECRET, beside, failure, run
 
@@ -194,6 +194,44 @@ def test_a_schema_is_compared_with_a_file(shell):
     assert "does not refer to a readable file" in shown
     assert "takes no type" in failure(shell, "%graphql schema Query --changes -c schema")
     assert "takes no type" in failure(shell, "%graphql schema -c schema --sdl --changes")
+
+
+def list_coordinates(schema):
+    """Return the coordinates of all elements of a schema."""
+    for kind in schema.type_map.values():
+        yield kind.name
+        for name, member in get_members(kind).items():
+            yield f"{kind.name}.{name}"
+            yield from (f"{kind.name}.{name}({it}:)" for it in getattr(member, "args", ()))
+    for directive in schema.directives:
+        yield f"@{directive.name}"
+        yield from (f"@{directive.name}({it}:)" for it in directive.args)
+
+
+def test_schema_coordinates_are_those_of_graphql_core():
+    """Each has a page of the element that graphql-core resolves it to."""
+    schema = gqlnb.github.schema().graphql
+    docs = SchemaDocs(schema)
+    for coordinate in list_coordinates(schema):
+        page = docs.build_page(coordinate)
+        *_, element, _kind = graphql.resolve_schema_coordinate(schema, coordinate)
+        # An argument is on the page of its field or directive, alone.
+        if coordinate.endswith(")"):
+            members = [it.definition for it in page.sections[0].members if it.place == page.mark]
+            assert members == [element], coordinate
+        else:
+            assert page.definition is element, coordinate
+
+
+def test_an_argument_is_shown_by_its_coordinate(shell):
+    """Without the other arguments; a name that does not exist is an error."""
+    shown = repr(run(shell, "%graphql schema Query.search(query:) -c demo"))
+    assert "query: String!\n      A search expression" in shown
+    assert "type: SearchType!\n" not in shown
+    assert "no argument 'qury'. Did you mean 'query'?" in failure(
+        shell, "%graphql schema Query.search(qury:) -c demo"
+    )
+    assert "no argument 'x'" in failure(shell, "%graphql schema Query(x:) -c demo")
 
 
 def test_foreign_descriptions_are_shown_as_text(shell):

@@ -64,6 +64,7 @@ VIA = 3  # fields that are named beside a linked type
 DESCRIPTION = 4000  # characters of a description
 ROW_DESCRIPTION = 400  # characters of a description in a row
 ROOT_FIELDS = 8  # fields of a root type in the summary of a schema
+CODE = '<code style="color:inherit">'  # themes of books have light code on dark pages alone
 LONG = 100  # characters of arguments on one line
 ROOTS = ("query", "mutation", "subscription")
 
@@ -206,7 +207,7 @@ class SchemaPage:
     def to_html(self, most: int = SHOWN) -> str:
         """Render the page as escaped HTML with at most `most` entries in each section."""
         description = self._describe()
-        parts = [f"<p><b><code>{escape(self.title)}</code></b></p>"]
+        parts = [f"<p><b>{CODE}{escape(self.title)}</code></b></p>"]
         parts += [f"<p>{escape(description)}</p>"] if description else []
         cell = '<td style="text-align:left;vertical-align:top">'
         for heading, entries, rest in self._iterate_text_sections(most):
@@ -214,7 +215,7 @@ class SchemaPage:
             last = f"<br>{escape(rest)}" if rest else ""
             for number, (code, text) in enumerate(entries, 1):
                 below = last if number == len(entries) else ""
-                code_cell = f"{cell}<code>{escape(code)}</code>{below}</td>"
+                code_cell = f"{cell}{CODE}{escape(code)}</code>{below}</td>"
                 parts.append(f"<tr>{code_cell}{cell}{escape(text)}</td></tr>")
             parts.append("</table>")
         return "".join(parts)

@@ -64,10 +64,12 @@ class FrontEnds:
         """Return the path of a program."""
         return str(self.folder / environment / "bin" / name)
 
-    def run(self, name: str, *arguments: str, cwd: Path, **options: Any) -> str:
+    def run(
+        self, name: str, *arguments: str, cwd: Path, environment: str = "newest", **options: Any
+    ) -> str:
         """Run a program to its end, and return what it printed; fail if it fails."""
         done = subprocess.run(
-            [self.find(name), *arguments],
+            [self.find(name, environment), *arguments],
             **{"cwd": cwd, "env": self.env, "timeout": 120, "text": True} | options,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -4,7 +4,8 @@ Usage: ``python tests/frontends/install.py FOLDER``; then
 ``GQLNB_FRONTENDS=FOLDER pytest -m slow tests/frontends``.
 
 This checkout is installed beside them, in a virtual environment of its own. The lowest JupyterLab
-that is supported has an environment without it, and uses the kernel and the extension of the first.
+that is supported has an environment without it, and uses the kernel and the extension of the first;
+so has Jupyter Book, and uses the kernel.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 import venv
 from pathlib import Path
 
-__all__ = ["NODE", "NPM_ARCHIVES", "NPM_VERSIONS", "VERSIONS", "install_front_ends"]
+__all__ = ["BOOK", "NODE", "NPM_ARCHIVES", "NPM_VERSIONS", "VERSIONS", "install_front_ends"]
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = {
@@ -47,10 +48,11 @@ PYODIDE_PACKAGES = (
     *("platformdirs", "requests>=2.32", "tomli-w", "urllib3>=2.7,<3"),
 )
 LOWEST_LAB = "4.4.0"  # as in the extra `lab`
+BOOK = {"jupyter-book": "1.0.4.post1"}  # later versions download their theme
 
 
 def install_front_ends(folder: Path) -> None:
-    """Install everything into subfolders of `folder`: two virtual environments, and Pyodide.
+    """Install everything into subfolders of `folder`: three virtual environments, and Pyodide.
 
     Raises
     ------
@@ -61,6 +63,7 @@ def install_front_ends(folder: Path) -> None:
     for name, packages in (
         ("newest", ["--editable", f"{ROOT}[lab]", *newest]),
         ("lowest", [f"jupyterlab=={LOWEST_LAB}"]),
+        ("book", [f"{name}=={version}" for name, version in BOOK.items()]),
     ):
         venv.create(folder / name, with_pip=True)
         pip = [str(folder / name / "bin" / "python"), "-m", "pip", "install", "--quiet"]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.frontends.install import NPM_ARCHIVES, NPM_VERSIONS, VERSIONS
+from tests.frontends.install import BOOK, NPM_ARCHIVES, NPM_VERSIONS, VERSIONS
 from tests.servers.install import HUB_PACKAGE
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["Collector", "build_page"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "front-ends.md"
-PINS = VERSIONS | NPM_VERSIONS | NPM_ARCHIVES | dict([HUB_PACKAGE.split("==")])
+PINS = VERSIONS | BOOK | NPM_VERSIONS | NPM_ARCHIVES | dict([HUB_PACKAGE.split("==")])
 COLUMNS = {
     "cells": "Cells, tables",
     "completion": "Completion",
@@ -55,10 +55,12 @@ NOT_RUN = {
     "Colab itself": "a service on the internet; its frames are simulated, and so is the call that "
     "names its widget manager (`tests/notebook/widgets/test_base.py`)",
     "Binder, Codespaces": "services on the internet; tests check their files",
-    "Jupyter Book 2 (MyST), Quarto": "they download their themes or programs when they run",
-    "JupyterLite": "its numpy and pandas come from a site of its own; Pyodide's core is tested "
-    "instead",
-    "Safari, Edge": "neither is in Debian",
+    "Jupyter Book 2 (MyST)": "it downloads its theme from a site of its own when it builds a page",
+    "Quarto": "its package on PyPI downloads the program from GitHub",
+    "JupyterLite": "IPython, numpy and pandas for it come from a site of Pyodide, not from PyPI or "
+    "npm; Pyodide's core is tested instead",
+    "Safari, Edge": "neither is in Debian; Chromium is tested instead of Edge, and Safari's engine "
+    "in Debian, WebKitGTK, was not tried",
 }
 
 

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.acting import photograph
 from tests.frontends.conftest import CELLS, WRONG, write_notebook
+from tests.frontends.test_pages import COLOUR
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,6 @@ FRAME = """<!doctype html><html theme={shade}><style>
   body {{ margin: 0; background: {background}; color: {colour}; font: 14px sans-serif }}
 </style><body>{output}"""
 SHADES = {"light": ("#ffffff", "#212121"), "dark": ("#383838", "#d5d5d5")}
-COLOUR = "element => getComputedStyle(element).color"
 
 
 @pytest.mark.front_end("Colab, simulated", cells="as saved", widgets="as HTML", saved="yes")

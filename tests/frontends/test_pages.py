@@ -42,6 +42,7 @@ CLASSIC_READY = """() => {
     return window.gqlnbReady;
 }"""
 UNFINISHED = "%%graphql demo\n{ rep"
+COLOUR = "element => getComputedStyle(element).color"
 DRIVE_FIREFOX = Path(__file__).with_name("firefox.mjs")
 MARIMO_WIDGETS = """
 @app.cell
@@ -195,6 +196,28 @@ def test_firefox(front_ends: FrontEnds, start_server: Callable[[str], Lab], tmp_
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.front_end(
+    "jupyter-book", "Jupyter Book", cells="as saved", widgets="as HTML", saved="yes"
+)
+def test_jupyter_book(front_ends: FrontEnds, notebook: Path, page: Page) -> None:
+    """A page of a book has the tables and the HTML of widgets, legible in both themes."""
+    folder = notebook.parent
+    front_ends.run("jupyter-book", "build", str(notebook), cwd=folder, environment="book")
+    page.emulate_media(color_scheme="light")
+    page.goto((folder / "_build" / "_page" / "notebook" / "html" / "notebook.html").as_uri())
+    outputs = page.locator("article")
+    for text in ("build-your-own-x", "run this notebook to search", "A fixed greeting"):
+        expect(outputs).to_contain_text(text)
+    for shade in ("light", "dark"):
+        page.emulate_media(color_scheme=shade)
+        expect(page.locator("html")).to_have_attribute("data-theme", shade)
+        # In the dark theme outputs have a light background, on which the theme's code is illegible.
+        colour = outputs.locator("td", has_text="A fixed greeting").evaluate(COLOUR)
+        for text in ("hello: String", "schema: Query"):
+            expect(outputs.locator("code", has_text=text)).to_have_css("color", colour)
+        photograph(page, f"book-{shade}")
 
 
 @pytest.mark.front_end(

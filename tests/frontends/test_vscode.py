@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 from tests.browser.acting import photograph
 from tests.frontends.conftest import CELLS, WRONG, write_notebook
 from tests.frontends.install import NODE
-from tests.frontends.test_pages import check_page
+from tests.frontends.test_pages import COLOUR, check_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,6 @@ SETTINGS = {
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.startupEditor": "none",
 }
-COLOUR = "element => getComputedStyle(element).color"
 
 
 @pytest.mark.front_end(

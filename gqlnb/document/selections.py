@@ -38,6 +38,7 @@ __all__ = [
     "SelectionWriter",
     "add_field",
     "add_path",
+    "build_expansion_error",
     "find_added_fields",
     "group_by_key",
     "is_on_path",
@@ -95,6 +96,11 @@ class EditableSelection:
     added: bool = False
 
 
+def build_expansion_error(most: int) -> QueryError:
+    """Return the error for a document whose fragments, spread in fragments, are too large."""
+    return QueryError(f"The fragments of the query expand to more than {most:,} fields.")
+
+
 def parse_selections(document: Document) -> list[EditableSelection]:
     """Return the selections of a document's operation.
 
@@ -127,8 +133,7 @@ class _SelectionParser:
         for selection in node.selections:
             self.remaining -= 1
             if self.remaining < 0:
-                msg = f"The fragments of the query expand to more than {MAX_SELECTIONS:,} fields."
-                raise QueryError(msg)
+                raise build_expansion_error(MAX_SELECTIONS)
             if isinstance(selection, FieldNode):
                 selections.append(self.parse_field(selection, parent, within))
             elif isinstance(selection, (FragmentSpreadNode, InlineFragmentNode)):

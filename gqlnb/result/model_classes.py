@@ -25,8 +25,7 @@ from graphql import (
 
 from gqlnb.document import scalars
 from gqlnb.document.known_scalars import Scalar, recognize_scalar
-from gqlnb.document.selections import MAX_SELECTIONS
-from gqlnb.errors import QueryError
+from gqlnb.document.selections import MAX_SELECTIONS, build_expansion_error
 from gqlnb.result.shape import META_FIELDS, Shape, get_object_names, is_included
 
 if TYPE_CHECKING:
@@ -462,10 +461,7 @@ class ModelBuilder:
             for node in part.node.selections:
                 self._remaining -= 1
                 if self._remaining < 0:
-                    msg = (
-                        f"The fragments of the query expand to more than {MAX_SELECTIONS:,} fields."
-                    )
-                    raise QueryError(msg)
+                    raise build_expansion_error(MAX_SELECTIONS)
                 included = is_included(node, self.conditions)
                 if included is False:
                     continue

@@ -32,7 +32,7 @@ from graphql import (
 from graphql.language import BooleanValueNode, VariableNode
 
 from gqlnb.document.known_scalars import recognize_scalar
-from gqlnb.errors import QueryError
+from gqlnb.document.selections import MAX_SELECTIONS, build_expansion_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,8 +60,6 @@ __all__ = [
 ]
 
 SHAPES_KEPT = 256  # per schema; a notebook has some dozens of texts
-# Response paths; aliases in spreads in spreads double them at each level. Thousands are unusual.
-MAX_FIELDS = 50_000
 MAX_BRANCHES = 256  # sets of objects that are told apart; usual documents have some dozens
 META_FIELDS = {
     "__typename": TypeNameMetaFieldDef,
@@ -194,6 +192,7 @@ class _Context(NamedTuple):
     conditions: Mapping[str, bool] | None
     branches: dict[object, int]  # numbers: sets in sets would take long to compare
     field_numbers: Iterator[int]
+    max_fields: int
 
 
 class _Scope(NamedTuple):
@@ -306,7 +305,7 @@ def build_response_shape(document: Document, conditions: Mapping[str, bool] | No
     Raises
     ------
     QueryError
-        If the data may have more than 50,000 fields, lists not counted.
+        If fragments that are spread in fragments expand to too many fields.
     """
     schema = document.schema
     operation = document.operation
@@ -314,7 +313,9 @@ def build_response_shape(document: Document, conditions: Mapping[str, bool] | No
     text = UNTYPED_ROOT if root_type is None else str(root_type)
     root = Shape(composite=True, type_text=text)
     scope = _Scope(get_object_names(schema, root_type))
-    context = _Context(schema, document.fragments, conditions, {}, count(1))
+    # Without spreads there are fewer fields than characters, whatever generated the text.
+    most = MAX_SELECTIONS + len(document.text)
+    context = _Context(schema, document.fragments, conditions, {}, count(1), most)
     _add_children(root, [_SelectionSet(operation.selection_set, root_type, scope)], context)
     return root
 
@@ -329,12 +330,8 @@ def _add_children(shape: Shape, selected: Iterable[_SelectionSet], context: _Con
             node = found.node
             fields.setdefault((node.alias or node.name).value, []).append(found)
     for name, parts in fields.items():
-        if next(context.field_numbers) > MAX_FIELDS:
-            msg = (
-                f"The fragments of the document select more than {MAX_FIELDS:,} fields: each "
-                "spread counts again. Spread fragments in fewer places."
-            )
-            raise QueryError(msg)
+        if next(context.field_numbers) > context.max_fields:
+            raise build_expansion_error(context.max_fields)
         child = shape.children[name] = _build_child(parts, context)
         if not child.is_required:
             for part in parts:

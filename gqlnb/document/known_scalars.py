@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC
+from datetime import UTC, tzinfo
 from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
@@ -127,41 +127,32 @@ MONEY = replace(
     other_forms={ValueForm.AMOUNT: OtherForm(TEXT, "text, not plain numbers", "String")},
 )
 
+
 # Timestamps. The first value decides whether all must have a time zone, or none: the names imply it
 # for most servers, but PostGraphile and Strawberry have one name for both. A timestamp without a
 # zone is never assumed to be in UTC.
-_PLAIN_DATETIME = Scalar(
-    "datetime64[us, UTC]",
-    "timestamp[us, UTC]",
-    "large_string",
-    (str,),
-    _STR,
-    partial(values.read_datetime, zoned=True),
-    partial(values.send_datetime, zone=UTC),
-    Scalar(
-        "datetime64[ns, UTC]",
-        "timestamp[ns, UTC]",
+def _build_datetime(zone: tzinfo | None) -> Scalar:
+    suffix, zoned = "" if zone is None else f", {zone}", zone is not None
+    nanoseconds = Scalar(
+        f"datetime64[ns{suffix}]",
+        f"timestamp[ns{suffix}]",
         "large_string",
         (str,),
-        convert=partial(values.read_nanoseconds, zoned=True),
-    ),
-)
-_PLAIN_LOCAL_DATETIME = Scalar(
-    "datetime64[us]",
-    "timestamp[us]",
-    "large_string",
-    (str,),
-    _STR,
-    partial(values.read_datetime, zoned=False),
-    partial(values.send_datetime, zone=None),
-    Scalar(
-        "datetime64[ns]",
-        "timestamp[ns]",
+        convert=partial(values.read_nanoseconds, zoned=zoned),
+    )
+    return Scalar(
+        f"datetime64[us{suffix}]",
+        f"timestamp[us{suffix}]",
         "large_string",
         (str,),
-        convert=partial(values.read_nanoseconds, zoned=False),
-    ),
-)
+        _STR,
+        partial(values.read_datetime, zoned=zoned),
+        partial(values.send_datetime, zone=zone),
+        nanoseconds,
+    )
+
+
+_PLAIN_DATETIME, _PLAIN_LOCAL_DATETIME = _build_datetime(UTC), _build_datetime(None)
 _COUNT_FORM = OtherForm(
     replace(LONG, serialise=None), "numbers in a unit that is not known", "Long"
 )

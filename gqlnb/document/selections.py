@@ -97,7 +97,7 @@ class EditableSelection:
 
 
 def build_expansion_error(most: int) -> QueryError:
-    """Return the error for a document whose fragments, spread in fragments, are too large."""
+    """Return the error for fragments that expand to too many fields."""
     return QueryError(f"The fragments of the query expand to more than {most:,} fields.")
 
 

@@ -96,6 +96,8 @@ class Throttle:
         Time before which nothing is sent.
     requested_until
         Time before which the endpoint itself forbids requests.
+    is_unconstrained
+        Whether a response without rate-limit headers changes nothing.
     """
 
     max_concurrent: int = MAX_CONCURRENT
@@ -103,6 +105,7 @@ class Throttle:
     reserved_points: float = 0.0
     blocked_until: float = 0.0
     requested_until: float = 0.0
+    is_unconstrained: bool = False
     _budget: Budget = UNKNOWN_BUDGET
     _budget_time: float = 0.0
     _has_answer: bool = False
@@ -124,11 +127,6 @@ class Throttle:
             most = min(most, GITHUB_MAX_CONCURRENT)
         # Multiplicative decrease and slow increase, as in TCP: many clients then share a limit.
         return max(1, most >> self._slowdowns) if self._has_answer else 1
-
-    @property
-    def is_unconstrained(self) -> bool:
-        """Whether a response without rate-limit headers changes nothing."""
-        return self._has_answer and not self._slowdowns and not self._unexplained_limits
 
     def estimate_budget(self, now: float) -> Budget:
         """Return the budget at a time, estimated from the last response."""
@@ -231,6 +229,7 @@ class Throttle:
             self._recoveries += 1
             if self._recoveries >= RECOVERY_ANSWERS:
                 self._slowdowns, self._recoveries = self._slowdowns - 1, 0
+        self.is_unconstrained = self._has_answer and not self._slowdowns
 
     def record_limit(self, wait: float | None, now: float) -> None:
         """Record that a rate limit was reached.
@@ -243,7 +242,7 @@ class Throttle:
         now
             The time.
         """
-        self._has_answer = True
+        self._has_answer, self.is_unconstrained = True, False
         fresh = now >= self.blocked_until
         if fresh:
             self._slowdowns = min(self._slowdowns + 1, self.max_concurrent.bit_length())

@@ -19,7 +19,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build", "_static"]
+exclude_patterns = ["_build", "_lite", "_static"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "gqlnb"

@@ -448,11 +448,14 @@ class Layout(NamedTuple):
         The names of further lists.
     values
         The values beside these lists, by dotted name; without a list those of the answer.
+    missing
+        A module that tables need and that is not installed, as in a browser; else empty.
     """
 
     tables: dict[str, Preview]
     others: list[str]
     values: dict[str, object]
+    missing: str = ""
 
 
 def render_text(result: Renderable) -> str:
@@ -481,6 +484,8 @@ def _lay_out(result: Renderable) -> Layout:
     # Values that do not fit their column, or lone surrogates in names: JSON shows them all.
     except (GqlnbError, UnicodeEncodeError):
         return Layout({}, [], {})
+    except ModuleNotFoundError as error:
+        return Layout({}, [], {}, missing=error.name or "")
     shown = {sanitize_text(name, 120): it for name, it in found.items() if not _is_null(name, it)}
     if not shown:
         return Layout(
@@ -540,7 +545,9 @@ def _build_table_caption(table: Preview) -> str:
 
 
 def _list_other_lists(layout: Layout) -> list[str]:
-    """Return a line about the lists that are not shown; none if all are."""
+    """Return a line about the lists that are not shown as tables; none if all are."""
+    if layout.missing:
+        return [f"Shown as JSON: tables need {layout.missing}, which is not installed."]
     if not layout.others:
         return []
     lists = "list" if len(layout.others) == 1 else "lists"

@@ -23,6 +23,8 @@ VERSIONS = {
     "ipython": "9.18.1",
     "jupyter-console": "6.6.3",
     "jupyterlab": "4.6.6",
+    "jupyterlite-core": "0.8.6",
+    "jupyterlite-pyodide-kernel": "0.8.6",
     "marimo": "0.25.2",
     "nbclassic": "1.3.3",
     "nbclient": "0.11.0",

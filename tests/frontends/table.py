@@ -57,8 +57,8 @@ NOT_RUN = {
     "Binder, Codespaces": "services on the internet; tests check their files",
     "Jupyter Book 2 (MyST)": "it downloads its theme from a site of its own when it builds a page",
     "Quarto": "its package on PyPI downloads the program from GitHub",
-    "JupyterLite": "IPython, numpy and pandas for it come from a site of Pyodide, not from PyPI or "
-    "npm; Pyodide's core is tested instead",
+    "JupyterLite with pandas": "numpy, pandas and pyarrow for it come from a site of Pyodide, not "
+    "from PyPI or npm; it is tested without them",
     "Safari, Edge": "neither is in Debian; Chromium is tested instead of Edge, and Safari's engine "
     "in Debian, WebKitGTK, was not tried",
 }

@@ -473,3 +473,19 @@ def test_a_null_list_is_not_an_empty_one():
     both = schema.execute(text, root={"a": None, "b": []})
     assert repr(both).splitlines() == ["a: null", "  n", "0 rows"]
     assert json.loads(repr(schema.execute(text))) == {"a": None, "b": None}
+
+
+def test_without_pandas_an_answer_is_json(monkeypatch):
+    """As in a browser; a line names the missing module."""
+
+    def fail(*_):
+        raise ModuleNotFoundError(name="numpy")
+
+    result = Schema("type Query { a: [Int] }").execute("{ a }", root={"a": [1]})
+    monkeypatch.setattr(Result, "previews", fail)
+    data, _ = result._repr_mimebundle_()
+    assert data["text/plain"].splitlines()[-1] == (
+        "Shown as JSON: tables need numpy, which is not installed."
+    )
+    assert '"a"' in data["text/plain"]
+    assert "tables need numpy" in data["text/html"]

@@ -113,8 +113,10 @@ class TabCompleter:
     ) -> None:
         self.shell = shell
         self._create_provider = create_provider
+        # The kernel's own methods, by name.
         self._original_inspect: Any = None
         self._original_complete: Any = None
+        self._replaced: dict[str, Any] = {}
 
         # A high priority and "suppress" keep Python names out of GraphQL.
         @context_matcher(identifier=MATCHER, priority=1000)  # type: ignore[untyped-decorator]
@@ -133,12 +135,12 @@ class TabCompleter:
         kernel = getattr(self.shell, "kernel", None)
         if kernel is None:
             return
-        # IPython has no hook for inspection: it passes on a word without the cell around it.
-        self._original_inspect = kernel.do_inspect
-        kernel.do_inspect = self._answer_inspection
-        # Nor for entries with more than a name and a type; JupyterLab's extension shows these.
-        self._original_complete = kernel.do_complete
-        kernel.do_complete = self._answer_kernel_completion
+        # IPython passes on a word for inspection, without the cell around it, and completes with
+        # no more than a name and a type; JupyterLab's extension shows more.
+        self._original_inspect = self._replace_method(kernel, "inspect", self._answer_inspection)
+        self._original_complete = self._replace_method(
+            kernel, "complete", self._answer_kernel_completion
+        )
         # In a thread, because these imports take longer than a key press may: graphql-core alone
         # takes 0.1 s. The notebook's own cells run meanwhile.
         background.start_thread(self._prepare, "gqlnb-import")
@@ -154,14 +156,22 @@ class TabCompleter:
         matchers = self.shell.Completer.custom_matchers
         matchers[:] = [it for it in matchers if it is not self.matcher]
         kernel = getattr(self.shell, "kernel", None)
-        # Another extension may have replaced the method since.
-        if kernel is not None and getattr(kernel, "do_inspect", None) == self._answer_inspection:
-            del kernel.do_inspect
-        if (
-            kernel is not None
-            and getattr(kernel, "do_complete", None) == self._answer_kernel_completion
-        ):
-            del kernel.do_complete
+        for name, answer in self._replaced.items():
+            # Another extension may have replaced the method since.
+            if getattr(kernel, name, None) == answer:
+                delattr(kernel, name)
+        self._replaced.clear()
+
+    def _replace_method(self, kernel: Any, name: str, answer: Callable[..., object]) -> Any:  # noqa: ANN401 - any kernel
+        """Replace a method of the kernel, and return the original; None if there is none."""
+        # ipykernel's names have a prefix, those of JupyterLite's kernel have none.
+        for own_name in (f"do_{name}", name):
+            original = getattr(kernel, own_name, None)
+            if original is not None:
+                self._replaced[own_name] = answer
+                setattr(kernel, own_name, answer)
+                return original
+        return None
 
     def _answer_completion(self, context: CompletionContext) -> object:
         """Answer Tab: in GraphQL without other matchers, elsewhere with nothing."""

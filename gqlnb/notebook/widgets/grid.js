@@ -526,7 +526,7 @@ class Grid {
     const past = this.active.row !== row || this.active.column !== column;
     if (past || this.copied) return;
     const name = this.columns[column].name || "#";
-    const said = make("span", { class: text === null ? "gqlnb-text gqlnb-missing" : "gqlnb-text" }, text ?? MISSING);
+    const said = make("span", { class: text == null ? "gqlnb-text gqlnb-missing" : "gqlnb-text" }, text ?? MISSING);
     const old = this.whole.querySelector(".gqlnb-text");
     if (old?.isEqualNode(said) && this.whole.firstChild.textContent === name) return; // it may be unfolded
     const shown = items ? [tableOf(items), unfolding("JSON", said)] : [said];

@@ -33,7 +33,7 @@ export function gridParts(label) {
 /** Return a cell; null is what is missing, undefined what is not here yet. Keys reach its link by Enter. */
 export function cellOf({ index }, text, href = null) {
   const role = index ? "rowheader" : "gridcell";
-  const kind = text === null ? "gqlnb-missing" : "";
+  const kind = text == null ? "gqlnb-missing" : "";
   const shown = text === undefined ? "" : (text ?? MISSING);
   const address = href || (ADDRESS.test(shown) && shown);
   return make("div", { role, class: kind }, address ? make("a", { href: address, tabindex: -1, ...OUTWARD }, shown) : shown);

@@ -190,12 +190,13 @@ function render({ model, el }) {
 
   // -- a page
 
+  // `== null`, since Pyodide sends undefined for None.
   const row = ({ place, code, about, deprecated }) => {
-    const made = make("li", { class: deprecated === null ? "gqlnb-row" : "gqlnb-row gqlnb-old" }, pieces(code));
+    const made = make("li", { class: deprecated == null ? "gqlnb-row" : "gqlnb-row gqlnb-old" }, pieces(code));
     made.dataset.place = place;
     const said = make("div", { class: "gqlnb-beside" });
     if (about) said.append(described(about));
-    if (deprecated !== null)
+    if (deprecated != null)
       said.append(make("p", { class: "gqlnb-deprecated" }, make("b", {}, "Deprecated "), deprecated));
     if (said.childNodes.length) made.append(said);
     return made;
@@ -250,7 +251,7 @@ function render({ model, el }) {
     if (sheet.code.length) title.append(pieces(sheet.code));
     else title.append(make("code", {}, sheet.title));
     const made = [title];
-    if (sheet.deprecated !== null)
+    if (sheet.deprecated != null)
       made.push(make("p", { class: "gqlnb-deprecated" }, make("b", {}, "Deprecated "), sheet.deprecated));
     if (sheet.about) made.push(described(sheet.about));
     for (const note of sheet.notes) {

@@ -51,7 +51,7 @@ export const joined = ({ stars, also, order }) =>
   [stars.trim(), also.trim(), order && `sort:${order}`].filter(Boolean).join(" ");
 
 /** Return the text that the box for the count shows for a limit; no limit is an empty box. */
-export const limitText = (limit) => (limit === null || limit === undefined ? "" : String(limit));
+export const limitText = (limit) => (limit == null ? "" : String(limit));
 
 /** Return how much of a running search is done, from 0 to 1, or null while nobody knows. */
 export const fraction = ({ got, wanted }) => (got > 0 && wanted > 0 ? Math.min(1, got / wanted) : null);
@@ -164,9 +164,9 @@ function showState(view, state) {
   view.cancel.disabled = !running;
   view.result.setAttribute("aria-busy", String(running));
   view.bar.hidden = !running;
-  view.bar.classList.toggle("gqlnb-moving", running && share === null);
-  view.fill.style.width = share === null ? "" : `${100 * share}%`;
-  if (share === null) view.bar.removeAttribute("aria-valuenow");
+  view.bar.classList.toggle("gqlnb-moving", running && share == null);
+  view.fill.style.width = share == null ? "" : `${100 * share}%`;
+  if (share == null) view.bar.removeAttribute("aria-valuenow");
   else view.bar.setAttribute("aria-valuenow", Math.round(100 * share));
   view.status.textContent = state.text;
   view.budget.textContent = state.budget ?? "";

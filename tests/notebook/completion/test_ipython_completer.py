@@ -223,6 +223,37 @@ def test_a_schema_is_requested_once_in_the_background(tab, shell):
         assert len(server.log) == 1
 
 
+class LiteKernel:
+    """A kernel with the methods of JupyterLite's, which lack ipykernel's prefix."""
+
+    def complete(self, code, cursor_pos):
+        """Answer a completion request."""
+        return {"matches": ["python"]}
+
+    def inspect(self, code, cursor_pos, detail_level):
+        """Answer an inspection request."""
+        return {"found": False}
+
+
+def test_a_kernel_may_have_other_methods_or_none(shell, monkeypatch):
+    """JupyterLite's kernel completes GraphQL too; a kernel without methods is left as it is."""
+    for kernel in (LiteKernel(), object()):
+        monkeypatch.setattr(shell, "kernel", kernel, raising=False)
+        shell.run_line_magic("reload_ext", "gqlnb")
+    shell.run_line_magic("unload_ext", "gqlnb")
+    kernel = LiteKernel()
+    monkeypatch.setattr(shell, "kernel", kernel, raising=False)
+    shell.run_line_magic("load_ext", "gqlnb")
+    cell = "%%graphql schema\n{ he"
+    assert kernel.complete(cell, len(cell))["matches"] == ["hello"]
+    assert kernel.complete("pri", 3) == {"matches": ["python"]}
+    assert kernel.inspect(cell + "llo", len(cell), 0)["found"]
+    assert not kernel.inspect("x", 1, 0)["found"]
+    shell.run_line_magic("unload_ext", "gqlnb")
+    assert kernel.complete(cell, len(cell)) == {"matches": ["python"]}
+    shell.run_line_magic("load_ext", "gqlnb")
+
+
 def test_unloading_the_extension_removes_completion(tab, shell):
     """GraphQL cells are then completed like any other cell."""
     before = [*shell.Completer.custom_matchers]

@@ -46,6 +46,7 @@ test("blanks around what stands in the boxes do not count", () => {
 
 test("no limit is an empty box", () => {
   assert.equal(view.limitText(null), "");
+  assert.equal(view.limitText(undefined), ""); // Pyodide sends that for None
   assert.equal(view.limitText(100), "100");
 });
 

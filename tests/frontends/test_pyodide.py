@@ -55,7 +55,7 @@ EXPECTED = (
     "{'name': 'Zoë €'}",
     "{'name': 'Zoë €'}",
     "TransportError POST http://127.0.0.1:1/graphql: the browser could not send the request.",
-    "False True",
+    "False False",
 )
 
 

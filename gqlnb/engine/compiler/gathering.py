@@ -6,6 +6,7 @@ the turn of the event loop in which the waiting task goes on, errors, and cancel
 
 from __future__ import annotations
 
+import sys
 from asyncio import CancelledError, Future, gather, get_running_loop
 from functools import partial
 from types import coroutine
@@ -26,6 +27,7 @@ __all__ = [
     "yield_to_loop",
 ]
 
+ENDED_TURNS = 2 if sys.version_info < (3, 12) else 0  # that asyncio.gather takes for ended tasks
 FUTURE = Future  # what loaders return
 # The arguments of PlanExecutor.await_single_leaf: an object that waits for one leaf only, the key
 # and the future of that leaf, its field and path, and the position that takes its error.
@@ -247,5 +249,5 @@ async def await_leaves(
         await gathering
     except Exception:
         # The turns that tasks would take to be cancelled and gathered.
-        await yield_to_loop(3 if gathering.cancel_leaves() else 2)
+        await yield_to_loop(3 if gathering.cancel_leaves() else ENDED_TURNS)
         raise

@@ -71,6 +71,8 @@ CELLS = (
     "%%graphql library\nquery ($most: Int) { books(shorterThan: $most) { title pages } }",
     "Its documentation, by clicks:",
     "gqlnb.SchemaView(library)",
+    "An editor for queries, GraphiQL:",
+    'gqlnb.Explorer(library, query="{ books { title } }")',
 )
 
 
@@ -176,7 +178,7 @@ def list_modules(wheel: Path) -> list[str]:
 
 def build_notebook() -> nbformat.NotebookNode:
     """Return the first notebook of the site; cells of text alternate with cells of code."""
-    is_text = re.compile(r"# GraphQL|A |Its ").match
+    is_text = re.compile(r"# GraphQL|An? |Its ").match
     cells = [
         nbformat.v4.new_markdown_cell(it) if is_text(it) else nbformat.v4.new_code_cell(it)
         for it in CELLS

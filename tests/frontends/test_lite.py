@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.frontends.conftest import FrontEnds
 
 BUILDER = Path(__file__).parents[2] / "docs" / "build_lite.py"
-QUERY, VIEW = 6, 8  # cells
+QUERY, VIEW, EXPLORER = 6, 8, 10  # cells
 START_SECONDS = 120  # Python is compiled in the browser
 
 
@@ -67,6 +67,7 @@ class QuietHandler(SimpleHTTPRequestHandler):
     completion="yes",
     colours="yes",
     widgets="SchemaView",
+    explorer="yes",
 )
 @pytest.mark.usefixtures("bundled")
 def test_jupyterlite(site: str, page: Page) -> None:
@@ -83,6 +84,9 @@ def test_jupyterlite(site: str, page: Page) -> None:
     view = notebook.cell(VIEW).locator(".gqlnb-schema")
     expect(view).to_contain_text("books(shorterThan: Int): [Book!]!")
     expect(view).not_to_contain_text("Deprecated undefined")
+    explorer = notebook.cell(EXPLORER).locator(".gqlnb-explorer")
+    explorer.locator(".graphiql-execute-button").click()
+    expect(explorer.locator(".result-window")).to_contain_text("Emma")
     for name in ("Dark", "Light"):
         theme(page, name)
         photograph(page, f"lite-{name}")

@@ -54,6 +54,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from functools import lru_cache, partial
 from pathlib import Path
 from threading import RLock
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 MAX_ERROR_LENGTH = 2000  # characters of an error in a view
+IN_BROWSER = sys.platform == "emscripten"  # in Pyodide
 NAMES_FOR_PEOPLE = ("close", "layout", "observe", "unobserve")  # of a widget of ipywidgets
 TWIN = 4000  # characters of the text that is stored with the widget
 
@@ -189,6 +191,11 @@ class Widget(anywidget.AnyWidget):
         forget_route(self.comm)
 
     @hide_locals
+    def _handle_msg(self, msg: dict[str, Any]) -> None:
+        if IN_BROWSER:
+            msg["content"]["data"] = restore_nulls(msg["content"]["data"])
+        super()._handle_msg(msg)
+
     def _receive(
         self, _widget: object, message: object, buffers: Sequence[memoryview] | None
     ) -> None:
@@ -218,6 +225,15 @@ class Widget(anywidget.AnyWidget):
                 self.send({**answer, **address})
         except Exception as error:  # noqa: BLE001 - the view is the only place to report it
             self.send({"kind": "failed", "text": describe_error(error), **address})
+
+
+def restore_nulls(value: object) -> object:
+    """Return a message of the front end with None for each null, which Pyodide does not convert."""
+    if isinstance(value, dict):
+        return {key: restore_nulls(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [restore_nulls(each) for each in value]
+    return None if type(value).__name__ == "JsNull" else value
 
 
 def forget_route(comm: object) -> None:

@@ -177,6 +177,22 @@ def test_colab_learns_which_widget_manager_to_load(
     counter.close()
 
 
+class JsNull:
+    """The null of Pyodide, which converts all other values of JSON."""
+
+
+def test_nulls_of_a_browser_are_none(counter: Counter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the contents of messages, however deep."""
+    monkeypatch.setattr(base, "IN_BROWSER", True)
+    got: list[object] = []
+    monkeypatch.setattr(counter, "_handle_view_message", lambda message, _: got.append(message))
+    content = {"kind": "x", "a": [JsNull(), {"b": JsNull()}], "n": 0}
+    data = {"method": "custom", "content": content}
+    counter._handle_msg({"content": {"data": data}, "buffers": []})
+    assert got == [{"kind": "x", "a": [None, {"b": None}], "n": 0}]
+    counter.close()
+
+
 def test_the_front_end_chooses_the_thread() -> None:
     """The thread recorded by ipykernel is removed; without a comm there is nothing to remove."""
 

@@ -63,6 +63,7 @@ class QuietHandler(SimpleHTTPRequestHandler):
 @pytest.mark.slow
 @pytest.mark.front_end(
     "jupyterlite-pyodide-kernel",
+    "JupyterLite, its Pyodide kernel",
     cells="yes, as JSON without pandas",
     completion="yes",
     colours="yes",

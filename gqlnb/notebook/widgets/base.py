@@ -196,6 +196,7 @@ class Widget(anywidget.AnyWidget):
             msg["content"]["data"] = restore_nulls(msg["content"]["data"])
         super()._handle_msg(msg)
 
+    @hide_locals
     def _receive(
         self, _widget: object, message: object, buffers: Sequence[memoryview] | None
     ) -> None:

@@ -10,7 +10,10 @@ COMMANDS = {
     "lab": ("gqlnb.cli.lab", "Open JupyterLab on the notebooks."),
     "serve": ("gqlnb.cli.serve_command", "Serve a schema over HTTP until Ctrl-C."),
     "query": ("gqlnb.cli.query_commands", "Run one operation and print its response."),
-    "schema": ("gqlnb.cli.query_commands", "Print the schema of an endpoint, or only some of its types."),
+    "schema": (
+        "gqlnb.cli.query_commands",
+        "Print the schema of an endpoint, or only some of its types.",
+    ),
     "codegen": (
         "gqlnb.cli.codegen_command",
         "Write a Python module with typed functions for operations.",

@@ -59,8 +59,10 @@ def hook(sources: Path) -> Iterator[ModuleType]:
 
 
 @pytest.fixture
-def checkout(sources: Path, tmp_path: Path) -> Path:
+def checkout(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a checkout with the sources of the bundle alone, without the bundle."""
+    # A bundle that another test has built must not be found.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user_cache"))
     shutil.copytree(sources, tmp_path / "gqlnb" / "server" / "graphiql")
     return tmp_path
 

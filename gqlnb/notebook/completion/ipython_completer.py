@@ -113,10 +113,9 @@ class TabCompleter:
     ) -> None:
         self.shell = shell
         self._create_provider = create_provider
-        # The kernel's own methods, by name.
         self._original_inspect: Any = None
         self._original_complete: Any = None
-        self._replaced: dict[str, Any] = {}
+        self._replaced: dict[str, Any] = {}  # our methods by the names of the kernel's
 
         # A high priority and "suppress" keep Python names out of GraphQL.
         @context_matcher(identifier=MATCHER, priority=1000)  # type: ignore[untyped-decorator]

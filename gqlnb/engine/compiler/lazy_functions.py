@@ -17,7 +17,14 @@ from graphql.pyutils import Path
 from gqlnb.engine.compiler.executor import Info, PathInfo, strip_list_indices, to_path
 from gqlnb.engine.compiler.gathering import FUTURE
 from gqlnb.engine.compiler.python_names import write_literal
-from gqlnb.engine.compiler.python_types import DICT, MAPPING, OBJECT, UNUSUAL, VARIANTS
+from gqlnb.engine.compiler.python_types import (
+    DICT,
+    MAPPING,
+    OBJECT,
+    UNUSUAL,
+    VARIANTS,
+    copy_small_ints,
+)
 from gqlnb.engine.compiler.row_columns import collect_columns, is_batch
 from gqlnb.engine.compiler.source_writer import SourceTooLongError, SourceWriter
 from gqlnb.engine.graphql_compat import CORO, PLAIN_TYPES, AnyGraphQLType, Value
@@ -46,6 +53,7 @@ GLOBALS: dict[str, object] = {
     "VIEWS": VIEWS,
     "chain": chain,
     "above": strip_list_indices,
+    "copy_small_ints": copy_small_ints,
     "new": tuple.__new__,
     "to_path": to_path,
 }

@@ -33,6 +33,7 @@ from gqlnb.engine.compiler.python_names import (
     is_keyword_name,
     write_literal,
 )
+from gqlnb.engine.compiler.executor import LONG_LIST
 from gqlnb.engine.compiler.python_types import DICT, FIRST_COMPUTED, MAPPING, OBJECT
 from gqlnb.engine.compiler.type_resolution import AbstractTypeResolver
 from gqlnb.engine.graphql_compat import (
@@ -59,6 +60,7 @@ __all__ = [
 # functions with many locals more slowly.
 MAX_INLINE_DEPTH = 3  # levels of objects in one function
 MAX_INLINE_FIELDS = 40  # fields of an object that is written into the function of its parent
+MAX_INLINE_TYPES = 4  # possible types whose selections are written into the function of a list
 MAX_INLINE_TYPE_TESTS = 6  # possible types with a predicate that are tested in the function itself
 # Characters of source of one plan, some 4,000 fields. The rest is executed like graphql-core: it
 # would take seconds to compile, and many megabytes.
@@ -266,8 +268,14 @@ class SourceWriter:
         slot = ValueSlot(field, item, "v", path, slow, "len(out)", "w", item=True, above=above)
         leaves = is_leaf_type(get_nullable_type(item))
         self.write_prologue()
+        if (
+            get_nullable_type(item) is GraphQLInt
+            and self.find_leaf_test(GraphQLInt)
+            and not iterator
+        ):
+            long = f"len(s) >= {LONG_LIST} and type(s[0]) is int"
+            self.add_line(f"if {long} and (out := copy_small_ints(s)) is not None: return out")
         self.add_line("out = []")
-        self.add_line("add = out.append")
         self.add_line("w = None")
         if not leaves and not self.dicts:
             self.add_line("c = type(s[0])")
@@ -284,7 +292,7 @@ class SourceWriter:
                 with self.open_block("except Exception as e:"):
                     self.add_line(f"v = x.fail(e, {name}, {path}, {item_name})")
                     self.write_reset(0)
-            self.add_line("add(v)")
+            self.add_line("out.append(v)")
             # A loop that calls functions looks at the clock once a row, not once a call.
             if self._calls_function or (iterator and self.plan.metered):
                 self.lines.insert(self._first_row_line, f"{' ' * self._depth}{CLOCK_CHECK}")
@@ -601,7 +609,7 @@ class SourceWriter:
             self.watch_member(inner, "resolve_type")
             for kind in self.plan.list_possible_types(inner):
                 self.watch_member(kind, "is_type_of")
-            self.write_abstract(slot, AbstractTypeResolver(self.plan, slot.field, inner))
+            self.write_abstract(slot, AbstractTypeResolver(self.plan, slot.field, inner), level)
         else:
             self.watch_member(inner, "is_type_of")
             self.write_object(inner, slot, level)
@@ -679,7 +687,7 @@ class SourceWriter:
         with self.open_block(f"elif {slot.v} is not None:" if slot.nullable else "else:"):
             self.write_uncompiled(slot)
 
-    def write_abstract(self, slot: ValueSlot, resolver: AbstractTypeResolver) -> None:
+    def write_abstract(self, slot: ValueSlot, resolver: AbstractTypeResolver, level: int) -> None:
         """Write the resolution of a value's object type, and the execution of its selection."""
         function = self.bind_constant("u", resolver)
         if resolver.types_with_test or not resolver.default:
@@ -687,16 +695,21 @@ class SourceWriter:
         # Not the class of the last value: each object type has its own class most often.
         expected = f"kinds[type({slot.v})] == {self.source_kind}"
         with self.open_block(f"if {f'type({slot.v}) is dict' if self.dicts else expected}:"):
-            self.write_type_choice(slot, resolver, str(self.source_kind))
+            self.write_type_choice(slot, resolver, str(self.source_kind), level)
             self.write_wait(slot, guarded=True)
         with self.open_other_block(slot, first=False):
             if resolver.default:
                 self.add_line(f"{slot.v} = {function}({slot.v}, {slot.path}, x)")
             else:
-                self.write_type_choice(slot, resolver, "k")
+                self.write_type_choice(slot, resolver, "k", None)
 
-    def write_type_choice(self, slot: ValueSlot, resolver: AbstractTypeResolver, kind: str) -> None:
-        """Write the resolution of a value's object type; `kind` is the source of its kind."""
+    def write_type_choice(
+        self, slot: ValueSlot, resolver: AbstractTypeResolver, kind: str, level: int | None
+    ) -> None:
+        """Write the resolution of a value's object type; `kind` is the source of its kind.
+
+        At level 0, the selections of few possible types are written into the function.
+        """
         function = self.bind_constant("u", resolver)
         v, name, enter = slot.v, self.new_name("n"), self.new_name("e")
         info = f"new(Info, ({self.bind_constant('f', slot.field)}, {slot.above or slot.path}, x))"
@@ -716,14 +729,30 @@ class SourceWriter:
         if found != name:
             self.add_line(f"{name} = {found}")
         functions = self.bind_constant("m", resolver.functions)
-        self.add_line(f"{enter} = {functions}.get({name}) if type({name}) is str else None")
-        with self.open_block(f"if {enter} is not None:"):
+        word = "if"
+        for selection in self.list_inlined_types(slot, resolver) if level == 0 else ():
+            test = f"{name} == {self.write_text(selection.kind.name)}"
+            with self.open_block(f"{word} type({name}) is str and {test}:"):
+                self.write_inline_object(replace(slot, waiting=None), selection, 0)
+            word = "elif"
+        known = f"type({name}) is str and ({enter} := {functions}.get({name}))"
+        with self.open_block(f"{word} {known}:"):
             self.add_line(f"{v} = {enter}[{kind}]({v}, {slot.path}, x)")
         if resolver.default and 0 < len(resolver.types_with_test) <= MAX_INLINE_TYPE_TESTS:
             with self.open_block(f"elif {name} is None:"):
                 self.write_type_tests(slot, resolver, info)
         with self.open_block("else:"):
             self.add_line(f"{v} = {function}.enter_named_type({name}, {v}, {slot.path}, x)")
+
+    def list_inlined_types(
+        self, slot: ValueSlot, resolver: AbstractTypeResolver
+    ) -> list[SelectionPlan]:
+        """Return the selections of an abstract type's possible types, if they are few."""
+        kinds = self.plan.list_possible_types(resolver.kind)
+        if len(kinds) > MAX_INLINE_TYPES:
+            return []
+        found = (self.find_inlined_selection(kind, slot.field, 0) for kind in kinds)
+        return [selection for selection in found if selection is not None]
 
     def write_type_tests(self, slot: ValueSlot, resolver: AbstractTypeResolver, info: str) -> None:
         """Write the call of ``is_type_of`` of each possible type."""
@@ -762,20 +791,7 @@ class SourceWriter:
                 self.add_line(call)
             return
         with self.open_block(f"if {self.build_object_test(slot)}:"):
-            self.write_count(selection)
-            path = self.write_object_path(slot, selection)
-            members, waiting, single = self.write_fields(selection, slot.v, path, level + 1)
-            self.add_line(f"{slot.v} = {members}")
-            if single is not None:
-                self.write_single_leaf(slot, waiting, single)
-            with self.open_block(f"if {waiting} is not None:"):
-                join = f"x.join({slot.v}, {waiting})"
-                if slot.nullable:
-                    position = self.build_error_position(slot)
-                    join = f"x.join_guarded({slot.v}, {waiting}, {position})"
-                self.add_line(f"{slot.v} = {join}")
-                self.add_line(f"{waiting} = None")
-                self.write_wait(slot, sure=True)
+            self.write_inline_object(slot, selection, level)
         counted = self._fields_per_row > 0
         with self.open_block("else:", when=counted):
             # The list was counted as if each row were an object: refund one that is not.
@@ -783,6 +799,23 @@ class SourceWriter:
                 self.add_line(f"b.left += {fields}")
             with self.open_other_block(slot, first=counted):
                 self.add_line(call)
+
+    def write_inline_object(self, slot: ValueSlot, selection: SelectionPlan, level: int) -> None:
+        """Write the completion of an object of the expected kind."""
+        self.write_count(selection)
+        path = self.write_object_path(slot, selection)
+        members, waiting, single = self.write_fields(selection, slot.v, path, level + 1)
+        self.add_line(f"{slot.v} = {members}")
+        if single is not None:
+            self.write_single_leaf(slot, waiting, single)
+        with self.open_block(f"if {waiting} is not None:"):
+            join = f"x.join({slot.v}, {waiting})"
+            if slot.nullable:
+                position = self.build_error_position(slot)
+                join = f"x.join_guarded({slot.v}, {waiting}, {position})"
+            self.add_line(f"{slot.v} = {join}")
+            self.add_line(f"{waiting} = None")
+            self.write_wait(slot, sure=True)
 
     def write_object_path(self, slot: ValueSlot, selection: SelectionPlan) -> str:
         """Write the path of an object, if its resolvers need it; return the source of the path."""
@@ -806,7 +839,7 @@ class SourceWriter:
                 position = f", {self.build_error_position(slot)}" if slot.nullable else ""
                 key = self.write_text(field.name)
                 leaf = f"({slot.v}, {key}, {name}, {bound}, {single.path}{position})"
-                if slot.item and not single.is_coroutine:
+                if slot.item and slot.waiting is not None and not single.is_coroutine:
                     self.write_append(slot, leaf)
                 else:
                     self.add_line(f"{slot.v} = x.await_single_leaf{leaf}")

@@ -18,12 +18,15 @@ from gqlnb.engine.compiler.executor import Info, PathInfo, strip_list_indices, t
 from gqlnb.engine.compiler.gathering import FUTURE
 from gqlnb.engine.compiler.python_names import write_literal
 from gqlnb.engine.compiler.python_types import (
+    COMPUTED_OBJECT,
     DICT,
     MAPPING,
     OBJECT,
     UNUSUAL,
     VARIANTS,
     copy_small_ints,
+    find_attribute_function,
+    read_own_attributes,
 )
 from gqlnb.engine.compiler.row_columns import collect_columns, is_batch
 from gqlnb.engine.compiler.source_writer import SourceTooLongError, SourceWriter
@@ -54,7 +57,9 @@ GLOBALS: dict[str, object] = {
     "chain": chain,
     "above": strip_list_indices,
     "copy_small_ints": copy_small_ints,
+    "find_attribute_function": find_attribute_function,
     "new": tuple.__new__,
+    "read_own_attributes": read_own_attributes,
     "to_path": to_path,
 }
 # Names that the text tests with; as default arguments they are locals, which Python finds fastest.
@@ -62,7 +67,12 @@ LOCAL_NAMES = ("CORO", "type", "str", "int", "float", "dict", "list", "tuple")
 # One pattern finds them all: a search for each takes a fifth of the time of compiling.
 LOCAL_NAME_PATTERN = re.compile(rf"\b(?:{'|'.join(LOCAL_NAMES)})\b")
 MAX_LABEL = 100  # characters
-SOURCE_NAMES = {DICT: "dicts", OBJECT: "objects", MAPPING: "mappings"}
+SOURCE_NAMES = {
+    DICT: "dicts",
+    OBJECT: "objects",
+    MAPPING: "mappings",
+    COMPUTED_OBJECT: "objects with __getattr__",
+}
 _serial = count(1)
 _forgotten: deque[str] = deque()  # places in linecache
 _lock = RLock()
@@ -95,7 +105,7 @@ def add_source(place: str, text: str) -> None:
 def build_lazily(build: Callable[[int], CompiledFunction]) -> list[CompiledFunction]:
     """Return functions by the kind of the source object; each is built when it is first called.
 
-    `build` returns the function for one of DICT, OBJECT and MAPPING.
+    `build` returns the function for one of VARIANTS.
     """
     variants: dict[int, CompiledFunction] = {}
     functions: list[CompiledFunction] = []

@@ -25,16 +25,23 @@ from graphql import (
     is_leaf_type,
     is_list_type,
     is_non_null_type,
+    is_object_type,
 )
 
+from gqlnb.engine.compiler.executor import LONG_LIST
 from gqlnb.engine.compiler.python_names import (
     MAX_LITERAL,
     is_identifier,
     is_keyword_name,
     write_literal,
 )
-from gqlnb.engine.compiler.executor import LONG_LIST
-from gqlnb.engine.compiler.python_types import DICT, FIRST_COMPUTED, MAPPING, OBJECT
+from gqlnb.engine.compiler.python_types import (
+    COMPUTED_OBJECT,
+    DICT,
+    FIRST_COMPUTED,
+    MAPPING,
+    OBJECT,
+)
 from gqlnb.engine.compiler.type_resolution import AbstractTypeResolver
 from gqlnb.engine.graphql_compat import (
     IS_GRAPHQL_33,
@@ -158,7 +165,7 @@ class SourceWriter:
     get_rows_function
         Returns the function that completes the lists of a field.
     source_kind
-        The kind of the source objects to write for: DICT, OBJECT or MAPPING.
+        The kind of the source objects to write for, one of VARIANTS.
 
     Attributes
     ----------
@@ -177,7 +184,8 @@ class SourceWriter:
         source_kind: int,
     ) -> None:
         self.plan = plan
-        self.source_kind = source_kind
+        self.source_kind = OBJECT if source_kind == COMPUTED_OBJECT else source_kind
+        self._is_computed = source_kind == COMPUTED_OBJECT  # whether rows have a __getattr__
         self.dicts = source_kind == DICT
         self.lines: list[str] = []
         self.constants: dict[str, object] = {}
@@ -279,7 +287,7 @@ class SourceWriter:
         self.add_line("w = None")
         if not leaves and not self.dicts:
             self.add_line("c = type(s[0])")
-            self.add_line(f"if kinds[c] != {self.source_kind}: c = None")
+            self.write_row_class(field, item)
         if iterator:
             self.add_line("s = chain((s[0],), s[1])")
         rows = "s" if iterator else self.write_row_count(field, item)
@@ -304,6 +312,19 @@ class SourceWriter:
         self.add_line("return out if w is None else x.join_items(out, w)")
         if self._rows_read_path:
             self.lines.insert(0, f" {CONVERT_PATH}")
+
+    def write_row_class(self, field: FieldPlan, item: AnyGraphQLType) -> None:
+        """Write the test of the class of the first row, whose rows the loop itself reads."""
+        inner, selection = get_nullable_type(item), None
+        if self._is_computed and is_object_type(inner):
+            selection = self.find_inlined_selection(inner, field, 0)
+        self._is_computed = selection is not None
+        if selection is None:
+            self.add_line(f"if kinds[c] != {self.source_kind}: c = None")
+            return
+        names = frozenset(below.field_name for below in selection.fields if below.default)
+        self.add_line(f"h = find_attribute_function(c, {self.bind_constant('n', names)})")
+        self.add_line("if h is None: c = None")
 
     # -- counting fields, in a plan with a budget
 
@@ -534,7 +555,11 @@ class SourceWriter:
         if self.source_kind == MAPPING:
             self.add_line(f"try: {slot.v} = {s}.get({self.write_text(name)})")
         else:
-            self.add_line(f"try: {slot.v} = {self.build_attribute(s, name)}")
+            attribute = self.build_attribute(s, name)
+            if self._is_computed and s == "v":  # a row
+                key = self.write_text(name)
+                attribute = f"d[{key}] if {key} in d else h(v, {key})"
+            self.add_line(f"try: {slot.v} = {attribute}")
             self.add_line(f"except AttributeError: {slot.v} = None")
         fail = f"x.fail(e, {self.bind_constant('f', slot.field)}, {slot.path})"
         self.add_line(f"except Exception as e: {slot.v} = {fail}")
@@ -854,7 +879,9 @@ class SourceWriter:
         if self.dicts:
             return f"type({v}) is dict"
         if slot.item:
-            return f"type({v}) is c"
+            test = f"type({v}) is c"
+            own = f"(d := read_own_attributes({v}, h)) is not None"
+            return f"{test} and {own}" if self._is_computed else test
         last = self.new_name("c")  # the class of the last object, most often of the next one too
         self.class_names.append(last)
         expected = f"kinds[type({v})] == {self.source_kind}"

@@ -20,6 +20,7 @@ from gqlnb.engine.compiler.python_types import (
     OBJECT,
     UNUSUAL,
     TypeKinds,
+    copy_small_ints,
 )
 from tests.engine.comparison import answered
 
@@ -168,6 +169,57 @@ class Proxy(Lazy):
         return getattr(vars(self)["_values"], name)
 
 
+class OwnAndLazy(Lazy):
+    """An object with attributes of its own and of its class beside the computed ones."""
+
+    list = (3, 4)
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        super().__init__(values)
+        self.i = 8
+
+
+class LazyInstance(Lazy):
+    """An object that computes the attributes that it has not got itself."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        super().__init__(values)
+        self.s = "own"
+
+
+class LazySlots:
+    """An object without a dict that computes its attributes."""
+
+    __slots__ = ("_values",)
+    __getattr__ = Lazy.__getattr__
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+
+
+class OddDict(dict):  # type: ignore[type-arg]
+    """A dict that seems to be empty."""
+
+    def __contains__(self, key: object) -> bool:
+        return False
+
+
+class OddLazy(Lazy):
+    """An object whose attributes are in another kind of dict."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.__dict__ = OddDict(_values=values, s="own")
+
+
+class LazyObject:
+    """An object whose ``__getattr__`` is not a function."""
+
+    __getattr__ = staticmethod({"s": "text", "i": 2}.get)
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.row = values["row"]
+
+
 class Yes:
     """An object with an attribute of every name."""
 
@@ -288,6 +340,11 @@ ROWS: dict[str, Any] = {
     "named": lambda values: Named(*members(values)),
     "properties": Properties,
     "lazy": Lazy,
+    "own and lazy": OwnAndLazy,
+    "lazy instance": LazyInstance,
+    "lazy slots": LazySlots,
+    "odd lazy": OddLazy,
+    "lazy object": LazyObject,
     "proxy": lambda values: Proxy(Attributes(values)),
     "proxy of a dict": Proxy,
     "yes": Yes,
@@ -336,6 +393,19 @@ def test_rows_of_any_type_are_read_in_any_field(schema: Any, name: str, other: s
     answered(schema, TEXT, make)
 
 
+def test_a_lazy_object_may_be_awaitable_after_others_that_are_not(schema: Any) -> None:
+    """Each row of a list is asked, since `__getattr__` may answer for any of them."""
+
+    def make() -> dict[str, Any]:
+        awaitable = LazyInstance({"s": "text"})
+        vars(awaitable)["__await__"] = None
+        below = Proxy(AwaitableRow({"s": "text"}))
+        rows = [LazyInstance({"i": 1}), awaitable, Proxy({"s": "text"}), below]
+        return {"rows": [rows[0], *rows], "faces": [rows[2], rows[3], rows[2]]}
+
+    answered(schema, "{ rows { s i } faces { s } }", make)
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_a_root_value_of_any_type(schema: Any, name: str) -> None:
     """The root value is read like a row."""
@@ -372,3 +442,25 @@ def test_a_root_value_of_any_type(schema: Any, name: str) -> None:
 def test_python_types_are_classified_for_compiled_completion(cls: type, kind: int) -> None:
     """Values of special types are completed by graphql-core."""
     assert TypeKinds()[cls] == kind
+
+
+class Int(int):
+    """A subclass of int."""
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [True, None, 2**31, -(2**31) - 1, 2**40, 1.5, 0x69, "i", b"i", Int(5), 5j, (), [105], object()]
+    + [[True, 1.5], (None,) * 5, "iiii", "i" * 1000],
+    ids=repr,
+)
+@pytest.mark.parametrize("others", [[], [0x69696969, -1, 0, 2**31 - 1, -(2**31)] * 20])
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_lists_of_small_integers_are_recognised(odd: Any, others: list[int], kind: Any) -> None:
+    """Booleans and other numbers are not integers of 32 bits."""
+    for place in {0, len(others) // 2, len(others)}:
+        values = kind([*others[:place], odd, *others[place:]])
+        expected = list(values) if type(odd) is int and abs(odd) < 2**31 else None
+        assert copy_small_ints(values) == expected
+    assert copy_small_ints(kind(others)) == others
+    assert copy_small_ints(kind([True, 1.5])) is None  # ten bytes, like two integers

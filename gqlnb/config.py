@@ -9,9 +9,10 @@ import socket
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from gqlnb.errors import OptionError, sanitize_text
 
@@ -81,8 +82,7 @@ UNQUOTED_NAME = re.compile(
 AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Settings:
+class Settings(msgspec.Struct, frozen=True, eq=False):
     """The settings of this package in a TOML file.
 
     Attributes

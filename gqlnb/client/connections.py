@@ -7,10 +7,11 @@ import os
 import re
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Protocol, Self
 from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
 
 from gqlnb import background
 from gqlnb.client.arguments import check_batch, check_persisted_queries
@@ -78,8 +79,7 @@ class NamedClient(Protocol):
 ClientFactory = Callable[..., NamedClient]
 
 
-@dataclass(frozen=True, slots=True)
-class NamedConnection:
+class NamedConnection(msgspec.Struct, frozen=True):
     """A connection: a name, and a function that makes its client.
 
     Attributes
@@ -358,8 +358,7 @@ def set_client_factory(maker: ClientFactory) -> None:
     _client_factories.append(maker)
 
 
-@dataclass(frozen=True, slots=True)
-class FileConnection:
+class FileConnection(msgspec.Struct, frozen=True):
     """A connection of a settings file; called with the options of a client, it makes one.
 
     Attributes

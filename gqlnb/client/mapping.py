@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from graphql import ListTypeNode, NonNullTypeNode, TypeNode
 
 from gqlnb.client.call_options import CallOptions
@@ -69,8 +70,7 @@ class MapOptions(CallOptions, total=False):
     strict: bool
 
 
-@dataclass(frozen=True, slots=True)
-class InputRows:
+class InputRows(msgspec.Struct, frozen=True):
     """The inputs of a map.
 
     Attributes

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import ssl
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 from gqlnb.client import connections
 from gqlnb.client.http_transport import HttpTransport
@@ -27,8 +28,7 @@ MAX_CLIENTS = 8  # made from recipes, per process; a harvest has one
 AnyClient = TypeVar("AnyClient", bound=connections.NamedClient)
 
 
-@dataclass(frozen=True, slots=True)
-class ClientRecipe:
+class ClientRecipe(msgspec.Struct, frozen=True):
     """The options of a client for another process; it can be pickled, and holds no secret.
 
     Attributes

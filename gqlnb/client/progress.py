@@ -7,7 +7,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from io import StringIO
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -260,8 +259,7 @@ class Account(Protocol):
         """The remaining budget."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class AccountBudgets(Budget):
+class AccountBudgets(Budget, frozen=True):
     """The budgets of several accounts together.
 
     Attributes

@@ -18,12 +18,13 @@ import threading
 import time
 import warnings
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import msgspec
 
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.recording.cassette import encode_request
@@ -70,8 +71,7 @@ CREATE INDEX IF NOT EXISTS answers_by_age ON answers (created, size);
 _LOG = logging.getLogger("gqlnb")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CachePolicy:
+class CachePolicy(msgspec.Struct, frozen=True, eq=False):
     """How answers are remembered; a ``with`` block applies it to all clients of this process.
 
     Attributes

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -18,8 +20,7 @@ ForeignValue: TypeAlias = Any
 PANDAS_MISSING_TYPES = frozenset({"NAType", "NaTType"})
 
 
-@dataclass(frozen=True, slots=True)
-class InputTable:
+class InputTable(msgspec.Struct, frozen=True):
     """A table as Python lists.
 
     Attributes

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import msgspec
 from graphql import (
     GraphQLInputObjectType,
     GraphQLList,
@@ -69,8 +69,7 @@ IDENTIFIERS = ("id", "nodeId", "_id", "rowId", "uuid", "guid", "pk")
 MAX_KEYS = 4  # arguments of a composite key
 
 
-@dataclass(frozen=True, slots=True)
-class LookupKey:
+class LookupKey(msgspec.Struct, frozen=True):
     """An argument of a lookup, its type as a variable, and the field with its value."""
 
     argument: str
@@ -84,8 +83,7 @@ class LookupKey:
         return str(value) if self.type == "String!" and isinstance(value, int) else value
 
 
-@dataclass(frozen=True, slots=True)
-class Lookup:
+class Lookup(msgspec.Struct, frozen=True):
     """A root field that returns an object by its key.
 
     Attributes
@@ -211,8 +209,7 @@ HOLDER_NAMES = frozenset({"pagination", "paging", "pageable", "options", "pagein
 INTEGER_TYPE = re.compile(r"(?:[A-Z]\w*)?Int(?:eger)?\d*|(?:big|small)?int\d*|integer|Long|Short")
 
 
-@dataclass(frozen=True, slots=True)
-class PageArguments:
+class PageArguments(msgspec.Struct, frozen=True):
     """The arguments by which the pages of a field are requested.
 
     Attributes
@@ -398,8 +395,7 @@ INFO_HOLDER = re.compile(r"info|meta|.*(?:page|paging|pagin|cursors?).*", re.IGN
 MAX_INFO_DEPTH = 2  # Strapi has `meta { pagination { ... } }`
 
 
-@dataclass(frozen=True, slots=True)
-class PageInfoPaths:
+class PageInfoPaths(msgspec.Struct, frozen=True):
     """Paths of fields that describe a page, as field names or as response names.
 
     Attributes

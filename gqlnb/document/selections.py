@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 from graphql import (
     FieldNode,
     FragmentSpreadNode,
@@ -56,8 +56,7 @@ NamedType: TypeAlias = Any  # a named type of graphql-core, with `fields` or wit
 # different arguments. Here fragments are expanded, so that each place has its own selections.
 # Selections are copied into this tree because one fragment may be used in places that need
 # different pages, and graphql-core's nodes are immutable.
-@dataclass(slots=True, eq=False)
-class EditableSelection:
+class EditableSelection(msgspec.Struct, eq=False):
     """A field, or an expanded fragment.
 
     Attributes
@@ -86,7 +85,7 @@ class EditableSelection:
 
     name: str = ""
     key: str = ""
-    arguments: dict[str, ValueNode] = field(default_factory=dict)
+    arguments: dict[str, ValueNode] = msgspec.field(default_factory=dict)
     directives: str = ""
     directive_variables: frozenset[str] = frozenset()
     inner: list[EditableSelection] | None = None
@@ -284,12 +283,11 @@ def add_path(selections: list[EditableSelection], path: Sequence[str]) -> tuple[
     return (key, *rest)
 
 
-@dataclass(slots=True)
-class HiddenFields:
+class HiddenFields(msgspec.Struct):
     """The response names to remove from an object, and from the objects below it."""
 
-    names: list[str] = field(default_factory=list)
-    below: dict[str, HiddenFields] = field(default_factory=dict)
+    names: list[str] = msgspec.field(default_factory=list)
+    below: dict[str, HiddenFields] = msgspec.field(default_factory=dict)
 
     def remove_from(self, value: object) -> None:
         """Remove the fields from an object, or from lists of objects."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import Any
+
+import msgspec
+from msgspec.structs import fields, replace
 
 __all__ = [
     "CLOCK_MARGIN",
@@ -36,8 +38,7 @@ RATE_LIMIT_HEADERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Budget:
+class Budget(msgspec.Struct, frozen=True):
     """The rate-limit budget of an endpoint; unknown values are None.
 
     Attributes

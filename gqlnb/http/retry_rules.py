@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from gqlnb.errors import RateLimited, TransportError
 from gqlnb.http.rate_limit_rules import (
@@ -38,8 +39,7 @@ _SECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?")  # some endpoints send fractions o
 _MAX_DOUBLINGS = 6  # 64 times: about an hour
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(msgspec.Struct, frozen=True):
     """The end of an attempt.
 
     Attributes

@@ -12,9 +12,11 @@ Requests to an endpoint that reports no limits are not delayed.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from gqlnb.http.rate_limit_rules import CLOCK_MARGIN, RATE_LIMIT_HEADERS, UNKNOWN_BUDGET, Budget
 from gqlnb.http.retry_rules import compute_default_wait
@@ -75,8 +77,7 @@ class ResponseTimes:
         return wait if over <= 0 or not flying else None
 
 
-@dataclass(slots=True)
-class Throttle:
+class Throttle(msgspec.Struct):
     """The rate limits of one endpoint; not thread-safe.
 
     Times are seconds since the epoch.
@@ -113,7 +114,7 @@ class Throttle:
     _unexplained_limits: int = 0  # in a row, without Retry-After
     _slowdowns: int = 0
     _recoveries: int = 0
-    _response_times: ResponseTimes = field(default_factory=ResponseTimes)
+    _response_times: ResponseTimes = msgspec.field(default_factory=ResponseTimes)
 
     @property
     def capacity(self) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import time
-from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from gqlnb.document.duration import format_short_age
 from gqlnb.errors import (
@@ -153,8 +155,7 @@ class Renderable(Protocol):
 # -- tables
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(msgspec.Struct, frozen=True):
     """The visible part of a frame.
 
     Attributes
@@ -180,8 +181,8 @@ class Grid:
     rows: list[list[str]]
     index: list[str]
     bars: list[str]
-    unfolded: dict[tuple[int, int], Grid] = field(default_factory=dict)
-    links: dict[tuple[int, int], str] = field(default_factory=dict)
+    unfolded: dict[tuple[int, int], Grid] = msgspec.field(default_factory=dict)
+    links: dict[tuple[int, int], str] = msgspec.field(default_factory=dict)
 
     def to_text(self) -> str:
         """Return the table as lines of text."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from gqlnb.document import scalars
 from gqlnb.document.known_scalars import UNKNOWN
 from gqlnb.document.paging_conventions import TOTAL_FIELDS
@@ -77,15 +79,14 @@ class ResultColumn:
         self.kind = UNKNOWN if self.shape.lists else scalars.get_scalar(self.shape)
 
 
-@dataclass(slots=True, eq=False)
-class ObjectPlan:
+class ObjectPlan(msgspec.Struct, eq=False):
     """The members to read of the objects at one place, by response name.
 
     A member is the number of a column, an object with members of its own, or an inner table.
     """
 
     name: str
-    members: list[tuple[str, int | ObjectPlan | ResultTable]] = field(default_factory=list)
+    members: list[tuple[str, int | ObjectPlan | ResultTable]] = msgspec.field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -152,8 +153,7 @@ class ResultTable:
 # One plan serves both kinds of data: bytes become structs, a few thousand rows at a time, data of
 # this process are dicts, and the same traversal makes columns of either. Values that do not fit
 # the declared types fall back to dicts, where the error can name value and path.
-@dataclass(slots=True, eq=False)
-class ReadPlan:
+class ReadPlan(msgspec.Struct, eq=False):
     """The parts of an answer to read.
 
     Attributes
@@ -174,7 +174,7 @@ class ReadPlan:
     root: ResultTable
     tables: list[ResultTable]
     wanted: dict[str, ResultTable]
-    decoders: dict[bool, Any] = field(default_factory=dict)
+    decoders: dict[bool, Any] = msgspec.field(default_factory=dict)
 
 
 def get_read_plan(

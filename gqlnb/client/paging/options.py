@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
+
+import msgspec
 
 from gqlnb.client.call_options import CallOptions
 from gqlnb.errors import OptionError
@@ -60,8 +61,7 @@ class FrameOptions(PagingBounds, CallOptions, total=False):
     strict: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PagingLimits:
+class PagingLimits(msgspec.Struct, frozen=True):
     """The limits of paging, with the meaning of :class:`PagingBounds`."""
 
     page_size: int | None = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool
 from gqlnb.client.paging.options import check_options

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import threading
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, get_args
+
+import msgspec
 
 from gqlnb.client.recording.cassette import Cassette, build_request_key, mask_secrets
 from gqlnb.document.json_codec import load_json
@@ -65,8 +66,7 @@ class RecordingOptions(TypedDict, total=False):
     mode: RecordingMode
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedRequest:
+class RecordedRequest(msgspec.Struct, frozen=True):
     """A request in its recorded form.
 
     Attributes

@@ -7,7 +7,6 @@ total count, and identifiers of the items and of the objects around lists.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
@@ -26,6 +25,7 @@ from graphql import (
     print_ast,
     value_from_ast_untyped,
 )
+from msgspec.structs import replace
 
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP, ItemList, PagedFieldFinder
 from gqlnb.document.paging_conventions import (

@@ -7,7 +7,7 @@ import re
 from base64 import b64decode, b64encode
 from bisect import bisect_right
 from collections.abc import Callable
-from functools import wraps
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 __all__ = [
@@ -72,18 +72,18 @@ class TokenPattern(NamedTuple):
     prefixes
         The possible first characters. No prefix of a table begins with another of that table.
     pattern
-        The whole secret, or its context with the secret as a group.
+        A regular expression of the whole secret, or of its context with the secret as a group.
     """
 
     kind: str
     prefixes: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: str
 
 
 def _build_pattern(kind: str, prefixes: str, rest: str) -> TokenPattern:
     words = tuple(prefixes.split())
     either = "|".join(map(re.escape, words))
-    return TokenPattern(kind, words, re.compile(f"(?:{either}){rest}"))
+    return TokenPattern(kind, words, f"(?:{either}){rest}")
 
 
 # The prefixes that services give their tokens, from their documentation.
@@ -167,21 +167,28 @@ class PrefixTable:
     """Token patterns with one compiled search for all their prefixes."""
 
     def __init__(self, patterns: Iterable[TokenPattern]) -> None:
-        self._patterns: dict[str, list[TokenPattern]] = {}
-        for pattern in patterns:
-            for prefix in pattern.prefixes:
-                self._patterns.setdefault(prefix, []).append(pattern)
-        self._search = re.compile(_factor_prefixes(self._patterns)).search
+        self._patterns = tuple(patterns)
+
+    # Compiled when first used: most programs never search a text, and all import this module.
+    @cached_property
+    def _searches(self) -> tuple[re.Pattern[str], dict[str, list[tuple[str, re.Pattern[str]]]]]:
+        by_prefix: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+        for kind, prefixes, pattern in self._patterns:
+            compiled = re.compile(pattern)
+            for prefix in prefixes:
+                by_prefix.setdefault(prefix, []).append((kind, compiled))
+        return re.compile(_factor_prefixes(by_prefix)), by_prefix
 
     def find(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yield start, end and kind of each match in a text."""
-        match = self._search(text)
+        prefix, patterns = self._searches
+        match = prefix.search(text)
         while match is not None:
-            for kind, _, pattern in self._patterns[match[0]]:
+            for kind, pattern in patterns[match[0]]:
                 found = pattern.match(text, match.start())
                 if found is not None:
                     yield *found.span(pattern.groups), kind
-            match = self._search(text, match.start() + 1)
+            match = prefix.search(text, match.start() + 1)
 
 
 def _factor_prefixes(words: Iterable[str]) -> str:

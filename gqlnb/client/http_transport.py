@@ -23,7 +23,7 @@ from gqlnb.client.http_call import (
     TooLargeError,
 )
 from gqlnb.client.query_hashes import QueryHashes
-from gqlnb.client.transports import ACCEPT, get_user_agent
+from gqlnb.client.transports import ACCEPT, USER_AGENT
 from gqlnb.client.urls import (
     DEFAULT_URL,
     SERVE_HINT,
@@ -393,5 +393,5 @@ def build_fixed_headers() -> dict[str, str]:
         "Accept": ACCEPT,
         "Accept-Encoding": accepted_encodings(),
         "Content-Type": "application/json",
-        "User-Agent": get_user_agent(),
+        "User-Agent": USER_AGENT,
     }

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gqlnb import background
+from gqlnb import __version__, background
 from gqlnb.client.credentials import Credentials
 from gqlnb.errors import TransportError, describe_exception
 from gqlnb.http.decompress import DecompressionError, decompress_body
@@ -29,14 +28,15 @@ __all__ = [
     "ACCEPT",
     "LATE_HINT",
     "UNREADABLE",
+    "USER_AGENT",
     "AsgiTransport",
     "InProcessTransport",
     "Transport",
-    "get_user_agent",
     "make_response",
     "read_answer_headers",
 ]
 
+USER_AGENT = f"gqlnb/{__version__}"  # GitHub refuses requests without one
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 LATE_HINT = "no answer in time. Try again, or pass a longer timeout=."
 UNREADABLE = "the answer could not be read:"
@@ -207,7 +207,7 @@ class AsgiTransport:
             "host": "127.0.0.1",
             "content-type": "application/json",
             "accept": ACCEPT,
-            "user-agent": get_user_agent(),
+            "user-agent": USER_AGENT,
             **headers,
             **{name.lower(): value for name, value in self.credentials.build_headers().items()},
         }
@@ -235,14 +235,3 @@ def read_answer_headers(start: Mapping[str, Any]) -> dict[str, str]:
     # They are optional (ASGI specification, "Response Start").
     pairs = start.get("headers", ())
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in pairs}
-
-
-@cache
-def get_user_agent() -> str:
-    """Return the User-Agent header, without which GitHub refuses requests."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return f"gqlnb/{version('gqlnb')}"
-    except PackageNotFoundError:
-        return "gqlnb"

@@ -28,7 +28,7 @@ from gqlnb.client.network_errors import (
     is_broken,
     iterate_causes,
 )
-from gqlnb.client.transports import get_user_agent
+from gqlnb.client.transports import USER_AGENT
 from gqlnb.errors import AnswerError, AuthError, GqlnbError, TransportError, sanitize_text
 from gqlnb.http.graphql_ws_client import (
     BAD_MESSAGE_CODE,
@@ -267,7 +267,7 @@ async def connect_socket(
         f"ws{http.url.removeprefix('http')}",
         subprotocols=[Subprotocol(name) for name in offered],
         additional_headers=http.credentials.build_headers(),
-        user_agent_header=get_user_agent(),
+        user_agent_header=USER_AGENT,
         proxy=find_proxy(http),
         compression=None,
         open_timeout=seconds,

@@ -1,0 +1,23 @@
+"""The benchmark of imports: every client answers, and no figure is absurd."""
+
+from __future__ import annotations
+
+import pytest
+
+from gqlnb import reference_schema, serve
+from tests.benchmarks.imports import ANSWER, QUERIES, measure_program, write_query_program
+
+
+def test_programs_of_all_clients_print_the_same_answer() -> None:
+    """Ours may take at most three times the CPU time of gql's: the aim is to take no more."""
+    with serve(reference_schema(), port=0) as server:
+        programs = {name: write_query_program(name, server.url) for name in QUERIES}
+        done = {name: measure_program(code) for name, code in programs.items()}
+    assert {name: output for name, (_, output) in done.items()} == dict.fromkeys(QUERIES, ANSWER)
+    assert done["gqlnb"][0] <= 3 * done["gql, requests"][0]
+
+
+def test_a_program_that_fails_is_an_error() -> None:
+    """A client that cannot be imported has no figure."""
+    with pytest.raises(Exception, match="exit status 1"):
+        measure_program("import gql.transport.no_such_transport")

@@ -15,6 +15,7 @@ from graphql import GraphQLObjectType, get_nullable_type, is_leaf_type
 from graphql.pyutils import Path
 
 from gqlnb.engine.compiler.executor import Info, PathInfo, strip_list_indices, to_path
+from gqlnb.engine.compiler.function_writer import SourceTooLongError
 from gqlnb.engine.compiler.gathering import FUTURE
 from gqlnb.engine.compiler.python_names import write_literal
 from gqlnb.engine.compiler.python_types import (
@@ -29,7 +30,7 @@ from gqlnb.engine.compiler.python_types import (
     read_own_attributes,
 )
 from gqlnb.engine.compiler.row_columns import collect_columns, is_batch
-from gqlnb.engine.compiler.source_writer import SourceTooLongError, SourceWriter
+from gqlnb.engine.compiler.source_writer import SourceWriter
 from gqlnb.engine.graphql_compat import CORO, PLAIN_TYPES, AnyGraphQLType, Value
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ __all__ = ["PlanCompiler"]
 VIEWS = frozenset(
     {type({}.keys()), type({}.values()), type({}.items()), set, frozenset, range, deque}
 )
-# The names that source_writer uses in its text, beside `kinds` of the plan.
+# The names that the generated text uses, beside `kinds` of the plan.
 GLOBALS: dict[str, object] = {
     "CORO": CORO,
     "FUTURE": FUTURE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from marshal import dumps
 from types import CoroutineType, FunctionType, GeneratorType, GetSetDescriptorType
@@ -97,7 +96,9 @@ def copy_small_ints(values: Sequence[object]) -> list[object] | None:
 # of `__getattr__`: it first raises, formats and drops an AttributeError of its own.
 def find_attribute_function(cls: Value, names: frozenset[str]) -> Callable[..., Value] | None:
     """Return the ``__getattr__`` of a class if only it and the instance have such attributes."""
-    members = ChainMap(*map(vars, cls.__mro__))
+    members: dict[str, Value] = {}
+    for base in reversed(cls.__mro__):
+        members |= vars(base)
     function = members["__getattr__"]
     usual = (
         type(function) is FunctionType

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from enum import Enum
-from inspect import iscoroutinefunction
-from itertools import count, takewhile
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import takewhile
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
-    GraphQLBoolean,
-    GraphQLEnumType,
-    GraphQLFloat,
-    GraphQLID,
     GraphQLInt,
-    GraphQLOutputType,
-    GraphQLScalarType,
-    GraphQLString,
     get_nullable_type,
     is_abstract_type,
     is_leaf_type,
@@ -29,39 +19,24 @@ from graphql import (
 )
 
 from gqlnb.engine.compiler.executor import LONG_LIST
-from gqlnb.engine.compiler.python_names import (
-    MAX_LITERAL,
-    is_identifier,
-    is_keyword_name,
-    write_literal,
-)
-from gqlnb.engine.compiler.python_types import (
-    COMPUTED_OBJECT,
-    DICT,
-    FIRST_COMPUTED,
-    MAPPING,
-    OBJECT,
+from gqlnb.engine.compiler.function_writer import CLOCK_CHECK, FunctionWriter, ValueSlot
+from gqlnb.engine.compiler.leaf_source import can_leaf_raise, find_leaf_test, write_leaf
+from gqlnb.engine.compiler.python_names import is_identifier, is_keyword_name
+from gqlnb.engine.compiler.python_types import COMPUTED_OBJECT, DICT, MAPPING, OBJECT
+from gqlnb.engine.compiler.single_leaf import (
+    SingleLeaf,
+    find_single_leaf,
+    write_queued_leaf,
+    write_single_leaf,
 )
 from gqlnb.engine.compiler.type_resolution import AbstractTypeResolver
-from gqlnb.engine.graphql_compat import (
-    IS_GRAPHQL_33,
-    SERIALIZER_NAME,
-    SERIALIZERS,
-    AnyGraphQLType,
-    Value,
-    get_serializer,
-    is_serialized_by_name,
-)
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, AnyGraphQLType, Value
 
 if TYPE_CHECKING:
     from gqlnb.engine.compiler.executor import CompiledFunction
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
 
-__all__ = [
-    "SourceTooLongError",
-    "SourceWriter",
-    "list_enum_names",
-]
+__all__ = ["SourceWriter"]
 
 # Beyond these sizes an object gets a function of its own, since Python compiles and runs long
 # functions with many locals more slowly.
@@ -69,94 +44,11 @@ MAX_INLINE_DEPTH = 3  # levels of objects in one function
 MAX_INLINE_FIELDS = 40  # fields of an object that is written into the function of its parent
 MAX_INLINE_TYPES = 4  # possible types whose selections are written into the function of a list
 MAX_INLINE_TYPE_TESTS = 6  # possible types with a predicate that are tested in the function itself
-# Characters of source of one plan, some 4,000 fields. The rest is executed like graphql-core: it
-# would take seconds to compile, and many megabytes.
-MAX_PLAN_SOURCE = 1_000_000
-CLOCK_CHECK = "if b.clock() > b.deadline: b.renew_credit()"
 CONVERT_PATH = "p = to_path(p)"
-SMALL_INT = (1 << 30) - 1  # integers up to it are one digit in CPython, which compares them fast
-LARGEST_FLOAT = "1.7976931348623157e308"  # values outside of its signs are not finite
-
-# The test that a value is not of the usual type of a leaf, whose values need no conversion.
-LEAF_TESTS = {
-    GraphQLString: "type({0}) is not str",
-    GraphQLID: "type({0}) is not str",
-    GraphQLInt: f"type({{0}}) is not int or {{0}} > {SMALL_INT} or {{0}} < {-SMALL_INT}",
-    GraphQLFloat: f"type({{0}}) is not float or not -{LARGEST_FLOAT} <= {{0}} <= {LARGEST_FLOAT}",
-    GraphQLBoolean: "{0} is not True and {0} is not False",
-}
 
 
-class SourceTooLongError(Exception):
-    """The source of a plan has reached its bound."""
-
-
-@dataclass(frozen=True, slots=True)
-class ValueSlot:
-    """A value being completed.
-
-    Attributes
-    ----------
-    field
-        The field it belongs to.
-    kind
-        The GraphQL type declared for it: the field's, or that of an item of its list.
-    v, path
-        The source of its name and of its path.
-    slow
-        The source of the call that completes it like graphql-core.
-    key, waiting
-        The source of its key in its parent, and of the list of values to be awaited; None if the
-        caller awaits.
-    item
-        Whether it is an item of a list.
-    above
-        The source of the path of its field; None if it is `path` itself.
-    single
-        The name of a future that its object may wait for (see SingleLeaf); None for others.
-    """
-
-    field: FieldPlan
-    kind: Any
-    v: str
-    path: str
-    slow: str
-    key: str | None
-    waiting: str | None
-    item: bool = False
-    above: str | None = None
-    single: str | None = None
-
-    @property
-    def nullable(self) -> bool:
-        """Whether it may be null."""
-        return get_nullable_type(self.kind) is self.kind
-
-
-@dataclass(slots=True)
-class SingleLeaf:
-    """The one leaf that an object waits for.
-
-    Attributes
-    ----------
-    field
-        The field.
-    name
-        The source of the name of its awaitable.
-    is_coroutine
-        Whether its resolver is an ``async`` function; else it may return a future.
-    path
-        The source of its path, once it is written.
-    """
-
-    field: FieldPlan
-    name: str
-    is_coroutine: bool
-    path: str = ""
-
-
-class SourceWriter:
-    """Writes the body of one function ``(s, p, x)``: source object, path and executor.
+class SourceWriter(FunctionWriter):
+    """Writes the functions that execute selections, complete values and lists.
 
     Parameters
     ----------
@@ -166,15 +58,6 @@ class SourceWriter:
         Returns the function that completes the lists of a field.
     source_kind
         The kind of the source objects to write for, one of VARIANTS.
-
-    Attributes
-    ----------
-    lines
-        The body.
-    constants
-        The values that it refers to, by name.
-    waiting_names, class_names
-        Local names that must be None at the top of the function.
     """
 
     def __init__(
@@ -183,55 +66,13 @@ class SourceWriter:
         get_rows_function: Callable[[FieldPlan, Any], CompiledFunction],
         source_kind: int,
     ) -> None:
-        self.plan = plan
+        super().__init__(plan)
         self.source_kind = OBJECT if source_kind == COMPUTED_OBJECT else source_kind
-        self._is_computed = source_kind == COMPUTED_OBJECT  # whether rows have a __getattr__
         self.dicts = source_kind == DICT
-        self.lines: list[str] = []
-        self.constants: dict[str, object] = {}
-        # Lists of awaitables: None at the top of the function, and again after each use, so that a
-        # loop need not reset them for every row.
-        self.waiting_names: list[str] = []
-        self.class_names: list[str] = []
+        self._is_computed = source_kind == COMPUTED_OBJECT  # whether rows have a __getattr__
         self._get_rows_function = get_rows_function
-        self._characters_left = MAX_PLAN_SOURCE - plan.source_size
-        self._depth = 1
-        self._names: dict[int, str] = {}
-        self._name_numbers = count(1)
         self._fields_per_row = 0  # of a function whose list is counted as a whole; else 0
-        self._first_row_line: int | None = None  # the first line of the loop over rows
-        self._calls_function = False
         self._rows_read_path = False
-
-    # -- lines and names
-
-    def bind_constant(self, letter: str, value: object) -> str:
-        """Return the name by which the function refers to a value."""
-        name = self._names.get(id(value))
-        if name is None:
-            name = self._names[id(value)] = self.new_name(letter)
-            self.constants[name] = value
-        return name
-
-    def new_name(self, letter: str) -> str:
-        """Return an unused name."""
-        return f"{letter}{next(self._name_numbers)}"
-
-    def add_line(self, line: str) -> None:
-        """Write a line at the current depth."""
-        self._characters_left -= len(line)
-        if self._characters_left < 0:
-            raise SourceTooLongError
-        self.lines.append(f"{' ' * self._depth}{line}")
-
-    @contextmanager
-    def open_block(self, head: str, *, when: bool = True) -> Iterator[None]:
-        """Indent lines below `head`; if not `when`, write them without head and indentation."""
-        if when:
-            self.add_line(head)
-        self._depth += when
-        yield
-        self._depth -= when
 
     # -- whole functions
 
@@ -245,7 +86,7 @@ class SourceWriter:
         self.add_line(f"d = {members}")
         if single is not None:
             with self.open_block(f"if {single.name} is not None:"):
-                self.write_queued_leaf(waiting, single)
+                write_queued_leaf(self, waiting, single)
         self.add_line(f"return d if {waiting} is None else x.join(d, {waiting})")
 
     def write_single_field(self, field: FieldPlan) -> None:
@@ -276,11 +117,7 @@ class SourceWriter:
         slot = ValueSlot(field, item, "v", path, slow, "len(out)", "w", item=True, above=above)
         leaves = is_leaf_type(get_nullable_type(item))
         self.write_prologue()
-        if (
-            get_nullable_type(item) is GraphQLInt
-            and self.find_leaf_test(GraphQLInt)
-            and not iterator
-        ):
+        if get_nullable_type(item) is GraphQLInt and find_leaf_test(GraphQLInt) and not iterator:
             long = f"len(s) >= {LONG_LIST} and type(s[0]) is int"
             self.add_line(f"if {long} and (out := copy_small_ints(s)) is not None: return out")
         self.add_line("out = []")
@@ -341,14 +178,6 @@ class SourceWriter:
             self.add_line(f"b.left -= {len(selection.fields) - len(selection.conditions)}")
             self.add_line("if b.left < 0: b.renew_credit()")
 
-    def write_clock_check(self) -> None:
-        """Write a look at the clock before the call of a function, which may be slow."""
-        if not self.plan.metered:
-            return
-        if self._first_row_line is None:
-            self.add_line(CLOCK_CHECK)
-        self._calls_function = True
-
     def write_row_count(self, field: FieldPlan, item: AnyGraphQLType) -> str:
         """Write the count of a list's fields; return the source of the rows to iterate over."""
         per_row = self.compute_field_count(item, field, 0) if self.plan.metered else None
@@ -408,7 +237,7 @@ class SourceWriter:
         """
         waiting = self.new_name("w")
         self.waiting_names.append(waiting)
-        single = self.find_single_leaf(selection)
+        single = find_single_leaf(self, selection)
         settled = IS_GRAPHQL_33 and any(
             is_non_null_type(field.type) and field.field_name != "__typename"
             for field in selection.fields
@@ -457,28 +286,6 @@ class SourceWriter:
             with self.open_block(f"if {condition}:", when=bool(condition)):
                 self.add_line(f"{name}[{key}] = {value}")
         return name
-
-    def find_single_leaf(self, selection: SelectionPlan) -> SingleLeaf | None:
-        """Return the only field that is an ``async`` function, or has a resolver, if a leaf."""
-        if self.plan.is_awaitable is not None or self.plan.timed:
-            return None
-        resolved = [f for f in selection.fields if f.needs_call and f.field_name != "__typename"]
-        found = [f for f in resolved if iscoroutinefunction(f.native or f.resolve)] or resolved
-        if len(found) != 1 or not is_leaf_type(kind := get_nullable_type(found[0].type)):
-            return None
-        is_coroutine = iscoroutinefunction(found[0].native or found[0].resolve)
-        if not is_coroutine and self.find_leaf_test(kind) is None:
-            return None  # another serializer may return an awaitable itself
-        name = self.new_name("y")
-        self.waiting_names.append(name)
-        return SingleLeaf(found[0], name, is_coroutine)
-
-    def write_queued_leaf(self, waiting: str, single: SingleLeaf) -> None:
-        """Write that a single leaf is awaited together with other fields."""
-        field = single.field
-        self.add_line(f"if {waiting} is None: {waiting} = []")
-        leaf = f"x.await_leaf({single.name}, {self.bind_constant('f', field)}, {single.path})"
-        self.add_line(f"{waiting}.append(({self.write_text(field.name)}, {leaf}))")
 
     def write_field(
         self,
@@ -608,26 +415,13 @@ class SourceWriter:
             coerced = f"({known_copy} if {known} else {coerced})"
         return coerced if field.native is not None else f", **{coerced}"
 
-    def write_text(self, text: object) -> str:
-        """Return the source of a name of the document or the schema."""
-        if type(text) is str and len(text) <= MAX_LITERAL:
-            return write_literal(text)
-        return self.bind_constant("a", text)
-
-    def write_value(self, value: object) -> str:
-        """Return the source of a constant argument."""
-        # The repr of an infinite float is not source, and that of a long integer an error.
-        if value is None or type(value) is bool or (type(value) is int and abs(value) <= SMALL_INT):
-            return repr(value)
-        return self.write_text(value)
-
     # -- values
 
     def write_completion(self, slot: ValueSlot, level: int) -> None:
         """Write the completion of a value."""
         inner = get_nullable_type(slot.kind)
         if is_leaf_type(inner):
-            self.write_leaf(inner, slot)
+            write_leaf(self, inner, slot)
         elif is_list_type(inner):
             self.write_list(inner, slot)
         elif is_abstract_type(inner):
@@ -642,63 +436,7 @@ class SourceWriter:
     def can_raise(self, kind: AnyGraphQLType) -> bool:
         """Return whether completing a value may raise: tests of leaves do not."""
         inner = get_nullable_type(kind)
-        if not is_leaf_type(inner):
-            return True
-        custom = not isinstance(inner, GraphQLEnumType) and self.find_leaf_test(inner) is None
-        return custom and has_own_serializer(inner)
-
-    def write_leaf(self, kind: AnyGraphQLType, slot: ValueSlot) -> None:
-        """Write the test that a leaf is of its usual type, and the call for any other type."""
-        if isinstance(kind, GraphQLEnumType):
-            self.write_enum(kind, slot)
-            return
-        test = self.find_leaf_test(kind)
-        if test is None:
-            self.write_clock_check()
-            if has_own_serializer(kind):
-                self.write_serialization(kind, slot)
-                return
-        with self.open_block(f"if {test.format(slot.v)}:" if test else "", when=test is not None):
-            head = f"if {slot.v} is not None:" if slot.nullable else ""
-            if kind is GraphQLID and test:
-                with self.open_block(
-                    f"if type({slot.v}) is int and {-SMALL_INT} < {slot.v} < {SMALL_INT}:"
-                ):
-                    self.add_line(f"{slot.v} = str({slot.v})")
-                head = f"elif {slot.v} is not None:" if slot.nullable else "else:"
-            with self.open_block(head, when=bool(head)):
-                self.write_uncompiled(slot)
-
-    def write_serialization(self, kind: AnyGraphQLType, slot: ValueSlot) -> None:
-        """Write the call of a custom serializer, and the handling of other values than JSON."""
-        self.watch_member(kind, SERIALIZER_NAME)
-        function = self.bind_constant("z", vars(kind)[SERIALIZER_NAME])
-        given, bound = self.new_name("i"), self.bind_constant("k", kind)
-        with self.open_other_block(slot, first=True):
-            self.add_line(f"{given} = {slot.v}")
-            self.add_line(f"{slot.v} = {function}({given})")
-            with self.open_block(f"if type({slot.v}) not in JSON:"):
-                position = self.build_error_position(slot)
-                self.add_line(
-                    f"{slot.v} = x.check_serialized({slot.v}, {given}, {bound}, {position})"
-                )
-
-    def find_leaf_test(self, kind: AnyGraphQLType) -> str | None:
-        """Return the test that a value is not of a leaf's usual type; None without such a type."""
-        serializer = get_serializer(kind)
-        if kind in SERIALIZERS:
-            return LEAF_TESTS[kind] if serializer is SERIALIZERS[kind] else None
-        plain = isinstance(kind, GraphQLScalarType) and serializer is GraphQLScalarType.serialize
-        return "type({0}) not in PLAIN" if plain else None
-
-    def write_enum(self, kind: GraphQLEnumType, slot: ValueSlot) -> None:
-        """Write the look-up of an enum member's name."""
-        names = self.bind_constant("n", list_enum_names(kind))
-        self.add_line(f"try: {slot.v} = {names}[{slot.v}]")
-        with self.open_block("except Exception:"):
-            head = f"if {slot.v} is not None:" if slot.nullable else ""
-            with self.open_block(head, when=bool(head)):
-                self.write_uncompiled(slot)
+        return not is_leaf_type(inner) or can_leaf_raise(inner)
 
     def write_list(self, kind: AnyGraphQLType, slot: ValueSlot) -> None:
         """Write the call of the function that completes a list or a tuple."""
@@ -832,7 +570,7 @@ class SourceWriter:
         members, waiting, single = self.write_fields(selection, slot.v, path, level + 1)
         self.add_line(f"{slot.v} = {members}")
         if single is not None:
-            self.write_single_leaf(slot, waiting, single)
+            write_single_leaf(self, slot, waiting, single)
         with self.open_block(f"if {waiting} is not None:"):
             join = f"x.join({slot.v}, {waiting})"
             if slot.nullable:
@@ -855,24 +593,6 @@ class SourceWriter:
             self.add_line(f"{name} = {path}")
         return name
 
-    def write_single_leaf(self, slot: ValueSlot, waiting: str, single: SingleLeaf) -> None:
-        """Write the awaiting of an object's only leaf: in one coroutine, without other fields."""
-        field, name = single.field, single.name
-        with self.open_block(f"if {name} is not None:"):
-            with self.open_block(f"if {waiting} is None:"):
-                bound = self.bind_constant("f", field)
-                position = f", {self.build_error_position(slot)}" if slot.nullable else ""
-                key = self.write_text(field.name)
-                leaf = f"({slot.v}, {key}, {name}, {bound}, {single.path}{position})"
-                if slot.item and slot.waiting is not None and not single.is_coroutine:
-                    self.write_append(slot, leaf)
-                else:
-                    self.add_line(f"{slot.v} = x.await_single_leaf{leaf}")
-                    self.write_wait(slot, sure=True)
-            with self.open_block("else:"):
-                self.write_queued_leaf(waiting, single)
-            self.add_line(f"{name} = None")
-
     def build_object_test(self, slot: ValueSlot) -> str:
         """Return the test that an object is of the kind this function is written for."""
         v = slot.v
@@ -886,91 +606,6 @@ class SourceWriter:
         self.class_names.append(last)
         expected = f"kinds[type({v})] == {self.source_kind}"
         return f"type({v}) is {last} or {expected} and ({last} := type({v}))"
-
-    @contextmanager
-    def open_other_block(self, slot: ValueSlot, *, first: bool) -> Iterator[None]:
-        """Write the handling of values beside those of the expected kind.
-
-        Lines within the block are for dicts, mappings and objects, whose kind is `k`.
-        """
-        v, word = slot.v, "if" if first else "elif"
-        if slot.nullable:
-            self.add_line(f"{word} {v} is None: pass")
-            word = "elif"
-        # What has a __getattr__ may be awaitable by it.
-        usual = f"(k < {FIRST_COMPUTED} or not hasattr({v}, '__await__'))"
-        with self.open_block(f"{word} (k := kinds[type({v})]) and {usual}:"):
-            yield
-            self.write_wait(slot, guarded=True)
-        with self.open_block("else:"):
-            self.write_uncompiled(slot)
-
-    # -- values that must be awaited
-
-    def write_uncompiled(self, slot: ValueSlot) -> None:
-        """Write the call that completes a value like graphql-core."""
-        if slot.single is not None:
-            self.add_line(f"if type({slot.v}) is FUTURE: {slot.single} = {slot.v}; {slot.v} = None")
-        with self.open_block("else:", when=slot.single is not None):
-            self.add_line(f"{slot.v} = {slot.slow}")
-            self.write_wait(slot)
-
-    def write_wait(self, slot: ValueSlot, *, guarded: bool = False, sure: bool = False) -> None:
-        """Write that a value is noted if it must be awaited.
-
-        With `guarded`, a nullable position takes the errors of the awaited value. With `sure`, it
-        must be awaited in any case.
-        """
-        # The resolution of an abstract type may raise errors without a path.
-        guarded = guarded and (slot.nullable or is_abstract_type(get_nullable_type(slot.kind)))
-        if slot.waiting is None and not guarded:
-            return
-        with self.open_block(f"if type({slot.v}) is CORO:", when=not sure):
-            if guarded:
-                self.add_line(f"{slot.v} = x.guard({slot.v}, {self.build_error_position(slot)})")
-            if slot.waiting is not None:
-                self.write_append(slot, slot.v)
-
-    def write_append(self, slot: ValueSlot, value: str) -> None:
-        """Write that the parent of a value waits for `value`."""
-        self.add_line(f"if {slot.waiting} is None: {slot.waiting} = []")
-        self.add_line(f"{slot.waiting}.append(({slot.key}, {value}))")
-
-    def build_error_position(self, slot: ValueSlot) -> str:
-        """Return the arguments for the position that takes an error: field, path and type."""
-        kind = self.bind_constant("k", slot.kind) if slot.item else "None"
-        return f"{self.bind_constant('f', slot.field)}, {slot.path}, {kind}"
-
-    def write_reset(self, start: int) -> None:
-        """Write that a failed position waits for nothing."""
-        if names := self.waiting_names[start:]:
-            self.add_line(f"{' = '.join(names)} = None")
-
-    # -- the plan
-
-    def watch_member(self, owner: GraphQLOutputType, name: str) -> None:
-        """Note an attribute that this function takes as constant, to detect a change."""
-        member = (owner, name, getattr(owner, name))
-        if member not in self.plan.assumed_members:
-            self.plan.assumed_members.append(member)
-
-
-def list_enum_names(kind: GraphQLEnumType) -> dict[Any, str]:
-    """Return the names of an enum's members by their internal values, a new dict each time."""
-    # graphql-core serializes an enum by this table.
-    members = kind._value_lookup if is_serialized_by_name(kind) else {}  # noqa: SLF001
-    return {value: name for value, name in members.items() if is_safe_lookup_key(value)}
-
-
-def is_safe_lookup_key(value: object) -> bool:
-    """Return whether an enum's internal value can be looked up without running its own code."""
-    return type(value) in (str, int) or (isinstance(value, Enum) and not callable(value))
-
-
-def has_own_serializer(kind: object) -> bool:
-    """Return whether a scalar has a serializer of its own, which can be called and watched."""
-    # A method of a subclass is another object at each access.
-    return isinstance(kind, GraphQLScalarType) and SERIALIZER_NAME in vars(kind)
 
 
 def is_info_unused(resolve: Value) -> bool:

@@ -23,7 +23,7 @@ from graphql import (
 )
 
 from gqlnb import engine
-from gqlnb.engine.compiler import plans, source_writer
+from gqlnb.engine.compiler import function_writer, plans
 from gqlnb.engine.compiler.operation_cache import get_operation_cache
 
 CALL = "gqlnb_marker()"
@@ -348,7 +348,7 @@ def test_an_operation_beyond_the_bound_is_executed_in_part_by_graphql_core(
     bound: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The results are equal whichever part of a plan is compiled."""
-    monkeypatch.setattr(source_writer, "MAX_PLAN_SOURCE", bound)
+    monkeypatch.setattr(function_writer, "MAX_PLAN_SOURCE", bound)
     monkeypatch.setattr(plans, "HOT", 0)
     schema, document = hostile_schema({}, objects=False), hostile_document({})
     wanted = outcome(graphql.execute, schema, document)

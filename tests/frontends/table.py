@@ -59,9 +59,7 @@ NOT_RUN = {
     "Quarto": "its package on PyPI downloads the program from GitHub",
     "JupyterLite with pandas": "numpy, pandas and pyarrow for it come from a site of Pyodide, not "
     "from PyPI or npm; it is tested without them",
-    "Safari, Edge": "neither is in Debian; Chromium is tested instead of Edge. In Safari's engine, "
-    "WebKitGTK 2.50, the notebook of these tests was run in JupyterLab 4.6 by hand, and its "
-    "widgets were clicked: all worked",
+    "Safari, Edge": "neither is in Debian; their engines are tested, in WebKitGTK and Chromium",
 }
 
 

@@ -8,6 +8,39 @@ const COPY = "M5.5 3.5h7v9h-7zM3.5 10.5v-9h7";
 const INSERT = "M2.5 3.5h11M2.5 12.5h11M8 5.5v5M5.5 8h5";
 const WORKERS = { json: "json.worker.js", graphql: "graphql.worker.js" };
 const page = (globalThis[Symbol.for("gqlnb.graphiql")] ??= new Map());
+let startWorkers;
+const used = new Promise((resolve) => (startWorkers = resolve));
+
+/**
+ * A worker that starts when an editor of the page is used: three of them need 15 MB, and what they
+ * check and propose is seen only with the pointer or the cursor in an editor.
+ */
+export class LateWorker extends EventTarget {
+  #waiting = [];
+  #worker = null;
+
+  constructor(start, begin = used) {
+    super();
+    begin.then(() => {
+      if (!this.#waiting) return; // terminated: Monaco makes a new one for each change of a schema
+      this.#worker = start();
+      for (const name of ["onmessage", "onmessageerror"]) this.#worker[name] = (event) => this[name]?.(event);
+      this.#worker.onerror = (event) => this.dispatchEvent(new event.constructor(event.type, event));
+      for (const message of this.#waiting) this.#worker.postMessage(...message);
+      this.#waiting = null;
+    });
+  }
+
+  postMessage(...message) {
+    if (this.#worker) this.#worker.postMessage(...message);
+    else this.#waiting?.push(message);
+  }
+
+  terminate() {
+    this.#waiting = null;
+    this.#worker?.terminate();
+  }
+}
 
 /** Return the blob that a file of the bundle unpacks to. */
 const unpacked = (bytes, type) =>
@@ -15,7 +48,7 @@ const unpacked = (bytes, type) =>
     headers: { "content-type": type },
   }).blob();
 
-/** Ask the kernel for the bundle, and put it into the page. */
+/** Ask the kernel for the bundle; return the addresses of its files, and its style sheet. */
 async function fetched(model, checksum) {
   const { names, buffers } = await new Promise((resolve, reject) => {
     const onMessage = (message, came) => {
@@ -37,10 +70,14 @@ async function fetched(model, checksum) {
   const type = (name) => (name.endsWith(".css") ? "text/css" : "text/javascript");
   const blobs = await Promise.all(names.map((name, place) => unpacked(buffers[place], type(name))));
   const urls = Object.fromEntries(names.map((name, place) => [name, URL.createObjectURL(blobs[place])]));
-  const css = await blobs[names.indexOf("graphiql.css")].text();
+  return { urls, css: await blobs[names.indexOf("graphiql.css")].text() };
+}
+
+/** Put the bundle into the page. Its function for workers lives as long, so it must not hold the files. */
+async function loaded({ urls, css }) {
   document.head.append(make("style", {}, css)); // its menus are children of the page's body
   globalThis.MonacoEnvironment = {
-    getWorker: (_, label) => new Worker(urls[WORKERS[label] ?? "editor.worker.js"]),
+    getWorker: (_, label) => new LateWorker(() => new Worker(urls[WORKERS[label] ?? "editor.worker.js"])),
   };
   const { mount } = await import(urls["graphiql.js"]);
   return { mount, css };
@@ -58,7 +95,7 @@ function dressShadow(element, css) {
 /** Return the module of the bundle: the one that is in this page already, or from the kernel. */
 function graphiql(model, checksum) {
   if (!page.has(checksum)) {
-    const coming = fetched(model, checksum);
+    const coming = fetched(model, checksum).then(loaded);
     page.set(checksum, coming);
     coming.catch(() => page.delete(checksum)); // the next view asks again
   }
@@ -210,6 +247,7 @@ function render({ model, el }) {
   const failed = (text) => say(text);
   const kernel = connect(model, head, { state, answer, failed, ran: (_, buffers) => show(buffers) });
   el.append(root);
+  for (const event of ["pointerover", "focusin"]) place.addEventListener(event, startWorkers, { once: true });
   keepKeys(place, isOurs);
   say("Loading GraphiQL …");
   kernel.hello();

@@ -68,7 +68,8 @@ class Limits:
     idle_seconds
         Seconds after which a connection without a request is closed; the default is that of nginx.
     connections
-        Concurrent connections; a new one replaces the one that has been idle longest.
+        Concurrent connections; a new one replaces the one that has been idle longest. At most half
+        of them are WebSockets, which are never replaced.
     subscriptions
         Concurrent operations with streamed responses, over server-sent events and WebSockets.
     answer

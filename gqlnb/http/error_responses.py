@@ -9,6 +9,7 @@ from html import unescape
 from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.errors import sanitize_text
+from gqlnb.http.headers import parse_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -104,11 +105,8 @@ def transcode_response(response: Response) -> Response:
     label = response.headers.get("content-type", "")
     if "charset" not in label.lower():
         return response
-    from email.message import Message
-
-    head = Message()
-    head["content-type"] = label
-    charset = head.get_content_charset("utf-8").strip("'\" ")
+    _, parameters = parse_parameters(label)
+    charset = parameters.get("charset", "utf-8").strip("'\" ").lower()
     if charset in ("utf-8", "utf8") or _is_utf8(response.body):
         return response
     try:

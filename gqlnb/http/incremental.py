@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.http.decompress import BodyTooLargeError
-from gqlnb.http.headers import parse_accept
+from gqlnb.http.headers import parse_accept, parse_parameters
 from gqlnb.http.messages import JSON_CONTENT_TYPE
 from gqlnb.http.sse import EVENT_STREAM, EventReader, is_event_stream
 from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError
@@ -296,13 +296,9 @@ _PART_HEAD = re.compile(rb"^(?:[ \t]*\r?\n)?(?:[^\r\n]+\r?\n)*\r?\n")
 
 def parse_boundary(content_type: str) -> str | None:
     """Return the boundary of a ``Content-Type``; None if it is not multipart/mixed."""
-    from email.message import Message
-
-    head = Message()
-    head["content-type"] = content_type
-    if head.get_content_type() != MULTIPART_MIXED:
-        return None
-    return head.get_boundary("-")  # the boundary of the proposal
+    media, parameters = parse_parameters(content_type)
+    # The default is the boundary of the proposal.
+    return parameters.get("boundary", "-") if media == MULTIPART_MIXED else None
 
 
 class MultipartReader:

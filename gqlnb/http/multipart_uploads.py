@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from email.message import Message
 from typing import Any, NamedTuple, NoReturn
 
 from gqlnb.document.json_codec import JSONError, load_json
-from gqlnb.document.upload import Upload
+from gqlnb.document.upload import DEFAULT_CONTENT_TYPE, Upload
 from gqlnb.errors import sanitize_text
+from gqlnb.http.headers import parse_parameters
 from gqlnb.http.messages import BadRequestError
 
 __all__ = ["find_boundary", "parse_upload_body"]
@@ -42,11 +42,10 @@ def find_boundary(content_type: str | None) -> str | None:
     BadRequestError
         If it is missing or invalid.
     """
-    header = Message()
-    header["content-type"] = content_type or ""
-    if header.get_content_type() != "multipart/form-data":
+    media, parameters = parse_parameters(content_type or "")
+    if media != "multipart/form-data":
         return None
-    boundary = header.get_boundary("")
+    boundary = parameters.get("boundary", "")
     if not _BOUNDARY.fullmatch(boundary):
         _refuse("The Content-Type multipart/form-data needs a boundary.")
     return boundary
@@ -103,20 +102,19 @@ def _parse_part(section: bytes) -> _Part:
     head, separator, content = (b"\r\n" + rest).partition(b"\r\n\r\n")
     if line_end.strip(b" \t") or not separator or len(head) > MAX_PART_HEAD:
         _refuse(f"A part of the form is malformed. {_ADVICE}")
-    header = Message()
+    headers: dict[str, str] = {}
     for line in head.decode("utf-8", "replace").split("\r\n"):
         field, _, value = line.partition(":")
-        header[field.strip() or "x-empty"] = value.strip()
-    name = header.get_param("name", None, "content-disposition")
-    if header.get_content_disposition() != "form-data" or not isinstance(name, str):
+        headers.setdefault(field.strip().lower(), value.strip())
+    disposition, parameters = parse_parameters(headers.get("content-disposition", ""))
+    if disposition != "form-data" or "name" not in parameters:
         _refuse(f"A part of the form has no name. {_ADVICE}")
-    return _Part(name, header.get_filename(), _read_content_type(header), content)
-
-
-def _read_content_type(header: Message) -> str:
-    given = header.get("content-type")
-    is_usable = given is not None and given.isprintable() and given.isascii()
-    return str(given) if is_usable else "application/octet-stream"
+    media = headers.get("content-type", "")
+    if not media.isprintable() or not media.isascii():
+        media = ""
+    return _Part(
+        parameters["name"], parameters.get("filename"), media or DEFAULT_CONTENT_TYPE, content
+    )
 
 
 def _load_field(part: _Part) -> Any:  # noqa: ANN401 - decoded JSON

@@ -33,6 +33,8 @@ from gqlnb.http.preconditions import build_error_response
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from websockets.frames import Frame
+
     from gqlnb.limits import Limits
     from gqlnb.server.app import App
 
@@ -47,6 +49,7 @@ PIECE_SIZE = 4096
 # closed with unread bytes, a connection is reset, and the response may be lost (RFC 9112, 9.6).
 _DRAIN_SECONDS = 2.0
 MAX_DRAINING = 64
+_MAX_FRAGMENTS = 1024  # of a WebSocket message; more are joined
 _MESSAGES = {
     400: "This is not HTTP/1.1 (RFC 9112), or could be read in two ways.",
     408: "The request did not come in time. Send it again, faster.",
@@ -79,6 +82,8 @@ class ConnectionWatcher:
         References to the connections that were idle when last seen, the one idle longest first.
     max_head
         Maximum size of a head in bytes.
+    max_connections, max_websockets
+        Maximum number of connections, and of the WebSockets among them.
     unchecked_bytes
         Bytes that need no check while nothing is incomplete.
     stage_timeouts
@@ -107,6 +112,8 @@ class ConnectionWatcher:
         self.max_head = limits.head or sys.maxsize
         self.unchecked_bytes = min(PIECE_SIZE, self.max_head)
         self.max_connections = limits.connections or sys.maxsize
+        # A WebSocket is never closed for a new connection, so they leave room for requests.
+        self.max_websockets = max(1, self.max_connections // 2)
         idle, head = limits.idle_seconds or inf, limits.head_seconds or inf
         body = limits.body_seconds or inf
         self.interval = min(1.0, min(idle, head, body) / 4)
@@ -172,6 +179,10 @@ class ConnectionWatcher:
         self.leaving.pop(lost, None)
         self.idle.pop(lost.reference, None)
         self._incomplete.pop(lost.reference, None)
+
+    def count_websockets(self) -> int:
+        """Return the number of WebSockets."""
+        return sum(isinstance(it, WebSocketConnection) for it in self.state.connections)
 
     def list_connections(self) -> list[Any]:
         """Return all connections, closing ones included."""
@@ -510,6 +521,8 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
         ):
             # A WebSocket has no body, and earlier responses must be sent before it starts.
             self.fail_request(400)
+        elif self.watcher.count_websockets() >= self.watcher.max_websockets:
+            self.fail_request(503)
         else:
             self._ignores_input, self._unchecked_bytes = True, 0
             self.watcher.forget_connection(self)
@@ -525,7 +538,71 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
 # A WebSocket has no idle limit: uvicorn's pings detect dead clients. The application limits
 # messages and the time until `connection_init`.
 class WebSocketConnection(WatchedConnection, WebSocketsSansIOProtocol):
-    """uvicorn's WebSocket protocol, with a limit on the time of sending."""
+    """uvicorn's WebSocket protocol, with limits on the time of sending, and on what it holds.
+
+    uvicorn answers every ping at once, whether or not the client reads the answers, and parses all
+    frames that were received together: a flood of small ones would fill the memory, and delay all
+    other connections. So frames are parsed in pieces, with a turn of the event loop after each, and
+    nothing is read while a message waits for the application, or data for the client.
+    """
+
+    _unparsed = b""
+    _is_parse_scheduled = False
+
+    def data_received(self, data: bytes) -> None:
+        """Parse data, unless earlier data wait."""
+        self._unparsed += data
+        self._read_on(now=len(self._unparsed) == len(data))
+
+    def _read_on(self, *, now: bool = False) -> None:
+        """Read on, or parse what was read, now or in the next turn of the loop."""
+        if self.transport.is_closing():
+            return
+        is_blocked = self.read_paused or not self.writable.is_set()
+        if not is_blocked and not self._unparsed:
+            self.transport.resume_reading()
+            return
+        self.transport.pause_reading()
+        if is_blocked or self._is_parse_scheduled:
+            return
+        if now:
+            self._parse_piece()
+        else:
+            self._is_parse_scheduled = True
+            self.loop.call_soon(self._parse_piece)
+
+    def _parse_piece(self) -> None:
+        self._is_parse_scheduled = False
+        piece, self._unparsed = self._unparsed[:PIECE_SIZE], self._unparsed[PIECE_SIZE:]
+        super().data_received(piece)
+        self._read_on()
+
+    async def receive(self) -> Any:  # noqa: ANN401 - as uvicorn's
+        """Return the next message."""
+        message = await super().receive()  # which resumes reading
+        self._read_on()
+        return message
+
+    async def send(self, message: Any) -> None:  # noqa: ANN401 - as uvicorn's
+        """Send a message; one that closes resumes reading, for the close of the client."""
+        await super().send(message)
+        self._read_on()
+
+    def pause_writing(self) -> None:
+        """Stop reading while the client does not read."""
+        super().pause_writing()
+        self._read_on()
+
+    def resume_writing(self) -> None:
+        """Read on when the client does."""
+        super().resume_writing()
+        self._read_on()
+
+    def handle_cont(self, event: Frame) -> None:
+        """Add a fragment to the message; its size is limited, but not the number of fragments."""
+        super().handle_cont(event)
+        if len(self.frames) >= _MAX_FRAGMENTS:
+            self.frames = [b"".join(self.frames)]
 
 
 def _encode_refusal(status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:

@@ -10,6 +10,7 @@ from gqlnb.http.headers import (
     normalize_origin,
     parse_headers,
     parse_host,
+    parse_parameters,
     split_absolute_target,
 )
 
@@ -137,3 +138,37 @@ def test_the_default_port_of_an_origin_is_ignored(origin, bare):
 def test_an_absolute_target_overrides_the_host_header(target, path, host):
     """The two may differ."""
     assert split_absolute_target(target, {"host": "b.example"}) == (path, {"host": host})
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters"),
+    [
+        ("form-data", {}),
+        ("Form-Data ; NAME = f ; name=g", {"name": "f"}),
+        ('form-data; name="a;b=c"; filename="x\\"y\\\\z"', {"name": "a;b=c", "filename": 'x"y\\z'}),
+        ('form-data; filename="C:\\folder\\file"', {"filename": "C:\\folder\\file"}),
+        ("form-data; filename*=UTF-8''na%C3%AFve; filename=naive", {"filename": "naïve"}),
+        ("form-data; filename*=iso-8859-1'en'%A3", {"filename": "£"}),
+        ("form-data; filename*=no-such''a; filename=b", {"filename": "b"}),
+        ("form-data; a; b=; =c; d=e", {"b": "", "d": "e"}),
+        ('form-data; name="open', {"name": '"open'}),
+    ],
+)
+def test_parameters_of_a_header(text, parameters):
+    """Of RFC 9110, as browsers and libraries write them, and malformed ones."""
+    assert parse_parameters(text) == ("form-data", parameters)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (";" * 2**20, 0),
+        (';a="' + ";" * 2**20, 1),
+        (';a="' + '\\"' * 2**20, 1),
+        ("; a" + " " * 2**20, 0),
+        (';a="b' * 2**18, 1),
+    ],
+)
+def test_long_parameters_take_linear_time(text, count):
+    """A quadratic number of steps would take minutes."""
+    assert len(parse_parameters(f"form-data{text}")[1]) == count

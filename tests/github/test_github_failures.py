@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from gqlnb import (
+    AnswerError,
     AuthError,
     Client,
     GqlnbError,
@@ -23,6 +24,7 @@ from gqlnb import (
     QueryError,
     RateLimited,
     Result,
+    Slice,
     TransportError,
     github,
     stars,
@@ -119,11 +121,29 @@ TOO_LARGE = {
     "resources, data null": Fault(
         {"data": None, **fail(RESOURCES, type="RESOURCE_LIMITS_EXCEEDED")}, PartialError, RESOURCES
     ),
+    "resources, another page": Fault(
+        {"data": None, **fail(RESOURCES, type="RESOURCE_LIMITS_EXCEEDED", path=["p1", "nodes"])},
+        PartialError,
+        RESOURCES,
+    ),
     "resources, no data": Fault(
         fail(RESOURCES, type="RESOURCE_LIMITS_EXCEEDED"), QueryError, RESOURCES
     ),
     "nodes": Fault(fail(NODES, type="MAX_NODE_LIMIT_EXCEEDED"), QueryError, NODES),
 }
+# Proxies cut and replace answers; nothing is known about the next one.
+DAMAGED = {
+    "data null": Fault({"data": None}, AnswerError, "'data' is null, and there are no errors"),
+    "another page": Fault("<html><title>Hello</title>", AnswerError, "HTML page titled 'Hello'"),
+    "empty": Fault("", AnswerError, "empty"),
+    "cut": Fault('{"data": {"search": {', AnswerError, "incomplete"),
+}
+# GitHub does not say for how long cursors are valid.
+EXPIRED = Fault(
+    {"data": None, **fail("`abc` is not valid.", type="INVALID_CURSOR_ARGUMENTS", path=["p0"])},
+    PartialError,
+    "not valid",
+)
 REFUSED = {
     "SAML": Fault({"message": SAML}, AuthError, SSO[14:], 403, {"x-github-sso": SSO}),
     "fine-grained": Fault(
@@ -205,6 +225,14 @@ def read_page_size(members: dict[str, Any]) -> int:
 
 
 ALL_PAGES = STARS_QUERY.replace(", $after: String", "").replace(", after: $after", "")
+RANGES = """query ($q: String!) {
+  search(query: $q, type: REPOSITORY, first: 50) { repositoryCount nodes { ... on Repository {
+    id stargazerCount
+  } } }
+}"""
+STARS = Slice(
+    column="stargazerCount", low="q", template="stars:{low}..{high}", least=100_001, cap=1000
+)
 VARIABLES = {"query": "stars:>100000 sort:stars-desc", "first": 100}
 
 
@@ -217,9 +245,11 @@ CALLS: dict[str, Callable[[Client], int]] = {
     "stars(limit=300)": lambda client: len(stars(">100000", limit=300, client=client)),
     "stars(limit=None)": lambda client: len(stars(">100000", limit=None, client=client)),
     "harvest": lambda client: len(github.harvest("stars:>100000", client=client).frame()),
+    "client.harvest": lambda client: len(client.harvest(RANGES, slice=STARS)),
     "execute": lambda client: count_nodes(client.execute(STARS_QUERY, VARIABLES)),
     "execute_all": lambda client: count_nodes(client.execute_all(ALL_PAGES, VARIABLES)),
 }
+RECOVERING = ["stars(limit=None)", "harvest", "client.harvest"]
 EXPECTED = dict.fromkeys(CALLS, ROWS) | {"execute": 100}
 PAGING = [name for name in CALLS if name != "execute"]
 
@@ -265,6 +295,29 @@ def test_a_permanent_fault_raises_githubs_message(fault: str, call: str) -> None
     with pytest.raises(error, match=re.escape(words)) as caught:
         run_call(call, FaultyGitHub(PASSING[fault], lambda *_: True))
     assert "GitHub-shaped" not in str(caught.value)
+
+
+@pytest.mark.parametrize("call", RECOVERING)
+@pytest.mark.parametrize("fault", DAMAGED)
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_harvest_recovers_from_a_damaged_answer(fault: str, call: str, number: int) -> None:
+    """Every row is returned; an endpoint whose answers are all damaged is an error."""
+    endpoint = FaultyGitHub(DAMAGED[fault], lambda at, _size: at == number)
+    assert run_call(call, endpoint) == ROWS
+    assert endpoint.requests > number
+    _, error, words, *_ = DAMAGED[fault]
+    endpoint = FaultyGitHub(DAMAGED[fault], lambda *_: True)
+    with pytest.raises(error, match=re.escape(words)):
+        run_call(call, endpoint)
+    assert endpoint.requests == 4
+
+
+@pytest.mark.parametrize("call", ["stars(limit=None)", "harvest"])
+def test_a_search_is_repeated_when_its_cursor_expires(call: str) -> None:
+    """The second request has the cursor of the first."""
+    endpoint = FaultyGitHub(EXPIRED, lambda at, _size: at == 1)
+    assert run_call(call, endpoint) == ROWS
+    assert endpoint.requests > 2
 
 
 @pytest.mark.parametrize("call", PAGING)

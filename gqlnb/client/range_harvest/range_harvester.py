@@ -206,7 +206,6 @@ class RangeHarvester:
             ends=range_,
             count=answer.count,
             got=got,
-            hidden=answer.hidden,
             doubt=doubt,
         )
 
@@ -236,8 +235,7 @@ class RangeHarvester:
         """Make the rows so far available, each of them once."""
         state = self._state
         left, moved = self._store.remove_old_rows()
-        got = left.total() + sum(reading.hidden for reading in state.readings)
-        self._store.pause(self._build_coverage(state.total, got, moved, []))
+        self._store.pause(self._build_coverage(state.total, left.total(), moved, []))
 
     def _count_whole(self) -> int | None:
         """Return the number of all rows up to the pinned end; None if it is unknown."""
@@ -278,8 +276,7 @@ class RangeHarvester:
     ) -> list[tuple[Reading, int | None]]:
         """Return the readings with another number of rows than a new count, with the count."""
         readings = self._state.readings
-        got = {each.number: left[each.number] + each.hidden for each in readings}
-        if total is None or (self._slice.fixed and total == sum(got.values())):
+        if total is None or (self._slice.fixed and total == left.total()):
             return []
         if len(readings) == 1:
             counts: list[int | None] = [total]
@@ -288,7 +285,7 @@ class RangeHarvester:
         return [
             (each, count)
             for each, count in zip(readings, counts, strict=True)
-            if count != got[each.number] and not each.doubt
+            if count != left[each.number] and not each.doubt
         ]
 
     def _finish(
@@ -304,7 +301,7 @@ class RangeHarvester:
         got = explained = 0
         counts = {reading.number: count for reading, count in changed}
         for reading in state.readings:
-            rows = left[reading.number] + reading.hidden
+            rows = left[reading.number]
             got += rows
             count, why = reading.count, reading.doubt
             if reading.number in counts:

@@ -15,7 +15,7 @@ from gqlnb.client.range_harvest.slices import (
     match_value,
 )
 from gqlnb.document.paging_conventions import IDENTIFIERS
-from gqlnb.errors import OptionError, QueryError, sanitize_text
+from gqlnb.errors import AnswerError, OptionError, QueryError, format_count, sanitize_text
 from gqlnb.http.response_parser import find_refusal
 from gqlnb.result.answer_notes import explain_absence, read_notes
 from gqlnb.result.paging_report import COMPLETE
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gqlnb.result.paging_report import Report
 
 ATTEMPTS_TO_COUNT = 3  # where a field failed instead of a count
+MAX_DAMAGED = 3  # unreadable answers while a list is read
 
 __all__ = ["RangeAnswer", "RangeReader"]
 
@@ -57,12 +58,12 @@ class RangeAnswer:
         The column that identifies a row, or None.
     count
         The number of rows according to the endpoint; None if it does not say.
-    hidden
-        Rows that came as null.
     requests
         Number of requests.
     is_cut
         Whether the endpoint returns only some of the rows.
+    is_short
+        Whether fewer rows came than the endpoint counts, in more than one request.
     doubt
         The reason why completeness is not proved; empty if it is.
     notes
@@ -77,20 +78,12 @@ class RangeAnswer:
     has_nulls: bool
     id: str | None
     count: int | None
-    hidden: int
     requests: int
     is_cut: bool
+    is_short: bool
     doubt: str
     notes: Mapping[str, str]
     absence: str
-
-    @property
-    def is_short(self) -> bool:
-        """Whether fewer rows came than the endpoint counts, in more than one request."""
-        got = self.table.num_rows + self.hidden
-        return (
-            bool(self.doubt) and self.requests > 1 and self.count is not None and got < self.count
-        )
 
 
 class RangeReader:
@@ -133,6 +126,15 @@ class RangeReader:
         crawler.shows_warnings = False  # they are in the notes
         return crawler
 
+    def _run_crawler(self, crawler: Crawler) -> Result:
+        for left in reversed(range(MAX_DAMAGED + 1)):
+            try:
+                return self._pager.run_crawler(crawler, progress=False)
+            except AnswerError:  # proxies cut and replace answers, which says nothing of the next
+                if not left:
+                    raise
+        raise AssertionError  # the last attempt returns or raises
+
     def count_rows(self, range_: ValueRange) -> tuple[int | None, Mapping[str, str]]:
         """Return the number of rows in a range, None if the endpoint does not say, and notes.
 
@@ -144,7 +146,7 @@ class RangeReader:
         limits = {"page_size": 1, "max_requests": 1}
         for _ in range(ATTEMPTS_TO_COUNT):
             crawler = self._start_crawler(range_, limits)
-            result = self._pager.run_crawler(crawler, progress=False)
+            result = self._run_crawler(crawler)
             count = _get_report(result).expected
             if count is not None or not result.errors:
                 return count, read_notes(result.extensions)
@@ -178,7 +180,7 @@ class RangeReader:
             msg = f"A harvest takes a query with one list that has pages; it has: {names}."
             raise QueryError(msg)
         is_refused = False
-        result = self._pager.run_crawler(crawler, progress=False)
+        result = self._run_crawler(crawler)
         count = _get_report(result).expected
         answer = self._build_answer(result, is_refused=False)
         is_over = cap is not None and count is not None and count > cap
@@ -186,7 +188,7 @@ class RangeReader:
         if crawler.is_open and (whole or not is_over or answer.kind == "text"):
             crawler.limits = replace(crawler.limits, max_requests=None, max_results=cap)
             try:
-                result = self._pager.run_crawler(crawler, progress=False)
+                result = self._run_crawler(crawler)
             except QueryError as error:  # such as an offset beyond the cap
                 if not isinstance(error.result, Result):
                     raise
@@ -209,21 +211,23 @@ class RangeReader:
             )
             raise OptionError(msg)
         table = build_parquet_table(columns, {"source": result.source})
-        values = columns[name].to_arrow()
+        values, id_ = columns[name].to_arrow(), self._find_id(columns)
         is_over = cap is not None and max(report.expected or 0, report.got) > cap
         may_be_cut = report.expected is None and cap is not None and report.got >= cap
-        is_left_off = report.ended != COMPLETE and (report.expected or 0) > report.got
+        is_less = (report.expected or 0) > report.got
+        is_left_off = report.ended != COMPLETE and is_less
+        doubt = _find_doubt(result, table, id_)
         return RangeAnswer(
             table,
             [value for value in values.to_pylist() if value is not None],
             find_kind(values.type, name) if table.num_rows else "",
             nullable.get(name, True),
-            self._find_id(columns),
+            id_,
             report.expected,
-            report.got - table.num_rows,
             report.requests,
             is_refused or is_over or may_be_cut or is_left_off,
-            _find_doubt(result),
+            is_less and bool(doubt) and report.requests > 1,
+            doubt,
             read_notes(result.extensions),
             "" if table.num_rows else explain_absence(result.extensions),
         )
@@ -265,11 +269,18 @@ def _get_report(result: Result) -> Report:
     return result.report
 
 
-def _find_doubt(result: Result) -> str:
-    """Return why completeness is not proved, as a sentence; empty if it is."""
+def _find_doubt(result: Result, table: pa.Table, id_: str | None) -> str:
+    """Return why a table is not proved to have all rows, as a sentence; empty if it has."""
     report = _get_report(result)
     if result.errors:
         return f"A field failed: {format_error(result.errors[0])}"
+    if report.got > table.num_rows:
+        missing = format_count(report.got - table.num_rows, "row")
+        return f"The endpoint returned null instead of {missing}."
+    ids = None if id_ is None else table[id_]
+    if ids is not None and not ids.null_count and (repeats := len(ids) - len(ids.unique())):
+        twice = format_count(repeats, "row")
+        return f"The endpoint returned {twice} twice in one page, perhaps instead of others."
     if report.complete:
         return ""
     return report.doubts[0] if report.doubts else f"It ended: {report.ended}"

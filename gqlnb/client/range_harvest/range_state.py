@@ -35,8 +35,6 @@ class Reading(msgspec.Struct, kw_only=True):
         The number of rows according to the endpoint; None if it does not say.
     got
         The number of rows that came.
-    hidden
-        The number of rows that came as null.
     doubt
         The reason why completeness is not proved; empty if it is.
     """
@@ -45,7 +43,6 @@ class Reading(msgspec.Struct, kw_only=True):
     ends: Ends
     count: int | None
     got: int
-    hidden: int = 0
     doubt: str = ""
 
 

@@ -76,6 +76,10 @@ NODES_QUERY = """query HarvestFields($ids: [ID!]!) {
 NODE_FIELDS = "id nameWithOwner stargazerCount createdAt"
 # Beside own fields they have aliases, since those may have their names.
 ALIASED_FIELDS = " ".join(f"{ALIAS_PREFIX}{name}: {name}" for name in NODE_FIELDS.split())
+INVALID_CURSOR = "INVALID_CURSOR_ARGUMENTS"  # error type
+# The page after a cursor that is not valid any more: its count differs from that of the page
+# before, so the sweep searches the range again.
+NO_RESULTS = SearchPage(0, ())
 NODE_IS_GONE = "The repository is gone, or cannot be seen any more"
 NO_NOTES: Mapping[str, str] = {}
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
@@ -342,11 +346,16 @@ def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> 
             data = decoder.decode(body).data
             return [_convert_connection(data[f"p{number}"]) for number in range(count)]
     pages = []
-    for number in range(count):
+    for number, ask in enumerate(asks):
         name = f"p{number}"
-        errors = [error for error in result.errors if (error.get("path") or [name])[0] == name]
-        heavy = any(map(is_size_error, errors))
         search = (result.data or {}).get(name)
+        # `search` is never null, so an error in one page makes all pages of the request null.
+        is_null = result.data is None
+        errors = [e for e in result.errors if is_null or (e.get("path") or [name])[0] == name]
+        is_expired = search is None and any(e.get("type") == INVALID_CURSOR for e in errors)
+        if is_expired and count == 1 and ask.after is not None:
+            return [NO_RESULTS]
+        heavy = is_expired or any(map(is_size_error, errors))
         if search is None and not (heavy and _can_shrink(asks)):
             result.raise_for_errors()
             msg = f"The answer has no {name!r}, so the endpoint is not GitHub-shaped."

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from gqlnb.background import POLL_SECONDS, defer_interrupt
 from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.client.progress import announce_wait, sum_budgets
-from gqlnb.errors import AuthError, GqlnbError, RateLimited, TransportError, describe_exception
+from gqlnb.errors import (
+    AnswerError,
+    AuthError,
+    GqlnbError,
+    RateLimited,
+    TransportError,
+    describe_exception,
+)
 from gqlnb.github.harvester.requests import BatchSize, NodeBatch, encode_node, fetch_pages
 from gqlnb.github.harvester.search_windows import SearchPage, SearchRequest, list_page_starts
 from gqlnb.github.harvester.storage import AnsweredEvent, FieldsEvent
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HarvestRunner"]
 
-MAX_LOST = 3  # requests in a row that may be lost together with their worker
+MAX_LOST = 3  # requests in a row that may be lost with their worker, or damaged on their way
 MAX_RATE_LIMITS = 8  # rate limits in a row after which waiting is given up
 OVERLOAD_PAUSE = 0.5  # seconds before a smaller request follows one that was too large
 MIN_PAGE_SIZE = 10  # results; a page of this size does not fail for its size
@@ -222,7 +229,7 @@ class HarvestRunner:
             try:
                 outcome = future.result()
             except GqlnbError as error:
-                if not isinstance(error, AuthError) or not self._replace_sender(sent, error):
+                if not self._continue_after(sent, error):
                     failures.append(error)
                 continue
             except (CancelledError, Exception) as error:  # executors raise errors of any class
@@ -377,6 +384,16 @@ class HarvestRunner:
             reason = describe_exception(error)
             msg = f"The executor lost {self._lost_count} requests in a row: {reason}"
             raise TransportError(msg) from error
+
+    def _continue_after(self, sent: SentRequest, error: GqlnbError) -> bool:
+        """Send a failed request again if that may help; return whether it may."""
+        if isinstance(error, AuthError):
+            return self._replace_sender(sent, error)
+        self._lost_count += 1
+        if not isinstance(error, AnswerError) or self._lost_count > MAX_LOST:
+            return False
+        self._requeue(sent)  # proxies cut and replace answers, which says nothing about the next
+        return True
 
     def _replace_sender(self, sent: SentRequest, error: GqlnbError) -> bool:
         """Give the request of a refused sender to the others; return whether there are any."""

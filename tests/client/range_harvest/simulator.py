@@ -17,7 +17,7 @@ type Query {{
 }}
 input Filter {{ at: Between }}
 input Between {{ gte: {type}, lt: {type} }}
-type Items {{ {count} nodes: [Item!]! pageInfo: PageInfo! }}
+type Items {{ {count} nodes: [Item]! pageInfo: PageInfo! }}
 type PageInfo {{ hasNextPage: Boolean! endCursor: String }}
 type Item {{ id: ID! at: {type} label: String tags: [String!]! }}
 """
@@ -42,6 +42,8 @@ class Endpoint:
         The ends that belong to a range.
     drift
         Called before each request.
+    damage
+        Changes the rows of a page in place, before it is returned.
     is_ignoring
         Whether the filter has no effect.
     """
@@ -54,6 +56,7 @@ class Endpoint:
     has_count: bool = True
     is_ignoring: bool = False
     drift: Callable[[], None] | None = None
+    damage: Callable[[list[Any]], object] | None = None
     labels: dict[str, str] = field(default_factory=dict)
     requests: int = 0
 
@@ -96,6 +99,8 @@ class Endpoint:
             }
             for key in found[start:stop]
         ]
+        if self.damage is not None:
+            self.damage(nodes)
         more = stop < min(len(found), self.cap)
         return {
             "totalCount": len(found),

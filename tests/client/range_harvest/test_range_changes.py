@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
@@ -17,9 +17,6 @@ import gqlnb
 from gqlnb import Client, OptionError, Slice
 from tests.client.range_harvest.simulator import Endpoint
 from tests.client.range_harvest.test_range_harvest import KINDS, draw_values, harvest, list_ids
-
-if TYPE_CHECKING:
-    pass
 
 ROOT = Path(__file__).parents[3]
 TOP = 10**5
@@ -108,6 +105,39 @@ def test_rows_that_moved_are_listed():
     assert found.coverage.moved == moved
     frame = found.frame().set_index("id")
     assert frame["at"][moved[0]] == 5000
+
+
+def test_nulls_in_place_of_rows_are_a_gap():
+    """The rows are requested again; those that stay null are missing."""
+    endpoint = Endpoint({f"r{number}": number for number in range(10)})
+    endpoint.damage = lambda nodes: endpoint.requests == 1 and nodes.__setitem__(4, None)
+    found = harvest(endpoint)
+    assert found.complete
+    assert list_ids(found) == sorted(endpoint.rows)
+    endpoint.damage = lambda nodes: len(nodes) > 4 and nodes.__setitem__(4, None)
+    with pytest.warns(UserWarning, match="null instead of 1 row"):
+        found = harvest(endpoint)
+    assert not found.complete
+    (gap,) = found.coverage.gaps
+    assert (gap.expected, gap.got, len(found)) == (10, 9, 9)
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_rows_repeated_in_place_of_others_are_noticed(is_deleted: bool):
+    """Even if another row is deleted meanwhile, so that the number of different ids agrees."""
+
+    def repeat(nodes: list[dict[str, Any]]) -> None:
+        if endpoint.requests == 1:
+            nodes[4] = nodes[5]
+            if is_deleted:
+                del endpoint.rows["r0"]
+
+    rows = {f"r{number}": number for number in range(10)}
+    endpoint = Endpoint(rows, damage=repeat)
+    found = harvest(endpoint, slice=Slice(column="at", cap=50, fixed=True))
+    assert found.complete
+    assert list_ids(found) == sorted(endpoint.rows)
+    assert "r4" in endpoint.rows
 
 
 def test_new_times_do_not_keep_a_harvest_open():

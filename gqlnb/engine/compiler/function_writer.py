@@ -182,9 +182,13 @@ class FunctionWriter:
         """Write the call that completes a value like graphql-core."""
         if slot.single is not None:
             self.add_line(f"if type({slot.v}) is FUTURE: {slot.single} = {slot.v}; {slot.v} = None")
+        # One line, since Python takes most of the time of compiling, and each leaf has such a call.
         with self.open_block("else:", when=slot.single is not None):
-            self.add_line(f"{slot.v} = {slot.slow}")
-            self.write_wait(slot)
+            if slot.waiting is None:
+                self.add_line(f"{slot.v} = {slot.slow}")
+            else:
+                queued = f"queue({slot.slow}, {slot.key}, {slot.waiting})"
+                self.add_line(f"{slot.v}, {slot.waiting} = {queued}")
 
     # -- values that must be awaited
 

@@ -12,7 +12,7 @@ from functools import partial
 from types import coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Value
+from gqlnb.engine.graphql_compat import CORO, IS_GRAPHQL_33, Value
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -24,6 +24,7 @@ __all__ = [
     "await_leaves",
     "await_members",
     "can_gather_leaves",
+    "queue_awaitable",
     "yield_to_loop",
 ]
 
@@ -39,6 +40,16 @@ def yield_to_loop(turns: int = 1) -> Generator[None, None, None]:
     """Let every task that is ready run once, or several times."""
     for _ in range(turns):
         yield
+
+
+def queue_awaitable(
+    value: Value, key: str | int, waiting: list[tuple[str | int, Value]] | None
+) -> tuple[Value, list[tuple[str | int, Value]] | None]:
+    """Return a completed value, and the list of awaitables with it if it must be awaited."""
+    if type(value) is CORO:
+        waiting = [] if waiting is None else waiting
+        waiting.append((key, value))
+    return value, waiting
 
 
 class ErrorHandler(Protocol):

@@ -441,13 +441,12 @@ class SourceWriter(FunctionWriter):
     def write_list(self, kind: AnyGraphQLType, slot: ValueSlot) -> None:
         """Write the call of the function that completes a list or a tuple."""
         function = self.bind_constant("l", self._get_rows_function(slot.field, kind))
-        with self.open_block(f"if type({slot.v}) is list or type({slot.v}) is tuple:"):
-            self.add_line(f"{slot.v} = {function}({slot.v}, {slot.path}, x)")
+        v = slot.v
+        view = f"type({v}) in VIEWS and ({v} := list({v})) is not None"
+        with self.open_block(f"if type({v}) is list or type({v}) is tuple or {view}:"):
+            self.add_line(f"{v} = {function}({v}, {slot.path}, x)")
             self.write_wait(slot, guarded=True)
-        with self.open_block(f"elif type({slot.v}) in VIEWS:"):
-            self.add_line(f"{slot.v} = {function}(list({slot.v}), {slot.path}, x)")
-            self.write_wait(slot, guarded=True)
-        with self.open_block(f"elif {slot.v} is not None:" if slot.nullable else "else:"):
+        with self.open_block(f"elif {v} is not None:" if slot.nullable else "else:"):
             self.write_uncompiled(slot)
 
     def write_abstract(self, slot: ValueSlot, resolver: AbstractTypeResolver, level: int) -> None:

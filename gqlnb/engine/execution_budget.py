@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 import graphql
 from graphql import ExecutionResult
 
-from gqlnb.engine.compiler.executor import LazyPath, PlanExecutor, PlannedField
+from gqlnb.engine.compiler.executor import PlanExecutor, PlannedField
+from gqlnb.engine.compiler.resolve_info import LazyPath
 from gqlnb.engine.graphql_compat import BaseExecutor, Outcome, Value, new_object
 from gqlnb.errors import format_count
 from gqlnb.result.result import Result
@@ -48,8 +49,6 @@ MAX_ROWS_AT_ONCE = 32_768  # fields of a list that is counted as a whole; some m
 UNLIMITED = 1 << 62  # fields; more than any execution has
 
 
-# A BaseException, so that neither the handling of single fields, ours or graphql-core's, nor a
-# resolver's `except Exception` can catch it.
 # Not derived from `Exception`, so that the handlers of field errors in this engine, in
 # graphql-core and in resolvers do not catch it.
 class BudgetExceededError(BaseException):

@@ -1,7 +1,4 @@
-"""The executor of a plan: graphql-core's, with the methods that compiled code calls.
-
-Response paths and info objects are built when they are read.
-"""
+"""The executor of a plan: graphql-core's, with the methods that compiled code calls."""
 
 from __future__ import annotations
 
@@ -10,15 +7,14 @@ from collections.abc import AsyncIterable, Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from functools import cached_property
-from operator import attrgetter
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from graphql import GraphQLError, GraphQLResolveInfo, Undefined, is_non_null_type
+from graphql import GraphQLError, Undefined, is_non_null_type
 from graphql.error import located_error
 from graphql.execution.values import get_argument_values
-from graphql.pyutils import Path, is_iterable
+from graphql.pyutils import is_iterable
 
 from gqlnb.document.input_records import is_table
 from gqlnb.engine.compiler.gathering import (
@@ -28,6 +24,13 @@ from gqlnb.engine.compiler.gathering import (
     yield_to_loop,
 )
 from gqlnb.engine.compiler.located_errors import ErrorLocation, PlanErrors, list_keys
+from gqlnb.engine.compiler.resolve_info import (
+    Info,
+    LazyPath,
+    new_tuple,
+    strip_list_indices,
+    to_path,
+)
 from gqlnb.engine.graphql_compat import (
     CORO,
     IS_GRAPHQL_33,
@@ -40,7 +43,6 @@ from gqlnb.engine.graphql_compat import (
     Value,
     collect_fields,
     collect_subfields,
-    invalid_return_type_error,
     new_object,
 )
 
@@ -53,130 +55,20 @@ __all__ = [
     "ArgumentSource",
     "CompiledFunction",
     "FieldGroups",
-    "Info",
-    "LazyPath",
-    "PathInfo",
     "PlanExecutor",
     "PlannedField",
     "RepeatPlanExecutor",
     "reject_table",
-    "strip_list_indices",
-    "to_path",
 ]
 
-# A path in compiled code: nested (previous, key, type name), the layout of graphql-core's Path.
-# A plain tuple takes half the time to build; only paths that leave compiled code become a Path.
-LazyPath = tuple[Any, Any, Any] | None
 # Takes a source object, a list or a value; returns its completed form, or a coroutine of it.
 CompiledFunction: TypeAlias = "Callable[[Value, LazyPath, PlanExecutor], Value]"
 
 
-new_tuple: Any = tuple.__new__  # half the time of the constructor of a named tuple
 # Name, name of the variable or None, constant or default (Undefined without one), and whether null
 # is an error.
 ArgumentSource: TypeAlias = tuple[str, str | None, Any, bool]
 
-
-def to_path(path: LazyPath) -> Value:
-    """Return graphql-core's Path of a nested tuple."""
-    keys = []
-    while path is not None and type(path) is not Path:
-        keys.append(path)
-        path = path[0]
-    for _, key, name in reversed(keys):
-        path = new_tuple(Path, (path, key, name))
-    return path
-
-
-def strip_list_indices(path: LazyPath) -> LazyPath:
-    """Return the path of a list's field, given that of an item."""
-    while path is not None and type(path[1]) is int:
-        path = path[0]
-    return path
-
-
-# The descriptor type of named tuples: it reads a member without calling ``__getitem__``.
-_member: Any = type(GraphQLResolveInfo.path)
-
-
-# An info holds a field, a path and an executor, and computes members when they are read: most
-# resolvers read one member or none.
-class Info(tuple[Any, ...]):
-    """The info object of a resolver, a stand-in for graphql-core's GraphQLResolveInfo."""
-
-    __slots__ = ()
-    _field: Any = _member(0, "")
-    _path: LazyPath = _member(1, "")
-    _run: Any = _member(2, "")
-    _fields = GraphQLResolveInfo._fields
-
-    # Getters in C take half the time of a function.
-    field_name = property(attrgetter("_field.field_name"))
-    field_nodes = property(attrgetter("_field.nodes"))
-    return_type = property(attrgetter("_field.type"))
-    parent_type = property(attrgetter("_field.parent"))
-    schema = property(attrgetter("_run.plan.schema"))
-    fragments = property(attrgetter("_run.plan.fragments"))
-    root_value = property(attrgetter("_run.root_value"))
-    operation = property(attrgetter("_run.plan.operation"))
-    variable_values = property(attrgetter("_run.variable_values"))
-    context = property(attrgetter("_run.context_value"))
-    is_awaitable = property(attrgetter("_run.plan.awaits"))
-    abort_signal = None  # graphql-core itself executes if there is one
-    async_helpers = property(attrgetter("_run.async_helpers"))
-
-    @property
-    def path(self) -> Value:
-        """The response path; the rows of a list share the part above them."""
-        place: Value = self._path
-        above, key, name = place
-        if above is None:
-            return new_tuple(Path, (None, key, name))
-        run = self._run
-        top, path = run.list_path
-        if top is not above[0]:
-            if type(above[1]) is not int:
-                return new_tuple(Path, (to_path(above), key, name))
-            path = to_path(above[0])
-            run.list_path = (above[0], path)
-        return new_tuple(Path, (new_tuple(Path, (path, above[1], above[2])), key, name))
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Value:
-        """GraphQLResolveInfo, for ``isinstance``."""
-        return GraphQLResolveInfo
-
-    def __iter__(self) -> Value:
-        return iter([getattr(self, name) for name in self._fields])
-
-    def __len__(self) -> int:
-        return len(self._fields)
-
-    def __getitem__(self, index: Value) -> Value:
-        return tuple(iter(self))[index]
-
-    def __eq__(self, other: object) -> bool:
-        return tuple(iter(self)) == other
-
-    def __hash__(self) -> int:
-        return hash(tuple(iter(self)))  # raises, like graphql-core's: it holds lists
-
-    def __repr__(self) -> str:
-        return repr(GraphQLResolveInfo(*iter(self)))
-
-    def __getattr__(self, name: str) -> Value:
-        return getattr(GraphQLResolveInfo(*iter(self)), name)
-
-
-class PathInfo(Info):
-    """The info object of a resolver whose code reads the path, which is graphql-core's Path."""
-
-    __slots__ = ()
-    path: Any = _member(1, "")
-
-
-for _cls in (Info, PathInfo):
-    _cls.__name__ = _cls.__qualname__ = GraphQLResolveInfo.__name__  # it is in error messages
 
 # A list of this length is compiled when it is first seen: its rows pay for the compilation.
 LONG_LIST = 64
@@ -469,7 +361,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     def build_info(self, field: PlannedField, path: LazyPath) -> Value:
         """Return the info object of a field."""
         # Compiled code has the same expression inline: the call would cost as much as the object.
-        return tuple.__new__(Info, (field, path, self))
+        return new_tuple(Info, (field, path, self))
 
     def coerce_arguments(self, field: PlannedField) -> dict[str, Any]:
         """Return the coerced arguments of a field, a new dict each time.
@@ -588,34 +480,6 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         info = self.build_info(field, strip_list_indices(path))
         given = (kind, field.group, info, to_path(path), value)
         return self.complete_value(*given, *NO_INCREMENTAL)
-
-    def check_type_and_enter(
-        self, value: Value, field: PlannedField, selection: PlannedSelection, path: LazyPath
-    ) -> Value:
-        """Test a value by ``is_type_of`` of its type, then execute the selection."""
-        kind: Any = selection.kind
-        answer = kind.is_type_of(value, self.build_info(field, strip_list_indices(path)))
-        if answer is True:
-            return selection.enter(value, path, self)
-        if self.is_awaitable(answer):
-            return self.await_type_and_enter(answer, value, field, selection, path)
-        if not answer:
-            raise invalid_return_type_error(kind, value, field.group)
-        return selection.enter(value, path, self)
-
-    async def await_type_and_enter(
-        self,
-        answer: Value,
-        value: Value,
-        field: PlannedField,
-        selection: PlannedSelection,
-        path: LazyPath,
-    ) -> Value:
-        """Await ``is_type_of``, then execute the selection."""
-        if not await answer:
-            raise invalid_return_type_error(selection.kind, value, field.group)
-        result = selection.enter(value, path, self)
-        return await result if self.is_awaitable(result) else result
 
     # -- coroutines that compiled code awaits
 

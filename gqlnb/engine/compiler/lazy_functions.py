@@ -14,7 +14,6 @@ from weakref import finalize
 from graphql import GraphQLObjectType, get_nullable_type, is_leaf_type
 from graphql.pyutils import Path
 
-from gqlnb.engine.compiler.executor import Info, PathInfo, strip_list_indices, to_path
 from gqlnb.engine.compiler.function_writer import SourceTooLongError
 from gqlnb.engine.compiler.gathering import FUTURE, queue_awaitable
 from gqlnb.engine.compiler.python_names import write_literal
@@ -29,6 +28,7 @@ from gqlnb.engine.compiler.python_types import (
     find_attribute_function,
     read_own_attributes,
 )
+from gqlnb.engine.compiler.resolve_info import Info, PathInfo, strip_list_indices, to_path
 from gqlnb.engine.compiler.row_columns import collect_columns, is_batch
 from gqlnb.engine.compiler.source_writer import SourceWriter
 from gqlnb.engine.graphql_compat import CORO, PLAIN_TYPES, AnyGraphQLType, Value
@@ -36,8 +36,9 @@ from gqlnb.engine.graphql_compat import CORO, PLAIN_TYPES, AnyGraphQLType, Value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gqlnb.engine.compiler.executor import CompiledFunction, LazyPath, PlanExecutor
+    from gqlnb.engine.compiler.executor import CompiledFunction, PlanExecutor
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
+    from gqlnb.engine.compiler.resolve_info import LazyPath
 
 __all__ = ["PlanCompiler"]
 

@@ -34,13 +34,13 @@ from gqlnb.engine.compiler.executor import (
     ArgumentSource,
     CompiledFunction,
     FieldGroups,
-    LazyPath,
     PlanExecutor,
     RepeatPlanExecutor,
 )
 from gqlnb.engine.compiler.located_errors import ErrorLocation
 from gqlnb.engine.compiler.operation_cache import get_operation_cache
 from gqlnb.engine.compiler.python_types import OBJECT
+from gqlnb.engine.compiler.resolve_info import LazyPath
 from gqlnb.engine.compiler.strawberry_fields import find_attribute_field
 from gqlnb.engine.graphql_compat import (
     IS_GRAPHQL_33,

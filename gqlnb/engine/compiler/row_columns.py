@@ -36,8 +36,8 @@ from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnBatch
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gqlnb.engine.compiler.executor import LazyPath
     from gqlnb.engine.compiler.plans import FieldPlan, SelectionPlan
+    from gqlnb.engine.compiler.resolve_info import LazyPath
 
 __all__ = ["collect_columns", "is_batch"]
 

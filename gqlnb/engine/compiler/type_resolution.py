@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from graphql import default_type_resolver
 
-from gqlnb.engine.compiler.executor import strip_list_indices
 from gqlnb.engine.compiler.python_types import MAX_TYPES
-from gqlnb.engine.graphql_compat import AnyGraphQLType, Value
+from gqlnb.engine.compiler.resolve_info import strip_list_indices
+from gqlnb.engine.graphql_compat import AnyGraphQLType, Value, invalid_return_type_error
 
 if TYPE_CHECKING:
-    from gqlnb.engine.compiler.executor import CompiledFunction, LazyPath, PlanExecutor
-    from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan
+    from gqlnb.engine.compiler.executor import CompiledFunction, PlanExecutor
+    from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
+    from gqlnb.engine.compiler.resolve_info import LazyPath
 
 __all__ = ["AbstractTypeResolver"]
 
@@ -99,10 +100,29 @@ class AbstractTypeResolver:
         kind = run.ensure_valid_runtime_type(name, self.kind, self.field.group, info, value)
         selection = self.plan.get_selection_below(run, kind, self.field.group)
         if kind.is_type_of is not None:
-            return run.check_type_and_enter(value, self.field, selection, path)
+            answer = kind.is_type_of(value, info)
+            if answer is not True and run.is_awaitable(answer):
+                return self.await_test(answer, selection, value, path, run)
+            if not answer:
+                raise invalid_return_type_error(kind, value, self.field.group)
+            return selection.enter(value, path, run)
         if type(name) is str:
             self.functions[name] = selection.functions
         return selection.enter(value, path, run)
+
+    async def await_test(
+        self,
+        answer: Awaitable[bool],
+        selection: SelectionPlan,
+        value: Value,
+        path: LazyPath,
+        run: PlanExecutor,
+    ) -> Value:
+        """Await ``is_type_of`` of the named type, then complete the value."""
+        if not await answer:
+            raise invalid_return_type_error(selection.kind, value, self.field.group)
+        completed = selection.enter(value, path, run)
+        return await completed if run.is_awaitable(completed) else completed
 
     async def resolve_later(
         self, name: Value, value: Value, path: LazyPath, run: PlanExecutor

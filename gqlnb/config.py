@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ __all__ = [
     "get_user_file",
     "load_project_settings",
     "load_user_settings",
+    "open_replacement",
     "replace_file",
     "resolve_unix_path",
     "shorten_path",
@@ -32,39 +32,51 @@ __all__ = [
 ]
 
 
-def replace_file(path: Path, data: bytes, *, keep_mode: bool) -> None:
-    """Write a file atomically.
+@contextmanager
+def open_replacement(path: Path, *, private: bool) -> Iterator[Path]:
+    """Replace a file by a temporary one that the block writes; if it raises, nothing changes.
 
     Parameters
     ----------
     path
         The file; a symbolic link is replaced itself, so resolve it first to keep it.
-    data
-        The new contents.
-    keep_mode
-        Whether to keep the permissions of the existing file; otherwise the mode is 600.
+    private
+        Whether the mode is 600; otherwise that of the existing file, or the usual one.
+
+    Yields
+    ------
+    Path
+        The temporary file.
 
     Raises
     ------
     OSError
-        If the file cannot be written; it is unchanged.
+        If the file cannot be written.
     """
     # In the folder of the file: renaming is atomic within one file system only.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # of mode 600
+    os.close(handle)
     temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            # Before the renaming: a crash never leaves an empty file in the place of the old one.
-            file.flush()
+        yield temporary
+        # Before the renaming: a crash never leaves an empty file in the place of the old one.
+        with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        if keep_mode:
-            shutil.copymode(path, temporary)
+        if not private:
+            umask = os.umask(0)  # can only be read by setting it
+            os.umask(umask)
+            temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def replace_file(path: Path, data: bytes, *, private: bool) -> None:
+    """Write a file atomically, as :func:`open_replacement`."""
+    with open_replacement(path, private=private) as temporary:
+        temporary.write_bytes(data)
 
 
 PROJECT_FILE, PROJECT_TABLE = "pyproject.toml", ("tool", "gqlnb")

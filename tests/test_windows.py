@@ -47,7 +47,7 @@ def test_files_are_synced_by_descriptors_for_writing(
     monkeypatch.setattr(part_files, "sync_folder", lambda folder: None)
     part_files.write_part(tmp_path, 1, pa.table({"a": [1]}), {})
     part_files.write_durably(tmp_path / "log", b"line")
-    config.replace_file(tmp_path / "settings", b"line", keep_mode=False)
+    config.replace_file(tmp_path / "settings", b"line", private=True)
     assert len(synced) == 3
     assert {path.name for path in tmp_path.iterdir()} == {"part-00001.parquet", "log", "settings"}
 

@@ -17,7 +17,7 @@ from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import advise_if_strict
 from gqlnb.result.answer_notes import describe_missing, read_missing_fields
 from gqlnb.result.renderer import format_error
-from gqlnb.result.result import detach_schema_loader
+from gqlnb.result.result import attach_schema_loader
 from gqlnb.tokens import LITERAL_TOKEN_REFUSED
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _build_frame(result: Result) -> pd.DataFrame:
         warnings.simplefilter("ignore", UserWarning)  # errors are printed to stderr anyway
         with advise_if_strict("JSON, the usual form of output, shows all values as received."):
             # Detached: no second request, for the schema.
-            return detach_schema_loader(result).frame()
+            return attach_schema_loader(result, None).frame()
 
 
 FORMATTERS: dict[str, Callable[[Result], str]] = {

@@ -198,8 +198,7 @@ def list_connections() -> tuple[NamedConnection, ...]:
 
 
 def _merge_connections() -> dict[str, NamedConnection]:
-    named = {name: it.to_named() for name, it in load_file_connections().items()}
-    return {**_builtin, **named, **_registered}
+    return {**_builtin, **read_connection_files()[0], **_registered}
 
 
 def use_connection(name: str | None) -> None:
@@ -327,7 +326,7 @@ def _find_connection(name: str) -> NamedConnection:
         return _registered[name]
     found, fault = read_connection_files()
     if name in found:
-        return found[name].to_named()
+        return found[name]
     if name in _builtin:
         return _builtin[name]
     if fault:
@@ -359,27 +358,21 @@ def set_client_factory(maker: ClientFactory) -> None:
 
 
 class FileConnection(msgspec.Struct, frozen=True):
-    """A connection of a settings file; called with the options of a client, it makes one.
+    """The address and options of a settings file; called with further options, it makes a client.
 
     Attributes
     ----------
-    name
-        The name of its table.
     url
         The address.
     options
         Further arguments of :class:`gqlnb.Client`: sources of secrets, no secrets.
     fault
         The reason why it cannot be used; "" if it can.
-    location
-        The file and the line.
     """
 
-    name: str
     url: str
     options: tuple[tuple[str, Any], ...]
     fault: str
-    location: str
 
     def __call__(self, **given: object) -> NamedClient:
         """Return a client; raise TargetError if the table in the file is not valid."""
@@ -388,63 +381,41 @@ class FileConnection(msgspec.Struct, frozen=True):
         options = {k: dict(v) if k == "headers" else v for k, v in self.options}
         return _client_factories[-1](self.url, **{**options, **given})
 
-    @property
-    def description(self) -> str:
-        """One line without secrets."""
-        if self.fault:
-            return f"cannot be used. {self.fault}"
-        token = dict(self.options).get("token")
-        return f"{redact_url(self.url)}, token {token}" if token else redact_url(self.url)
-
-    def to_named(self) -> NamedConnection:
-        """Return the connection for the registry."""
-        return NamedConnection(self.name, self, self.description, self.location)
-
-
-def load_file_connections() -> dict[str, FileConnection]:
-    """Return the connections of both files by name; for equal names the project's."""
-    # An invalid connection is among them, with the reason in its `fault`.
-    return read_connection_files()[0]
-
 
 def find_listing_fault() -> str:
     """Return the errors in settings files outside of connections; "" if there are none."""
     return read_connection_files()[1]
 
 
-def read_connection_files() -> tuple[dict[str, FileConnection], str]:
-    """Return the connections of both files, and the errors outside of connections."""
+def read_connection_files() -> tuple[dict[str, NamedConnection], str]:
+    """Return the connections of both files by name, and the errors outside of connections.
+
+    For equal names that of the project counts. An invalid connection is among them: it makes no
+    client, and its description has the reason.
+    """
     return _parse_connection_files(stamp_settings_files())
 
 
 @lru_cache(maxsize=1)
-def _parse_connection_files(_stamps: object) -> tuple[dict[str, FileConnection], str]:
+def _parse_connection_files(_stamps: object) -> tuple[dict[str, NamedConnection], str]:
     """Read both files; cached, because every cell that names a connection looks it up."""
-    found: dict[str, FileConnection] = {}
+    found: dict[str, NamedConnection] = {}
     faults = []
     for load_settings in (load_user_settings, load_project_settings):
         try:
             settings = load_settings()
-            added = read_connections(settings) if settings is not None else {}
+            tables = {} if settings is None else settings.get_table(TABLE)
         except OptionError as error:
             faults.append(str(error))
             continue
-        for name, one in added.items():
-            found.pop(name, None)
-            found[name] = one
+        for name, table in tables.items():
+            found.pop(name, None)  # one that is replaced is listed among those of its new file
+            found[name] = read_connection(settings, name, table)
     return found, " ".join(faults)
 
 
-def read_connections(settings: Settings) -> dict[str, FileConnection]:
-    """Return the connections of a file; raise OptionError if they are not in a table."""
-    return {
-        name: read_connection(settings, name, table)
-        for name, table in settings.get_table(TABLE).items()
-    }
-
-
-def read_connection(settings: Settings, name: str, table: object) -> FileConnection:
-    """Return a connection of a file, with its first error in `fault`."""
+def read_connection(settings: Settings, name: str, table: object) -> NamedConnection:
+    """Return a connection of a file, with its first error if it is not valid."""
     place, fault = settings.locate_key(TABLE, name), ""
     given = table if isinstance(table, Mapping) else {}
     if not isinstance(table, Mapping):
@@ -455,13 +426,15 @@ def read_connection(settings: Settings, name: str, table: object) -> FileConnect
         reason = check_setting(key, value)
         if reason and not fault:
             fault = f"{settings.locate_key(TABLE, name, key)}: the connection {name!r}: {reason}"
-    url = given.get("url")
-    options = {} if fault else {key: value for key, value in given.items() if key != "url"}
+    if fault:
+        make = FileConnection("", (), fault)
+        return NamedConnection(name, make, f"cannot be used. {fault}", place)
+    options = {key: value for key, value in given.items() if key != "url"}
     if "headers" in options:
         options["headers"] = tuple(options["headers"].items())
-    return FileConnection(
-        name, url if isinstance(url, str) else "", tuple(options.items()), fault, place
-    )
+    make = FileConnection(given["url"], tuple(options.items()), "")
+    token, about = options.get("token"), redact_url(make.url)
+    return NamedConnection(name, make, f"{about}, token {token}" if token else about, place)
 
 
 def check_setting(key: str, value: object) -> str:
@@ -602,5 +575,5 @@ def save_connection(name: str, url: str, token: str | None, headers: Mapping[str
         )
         raise OptionError(msg)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    replace_file(path.resolve(), text.encode(), keep_mode=False)  # the target of a symbolic link
+    replace_file(path.resolve(), text.encode(), private=True)  # the target of a symbolic link
     return shorten_path(path)

@@ -1,28 +1,43 @@
-"""The way to an endpoint: urllib3's pool of connections, direct or through a proxy.
+"""The way to an endpoint: urllib3's pools of connections, direct or through a proxy.
 
 :mod:`gqlnb.client.http_transport` imports it with the first request, since the import of requests
 and urllib3 takes longer than that of the rest of the client.
+
+Every wait of a call is bounded by its one deadline, and so are its bytes. A timeout of requests is
+a limit for the next byte, so an endpoint that sends one every second keeps a caller for ever. Here
+each receive waits no longer than the rest of the call. The classes below have urllib3's connections
+keep that rule; its pools, TLS and proxies stay as they are.
 """
 
 from __future__ import annotations
 
+import http.client
+import io
+import logging
 import os
+import re
+import socket
 import ssl
-from functools import lru_cache
+import threading
+from contextlib import suppress
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import requests
+from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies, urldefragauth
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util import Retry, Timeout
 
-from gqlnb.client.deadline_sockets import DeadlineAdapter
-from gqlnb.client.http_call import MAX_CONNECTIONS
+from gqlnb.client.http_call import MAX_CONNECTIONS, Call, TooLargeError, thread_state
 from gqlnb.client.urls import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from urllib3 import BaseHTTPResponse, HTTPConnectionPool
+    from _typeshed import WriteableBuffer
+    from urllib3 import BaseHTTPResponse, ProxyManager
 
     from gqlnb.http.multipart_request import MultipartBody
 
@@ -31,6 +46,341 @@ if TYPE_CHECKING:
 __all__ = ["Route", "build_request_target", "find_proxies", "open_route"]
 
 NO_RETRIES = Retry(total=False, redirect=False)  # `RetryLoop` retries
+MAX_INTERIM = 32  # responses with a status 1xx before the final one; two are usual
+BUFFER_BYTES = 1 << 16  # bytes
+ALERT_SECONDS = 1.0  # seconds to wait for an alert, sent before the connection was closed
+MAX_PIECES = 64  # of a request; one of JSON has two
+# RFC 9112, 7.1; int(text, 16) would accept "-1" too, and then read without end.
+CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
+
+
+def _is_foreign_record(_record: logging.LogRecord) -> bool:
+    """Drop urllib3's log records of our connections: they hold addresses and unreadable headers."""
+    return getattr(thread_state, "call", None) is None
+
+
+for _room in ("connection", "connectionpool", "response", "util.retry"):
+    logging.getLogger(f"urllib3.{_room}").addFilter(_is_foreign_record)
+
+
+# Each receive waits for the rest of its call's time. A watchdog thread instead could close a
+# socket that meanwhile belongs to another call.
+class DeadlineSocket:
+    """A socket that waits no longer than its present call allows.
+
+    It takes the place of urllib3's socket, and delegates all other attributes to it.
+    """
+
+    def __init__(self, sock: socket.socket, owner: DeadlineConnection) -> None:
+        self.bare = sock
+        self._owner = owner
+        self.call: Call | None = None
+        self._pending: list[bytes] = []
+        self._lock = threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the socket has it
+        return getattr(self.bare, name)
+
+    def begin_call(self, call: Call, *, reused: bool) -> None:
+        """Set the present call, and with it the deadline."""
+        call.socket, call.is_reused = self, reused
+        self._pending = []
+        with self._lock:
+            self.call = call
+
+    def end_call(self, *, surplus: bool) -> None:
+        """End the use by a call; close if bytes are left, which would begin the next response."""
+        with self._lock:
+            self.call = None
+        pending = getattr(self.bare, "pending", None)  # bytes that TLS has unpacked already
+        if surplus or (pending is not None and pending()):
+            self._owner.close()
+
+    def wake_reader(self, call: Call) -> None:
+        """Shut the connection down if `call` still uses it."""
+        # Closing alone would not wake a thread that waits in `recv`.
+        with self._lock:
+            if self.call is call:
+                with suppress(OSError):
+                    socket.socket.shutdown(self.bare, socket.SHUT_RDWR)
+
+    def settimeout(self, _seconds: float | None) -> None:
+        """Do nothing: the deadline of the call counts."""
+
+    def sendall(self, data: bytes) -> None:
+        """Buffer bytes until the request is complete."""
+        # In one piece it wakes the other side once, not for the head and again for the body. What
+        # is read from a file while it is sent goes on its way at once.
+        self._pending.append(data)
+        if len(data) >= BUFFER_BYTES or len(self._pending) >= MAX_PIECES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send the buffered bytes before the deadline."""
+        data, self._pending = b"".join(self._pending), []
+        if not data:
+            return
+        self.bare.settimeout(None if self.call is None else self.call.get_remaining())
+        ended: ssl.SSLEOFError | None = None
+        try:
+            self.bare.sendall(data)
+        except ssl.SSLEOFError as error:
+            ended = error
+        if ended is not None:
+            self._read_alert()  # not above: an alert is not a broken connection
+            raise ended
+
+    def _read_alert(self) -> None:
+        """Raise the TLS alert, if any, that the peer sent before it closed.
+
+        Raises
+        ------
+        ssl.SSLError
+            If there is an alert.
+        """
+        # In TLS 1.3 a server that wants a client certificate says so after the client's handshake
+        # is over, which may be while the request is sent.
+        self.bare.settimeout(ALERT_SECONDS)
+        with suppress(ssl.SSLEOFError, TimeoutError, ConnectionError):
+            self.bare.recv(1)
+
+    def makefile(self, *_: object, **__: object) -> io.BufferedReader:
+        """Return a buffered file for one response."""
+        return AnswerReader(
+            IncomingBytes(self, self.bare.makefile("rb", buffering=0)), BUFFER_BYTES
+        )
+
+
+class IncomingBytes(io.RawIOBase):
+    """The incoming bytes of a socket.
+
+    Attributes
+    ----------
+    ended : bool
+        Whether the other side has closed.
+    is_held : bool
+        Whether to return no further bytes than those in the buffer.
+    """
+
+    def __init__(self, line: DeadlineSocket, raw: io.RawIOBase) -> None:
+        self.socket = line
+        self.ended = False
+        self.is_held = False
+        self._raw = raw
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Receive some bytes before the deadline, and count them."""
+        if self.is_held:
+            return 0
+        call = self.socket.call
+        self.socket.bare.settimeout(None if call is None else call.get_remaining())
+        count: int = self._raw.readinto(buffer) or 0
+        self.ended = self.ended or not count
+        if call is not None:
+            call.received += count
+            if call.received > call.cap:
+                raise TooLargeError
+        return count
+
+    def close(self) -> None:
+        """Release the socket."""
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class AnswerReader(io.BufferedReader):
+    """A buffered reader of one response, closed at its end."""
+
+    raw: IncomingBytes
+
+    def close(self) -> None:
+        """Close the connection too if bytes are left after the response."""
+        if not self.closed:
+            self.raw.is_held = True  # so that the check does not wait
+            surplus = bool(self.peek(1))
+            self.raw.socket.end_call(surplus=surplus)
+        super().close()
+
+
+class StrictHTTPResponse(http.client.HTTPResponse):
+    """Reads the head of a response as strictly as RFC 9112; the library is more lenient."""
+
+    def begin(self) -> None:
+        """Read the head; raise an error if it ends early."""
+        raw: Any = self.fp.raw  # of the socket itself while a proxy is asked for a tunnel
+        super().begin()
+        if getattr(raw, "ended", False):
+            self._raise_broken()
+        given = self.headers.get("content-length", "")
+        if self.chunked and given:
+            self.will_close = True  # RFC 9112, 6.3: two lengths may be request smuggling
+        elif self.length is None and "," in given:
+            lengths = {each.strip() for each in given.split(",")}
+            if len(lengths) == 1 and (only := lengths.pop()).isdecimal():
+                self.length = int(only)  # the same length twice, which some proxies send
+                self.will_close = self._check_close()  # type: ignore[attr-defined]
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """Read the first line of the final response, after those with a status 1xx."""
+        raw: Any = self.fp.raw
+        for _ in range(MAX_INTERIM):
+            try:
+                version, status, reason = super()._read_status()  # type: ignore[misc]
+            except http.client.BadStatusLine:
+                if getattr(raw, "ended", False):
+                    self._raise_broken()
+                raise
+            if not 100 <= status < 200 or status == http.client.SWITCHING_PROTOCOLS:
+                return version, status, reason
+            http.client.parse_headers(self.fp)
+        msg = "too many interim answers"
+        raise http.client.HTTPException(msg)
+
+    def _read_next_chunk_size(self) -> int:
+        line = self.fp.readline(BUFFER_BYTES)
+        match = CHUNK_SIZE.fullmatch(line)
+        if match is None:
+            self._close_conn()  # type: ignore[attr-defined]
+            raise ValueError
+        return int(match[1], 16)
+
+    def _raise_broken(self) -> None:
+        self.close()
+        msg = "the response headers are incomplete"
+        raise http.client.RemoteDisconnected(msg)
+
+
+class DeadlineMixin:
+    """The part of a connection that serves the call of its thread."""
+
+    response_class: Any = StrictHTTPResponse
+    call_count = 0  # since it was connected
+    debuglevel = (
+        0  # a class attribute: http.client.HTTPConnection.debuglevel would print our headers
+    )
+
+    def __init__(self, *arguments: Any, uds: str | None = None, **options: Any) -> None:  # noqa: ANN401 - urllib3's
+        super().__init__(*arguments, **options)
+        self._uds = uds
+
+    def _new_conn(self) -> socket.socket:
+        """Return a socket to the endpoint, or to the Unix socket in front of it."""
+        if self._uds is None:
+            return super()._new_conn()  # type: ignore[misc, no-any-return]
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            sock.settimeout(thread_state.call.get_remaining())
+            sock.connect(self._uds)
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
+    def connect(self) -> None:
+        """Connect, and wrap the socket."""
+        super().connect()  # type: ignore[misc]
+        self.sock: Any = DeadlineSocket(self.sock, self)  # type: ignore[arg-type]
+        self.call_count = 0
+        thread_state.call.socket = self.sock
+
+    def request(self, *arguments: object, **options: object) -> None:
+        """Send a request; connect first if need be."""
+        if self.sock is None:
+            self.connect()
+        self.sock.begin_call(thread_state.call, reused=self.call_count > 0)
+        self.call_count += 1
+        super().request(*arguments, **options)  # type: ignore[misc]
+        self.sock.flush()
+
+
+class DeadlineConnection(DeadlineMixin, HTTPConnection):
+    """A connection without TLS."""
+
+
+class SecureDeadlineConnection(DeadlineMixin, HTTPSConnection):
+    """A connection over TLS."""
+
+
+class DeadlinePool(HTTPConnectionPool):
+    """Connections without TLS to one origin."""
+
+    ConnectionCls = DeadlineConnection
+
+
+class SecureDeadlinePool(HTTPSConnectionPool):
+    """Connections over TLS to one origin."""
+
+    ConnectionCls = SecureDeadlineConnection
+
+
+# Set on each pool manager: the classes of urllib3 stay as they are for other libraries.
+POOLS = {"http": DeadlinePool, "https": SecureDeadlinePool}
+
+
+@cache
+def build_socks_pools() -> dict[str, type]:
+    """Return the pools for connections through a SOCKS proxy; its library is optional."""
+    from urllib3.contrib import socks
+
+    class SocksConnection(DeadlineMixin, socks.SOCKSConnection):
+        """A connection without TLS through a SOCKS proxy."""
+
+    class SecureSocksConnection(DeadlineMixin, socks.SOCKSHTTPSConnection):
+        """A connection over TLS through a SOCKS proxy."""
+
+    class SocksPool(socks.SOCKSHTTPConnectionPool):
+        """Connections without TLS to one origin through a SOCKS proxy."""
+
+        ConnectionCls = SocksConnection
+
+    class SecureSocksPool(socks.SOCKSHTTPSConnectionPool):
+        """Connections over TLS to one origin through a SOCKS proxy."""
+
+        ConnectionCls = SecureSocksConnection
+
+    return {"http": SocksPool, "https": SecureSocksPool}
+
+
+class DeadlineAdapter(HTTPAdapter):
+    """An adapter of requests that uses these connections, through a proxy too.
+
+    Parameters
+    ----------
+    context
+        Checks certificates of endpoints and holds that of the client; None for requests' own.
+    uds
+        The path of the Unix socket that all connections are made to; None for hosts and ports.
+    **options
+        Those of :class:`requests.adapters.HTTPAdapter`.
+    """
+
+    def __init__(
+        self,
+        context: ssl.SSLContext | None = None,
+        *,
+        uds: str | None = None,
+        **options: Any,  # noqa: ANN401 - requests'
+    ) -> None:
+        self._pools: dict[str, Any] = {k: partial(it, uds=uds) for k, it in POOLS.items()}
+        self._tls_options = {} if context is None else {"ssl_context": context}
+        super().__init__(**options)
+
+    def init_poolmanager(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - requests'
+        """Create the pools for direct connections."""
+        super().init_poolmanager(*arguments, **{**options, **self._tls_options})
+        self.poolmanager.pool_classes_by_scheme = self._pools
+
+    def proxy_manager_for(self, proxy: str, **options: Any) -> ProxyManager:  # noqa: ANN401 - requests'
+        """Return the pools for connections through a proxy."""
+        manager: ProxyManager = super().proxy_manager_for(proxy, **options, **self._tls_options)
+        is_socks = proxy.lower().startswith("socks")
+        manager.pool_classes_by_scheme = build_socks_pools() if is_socks else POOLS
+        return manager
 
 
 class Route(NamedTuple):

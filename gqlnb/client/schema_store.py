@@ -192,7 +192,7 @@ def write_cache(path: Path, entry: CachedSchema, source: str) -> None:
     }
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace_file(path, dump_valid_json(head) + b"\n" + entry.packed, keep_mode=False)
+        replace_file(path, dump_valid_json(head) + b"\n" + entry.packed, private=True)
         remove_oldest(path.parent)
     except OSError as error:
         _LOG.info("The schema of %s is not cached: %s.", source, error.strerror)

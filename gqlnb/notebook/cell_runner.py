@@ -40,7 +40,7 @@ from gqlnb.notebook.display import Note, show, to_json_text
 from gqlnb.notebook.map_option import check_map_options, convert_mapped, map_inputs
 from gqlnb.notebook.saved_cells import check_fragments, has_operation
 from gqlnb.result.answer_notes import describe_missing, read_missing_fields
-from gqlnb.result.result import detach_schema_loader, locate_in_cell
+from gqlnb.result.result import attach_schema_loader, locate_in_cell
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -383,7 +383,7 @@ class CellRunner:
         result = self._execute(document, variables)
         self._save_snippet()
         if self._settings.introspect == "never":
-            detach_schema_loader(result)
+            attach_schema_loader(result, None)
         seconds = perf_counter() - start
         # Incomplete data are reported even if -q, -o or ; hide the report of the result itself.
         is_hidden = options.silent or self._kind != "result" or options.output or options.hidden

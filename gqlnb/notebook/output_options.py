@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gqlnb.config import open_replacement
 from gqlnb.document.document import format_variable_type
 from gqlnb.document.limit_checks import compute_expanded_size, expand_fragments, measure_definition
 from gqlnb.document.variables import write_large_integers
@@ -61,19 +60,8 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
         If the file cannot be written; ``.result`` of the error is the answer.
     """
     try:
-        # In the same folder, because a rename across file systems is not atomic.
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-        try:
-            os.close(handle)
-            content = WRITERS[path.suffix.lower()](result, Path(temporary), strict=strict)
-            umask = os.umask(0)  # can only be read by setting it
-            os.umask(umask)
-            mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask
-            Path(temporary).chmod(mode)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with open_replacement(path, private=False) as temporary:
+            content = WRITERS[path.suffix.lower()](result, temporary, strict=strict)
     except GqlnbError as error:  # no rows, or more than one list of them
         error.result = result
         raise
@@ -183,14 +171,10 @@ class DryRun:
             lines.append(f"  {format_count(self.points, 'point')} of the budget for an hour")
             if self.nodes > MAX_NODES:
                 lines.append(f"  GitHub refuses more than {MAX_NODES:,} nodes")
-        return [*lines, *(f"  {line}" for line in self._format_variables())]
-
-    def _format_variables(self) -> list[str]:
-        return [
-            f"${name}: {self.types[name]} = "
-            + redact_text(sanitize_text(json.dumps(value, ensure_ascii=False), VARIABLE_LENGTH))
-            for name, value in self.variables.items()
-        ]
+        for name, value in self.variables.items():
+            shown = sanitize_text(json.dumps(value, ensure_ascii=False), VARIABLE_LENGTH)
+            lines.append(f"  ${name}: {self.types[name]} = {redact_text(shown)}")
+        return lines
 
     def __repr__(self) -> str:
         return "\n".join([*self._summarize(), "", self.text.strip("\n")])

@@ -50,7 +50,6 @@ __all__ = [
     "build_data_result",
     "build_frame",
     "copy_with_decimals",
-    "detach_schema_loader",
     "finish_pages",
     "get_columns",
     "get_shape",
@@ -556,7 +555,9 @@ class Result(TableExports):
         """Load the schema if it is not known and can be loaded."""
         if self._schema_loader is not None:
             document = self._schema_loader(self)
-            detach_schema_loader(self)  # afterwards: an interrupted load is repeated next time
+            attach_schema_loader(
+                self, None
+            )  # afterwards: an interrupted load is repeated next time
             if document is not None:
                 self.__dict__["document"] = document
                 keep_exact_bytes(self)
@@ -761,7 +762,7 @@ def keep_crawler(result: Result, crawler: object) -> Result:
 
 
 def attach_schema_loader(result: Result, loader: SchemaLoader | None) -> Result:
-    """Attach a loader for the schema to a new result, for its first frame.
+    """Attach a loader for the schema to a result, for its first frame; None detaches it.
 
     Parameters
     ----------
@@ -776,12 +777,6 @@ def attach_schema_loader(result: Result, loader: SchemaLoader | None) -> Result:
         The result.
     """
     result.__dict__["_schema_loader"] = loader
-    return result
-
-
-def detach_schema_loader(result: Result) -> Result:
-    """Return a result without its schema loader."""
-    result.__dict__["_schema_loader"] = None
     return result
 
 

@@ -10,7 +10,7 @@ import pytest
 import gqlnb
 from gqlnb import config
 from gqlnb.client import connections
-from gqlnb.client.connections import load_file_connections, save_connection
+from gqlnb.client.connections import read_connection_files, save_connection
 from gqlnb.errors import OptionError, TargetError
 
 CANARY = "ghp_" + "canary0123456789" * 2
@@ -183,7 +183,7 @@ def test_a_symlink_to_the_user_file_is_preserved(here):
     save_connection("work", "http://127.0.0.1:1/a", None, {})
     assert path.is_symlink()
     assert (here / "kept.toml").read_text().startswith("# mine\n")
-    assert list(load_file_connections()) == ["work"]
+    assert list(read_connection_files()[0]) == ["work"]
 
 
 def test_a_saved_file_is_private_and_complete(here):
@@ -195,10 +195,10 @@ def test_a_saved_file_is_private_and_complete(here):
     path.write_text(f"# mine\n{path.read_text()}")
     save_connection("other", "http://127.0.0.1:1/b", None, {})
     assert path.read_text().startswith("# mine\n")
-    found = load_file_connections()
+    found, _ = read_connection_files()
     assert list(found) == ["work", "other"]
-    assert found["work"].url == 'http://127.0.0.1:1/"a"\\é😀'
-    assert dict(found["work"].options) == {
+    assert found["work"].make_client.url == 'http://127.0.0.1:1/"a"\\é😀'
+    assert dict(found["work"].make_client.options) == {
         "token": "env:A",
         "headers": (("X-Api-Key", "env:B"),),
     }
@@ -232,8 +232,8 @@ def test_a_name_with_any_characters_is_saved(here, name):
         name, "http://127.0.0.1:1/b", "env:A", {"X-Plain": "yes"} if name == "café" else {}
     )
     save_connection("last", "http://127.0.0.1:1/c", None, {})
-    assert [*load_file_connections()] == ["first", name, "last"]
-    assert load_file_connections()[name].url == "http://127.0.0.1:1/b"
+    assert [*read_connection_files()[0]] == ["first", name, "last"]
+    assert read_connection_files()[0][name].make_client.url == "http://127.0.0.1:1/b"
     assert gqlnb.connect("last").source == "http://127.0.0.1:1/c"
     assert list(tomllib.loads(config.get_user_file().read_text())["connections"]) == [
         *("first", name, "last")
@@ -273,7 +273,8 @@ def test_a_name_that_an_earlier_version_did_not_quote_is_read(here):
     mine(here, UNQUOTED)
     assert gqlnb.connect("first").source == "http://127.0.0.1:1/a"
     assert gqlnb.connect("café").source == "http://127.0.0.1:1/b"
-    assert dict(load_file_connections()["café"].options) == {"headers": (("X-Plain", "yes"),)}
+    found, _ = read_connection_files()
+    assert dict(found["café"].make_client.options) == {"headers": (("X-Plain", "yes"),)}
     save_connection("last", "http://127.0.0.1:1/c", None, {})
     assert [*tomllib.loads(config.get_user_file().read_text())["connections"]] == [
         *("first", "café", "last")

@@ -281,7 +281,7 @@ class Cassette:
                 file.seek(span.start)
                 lines.append(file.read(span.end - span.start).rstrip() + b"\n")
             try:
-                replace_file(self.path.resolve(), b"".join(lines), keep_mode=True)
+                replace_file(self.path.resolve(), b"".join(lines), private=False)
             except OSError as error:
                 raise self._build_file_error(error) from None
             self._file_state = ()

@@ -184,7 +184,7 @@ def scrub(path: str | os.PathLike[str], *, dry_run: bool = False) -> ScrubReport
         findings += in_file
         if in_file and not dry_run:
             # The target of a link, which stays a link.
-            replace_file(file.resolve(), clean, keep_mode=True)
+            replace_file(file.resolve(), clean, private=False)
     return ScrubReport(tuple(findings), read, dry_run)
 
 

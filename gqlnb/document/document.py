@@ -379,6 +379,11 @@ def build_problems(
         if not isinstance(message, str):
             message = "The endpoint gave an error without a message."
         extensions = members.get("extensions")
+        inner = extensions.get("errors") if isinstance(extensions, dict) else None
+        if isinstance(inner, list) and any(isinstance(e, dict) and "locations" in e for e in inner):
+            # Directus puts all errors of validation into one without a location.
+            problems += build_problems(each for each in inner if isinstance(each, dict))
+            continue
         hint = extensions.get("hint") if isinstance(extensions, dict) else None
         hint = sanitize_text(hint) if isinstance(hint, str) else None
         if hints and isinstance(error, GraphQLError):

@@ -342,6 +342,10 @@ _NAMES_BY_SOURCE: tuple[tuple[str, Scalar], ...] = (
     ("UntrustedRegexp", OBJECT_TEXT),
     # graphql-ruby: GraphQL::Types.
     ("ISO8601DateTime", DATETIME),
+    # Directus: api/src/services/graphql/types. Its `Date` is any timestamp, date or time.
+    ("GraphQLBigInt", BIG_INTEGER),
+    ("GraphQLGeoJSON", JSON),
+    ("Hash", OBJECT_TEXT),
     # AWS AppSync: "Scalar types in AWS AppSync".
     ("AWSDateTime", DATETIME),
     ("AWSDate", DATE),

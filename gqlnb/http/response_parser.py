@@ -285,7 +285,8 @@ def _parse_response(response: Response, asked: ResponseContext) -> Result:
         raise AnswerError(msg, result=result)
     transient = _find_transient(result, response, asked) if result.errors else None
     if result.data is None or transient is not None:
-        return _resolve_failure(result, transient, response, asked, has_data="data" in members)
+        has_data = members.get("data", {}) != {}
+        return _resolve_failure(result, transient, response, asked, has_data=has_data)
     if response.members is None:
         if checked is None:
             _check_expected_data(result, asked)
@@ -475,6 +476,8 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
             failure = TransientFailure("'data' is the text \"null\"", timed_out=True)
             raise _build_transient_error(failure, response, asked)
         data = None if errors else data
+    if data == {} and errors and response.members is None:
+        data = None  # the controller that graphql-ruby generates for Rails answers failures so
     fault = _find_member_fault(data, errors, has_data="data" in members)
     if fault and not succeeded:
         msg = f"{asked.source}: HTTP {response.status}. Not a GraphQL response: {fault}."

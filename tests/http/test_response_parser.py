@@ -64,6 +64,22 @@ def test_null_data_in_process_and_in_events_is_a_result():
     assert parse_response(Response(200, {}, dump_json(members)), asked).data is None
 
 
+@pytest.mark.parametrize(("status", "error"), [(500, TransportError), (200, QueryError)])
+def test_empty_data_beside_errors_are_no_data(status, error):
+    """The controller that graphql-ruby generates for Rails answers an exception with both."""
+    with pytest.raises(error, match="undefined method"):
+        answer({"errors": [{"message": "undefined method"}], "data": {}}, status)
+
+
+def test_errors_within_an_error_are_shown():
+    """Directus puts all errors of validation into one without a location."""
+    inner = [{"message": 'Cannot query field "b".', "locations": [{"line": 1, "column": 3}]}]
+    error = {"message": "GraphQL validation error.", "extensions": {"errors": inner}}
+    with pytest.raises(QueryError, match='field "b"') as caught:
+        answer({"errors": [error]}, 400)
+    assert (caught.value.problems[0].line, caught.value.problems[0].column) == (1, 3)
+
+
 @pytest.mark.parametrize("status", [200, 400, 422])
 def test_errors_without_data_are_a_query_error(status):
     """Messages, locations and other members are kept."""

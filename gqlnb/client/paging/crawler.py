@@ -326,7 +326,7 @@ class Crawler:
     def _add_pages(self, request: PageRequest, result: Result) -> None:
         """Process the pages of an answer in their order; keep those that came early."""
         self._sizes.note_batch(len(request.cursors), self._batch)
-        self._errors += [error for error in result.errors if not error.get("path")]
+        self._errors += self._note_errors_without_path(result.errors)
         entries = zip(request.cursors, request.positions, request.sizes, strict=True)
         for number, (cursor, position, size) in enumerate(entries):
             if position in cursor.in_flight:  # otherwise the list ended meanwhile
@@ -379,8 +379,19 @@ class Crawler:
             self._doubts.add(name, reason)
         self._add_lists(None, self.data)
         self._note_unanswered(self.data, self._errors)
+        self._note_errors_without_path(self._errors)
         if self._plan.hidden is not None and not self._is_plain:
             self._plan.hidden.remove_from(self.data)
+
+    def _note_errors_without_path(
+        self, errors: Iterable[Mapping[str, Any]]
+    ) -> list[Mapping[str, Any]]:
+        """Return the errors without a path, noting a doubt for each: they may concern any list."""
+        found = [error for error in errors if not error.get("path")]
+        for error in found:
+            message = sanitize_text(error.get("message", ""), 200)
+            self._doubts.add("", f"an error does not say which field it concerns: {message}")
+        return found
 
     def _note_unanswered(
         self, data: object, errors: Iterable[Mapping[str, Any]], above: ResponsePath = ()

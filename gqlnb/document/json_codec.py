@@ -134,7 +134,8 @@ def describe_fault(body: bytes, error: Exception) -> tuple[str, int | None]:
         return f"a lone surrogate is not valid text (byte {at})", at
     if at is None and "truncated" in str(error):
         return ("it is incomplete" if body.strip() else "it is empty"), len(body)
-    return sanitize_text(error, 120), at
+    # msgspec adds a path, which is `$[...]` for decoders without types.
+    return sanitize_text(str(error).partition(" - at ")[0], 120), at
 
 
 def strip_bom(body: bytes) -> bytes:

@@ -43,6 +43,7 @@ _ABORT_MESSAGE = (
     "graphql-core: {depth} levels) or shared by too many operations (its MAX_FRAGMENT_WORK). Nest "
     "and spread fragments less, or send fewer operations in one document."
 )
+_TOO_MANY_DIGITS = "sys.set_int_max_str_digits"  # in the message of Python's int()
 _HUGE_LITERAL = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{300}")
 
 
@@ -233,4 +234,9 @@ def validate_document(
         return [error]
     if errors and errors[-1].message == _ABORTED:
         errors[-1] = GraphQLError(_ABORT_MESSAGE.format(depth=MAX_NESTING_DEPTH))
-    return errors
+    return [
+        GraphQLError("An integer of thousands of digits is not accepted.", error.nodes)
+        if _TOO_MANY_DIGITS in error.message
+        else error
+        for error in errors
+    ]

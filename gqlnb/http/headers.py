@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "GRAPHQL_CONTENT_TYPE",
@@ -29,6 +29,7 @@ __all__ = [
     "parse_parameters",
     "prefers_html",
     "split_absolute_target",
+    "split_accept",
 ]
 
 JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE = "application/json", "application/graphql-response+json"
@@ -42,6 +43,9 @@ _WEIGHT = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 # RFC 9110, 5.6.6: a parameter, with a quoted or a plain value.
 _PARAMETER = re.compile(r';\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*+)"|([^;]*))', re.DOTALL)
 _ESCAPED_CHARACTER = re.compile(r'\\(["\\])')  # browsers send other backslashes as they are
+# Media ranges of an `Accept` header that are read; browsers send ten at most, and 16 KB of commas
+# would take some hundredths of a second on the event loop.
+MAX_RANGES = 64
 _EXTENDED_CHARSETS = frozenset({"utf-8", "iso-8859-1"})  # RFC 8187, 3.2.1, and RFC 5987 before it
 
 
@@ -150,18 +154,24 @@ def is_json(content_type: str | None) -> bool:
     return media == "application/json" and charsets <= {"utf-8", "utf8"}
 
 
-def parse_accept(accept: str) -> dict[str, float]:
-    """Return the weights, 0 to 1, of the media ranges of an ``Accept`` header.
+def split_accept(accept: str) -> Iterator[tuple[str, float, dict[str, str]]]:
+    """Yield the media ranges of an ``Accept`` header with their weights and other parameters.
 
-    Entries with a malformed weight are ignored.
+    Weights are 0 to 1, all else is in lower case. Entries with a malformed weight are left out, and
+    those behind the first `MAX_RANGES`.
     """
-    weights: dict[str, float] = {}
-    for entry in accept.lower().split(","):
-        media, *parameters = (part.strip() for part in entry.split(";"))
-        pairs = (parameter.partition("=") for parameter in parameters)
-        weight = next((value.strip() for name, _, value in pairs if name.strip() == "q"), "1")
+    for entry in accept.lower().split(",", MAX_RANGES)[:MAX_RANGES]:
+        media, parameters = parse_parameters(entry)
+        weight = parameters.pop("q", "1")
         if media and _WEIGHT.fullmatch(weight):
-            weights[media] = max(weights.get(media, 0.0), float(weight))
+            yield media, float(weight), parameters
+
+
+def parse_accept(accept: str) -> dict[str, float]:
+    """Return the weights of the media ranges of an ``Accept`` header."""
+    weights: dict[str, float] = {}
+    for media, weight, _ in split_accept(accept):
+        weights[media] = max(weights.get(media, 0.0), weight)
     return weights
 
 

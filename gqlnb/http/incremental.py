@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.http.decompress import BodyTooLargeError
-from gqlnb.http.headers import parse_accept, parse_parameters
+from gqlnb.http.headers import parse_parameters, split_accept
 from gqlnb.http.messages import JSON_CONTENT_TYPE
 from gqlnb.http.sse import EVENT_STREAM, EventReader, is_event_stream
 from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError
@@ -144,7 +144,7 @@ def is_incremental_error(message: object) -> bool:
 MULTIPART_MIXED = "multipart/mixed"
 # Apollo Client 4 asks in this way for the form of 2023. Clients that name no version read that of
 # 2022; urql, for one, merges lists of the newer form wrongly.
-_NEWER_PARAMETER = "incrementalspec=v0.2"  # in lower case
+_NEWER_FORM = "v0.2"  # of `incrementalSpec`
 _EVENTS_PARAMETER = "subscriptionSpec=1.0"
 
 
@@ -173,23 +173,15 @@ def negotiate_parts(accept: str | None) -> PartFormat | None:
     """
     best: tuple[float, bool] | None = None
     chosen = None
-    for media, weight, parameters in _split_accept(accept):
+    for media, weight, parameters in split_accept(accept or ""):
         if media not in {MULTIPART_MIXED, EVENT_STREAM} or not weight:
             continue
         is_mixed = media == MULTIPART_MIXED
         if best is None or (weight, is_mixed) > best:
             best = (weight, is_mixed)
-            legacy = _NEWER_PARAMETER not in parameters
+            legacy = parameters.get("incrementalspec") != _NEWER_FORM
             chosen = PartFormat("multipart/mixed" if is_mixed else "text/event-stream", legacy)
     return chosen
-
-
-def _split_accept(accept: str | None) -> Iterator[tuple[str, float, set[str]]]:
-    """Yield the media types of an ``Accept`` header, with weights and parameters."""
-    for entry in (accept or "").split(","):
-        media, *parameters = (part.strip().lower() for part in entry.split(";"))
-        weight = parse_accept(entry).get(media, 0.0)
-        yield media, weight, {it.replace('"', "") for it in parameters}
 
 
 @lru_cache(maxsize=64)
@@ -201,8 +193,8 @@ def accepts_multipart_events(accept: str | None) -> bool:
     Source: Apollo, "Multipart HTTP protocol for GraphQL subscriptions", version 1.0.
     """
     return any(
-        media == MULTIPART_MIXED and weight > 0 and _EVENTS_PARAMETER.lower() in parameters
-        for media, weight, parameters in _split_accept(accept)
+        media == MULTIPART_MIXED and weight > 0 and parameters.get("subscriptionspec") == "1.0"
+        for media, weight, parameters in split_accept(accept or "")
     )
 
 

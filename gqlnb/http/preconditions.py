@@ -62,6 +62,9 @@ EVENT_CONNECTION_HEADER = "x-graphql-event-stream-token"  # of graphql-sse
 _SAME_SITE = frozenset({None, "same-origin", "none"})  # "none": the user typed the address
 # Browsers cache the answer for this long; short, since a re-run cell may serve with other access.
 _PREFLIGHT_SECONDS = 600
+# Headers, the coding that each may name, and the status for others (RFC 9110, 15.5.16, and RFC
+# 9112, 6.1).
+_CODINGS = (("content-encoding", "identity", 415), ("transfer-encoding", "chunked", 501))
 # RFC 9110, 5.6.2: names of headers. Allowed origins may send any header.
 _HEADER_NAMES = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,2000}")
 
@@ -277,6 +280,18 @@ def check_accept(request: HttpRequest, rules: ServerRules) -> Response | None:
     return build_error_response(406, f"Accept {GRAPHQL_MEDIA_TYPE} or {JSON_MEDIA_TYPE}.")
 
 
+def check_codings(request: HttpRequest, _rules: ServerRules) -> Response | None:
+    """Refuse a body that would have to be decoded; ``chunked`` is the task of the ASGI server."""
+    for header, known, status in _CODINGS:
+        coding = request.headers.get(header, "").strip().lower()
+        if coding not in ("", known):
+            shown = f"{header.title()}: {sanitize_text(coding, 40)}"
+            return build_error_response(
+                status, f"{shown} is not supported. Send the body without this coding."
+            )
+    return None
+
+
 def check_content_type(request: HttpRequest, rules: ServerRules) -> Response | None:
     """Refuse bodies other than JSON, and forms with files if they are enabled.
 
@@ -288,9 +303,7 @@ def check_content_type(request: HttpRequest, rules: ServerRules) -> Response | N
     kind = headers.get("content-type")
     files = kind is not None and kind.lower().startswith("multipart/form-data")
     if is_json(kind) or (files and rules.access.uploads):
-        coding = headers.get("content-encoding")
-        if coding is None or coding.strip().lower() in {"identity", ""}:
-            return None
+        return None
     reason = ""
     if files and not rules.access.uploads:
         reason = (
@@ -339,6 +352,7 @@ PRECONDITIONS: tuple[Callable[[HttpRequest, ServerRules], Response | None], ...]
     check_token,
     answer_page,
     check_accept,
+    check_codings,
     check_content_type,
     check_content_length,
 )

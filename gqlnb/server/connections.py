@@ -311,8 +311,10 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
         # The parser reports the fields of a trailer like headers, and uvicorn appends them to its
         # list, before the application runs if all is received at once. They must not pass for a
         # token or a Host (RFC 9110, 6.5.1).
-        if self.parser.get_http_version() not in _HTTP_VERSIONS:
+        version = self.parser.get_http_version()
+        if version not in _HTTP_VERSIONS:
             raise httptools.HttpParserError
+        self.expect_100_continue &= version == "1.1"  # RFC 9110, 10.1.1
         super().on_headers_complete()
         self.scope["headers"] = self.headers.copy()
         if not self.url.startswith(b"/"):

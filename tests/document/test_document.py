@@ -231,6 +231,13 @@ def test_a_float_literal_out_of_range_is_refused(text, column):
     assert caught.value.problems[0].column == column
 
 
+def test_an_integer_of_thousands_of_digits_is_refused_in_our_words() -> None:
+    """Python's advice on its own limit is of no use to the author of a query."""
+    schema = build_schema("type Query { at(number: Int): Int }")
+    with pytest.raises(QueryError, match="An integer of thousands of digits is not accepted"):
+        Document.parse("{ at(number: " + "9" * 5000 + ") }", schema)
+
+
 @pytest.mark.parametrize(
     "text", ["{ e(f: 1e308) }", "{ e(any: 1e400) }", "{ e(i: {any: 1e400}) }", '{ e(s: "1e400") }']
 )

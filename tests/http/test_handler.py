@@ -162,6 +162,13 @@ ROWS = {
         {"errors"},
     ),
     "compressed": (request(headers={"content-encoding": "gzip"}), 415, {"errors"}),
+    "not compressed": (request(headers={"content-encoding": "Identity"}), 200, {"data"}),
+    "compressed on the way": (
+        request(headers={"transfer-encoding": "gzip, chunked"}),
+        501,
+        {"errors"},
+    ),
+    "chunked": (request(headers={"transfer-encoding": "Chunked"}), 200, {"data"}),
     "NaN from a resolver": (request("{ anything }"), 200, {"data", "errors"}),
     "no end to a value": (request("{ endless }"), 500, {"errors"}),
     "exit() in a resolver": (request("{ leave }"), 500, {"errors"}),

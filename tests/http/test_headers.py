@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from gqlnb.http.headers import (
+    MAX_RANGES,
     is_json,
     is_same_origin,
     normalize_origin,
+    parse_accept,
     parse_headers,
     parse_host,
     parse_parameters,
     split_absolute_target,
+    split_accept,
 )
 
 
@@ -172,3 +175,20 @@ def test_parameters_of_a_header(text, parameters):
 def test_long_parameters_take_linear_time(text, count):
     """A quadratic number of steps would take minutes."""
     assert len(parse_parameters(f"form-data{text}")[1]) == count
+
+
+def test_the_first_media_ranges_are_read():
+    """A flood of them costs no more than a few."""
+    known = [f"a/{number}" for number in range(MAX_RANGES)]
+    assert list(parse_accept(",".join([*known, "b/b"]))) == known
+    assert parse_accept("," * 2**20 + "a/b") == {}
+
+
+def test_entries_of_accept_have_weights_and_parameters():
+    """A malformed weight leaves out its entry."""
+    text = 'Text/HTML;level=1 ; Q=0.5, */*;q=2, a/b;q="1.0";c="D e", ;q=1, a/c'
+    assert list(split_accept(text)) == [
+        ("text/html", 0.5, {"level": "1"}),
+        ("a/b", 1.0, {"c": "d e"}),
+        ("a/c", 1.0, {}),
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import sys
@@ -144,6 +145,22 @@ def test_100_continue_is_sent_for_an_acceptable_body(wire):
     assert one.head()[0] == 100
     one.send(body)
     assert json.loads(one.answer()[2]) == ANSWER
+
+
+def test_100_continue_is_not_sent_to_http_1_0(wire):
+    """Its clients take the first status for that of the response."""
+    one, body = wire(), json.dumps(HELLO).encode()
+    head = b"POST /graphql HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    one.send(head + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    assert json.loads(one.answer()[2]) == ANSWER
+
+
+def test_a_compressed_body_is_rejected_with_the_reason(server):
+    """Rather than with advice on the media type, which is right."""
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    response = requests.post(server.url, data=gzip.compress(b"{}"), headers=headers, timeout=20)
+    assert response.status_code == 415
+    assert "Content-Encoding: gzip is not supported" in response.json()["errors"][0]["message"]
 
 
 def test_a_foreign_host_is_rejected(server):

@@ -270,17 +270,22 @@ def first_sight(query: str, size: int) -> Sides:
     }
 
 
-def first_selections(size: int) -> Sides:
-    """Answer texts of many selections that were never seen before."""
+def first_selections(size: int, runs: int = 1) -> Sides:
+    """Answer texts of many selections that were never seen before, each several times."""
     names = [f"f{n}" for n in range(size)]
     sdl = f"type Query {{ row: Row }} type Row {{ {' '.join(f'{name}: Int' for name in names)} }}"
     ours, theirs = gqlnb.Schema(sdl), build_schema(sdl)
     query = f"{{ row {{ {' '.join(names)} }} }}"
     root = {"row": {name: n for n, name in enumerate(names)}}
     here, there = texts(query), texts(query)
+
+    def repeat(execute: Callable[[str], Any], found: Iterator[str]) -> Any:
+        text = next(found)
+        return [execute(text) for _ in range(runs)][-1]
+
     return {
-        OURS: lambda: ours.execute(next(here), root=root),
-        SYNC: lambda: graphql.graphql_sync(theirs, next(there), root),
+        OURS: partial(repeat, lambda text: ours.execute(text, root=root), here),
+        SYNC: partial(repeat, lambda text: graphql.graphql_sync(theirs, text, root), there),
     }
 
 
@@ -381,6 +386,8 @@ WORKLOADS = [
     first_text("first-selections-10", first_selections, 10),
     first_text("first-selections-100", first_selections, 100),
     first_text("first-selections-1000", first_selections, 1_000),
+    first_text("five-runs-10", partial(first_selections, runs=5), 10),
+    first_text("five-runs-100", partial(first_selections, runs=5), 100),
     first("first-list-10", ROWS, 10),
     first("first-list-30", ROWS, 30),
     first("first-list-100", ROWS, 100),

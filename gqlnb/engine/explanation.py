@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
@@ -20,7 +21,10 @@ from gqlnb.document.document import build_problems
 from gqlnb.engine.compiled_execution import build_plan, build_result
 from gqlnb.engine.compiler.document_facts import DocumentFacts, collect_facts
 from gqlnb.engine.compiler.executor import PlanExecutor
+from gqlnb.engine.compiler.lazy_functions import format_source
 from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
+from gqlnb.engine.compiler.python_types import DICT
+from gqlnb.engine.compiler.source_writer import SourceWriter
 from gqlnb.engine.compiler.strawberry_fields import find_user_function
 from gqlnb.engine.graphql_compat import Value
 from gqlnb.errors import QueryError
@@ -95,7 +99,9 @@ def explain_operation(
     plan = build_fresh_run(schema, document, variables, None, None, facts).plan
     root = plan.get_root_selection(plan.sample)
     lines = list(outline_selection(plan, root, 1))
-    sources = [plan.compiler.write_selection_source(root), *iterate_row_sources(plan, root)]
+    label = f"{root.kind.name} of {root.where}"
+    source = write_source(plan, label, lambda writer: writer.write_selection(root))
+    sources = [source, *iterate_row_sources(plan, root)]
     head = f"{title}: compiled" + (", its fields one after the other" if plan.serial else "")
     return Explanation(compiled=True, plan="\n".join([head, *lines]), source="\n".join(sources))
 
@@ -160,12 +166,20 @@ def describe_answer(field: FieldPlan) -> str:
     return f"{name}{call}{line}{arguments}"
 
 
+def write_source(plan: OperationPlan, label: str, write: Callable[[SourceWriter], None]) -> str:
+    """Return the source of a function for dicts; `write` writes its body."""
+    writer = SourceWriter(plan, plan.compiler.compile_rows, DICT)
+    write(writer)
+    return format_source(f"{label}, from dicts", writer)
+
+
 def iterate_row_sources(plan: OperationPlan, selection: SelectionPlan) -> Iterator[str]:
     """Yield the source of the functions that complete lists below a selection."""
     for field in selection.fields:
         kind: Any = get_nullable_type(field.type)
         if is_list_type(kind):
-            yield plan.compiler.write_rows_source(field, kind)
+            write = partial(SourceWriter.write_rows, field=field, kind=kind)
+            yield write_source(plan, f"list of {field.parent.name}.{field.name}", write)
         for below in list_selections(plan, field):
             yield from iterate_row_sources(plan, below)
 

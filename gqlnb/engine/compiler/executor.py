@@ -312,8 +312,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         self, rows: Value, field: PlannedField, kind: GraphQLOutputType, path: LazyPath
     ) -> Value:
         """Complete a list like graphql-core."""
-        info = self.build_info(field, strip_list_indices(path))
-        given = (kind, field.group, info, to_path(path), rows)
+        given = (kind, field.group, self.build_info(field, path), to_path(path), rows)
         return super().complete_list_value(*given, *NO_INCREMENTAL)
 
     def execute_uncompiled(
@@ -359,9 +358,9 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         return type(self).execute_field(self, *given, *NO_INCREMENTAL)
 
     def build_info(self, field: PlannedField, path: LazyPath) -> Value:
-        """Return the info object of a field."""
-        # Compiled code has the same expression inline: the call would cost as much as the object.
-        return new_tuple(Info, (field, path, self))
+        """Return the info object of a field, given its path or that of an item of its list."""
+        # Compiled code has such an expression inline: the call would cost as much as the object.
+        return new_tuple(Info, (field, strip_list_indices(path), self))
 
     def coerce_arguments(self, field: PlannedField) -> dict[str, Any]:
         """Return the coerced arguments of a field, a new dict each time.
@@ -466,20 +465,12 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         try:
             if self.is_awaitable(value):
                 return self.await_item(value, field, kind, path)
-            completed = self.complete_item(value, field, kind, path)
+            completed = self.complete_uncompiled(value, field, kind, path)
             if self.is_awaitable(completed):
                 return self.guard(completed, field, path, kind)
         except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             return self.fail(error, field, path, kind)
         return completed
-
-    def complete_item(
-        self, value: Value, field: PlannedField, kind: GraphQLOutputType, path: LazyPath
-    ) -> Value:
-        """Complete an item like graphql-core: with the info of the list's field."""
-        info = self.build_info(field, strip_list_indices(path))
-        given = (kind, field.group, info, to_path(path), value)
-        return self.complete_value(*given, *NO_INCREMENTAL)
 
     # -- coroutines that compiled code awaits
 
@@ -561,7 +552,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     ) -> Value:
         """Await an item of a list and complete it."""
         try:
-            completed = self.complete_item(await value, field, kind, path)
+            completed = self.complete_uncompiled(await value, field, kind, path)
             return await completed if self.is_awaitable(completed) else completed
         except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             return self.fail(error, field, path, kind)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
     from gqlnb.engine.compiler.resolve_info import LazyPath
 
-__all__ = ["PlanCompiler"]
+__all__ = ["PlanCompiler", "format_source"]
 
 # Listed before their items are completed: iterating over them runs no user code.
 VIEWS = frozenset(
@@ -127,17 +127,10 @@ def build_lazily(build: Callable[[int], CompiledFunction]) -> list[CompiledFunct
 
 
 class PlanCompiler:
-    """Compiles the functions of one plan.
-
-    Attributes
-    ----------
-    sources
-        The source text of each function, in the order of compilation.
-    """
+    """Compiles the functions of one plan."""
 
     def __init__(self, plan: OperationPlan) -> None:
         self.plan = plan
-        self.sources: list[str] = []
         self._rows: dict[tuple[object, ...], CompiledFunction] = {}
 
     def compile_selection(self, selection: SelectionPlan) -> list[CompiledFunction]:
@@ -260,18 +253,6 @@ class PlanCompiler:
 
         return enter
 
-    def write_selection_source(self, selection: SelectionPlan) -> str:
-        """Return the source of a selection for dicts, without compiling it."""
-        writer = SourceWriter(self.plan, self.compile_rows, DICT)
-        writer.write_selection(selection)
-        return format_source(f"{selection.kind.name} of {selection.where}, from dicts", writer)
-
-    def write_rows_source(self, field: FieldPlan, kind: AnyGraphQLType) -> str:
-        """Return the source of a list of dicts, without compiling it."""
-        writer = SourceWriter(self.plan, self.compile_rows, DICT)
-        writer.write_rows(field, kind)
-        return format_source(f"list of {field.parent.name}.{field.name}, from dicts", writer)
-
     def build_function(
         self,
         label: str,
@@ -313,5 +294,4 @@ class PlanCompiler:
         plan.source_names.append(place)
         plan.source_size += len(text)
         plan.cache.count_source(len(text))
-        self.sources.append(text)
         return cast("CompiledFunction", namespace["execute"])

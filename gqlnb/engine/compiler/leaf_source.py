@@ -13,6 +13,8 @@ from graphql import (
     GraphQLInt,
     GraphQLScalarType,
     GraphQLString,
+    get_nullable_type,
+    is_leaf_type,
 )
 
 from gqlnb.engine.compiler.function_writer import SMALL_INT
@@ -27,7 +29,7 @@ from gqlnb.engine.graphql_compat import (
 if TYPE_CHECKING:
     from gqlnb.engine.compiler.function_writer import FunctionWriter, ValueSlot
 
-__all__ = ["can_leaf_raise", "find_leaf_test", "list_enum_names", "write_leaf"]
+__all__ = ["can_raise", "find_leaf_test", "list_enum_names", "write_leaf"]
 
 LARGEST_FLOAT = "1.7976931348623157e308"  # values outside of its signs are not finite
 
@@ -116,7 +118,10 @@ def has_own_serializer(kind: object) -> bool:
     return isinstance(kind, GraphQLScalarType) and SERIALIZER_NAME in vars(kind)
 
 
-def can_leaf_raise(kind: AnyGraphQLType) -> bool:
-    """Return whether the source that completes a leaf may raise an error."""
-    custom = not isinstance(kind, GraphQLEnumType) and find_leaf_test(kind) is None
-    return custom and has_own_serializer(kind)
+def can_raise(kind: AnyGraphQLType) -> bool:
+    """Return whether the source that completes a value may raise: tests of leaves do not."""
+    inner = get_nullable_type(kind)
+    if not is_leaf_type(inner):
+        return True
+    custom = not isinstance(inner, GraphQLEnumType) and find_leaf_test(inner) is None
+    return custom and has_own_serializer(inner)

@@ -384,12 +384,6 @@ class FunctionCompiler(Protocol):
     def compile_field(self, field: FieldPlan) -> CompiledFunction:
         """Return a function that resolves and completes a field."""
 
-    def write_selection_source(self, selection: SelectionPlan) -> str:
-        """Return the source of a selection."""
-
-    def write_rows_source(self, field: FieldPlan, kind: GraphQLOutputType) -> str:
-        """Return the source of a list of a field."""
-
 
 class OperationPlan:
     """One operation on one schema.

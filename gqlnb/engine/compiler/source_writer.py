@@ -20,7 +20,7 @@ from graphql import (
 
 from gqlnb.engine.compiler.executor import LONG_LIST
 from gqlnb.engine.compiler.function_writer import CLOCK_CHECK, FunctionWriter, ValueSlot
-from gqlnb.engine.compiler.leaf_source import can_leaf_raise, find_leaf_test, write_leaf
+from gqlnb.engine.compiler.leaf_source import can_raise, find_leaf_test, write_leaf
 from gqlnb.engine.compiler.python_names import is_identifier, is_keyword_name
 from gqlnb.engine.compiler.python_types import COMPUTED_OBJECT, DICT, MAPPING, OBJECT
 from gqlnb.engine.compiler.single_leaf import (
@@ -130,7 +130,7 @@ class SourceWriter(FunctionWriter):
         rows = "s" if iterator else self.write_row_count(field, item)
         with self.open_block("try:", when=IS_GRAPHQL_33), self.open_block(f"for v in {rows}:"):
             self._first_row_line = len(self.lines)
-            guarded = self.can_raise(item)
+            guarded = can_raise(item)
             with self.open_block("try:", when=guarded):
                 self.write_completion(slot, 0)
             if guarded:
@@ -331,7 +331,7 @@ class SourceWriter(FunctionWriter):
         if field.default:
             self.write_lookup(slot, s)
         # x.complete_unusual handles its own errors, and tests of leaves raise none.
-        guarded = not field.default or self.can_raise(field.type)
+        guarded = not field.default or can_raise(field.type)
         before = len(self.waiting_names)
         with self.open_block("try:", when=guarded):
             if not field.default:
@@ -432,11 +432,6 @@ class SourceWriter(FunctionWriter):
         else:
             self.watch_member(inner, "is_type_of")
             self.write_object(inner, slot, level)
-
-    def can_raise(self, kind: AnyGraphQLType) -> bool:
-        """Return whether completing a value may raise: tests of leaves do not."""
-        inner = get_nullable_type(kind)
-        return not is_leaf_type(inner) or can_leaf_raise(inner)
 
     def write_list(self, kind: AnyGraphQLType, slot: ValueSlot) -> None:
         """Write the call of the function that completes a list or a tuple."""

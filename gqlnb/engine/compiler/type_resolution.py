@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from graphql import default_type_resolver
 
 from gqlnb.engine.compiler.python_types import MAX_TYPES
-from gqlnb.engine.compiler.resolve_info import strip_list_indices
 from gqlnb.engine.graphql_compat import AnyGraphQLType, Value, invalid_return_type_error
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class AbstractTypeResolver:
 
     def ask_possible_types(self, value: Value, path: LazyPath, run: PlanExecutor) -> Value:
         """Test the value by ``is_type_of`` of each possible type."""
-        info = run.build_info(self.field, strip_list_indices(path))
+        info = run.build_info(self.field, path)
         for kind in self.types_with_test:
             answer = kind.is_type_of(value, info)
             if answer is True or (answer and not run.is_awaitable(answer)):
@@ -96,7 +95,7 @@ class AbstractTypeResolver:
         """Check the name of a type like graphql-core, and cache a valid one."""
         if run.is_awaitable(name):
             return self.resolve_later(name, value, path, run)
-        info = run.build_info(self.field, strip_list_indices(path))
+        info = run.build_info(self.field, path)
         kind = run.ensure_valid_runtime_type(name, self.kind, self.field.group, info, value)
         selection = self.plan.get_selection_below(run, kind, self.field.group)
         if kind.is_type_of is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import linecache
 import re
 from typing import Any
 
@@ -270,10 +271,10 @@ def check(names: dict[str, str], *, objects: bool) -> int:
     for _ in range(4):
         assert outcome(engine.execute, schema, document) == wanted
     sources = [
-        text
+        "".join(linecache.getlines(name))
         for operation in get_operation_cache(schema).values()
         for plan in operation.plans.values()
-        for text in plan.compiler.sources
+        for name in plan.source_names
     ]
     for text in sources:
         used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}

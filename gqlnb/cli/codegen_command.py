@@ -77,6 +77,7 @@ def codegen(
     if schema_file is not None and click.get_current_context().params.get("connection"):
         msg = "--schema and --connection both name a schema. Leave one of them out."
         raise OptionError(msg)
+    # Before the schema is loaded, which may take a request and a prompt for a token.
     likes = _parse_scalars(scalars)
     texts = {str(file): read_text(file) for file in files}
     if schema_file is not None:
@@ -88,6 +89,7 @@ def codegen(
     if output is None:
         click.echo(source, nl=False)
     else:
+        # The same bytes on every system, as the file is committed and compared.
         output.write_text(source, encoding="utf-8", newline="\n")
         print_note(f"Wrote {sanitize_text(output, 200)}.")
     return 0

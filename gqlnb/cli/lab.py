@@ -152,7 +152,8 @@ def build_command(
         line.append(f"--ServerApp.port={port}")
     if not browser:
         line.append("--no-browser")
-    if _is_superuser() and "--allow-root" not in given:
+    is_superuser = hasattr(os, "geteuid") and os.geteuid() == 0
+    if is_superuser and "--allow-root" not in given:
         # Jupyter refuses the superuser by default, often the only user of a container. We listen on
         # loopback, behind Jupyter's own token.
         line.append("--allow-root")
@@ -166,7 +167,3 @@ def build_environment(variables: Mapping[str, str]) -> dict[str, str]:
     name = "JUPYTER_CONFIG_PATH"  # a list of folders, searched after the user's own
     paths = [str(Path(__file__).parent), *filter(None, [variables.get(name)])]
     return {**variables, name: os.pathsep.join(paths)}
-
-
-def _is_superuser() -> bool:
-    return hasattr(os, "geteuid") and os.geteuid() == 0

@@ -17,7 +17,7 @@ from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import advise_if_strict
 from gqlnb.result.answer_notes import describe_missing, read_missing_fields
 from gqlnb.result.renderer import format_error
-from gqlnb.result.result import attach_schema_loader
+from gqlnb.result.result import attach_schema_loader, collect_members
 from gqlnb.tokens import LITERAL_TOKEN_REFUSED
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def print_note(text: str) -> None:
 
 def print_result(result: Result, form: str) -> int:
     """Print a result and, to stderr, errors and notes that its form lacks; return the exit code."""
+    # JSON holds errors and notes itself; a table or CSV has no place for them.
     click.echo(FORMATTERS[form](result), nl=False)
     for error in result.errors if form != "json" else ():
         click.echo(f"gqlnb: {format_error(error)}", err=True)
@@ -98,15 +99,6 @@ def print_result(result: Result, form: str) -> int:
     if missing and form != "json":
         print_note(describe_missing(missing))
     return 1 if result.errors else 0
-
-
-def _format_json(result: Result) -> str:
-    members: dict[str, object] = {"data": result.data}
-    if result.errors:
-        members["errors"] = list(result.errors)
-    if result.extensions:
-        members["extensions"] = dict(result.extensions)
-    return format_json(members)
 
 
 def _format_table(result: Result) -> str:
@@ -129,7 +121,7 @@ def _build_frame(result: Result) -> pd.DataFrame:
 
 
 FORMATTERS: dict[str, Callable[[Result], str]] = {
-    "json": _format_json,
+    "json": lambda result: format_json(collect_members(result)),
     "table": _format_table,
     "csv": _format_csv,
 }

@@ -56,6 +56,7 @@ class AsgiCall:
             await self._transport.app(scope, self._incoming.get, self._outgoing.put)
         except Exception as error:  # noqa: BLE001 - raised by the reader of the messages
             end = self._transport.build_failure(error)
+        # Behind its last message, so that the reader gets all of them first.
         await self._outgoing.put(end)
 
     def send_message(self, message: Message) -> None:
@@ -149,6 +150,7 @@ async def open_asgi_link(
 def build_socket_scope(asgi: AsgiTransport, offered: Sequence[str]) -> Message:
     """Return the scope for a WebSocket."""
     scope = asgi.build_scope("websocket", {})
+    # The scope of a WebSocket has none (ASGI specification, "Websocket Connection Scope").
     del scope["method"]
     return {**scope, "scheme": "ws", "subprotocols": list(offered)}
 

@@ -571,6 +571,7 @@ class BaseClient:
     def close(self) -> None:
         """Close the connections that are kept alive; the client opens new ones when used again."""
         self._endpoint.transport.close()
+        # Frames of earlier results would open connections again, to load the schema.
         self._preparer.suspend()
         if self._endpoint.options.recording is not None:
             self._endpoint.options.recording.close()

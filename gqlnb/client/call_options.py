@@ -99,6 +99,7 @@ def apply_call_options(endpoint: Endpoint, options: Mapping[str, Any]) -> Endpoi
     given, missing = resolve_secrets(
         options.get("token"), options.get("headers"), settings.recording
     )
+    # Refused, not dropped: a call that names another token must not be sent with the client's.
     if not isinstance(transport, (HttpTransport, AsgiTransport)):
         unused = [name for name in ("token", "headers", "extensions") if options.get(name)]
         is_custom = not isinstance(transport, (InProcessTransport, GqlClientTransport))
@@ -115,11 +116,13 @@ def apply_call_options(endpoint: Endpoint, options: Mapping[str, Any]) -> Endpoi
     if given.token is not None or given.headers or missing is not None:
         names = {name.lower() for name in given.headers}
         kept = {name: it for name, it in credentials.headers.items() if name.lower() not in names}
+        # A request has one Authorization header, so either takes the place of the client's token.
         replaced = "authorization" in names or "token" in options
         token = given.token if replaced else credentials.token
         credentials = Credentials(token, {**kept, **given.headers})
         if isinstance(transport, HttpTransport):
             bind_credentials(transport.url, credentials, transport.uds)
+        # A client that lacks its token can still make calls that bring their own.
         missing = missing or (None if replaced else settings.missing_token_error)
         settings = replace(settings, missing_token_error=missing)
     settings = replace(settings, credentials=credentials, timeout=timeout, extensions=extensions)
@@ -139,6 +142,7 @@ def check_extensions(extensions: object) -> dict[str, Any] | None:
         raise OptionError(msg)
     members = dict(extensions)
     try:
+        # Here, so that the error is about the option, and comes before anything is sent.
         dump_json(members)
     except JSONError as error:
         msg = f"extensions= takes a mapping of JSON values: {error}"

@@ -172,6 +172,7 @@ class Endpoint:
                 self.transport, recording, self.name or self.transport.source, lacking
             )
         if lacking is not None:
+            # A new error each time: the one that is kept would collect the traceback of each call.
             raise AuthError(str(lacking))
         return self.transport
 

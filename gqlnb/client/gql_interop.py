@@ -136,6 +136,7 @@ class GqlClientTransport:
 
     def _convert_error(self, error: Exception) -> Response | GqlnbError:
         """Return the response in an exception of gql, or the corresponding error."""
+        # By name: gql is optional, and its exceptions are not imported for this.
         kind = type(error).__name__
         if kind == "TransportQueryError":
             return convert_gql_result(error)
@@ -414,18 +415,13 @@ def convert_outcome(outcome: BatchOutcome) -> ExecutionResult:
     """Return an outcome as a result of gql; raise gql's error, with ours as its cause."""
     # Errors without counterpart in gql, such as those of recordings, are raised unchanged.
     if isinstance(outcome, Result):
-        return build_execution_result(outcome)
+        errors: Any = [dict(error) for error in outcome.errors] or None
+        return ExecutionResult(outcome.data, errors, dict(outcome.extensions) or None)
     if isinstance(outcome, QueryError):
         return ExecutionResult(None, format_query_error(outcome), None)
     if isinstance(outcome, (TransportError, AnswerError)):
         raise convert_to_gql_error(outcome) from outcome
     raise outcome
-
-
-def build_execution_result(result: Result) -> ExecutionResult:
-    """Return a result as an ExecutionResult of graphql-core."""
-    errors: Any = [dict(error) for error in result.errors] or None
-    return ExecutionResult(result.data, errors, dict(result.extensions) or None)
 
 
 def format_query_error(error: QueryError) -> list[Any]:

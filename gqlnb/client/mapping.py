@@ -130,6 +130,7 @@ class InputMap:
         is_mutation = self._document.kind == "mutation"
         for at, before in enumerate(list(self._outcomes)):
             is_done = isinstance(before, Result)
+            # A mutation is sent again only if it was certainly not executed.
             if is_done or (is_mutation and before and not isinstance(before, NOT_EXECUTED)):
                 continue
             if self._fatal is not None:
@@ -332,6 +333,7 @@ def takes_whole_rows(
     while not hasattr(node, "name"):
         node = node.type
     is_object = node.name.value not in BUILT_IN_SCALARS
+    # Rows with columns named like variables are the variables, not the one object.
     return first is not None and is_object and not any(name in first for name in names)
 
 

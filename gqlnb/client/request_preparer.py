@@ -216,6 +216,7 @@ class RequestPreparer:
         if self._store.schema is None:
             return None
         try:
+            # Read once more: frames get the dtypes of the schema only if the answer fits it.
             prepared = self.prepare(document.text, result.variables, document.name)
             return parse_response(response, prepared.context).document
         except GqlnbError as error:

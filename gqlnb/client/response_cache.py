@@ -17,7 +17,7 @@ import sqlite3
 import threading
 import time
 import warnings
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import timedelta
 from functools import lru_cache
 from hashlib import blake2b
@@ -95,6 +95,7 @@ class CachePolicy(msgspec.Struct, frozen=True, eq=False):
         global _open_policies  # noqa: PLW0603
         with _open_policies_lock:
             before = list(_open_policies)
+            # The last entry: a policy may be entered again within its own block.
             before.reverse()
             before.remove(self)
             _open_policies = tuple(reversed(before))
@@ -238,6 +239,7 @@ class ResponseCache:
             return b""
         digest = blake2b(key=self._hash_key, digest_size=32)
         for part in parts:
+            # With their lengths: parts that are divided in another way are another request.
             digest.update(len(part).to_bytes(8) + part)
         return digest.digest()
 
@@ -290,6 +292,7 @@ class ResponseCache:
         def empty(connection: sqlite3.Connection) -> int:
             with connection:
                 count = connection.execute("DELETE FROM answers").rowcount
+            # The latest answers may stand in the write-ahead log alone.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return count
 
@@ -330,6 +333,7 @@ class ResponseCache:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             with connection:
                 if version not in (0, CACHE_FORMAT):
+                    # Not converted: what another version remembered can be requested again.
                     connection.execute("DROP TABLE IF EXISTS answers")
                     connection.execute("DROP TABLE IF EXISTS secrets")
                 connection.execute(f"PRAGMA user_version={CACHE_FORMAT}")
@@ -347,8 +351,7 @@ class ResponseCache:
     def _remove_files(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            with closing(connection):
-                pass
+            connection.close()
         for suffix in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 Path(f"{self._path}{suffix}").unlink()
@@ -441,6 +444,7 @@ def prepare_cached_request(
         None if it has none: without a policy, for a mutation, and for an endpoint of this process.
     """
     policy, document = _open_policies[-1] if _open_policies else own, request.document
+    # A block that only refreshes leaves it to each client whether answers are remembered.
     if policy is not None and policy.max_age is None:
         policy = None if own is None else CachePolicy(own.max_age, policy.refresh)
     if policy is None or document is None or document.kind != "query":

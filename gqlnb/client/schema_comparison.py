@@ -129,6 +129,8 @@ def load_schema(given: object) -> tuple[GraphQLSchema, str]:
     """Return a schema, and its name for messages."""
     if isinstance(given, Client):
         return given.schema, given.source
+    # By its ending too, so that a missing file is reported as such, and not as an unknown
+    # connection.
     if isinstance(given, os.PathLike) or (isinstance(given, str) and is_file_name(given)):
         return read_schema(Path(given)).graphql, sanitize_text(os.fspath(given), 60)
     if isinstance(given, str) and is_path(given):  # an address, or the name of a connection

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import pandas as pd
-    from graphql import DirectiveNode, FieldNode, GraphQLSchema, GraphQLType
+    from graphql import DirectiveNode, FieldNode, GraphQLSchema
 
 __all__ = ["SchemaChanges", "compare_schemas"]
 
@@ -357,29 +357,19 @@ class PlaceCollector(Visitor):
 
     def enter_inline_fragment(self, *_: object) -> None:
         """Add the type condition of a fragment."""
-        self._add_type(self.types.get_type())
+        kind = self.types.get_type()
+        if kind is not None:
+            self.found.add(get_named_type(kind).name)
 
-    def enter_fragment_definition(self, *_: object) -> None:
-        """Add the type condition of a fragment."""
-        self._add_type(self.types.get_type())
+    enter_fragment_definition = enter_inline_fragment
 
     def enter_directive(self, node: DirectiveNode, *_: object) -> None:
         """Add a directive."""
         self.found.add(f"@{node.name.value}")
 
     def enter_argument(self, *_: object) -> None:
-        """Add the input types of an argument."""
-        self._add_input_types(self.types.get_input_type())
-
-    def enter_variable_definition(self, *_: object) -> None:
-        """Add the input types of a variable."""
-        self._add_input_types(self.types.get_input_type())
-
-    def _add_type(self, kind: GraphQLType | None) -> None:
-        if kind is not None:
-            self.found.add(get_named_type(kind).name)
-
-    def _add_input_types(self, kind: GraphQLType | None) -> None:
+        """Add the input types of an argument or a variable."""
+        kind = self.types.get_input_type()
         waiting = [get_named_type(kind)] if kind is not None else []
         while waiting:
             taken = waiting.pop()
@@ -388,6 +378,7 @@ class PlaceCollector(Visitor):
                 for name, value in taken.fields.items():
                     inner = get_named_type(value.type)
                     self.found.add(f"{taken.name}.{name}")
+                    # Input types may contain themselves.
                     if inner.name not in self.found:
                         waiting.append(inner)
 

@@ -14,7 +14,7 @@ from gqlnb.http.decompress import DecompressionError, decompress_body
 from gqlnb.http.messages import Response
 from gqlnb.redact import strip_traceback
 from gqlnb.result.column_batch import ColumnMembers
-from gqlnb.result.result import get_columns
+from gqlnb.result.result import collect_members, get_columns
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -107,14 +107,10 @@ async def _await_result(begun: Awaitable[Result]) -> Result:
 def make_response(result: Result) -> Response:
     """Return the response for a result of the engine."""
     columns = get_columns(result)
-    more = {"extensions": result.extensions} if result.extensions else {}
     if columns is not None and not result.errors:
+        more = {"extensions": result.extensions} if result.extensions else {}
         return Response(200, members=ColumnMembers(columns, more))
-    members: dict[str, Any] = {"data": result.data}
-    if result.errors:
-        members["errors"] = list(result.errors)
-    members |= more
-    return Response(200, members=members, causes=result.causes)
+    return Response(200, members=collect_members(result), causes=result.causes)
 
 
 class AsgiTransport:

@@ -127,6 +127,7 @@ def check_limits(ast: DocumentNode, text: str, limits: Limits) -> None:
     QueryError
         For the first limit exceeded.
     """
+    # Type definitions have no selections; validation refuses them.
     sizes = [measure_definition(node) for node in ast.definitions if isinstance(node, Definition)]
     violation = next(find_violations(sizes, limits), None)
     if violation is not None:
@@ -201,6 +202,7 @@ def compute_expanded_size(own: DefinitionSize, below: Mapping[str, ExpandedSize]
 def find_violations(sizes: list[DefinitionSize], limits: Limits) -> Iterator[Problem]:
     """Yield the limits that a document exceeds, as problems."""
     most = limits.directives
+    # Cheap checks first: they need no fragments expanded.
     for holder in [node for size in sizes for node in size.directives]:
         if most is not None and (count := len(holder.directives or ())) > most:
             clause = f"{count:,} directives stand at one place"

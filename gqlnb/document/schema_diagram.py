@@ -88,6 +88,7 @@ def build_diagram(schema: GraphQLSchema, types: Iterable[str] | None = None) -> 
                 "not legible. Name the types to draw: types=['Query', ...]."
             )
             raise OptionError(msg)
+    # Relations to other types are left out: Mermaid would draw those as empty boxes.
     names = {each.name for each in chosen}
     lines = [line for each in chosen for line in describe_type(each, names)]
     return Diagram("\n".join(["classDiagram", *lines]) + "\n")
@@ -116,6 +117,7 @@ def describe_type(kind: GraphQLNamedType, names: set[str]) -> Iterator[str]:
     yield f"class {kind.name} {{"
     if label := find_label(kind):
         yield f"  <<{label}>>"
+    # Behind the limit the relations go on: a field that is not listed still has its arrow.
     yield from (f"  {member}" for member in members[:MAX_MEMBERS])
     if len(members) > MAX_MEMBERS:
         yield f"  … {len(members) - MAX_MEMBERS} more"

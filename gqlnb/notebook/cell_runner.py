@@ -198,8 +198,9 @@ class CellRunner:
         schema = clients.find_schema(client, ask=self._settings.introspect == "ask")
         if schema is None and not options.silent and (notice := clients.take_schema_notice(client)):
             show(Note([notice.replace(client.source, self._target.name, 1)]))
-        if not options.silent and (notice := clients.take_variable_notice(self._target)):
-            show(Note([notice]))
+        ignored = "" if options.silent else self._target.ignored
+        if ignored and clients.is_first_notice(ignored):
+            show(Note([ignored]))
         if options.save is not None and not has_operation(self._full_text):
             check_fragments(self._full_text, schema)
             self._save_snippet()

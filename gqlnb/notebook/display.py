@@ -18,7 +18,6 @@ __all__ = [
     "Listing",
     "Note",
     "Text",
-    "collect_members",
     "show",
     "to_json_text",
     "wrap_html",
@@ -124,19 +123,10 @@ def wrap_html(body: str) -> str:
     return f'<div class="{HTML_CLASSES}">{body}</div>'
 
 
-def collect_members(result: Result) -> dict[str, Any]:
-    """Return the members of a response: data, errors, extensions."""
-    members: dict[str, Any] = {"data": result.data}
-    if result.errors:
-        members["errors"] = list(result.errors)
-    if result.extensions:
-        members["extensions"] = dict(result.extensions)
-    return members
-
-
 def to_json_text(result: Result) -> Text:
     """Return a response as JSON text."""
     from gqlnb.document.json_codec import dump_json
+    from gqlnb.result.result import collect_members
 
     return Text(dump_json(collect_members(result)).decode())
 

@@ -114,7 +114,7 @@ class ClientCache:
         self._by_server: WeakKeyDictionary[Any, Client] = WeakKeyDictionary()
         # Clients whose endpoint does not provide its schema, and the reason.
         self._without_schema: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
-        self._notified: set[str] = set()  # the endpoints that the user was told about
+        self._notified: set[str] = set()  # what the user was told about
 
     def open(
         self,
@@ -223,6 +223,7 @@ class ClientCache:
         try:
             return client.schema
         except GqlnbError as error:
+            # Raised if nothing answers there: the operation would only wait for the same error.
             is_silent = isinstance(error, TransportError) and error.status is None
             if is_silent and not isinstance(error, RateLimited):
                 raise
@@ -232,17 +233,14 @@ class ClientCache:
     def take_schema_notice(self, client: Client) -> str:
         """Return the reason why an endpoint provides no schema, once per endpoint; else ""."""
         reason = self._without_schema.get(client, "")
-        if not reason or client.source in self._notified:
-            return ""
-        self._notified.add(client.source)  # not the client, which a cell may replace
-        return reason
+        # By its address: a cell may replace the client.
+        return reason if reason and self.is_first_notice(client.source) else ""
 
-    def take_variable_notice(self, target: CellTarget) -> str:
-        """Return the sentence about a hidden variable, once per sentence; else ""."""
-        if target.ignored in self._notified:
-            return ""
-        self._notified.add(target.ignored)
-        return target.ignored
+    def is_first_notice(self, key: str) -> bool:
+        """Return whether the user has not been told yet about something, which is then noted."""
+        is_first = key not in self._notified
+        self._notified.add(key)
+        return is_first
 
     def close(self) -> None:
         """Close all clients."""

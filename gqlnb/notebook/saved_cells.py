@@ -177,6 +177,7 @@ class Snippets:
         while waiting:
             name = waiting.popleft()
             if name not in defined and name in self._fragments:
+                # Each once, so that fragments which spread each other end here.
                 defined.add(name)
                 added.append(name)
                 waiting += self._fragments[name].spreads
@@ -284,6 +285,7 @@ def check_fragments(text: str, schema: GraphQLSchema | None) -> None:
     from gqlnb.document.document import build_problems, parse_document
 
     document = parse_document(text)
+    # No operation uses them yet: later cells do.
     rules = [rule for rule in specified_rules if rule is not NoUnusedFragmentsRule]
     errors = [] if schema is None else validate(schema, document, rules)
     if errors:

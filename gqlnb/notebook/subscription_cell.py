@@ -99,6 +99,7 @@ def follow_subscription(
         if live.events:
             if not options.silent:
                 show(live)
+            # The magic stores the result of an error under --output, where the rows are by now.
             if isinstance(error, GqlnbError):
                 error.result = None  # the data of the last event are among the stored rows
                 count = format_count(live.events, "event")

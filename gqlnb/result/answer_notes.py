@@ -132,6 +132,7 @@ def merge_extensions(before: Mapping[str, Any], new: Mapping[str, Any]) -> Mappi
         newer = new.get(STAND_IN)
         merged[STAND_IN] = dict(before[STAND_IN])
         for place, outcome in newer.items() if isinstance(newer, Mapping) else ():
+            # What one answer lacks is missing from the whole, whatever the next one derives.
             if outcome != DERIVED or place not in merged[STAND_IN]:
                 merged[STAND_IN][place] = outcome
     if isinstance(before.get(WARNINGS), list):

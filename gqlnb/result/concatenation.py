@@ -68,6 +68,7 @@ def concat(frames: Iterable[pd.DataFrame], *, ignore_index: bool = True) -> pd.D
         raise FrameError(msg)
     columns = dict.fromkeys(chain.from_iterable(frame.columns for frame in found))
     dtypes = {name: _find_dtype([f[name] for f in found if name in f]) for name in columns}
+    # Shallow: columns are replaced in the copies, and the caller's frames stay as they are.
     fitted = [frame.copy(deep=False) for frame in found]
     for frame in fitted:
         for name in frame.columns:
@@ -89,6 +90,7 @@ def concat(frames: Iterable[pd.DataFrame], *, ignore_index: bool = True) -> pd.D
 def _find_dtype(columns: list[pd.Series[Any]]) -> PandasDtype | None:
     """Return the common dtype of columns; None if those with values disagree."""
     filled = [column for column in columns if column.notna().any()]
+    # The dtype of a column without values may be a guess: it counts if there is no other.
     dtypes: list[Any] = list(dict.fromkeys(column.dtype for column in filled or columns))
     if all(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes):
         names = dict.fromkeys(chain.from_iterable(dtype.categories for dtype in dtypes))

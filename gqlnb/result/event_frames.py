@@ -157,6 +157,7 @@ def collect_frame(
         error.add_note(f"The frame of the {len(results):,} events before is error.result.")
         raise
     frame = build()
+    # One warning for all events, as a long stream may have many.
     if faulty := sum(bool(result.errors) for result in results):
         first = next(format_error(result.errors[0]) for result in results if result.errors)
         msg = f"{faulty:,} of {len(results):,} events have errors, the first: {first}"
@@ -175,6 +176,7 @@ def _combine_results(results: Sequence[Result], document: Document | None = None
     if not results and document is not None:
         shapes = {0: build_shape(document)}
     data = {EVENTS_TABLE: [copy_with_decimals(result) for result in results]}
+    # Results of different documents have no common shape, so the values decide.
     known = next(iter(shapes.values())) if len(shapes) == 1 else None
     if known is None:
         return AnswerData(Result(data), infer_shape(data))

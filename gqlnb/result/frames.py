@@ -494,6 +494,7 @@ def explode_rows(
         is empty or null is kept once, with missing values in the columns of the list.
     """
     start = len(rows.table.name) + 1
+    # The cells of these lists are left out: each row would repeat all items beside one of them.
     names = {inner.table.name[start:] for inner in chain}
     joined = {name: column for name, column in columns.items() if name not in names}
     at = np.arange(rows.count)  # for each row so far, its row in the table joined last
@@ -590,6 +591,7 @@ def build_errors_frame(errors: Sequence[Mapping[str, object]], answer: AnswerDat
 
 
 def _get_error_path(error: Mapping[str, object]) -> ErrorPath:
+    # Checked, as an endpoint may send anything.
     path = error.get("path")
     if isinstance(path, (list, tuple)) and all(isinstance(part, (str, int)) for part in path):
         return tuple(path)

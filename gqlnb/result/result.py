@@ -49,6 +49,7 @@ __all__ = [
     "attach_schema_loader",
     "build_data_result",
     "build_frame",
+    "collect_members",
     "copy_with_decimals",
     "finish_pages",
     "get_columns",
@@ -555,9 +556,7 @@ class Result(TableExports):
         """Load the schema if it is not known and can be loaded."""
         if self._schema_loader is not None:
             document = self._schema_loader(self)
-            attach_schema_loader(
-                self, None
-            )  # afterwards: an interrupted load is repeated next time
+            attach_schema_loader(self, None)  # not before: an interrupted load is repeated
             if document is not None:
                 self.__dict__["document"] = document
                 keep_exact_bytes(self)
@@ -741,6 +740,16 @@ def attach_lazy_data(result: Result, lazy_data: Envelope | DecimalData | ColumnD
     result.__dict__.pop("data", None)
     result.__dict__["_lazy_data"] = lazy_data
     return result
+
+
+def collect_members(result: Result) -> dict[str, Any]:
+    """Return the members of a response with a result: data, errors, extensions."""
+    members: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        members["errors"] = list(result.errors)
+    if result.extensions:
+        members["extensions"] = dict(result.extensions)
+    return members
 
 
 def get_columns(result: Result) -> ColumnData | None:

@@ -58,6 +58,7 @@ def observe_forms(shape: Shape | None, data: object, before: ScalarForms | None)
     _observe_leaves(shape, [data], known, seen)
     if not seen:
         return ScalarForms(known, frozenset())
+    # On the first page no form is late: there are no earlier frames.
     late = [leaf for leaf, form in seen.items() if form and before is not None]
     return ScalarForms({**known, **seen}, frozenset(late))
 
@@ -73,6 +74,7 @@ def _observe_leaves(
         if child.composite:
             _observe_leaves(child, list(_flatten_lists(values, child.lists)), known, seen)
         elif child not in known:
+            # One value decides: a column has one form, and another one later on is an error.
             first = next((value for value in values if value is not None), None)
             if first is not None:
                 seen[child] = _get_form(child, first)

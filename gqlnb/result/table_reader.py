@@ -361,6 +361,7 @@ class _TableReader:
         if len(objects) < COMPILED_FROM:
             get = attrgetter(f"f{number}")
             return [None if found is None else get(found) for found in objects]
+        # The quick one has no test for null, which has no such attribute.
         quick, careful, _ = compile_getters(number)
         try:
             return quick(objects)

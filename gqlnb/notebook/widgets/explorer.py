@@ -23,10 +23,10 @@ from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import GqlnbError, OptionError, TextError, sanitize_text
 from gqlnb.http.response_encoder import replace_unserializable
-from gqlnb.notebook.display import collect_members
 from gqlnb.notebook.magic_options import NAME, refuse_secrets
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
 from gqlnb.result.renderer import render_bundle
+from gqlnb.result.result import collect_members
 from gqlnb.server.page import BUNDLE_FILES, MISSING_BUNDLE, load_bundle, read_checksum
 from gqlnb.tokens import Token
 

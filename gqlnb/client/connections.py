@@ -404,7 +404,9 @@ def _parse_connection_files(_stamps: object) -> tuple[dict[str, NamedConnection]
     for load_settings in (load_user_settings, load_project_settings):
         try:
             settings = load_settings()
-            tables = {} if settings is None else settings.get_table(TABLE)
+            if settings is None:
+                continue
+            tables = settings.get_table(TABLE)
         except OptionError as error:
             faults.append(str(error))
             continue

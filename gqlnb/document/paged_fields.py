@@ -15,10 +15,13 @@ from graphql import (
     VariableNode,
     get_named_type,
     get_nullable_type,
+    is_abstract_type,
     is_composite_type,
+    is_object_type,
     print_ast,
     value_from_ast_untyped,
 )
+from msgspec.structs import replace
 
 from gqlnb.document.known_scalars import get_known_scalar
 from gqlnb.document.paging_conventions import (
@@ -127,6 +130,9 @@ class PagedField:
         The response names from the page of the outer field, or from the data.
     selections
         The selections of the field; several with one response name are merged.
+    pages
+        The selections with the fields of a page: `selections`, or the fragments on one type of
+        their union or interface.
     arguments
         The paging arguments.
     items
@@ -162,6 +168,7 @@ class PagedField:
     outer: PagedField | None
     steps: tuple[str, ...]
     selections: list[EditableSelection]
+    pages: list[EditableSelection]
     arguments: PageArguments
     items: list[ItemList] = field(default_factory=list)
     info: PageInfoPaths = field(default_factory=PageInfoPaths)
@@ -191,6 +198,11 @@ class PagedField:
     def info_names(self) -> tuple[str, str]:
         """The fields of ``pageInfo`` for the existence and the cursor of the next page."""
         return BACKWARD_FIELDS if self.backward else FORWARD_FIELDS
+
+    @property
+    def may_lack_lists(self) -> bool:
+        """Whether the field may return an object of a type without the lists."""
+        return self.pages is not self.selections and not any(p.directives for p in self.pages)
 
     @property
     def is_plain(self) -> bool:
@@ -287,7 +299,8 @@ class PagedFieldFinder:
         """Record a field with paging arguments and with lists that are not recognised as pages."""
         if first.declared is None:
             return
-        inner = [below for below in inner if not _is_beside_edges(first, below)]
+        page = find_pages([first])[0]
+        inner = [below for below in inner if not _is_beside_edges(page, below)]
         ways = find_page_arguments(first.declared, self._read_arguments(first))
         if not ways:
             return
@@ -319,17 +332,19 @@ class PagedFieldFinder:
         key: str,
     ) -> PagedField | None:
         """Return a field as a paged field; None if it has no paged list."""
-        first = pieces[0]
+        pages = find_pages(pieces)
+        # Its arguments are those of the field, its type is that of a page.
+        first = replace(pieces[0], kind=pages[0].kind)
         connection = self._recognize_connection(first, inner)
         described = connection or self._recognize_other_list(first, inner)
         if described is None:
             return None
-        arguments, items, info = described
-        made = PagedField(name, place.outer, (*place.steps, key), pieces, arguments, items, info)
+        steps = (*place.steps, key)
+        made = PagedField(name, place.outer, steps, pieces, pages, *described)
         made.rooted = place.outer is None and not place.listed
         made.is_connection = connection is not None
-        made.has_separate_lists = connection is None and len(items) > 1
-        made.backward = arguments.position == ("before",)
+        made.has_separate_lists = connection is None and len(made.items) > 1
+        made.backward = made.arguments.position == ("before",)
         by_key = group_by_key(inner)
         made.page_infos = tuple(k for k, p in by_key.items() if p[0].name == "pageInfo")
         counts = {p[0].name: k for k, p in by_key.items() if not p[0].inner}
@@ -339,7 +354,7 @@ class PagedFieldFinder:
         is_unclear = made.is_plain or made.has_separate_lists
         made.total = () if total is None or is_unclear else (total,)
         if connection is None:
-            own = {item.key for item in items}
+            own = {item.key for item in made.items}
             made.beside = tuple(k for k, p in by_key.items() if k not in own and is_list_piece(p))
         made.counted = bool(made.total)
         return made
@@ -398,7 +413,8 @@ class PagedFieldFinder:
         info = fields.get("pageInfo")
         known = getattr(get_named_type(info.type), "fields", {}) if info is not None else {}
         arguments = first.declared.args
-        lists = all(is_list(fields[name].type) for name in names & {"edges", "nodes"})
+        names &= {"edges", "nodes"}
+        lists = names <= fields.keys() and all(is_list(fields[name].type) for name in names)
         forward = "after" in arguments and set(FORWARD_FIELDS) <= known.keys()
         return lists and (
             forward or ("before" in arguments and set(BACKWARD_FIELDS) <= known.keys())
@@ -491,6 +507,27 @@ WRAPPER_NAMES = frozenset(
     {"items", "results", "data", "nodes", "edges", "entries", "rows", "list", "docs", "records"}
     | {"content", "objects", "values", "hits", "elements"}
 )
+
+
+def find_pages(pieces: list[EditableSelection]) -> list[EditableSelection]:
+    """Return the selections with the lists of a field.
+
+    Returns
+    -------
+    list of EditableSelection
+        `pieces`; or the fragments on the one type with lists, if the field returns a union or an
+        interface, such as a page or an error.
+    """
+    if not is_abstract_type(pieces[0].kind):
+        return pieces
+    fragments = {
+        id(around[-1]): around[-1]
+        for piece in pieces
+        for below, around in iterate_fields(piece.inner or ())
+        if around and is_list_piece([below]) and is_object_type(around[-1].kind)
+    }
+    kinds = {fragment.kind for fragment in fragments.values()}
+    return list(fragments.values()) if len(kinds) == 1 else pieces
 
 
 def choose_item_lists(

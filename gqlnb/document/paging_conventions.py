@@ -197,7 +197,15 @@ OFFSET_NAMES = frozenset({"offset", "skip", "start", "startat", "startindex", "f
 PAGE_NAMES = frozenset({"page", "pagenumber", "pageno", "pagenum", "pageindex", "currentpage"})
 ZERO_BASED_NAMES = frozenset({"pageindex"})
 CURSOR_NAMES = frozenset(
-    {"after", "cursor", "nexttoken", "pagetoken", "continuationtoken", "startingafter"}
+    {
+        "after",
+        "aftercursor",
+        "cursor",
+        "nexttoken",
+        "pagetoken",
+        "continuationtoken",
+        "startingafter",
+    }
 )
 # The first ones limit a list by themselves; the others only together with a position argument,
 # because `size` and `count` may also be those of a picture or a sample.

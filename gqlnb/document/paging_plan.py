@@ -137,7 +137,7 @@ class PagingPlan:
                 self._add_required_fields(field)
             else:  # so that the first response shows whether the list has more items
                 self._add_info(field)
-                added = (s for piece in field.selections for s in piece.inner or () if s.added)
+                added = (s for page in field.pages for s in page.inner or () if s.added)
                 self._added_infos.update(map(id, added))
         self.hidden = find_added_fields(self.selections)
         for field in self.fields:
@@ -173,12 +173,12 @@ class PagingPlan:
     def _add_page_info(self, field: PagedField) -> None:
         has, end = field.info_names
         info = ""
-        for piece in field.selections:
-            info = add_field(piece.inner or [], "pageInfo", field.info_names)
-        if len(field.selections) > 1:  # merged selections need the same response name
+        for page in field.pages:
+            info = add_field(page.inner or [], "pageInfo", field.info_names)
+        if len(field.pages) > 1:  # merged selections need the same response name
             info = ADDED_PREFIX + "pageInfo"
-            for piece in field.selections:
-                inner = piece.inner or []
+            for page in field.pages:
+                inner = page.inner or []
                 if info not in group_by_key(inner):
                     below = [EditableSelection(name, name) for name in field.info_names]
                     inner.append(EditableSelection("pageInfo", info, inner=below, added=True))
@@ -190,9 +190,9 @@ class PagingPlan:
 
         def select(path: tuple[str, ...]) -> tuple[str, ...]:
             keys = path
-            for piece in field.selections:
-                if path and piece.inner is not None:
-                    keys = add_path(piece.inner, path)
+            for page in field.pages:
+                if path and page.inner is not None:
+                    keys = add_path(page.inner, path)
             return keys
 
         field.info = replace(
@@ -213,26 +213,26 @@ class PagingPlan:
             value = self._read_value(node) if isinstance(node, VariableNode) else None
             if isinstance(value, str) and value.isupper():
                 enums[name] = value
-        path = find_count(first.kind, enums)
+        path = find_count(field.pages[0].kind, enums)
         if not path:
             return
-        for piece in field.selections:
-            if piece.inner is not None:
-                field.total = add_path(piece.inner, path)
+        for page in field.pages:
+            if page.inner is not None:
+                field.total = add_path(page.inner, path)
                 if len(path) == 1:
-                    added = (s for s in piece.inner if s.key == field.total[0] and s.added)
+                    added = (s for s in page.inner if s.key == field.total[0] and s.added)
                     self._added_counts.update(map(id, added))
 
     def _add_cursors(self, field: PagedField) -> list[ItemList]:
         """Select the cursors of edges, to identify nodes without an identifier."""
-        edges = getattr(field.selections[0].kind, "fields", {}).get("edges")
+        edges = getattr(field.pages[0].kind, "fields", {}).get("edges")
         edge = None if edges is None else get_named_type(edges.type)
         if "cursor" not in getattr(edge, "fields", {}):
             return []
         key = ADDED_PREFIX + "edges"
-        for piece in field.selections:
+        for page in field.pages:
             below = [EditableSelection("cursor", "cursor")]
-            (piece.inner or []).append(EditableSelection("edges", key, inner=below, added=True))
+            (page.inner or []).append(EditableSelection("edges", key, inner=below, added=True))
         return [ItemList(key, None, (), "cursor")]
 
     def _add_keys(self, field: PagedField, anchor: Anchor) -> None:
@@ -255,7 +255,7 @@ class PagingPlan:
             pieces = (
                 [piece]
                 if items.key == PLAIN_LIST_STEP
-                else group_by_key(piece.inner or ())[items.key]
+                else group_by_key(piece.inner or ()).get(items.key, [])
             )
             for list_piece in pieces:
                 nodes = [list_piece]

@@ -63,6 +63,8 @@ def advance_cursor(
     """
     cursor.pages_without_new_items = 0 if new else cursor.pages_without_new_items + 1
     cursor.is_probing = False
+    if cursor.field.may_lack_lists and not any(each.key in page for each in cursor.field.items):
+        return "the endpoint returned an object of another type, without the list."
     if cursor.field.kind == "none":
         return check_bound(cursor)
     if cursor.field.kind == "cursor":
@@ -78,15 +80,13 @@ def check_bound(cursor: ListCursor) -> str:
         return COMPLETE
     name = ".".join(arguments.size)
     if bound is None or cursor.last_length >= bound:
-        return (
-            f"the list is bounded by `{name}:`, and the schema has no argument for fetching more."
-        )
+        return f"the list is bounded by `{name}:`, and the schema does not say how to fetch more."
     for length in cursor.lengths:
         if not is_likely_truncated(length, bound):
             continue
         return (
             f"{length:,} items were returned for `{name}: {bound}`, which may be the endpoint's "
-            "maximum, and the schema has no argument for fetching more."
+            "maximum, and the schema does not say how to fetch more."
         )
     return COMPLETE
 

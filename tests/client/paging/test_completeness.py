@@ -962,3 +962,99 @@ def test_a_search_that_ends_at_the_cap_names_the_harvest() -> None:
     assert report.expected > 1000
     assert "gqlnb.github.harvest()" in report.doubts[1]
     assert len(report.doubts) == 2
+
+
+UNION = (
+    ITEM
+    + """
+type Failure { message: String! }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+type Connection { nodes: [Item!]! pageInfo: PageInfo! totalCount: Int! }
+type Events { results: [Item!]! cursor: String! hasMore: Boolean! }
+type Rows { rows: [Item!]! total: Int! }
+union ConnectionOrError = Connection | Failure
+union EventsOrError = Failure | Events
+union RowsOrError = Rows | Failure
+type Query {
+  connection(first: Int, after: String): ConnectionOrError!
+  events(limit: Int, afterCursor: String): EventsOrError!
+  rows(limit: Int, offset: Int): RowsOrError!
+}
+"""
+)
+UNION_PAGES = {
+    "connection": "{ connection(first: 10) { ... on Failure { message } ...Page } } "
+    "fragment Page on Connection { nodes { name } }",
+    "events": "{ events(limit: 10) { ... on Failure { message } ... on Events { results { name } }"
+    " ... on Events { hasMore } } }",
+    "rows": "{ rows(limit: 10) { __typename ... on Rows { rows { name } } } }",
+}
+
+
+def serve_unions(*, fails: bool) -> dict[str, Any]:
+    """Return resolvers of lists in a union, like those of Dagster; or of errors in their place."""
+
+    def serve(kind: str, args: Mapping[str, Any]) -> dict[str, Any]:
+        if fails:
+            return {"__typename": "Failure", "message": "no"}
+        begin = int(args.get("offset") or args.get("after") or args.get("afterCursor") or 0)
+        size = args.get("first") or args.get("limit") or 10
+        rows = ITEMS[begin : begin + size]
+        end, more = str(begin + len(rows)), begin + size < TOTAL
+        info = {"hasNextPage": more, "endCursor": end}
+        shared = {"cursor": end, "hasMore": more, "total": TOTAL, "totalCount": TOTAL}
+        lists = {"nodes": rows, "results": rows, "rows": rows}
+        return {"__typename": kind, **lists, "pageInfo": info, **shared}
+
+    return {
+        "Query": {
+            "connection": lambda _, args, __: serve("Connection", args),
+            "events": lambda _, args, __: serve("Events", args),
+            "rows": lambda _, args, __: serve("Rows", args),
+        }
+    }
+
+
+@pytest.mark.parametrize("field", UNION_PAGES)
+def test_pages_in_a_union_are_followed(field: str) -> None:
+    """The fields that describe a page are added to the fragment with the list."""
+    result, said = execute_all(UNION, serve_unions(fails=False), UNION_PAGES[field])
+    assert len(result.frame()) == TOTAL
+    assert result.report is not None
+    assert (result.report.complete, said) == (True, [])
+    assert "gqlnb_" not in str(result.data)
+
+
+@pytest.mark.parametrize("field", UNION_PAGES)
+def test_another_type_in_place_of_a_page_is_reported(field: str) -> None:
+    """An error that is data is not an empty list."""
+    result, said = execute_all(UNION, serve_unions(fails=True), UNION_PAGES[field])
+    assert len(said) == 1
+    assert result.report is not None
+    assert not result.report.complete
+    reason = "the endpoint returned an object of another type, without the list."
+    assert result.report.doubts == (f"{field}: {reason}",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ items(first: 9) { nodes { id } } items(first: 9) { pageInfo { endCursor } } }",
+        "{ items(first: 9) { pageInfo { endCursor } } items(first: 9) { nodes { id } } }",
+        "{ items(first: 9) { pageInfo { endCursor } } ...F } "
+        "fragment F on Query { items(first: 9) { edges { node { name } } } }",
+    ],
+)
+def test_a_field_selected_twice_may_have_its_list_once(text: str) -> None:
+    """Fragments of several components often select parts of one connection."""
+
+    def serve(_: Any, args: Mapping[str, Any], __: Any) -> dict[str, Any]:
+        begin = int(args.get("after") or 0)
+        rows = ITEMS[begin : begin + args["first"]]
+        info = {"hasNextPage": begin + args["first"] < TOTAL, "endCursor": str(begin + len(rows))}
+        return {"nodes": rows, "edges": [{"node": row} for row in rows], "pageInfo": info}
+
+    result, said = execute_all(CONNECTION, {"Query": {"items": serve}}, text)
+    assert len(result.frame("items")) == TOTAL
+    assert result.report is not None
+    assert (result.report.complete, said) == (True, [])

@@ -366,6 +366,8 @@ class Crawler:
         self.data = result.data
         self._errors = list(result.errors)
         if not isinstance(self.data, dict):
+            for error in self._errors:
+                self._doubts.add("", LOST_PREFIX + sanitize_text(error.get("message", ""), 200))
             return
         if self._plan.schema is None:
             self._unknown_lists = tuple(find_unknown_lists(self.data, self._plan.fields))

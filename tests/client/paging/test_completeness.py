@@ -636,6 +636,19 @@ def test_a_list_that_an_error_made_null_is_reported() -> None:
     assert result.report.doubts[0].startswith("items: not answered")
 
 
+def test_an_error_that_made_all_data_null_is_reported() -> None:
+    """An error of a field that is not nullable leaves no data at all."""
+
+    def refuse(*_: Any) -> Any:
+        msg = "Only for administrators."
+        raise ValueError(msg)
+
+    result, _ = execute_all(CONNECTION, {"Query": {"items": refuse}}, "{ items { nodes { id } } }")
+    assert result.report is not None
+    assert not result.report.complete
+    assert result.report.doubts == ("not answered: Only for administrators.",)
+
+
 def test_a_negative_limit_is_proved_by_an_empty_page() -> None:
     """Directus returns all items for -1; one more request proves it."""
     resolvers = serve_items(lambda args: cut(ITEMS, {"offset": args.get("offset")}, 10**6))

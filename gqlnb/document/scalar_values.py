@@ -330,11 +330,12 @@ def _build_timestamp_error(value: datetime) -> OtherFormError:
 
 def read_time(value: object, *, zoned: bool) -> time:
     """Convert a value to a time of day with or without a time zone."""
-    if isinstance(value, str):
-        if _parse_nanoseconds(value):
+    text = value
+    if isinstance(text, str):
+        value = _parse_or_reject(time.fromisoformat, text, "time of day")
+        if _parse_nanoseconds(text):
             message = "it has nanoseconds, which a time of Python cannot represent"
             raise ValueError(message)
-        value = _parse_or_reject(time.fromisoformat, value, "time of day")
     if not isinstance(value, time):
         raise TypeError
     if (value.tzinfo is not None) != zoned:

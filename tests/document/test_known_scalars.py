@@ -208,6 +208,7 @@ def test_nanoseconds_are_preserved(name, zone, dtype):
     [
         ("Time", [None, ZONED_TEXT], ZONED, "timestamps, not times of day.*like='DateTime'"),
         ("Time", [LOCAL_TEXT], LOCAL, "timestamps, not times of day.*like='LocalDateTime'"),
+        ("Time", [NANO + "Z"], "datetime64[ns, UTC]", "timestamps, not times of day"),
         ("Date", [None, ZONED_TEXT], ZONED, "timestamps, not dates.*like='DateTime'"),
         ("Date", ["2024-05-01T00:00:00.000Z"], ZONED, "timestamps, not dates.*like='DateTime'"),
         ("Date", [LOCAL_TEXT], LOCAL, "timestamps, not dates.*like='LocalDateTime'"),

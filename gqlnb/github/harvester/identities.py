@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from gqlnb.background import open_thread_pool
 from gqlnb.errors import AuthError, GqlnbError
 from gqlnb.github.harvester.requests import PortableClient
 
@@ -94,8 +95,11 @@ def group_clients(clients: Sequence[Client]) -> tuple[list[Identity], list[str]]
         return [Identity("client 1", clients[0])], []
     identities: dict[str, Identity] = {}
     notes, refusals = list[str](), list[AuthError]()
-    for number, client in enumerate(clients, 1):
-        login = _read_login(client)  # one after another: they may be of one account
+    # At once, though some may be of one account: GitHub accepts up to 100 requests of an account at
+    # a time, and one after another they would take as long as a harvest of some 1,000 repositories.
+    with open_thread_pool(len(clients)) as executor:
+        logins = [*executor.map(_read_login, clients)]
+    for number, (client, login) in enumerate(zip(clients, logins, strict=True), 1):
         if isinstance(login, AuthError):
             notes.append(f"Client {number} is not used: {login}")
             refusals.append(login)

@@ -77,14 +77,15 @@ class Accounts:
             await send({"type": "http.response.start", "status": status, "headers": json})
             await send({"type": "http.response.body", "body": dumps(body).encode()})
             return
-        self.flying[login] += 1
+        is_page = self.asked[token] > 1  # after the request for the login
+        self.flying[login] += is_page
         self.most[login] = max(self.most[login], self.flying[login])
         try:
             if self.late:
                 await asyncio.sleep(self.late)
             await self.apps[login](scope, receive, send)
         finally:
-            self.flying[login] -= 1
+            self.flying[login] -= is_page
 
 
 @contextmanager

@@ -58,7 +58,8 @@ class AccountApp:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request."""
         name = self.login or str(id(self))
-        self.flying[name] += 1
+        is_page = self.answers > 0  # after the request for the login
+        self.flying[name] += is_page
         self.most[name] = max(self.most[name], self.flying[name])
         await asyncio.sleep(0.002)
         try:
@@ -72,7 +73,7 @@ class AccountApp:
                 left = LIMIT - self.answers
                 await self.app(scope, Again(message), partial(send_as_github, send, left))
         finally:
-            self.flying[name] -= 1
+            self.flying[name] -= is_page
 
 
 async def send_as_github(send: Any, left: int, message: Any) -> None:

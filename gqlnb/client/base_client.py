@@ -646,14 +646,15 @@ class BaseClient:
             if not store.state.is_ended or options.get("refresh"):
                 pool = ReaderPool([ReaderAccount("", [reader])])
                 if find_accounts is not None:
-                    accounts, refused = find_accounts()
+                    accounts, refused, doubt = find_accounts()
                     pool = ReaderPool(
                         [
                             ReaderAccount(
                                 name, [open_reader(pager, *question, options) for pager in pagers]
                             )
                             for name, pagers in accounts.items()
-                        ]
+                        ],
+                        doubt,
                     )
                     pool.notes += refused
                 RangeHarvester(pool, slice_, store, bar).run()

@@ -314,6 +314,8 @@ class RangeHarvester:
             missing = total - got - explained
             why = NULLS.format(f"{missing:,}", self._slice.column) if missing > 0 else CHANGING
             gaps.append(RangeGap(text="All rows", expected=total, got=got, why=why))
+        if self._pool.doubt:
+            gaps.append(RangeGap(text="All rows", expected=total, got=got, why=self._pool.doubt))
         self._store.finish(self._build_coverage(total, got, moved, gaps))
 
     def _build_coverage(

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from gqlnb.client.range_harvest.range_reader import RangeReader
     from gqlnb.http.rate_limit_rules import Budget
 
-    # The pagers of clients by account, and notes on clients that were refused.
-    FindAccounts = Callable[[], tuple[Mapping[str, Sequence[Pager]], list[str]]]
+    # The pagers of clients by account, notes on clients that were refused, and a doubt.
+    FindAccounts = Callable[[], tuple[Mapping[str, Sequence[Pager]], list[str], str]]
 
 __all__ = ["ReaderAccount", "ReaderPool"]
 
@@ -74,6 +74,8 @@ class ReaderPool:
     ----------
     accounts
         The accounts.
+    doubt
+        The reason why rows may be missing, if the accounts see different rows; else empty.
 
     Attributes
     ----------
@@ -81,8 +83,8 @@ class ReaderPool:
         The accounts that were refused or given up, as sentences.
     """
 
-    def __init__(self, accounts: Sequence[ReaderAccount]) -> None:
-        self._accounts = list(accounts)
+    def __init__(self, accounts: Sequence[ReaderAccount], doubt: str = "") -> None:
+        self._accounts, self.doubt = list(accounts), doubt
         self.notes: list[str] = []
 
     @property

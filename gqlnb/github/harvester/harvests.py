@@ -21,13 +21,13 @@ from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import GqlnbError, OptionError, check_names, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client, register_connections
 from gqlnb.github.harvester.estimate import Estimate, estimate_harvest, narrow_scope
-from gqlnb.github.harvester.identities import Identity, group_clients
+from gqlnb.github.harvester.identities import AccountGroups, Identity, group_clients
 from gqlnb.github.harvester.node_harvest import harvest_nodes
 from gqlnb.github.harvester.own_fields import parse_fields
 from gqlnb.github.harvester.parquet_parts import build_arrow_schema, build_repository_frame
 from gqlnb.github.harvester.query_range import Scope
 from gqlnb.github.harvester.runner import HarvestRunner
-from gqlnb.github.harvester.search_windows import Coverage
+from gqlnb.github.harvester.search_windows import Coverage, Gap
 from gqlnb.github.harvester.state_machine import Sweep
 from gqlnb.github.harvester.storage import ROWS_PER_PART, FolderStorage, MemoryStorage
 from gqlnb.option_checks import check_whole_number
@@ -386,7 +386,8 @@ def harvest(
         if fields is not None:
             own = parse_fields(fields, clients[0].schema, clients[0].source)
         if dry_run:
-            accounts = len(group_clients(clients)[0])
+            groups = group_clients(clients, scope.format_expression(order=""))
+            accounts = len(groups.identities)
             return estimate_harvest(clients[0], scope, width, accounts, own.text if own else "")
         storage = MemoryStorage(own)
         if out is not None:
@@ -532,15 +533,14 @@ def _run_harvest(
             client._make_recipe()  # raises TargetError if other processes cannot create the client
     # pyarrow takes half a second to import, in which the first requests are on their way.
     background.start_thread(build_arrow_schema, "gqlnb-arrow")
-    notes: list[str] = []
-    identities: list[Identity] = []
+    groups = AccountGroups([], [], "")
+    query = scope.format_expression(order="")
     with storage:
         slices = width if len(clients) == 1 else max(width, SLICES_PER_CLIENT * len(clients))
         sweep = storage.restore_sweep(Sweep(scope, width=slices))
         if storage.ended is None:
-            identities, refused = group_clients(clients)
-            runner = HarvestRunner(sweep, storage, identities, executor, width, watch)
-            runner.notes += refused
+            groups = group_clients(clients, query)
+            runner = HarvestRunner(sweep, storage, groups.identities, executor, width, watch)
             try:
                 runner.run()
             except GqlnbError as error:
@@ -551,30 +551,30 @@ def _run_harvest(
             else:
                 storage.remove_repeated_rows()
             coverage = sweep.build_coverage().with_row_count(storage.rows)
+            gap = Gap(query, coverage.expected or 0, coverage.got, groups.doubt)
             coverage = msgspec.structs.replace(
                 coverage,
+                gaps=(*coverage.gaps, gap) if groups.doubt else coverage.gaps,
                 field_errors=storage.field_errors,
                 notes=tuple(storage.notes.values()),
                 stopped=runner.stopped,
             )
             if not runner.stopped:
                 storage.finish_harvest(encode_coverage(coverage))
-            notes = runner.notes
-            if runner.wasted_pages:
-                notes.append(
-                    f"{runner.wasted_pages} pages travelled with others and were not needed."
-                )
+            groups.notes.extend(runner.notes)
+            if (wasted := runner.wasted_pages) > 0:
+                groups.notes.append(f"{wasted} pages travelled with others and were not needed.")
     if storage.ended is not None:
         coverage = msgspec.convert(storage.ended.coverage, Coverage)
     return Harvest(
-        query=scope.format_expression(order=""),
+        query=query,
         source=clients[0].source,
         coverage=coverage,
         requests=storage.requests,
         folder=storage.folder,
         fields=None if storage.own_columns is None else storage.own_columns.text,
-        notes=(*coverage.notes, *notes),
-        identities=tuple(identities),
+        notes=(*coverage.notes, *groups.notes),
+        identities=tuple(groups.identities),
         _storage=storage,
     )
 

@@ -7,21 +7,26 @@ GitHub's budget belongs to the account, not to the token, so tokens of one accou
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.background import open_thread_pool
+from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import AuthError, GqlnbError
 from gqlnb.github.harvester.requests import PortableClient
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gqlnb.client.client import Client
     from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = ["Identity", "group_clients"]
+__all__ = ["AccountGroups", "Identity", "group_clients"]
 
-IDENTITY_QUERY = "{ viewer { login } }"
+# Without variables, for which a client would fetch the schema.
+ACCOUNT_QUERY = "{ viewer { login } search(query: %s, type: %s, first: 1) { %s } }"
+COUNT_ROUNDS = 3  # in which counts that differ are read, as rows may change in between
+MAX_NAMED = 4
 
 
 class Identity:
@@ -83,42 +88,104 @@ class Identity:
         return f"{self.name}: {self.requests:,} requests{budget}{state}"
 
 
-def group_clients(clients: Sequence[Client]) -> tuple[list[Identity], list[str]]:
-    """Return the identities of clients, and notes on those that were refused.
+class AccountAnswer(NamedTuple):
+    """The login of a client, and the number of results of a search; None for unknown."""
+
+    login: str | None
+    results: int | None
+
+
+class AccountGroups(NamedTuple):
+    """The accounts of several clients.
+
+    Attributes
+    ----------
+    identities
+        The accounts.
+    notes
+        Sentences about clients that were refused.
+    doubt
+        The reason why rows may be missing, if the accounts see different numbers of rows.
+    """
+
+    identities: list[Identity]
+    notes: list[str]
+    doubt: str
+
+
+def group_clients(
+    clients: Sequence[Client], query: str, search_type: str = "REPOSITORY"
+) -> AccountGroups:
+    """Return the accounts of clients, and compare the numbers of results they see of a search.
 
     Raises
     ------
     AuthError
-        If all are refused.
+        If all clients are refused.
     """
     if len(clients) == 1:
-        return [Identity("client 1", clients[0])], []
+        return AccountGroups([Identity("client 1", clients[0])], [], "")
+    answers, differ = _read_accounts(clients, query, search_type)
     identities: dict[str, Identity] = {}
+    counts: dict[str, int | None] = {}
     notes, refusals = list[str](), list[AuthError]()
-    # At once, though some may be of one account: GitHub accepts up to 100 requests of an account at
-    # a time, and one after another they would take as long as a harvest of some 1,000 repositories.
-    with open_thread_pool(len(clients)) as executor:
-        logins = [*executor.map(_read_login, clients)]
-    for number, (client, login) in enumerate(zip(clients, logins, strict=True), 1):
-        if isinstance(login, AuthError):
-            notes.append(f"Client {number} is not used: {login}")
-            refusals.append(login)
+    for number, (client, answer) in enumerate(zip(clients, answers, strict=True), 1):
+        if isinstance(answer, AuthError):
+            notes.append(f"Client {number} is not used: {answer}")
+            refusals.append(answer)
             continue
-        name = login or f"client {number}"
+        name = answer.login or f"client {number}"
+        counts[name] = answer.results
         if name in identities:
             identities[name].clients.append(PortableClient(client))
         else:
             identities[name] = Identity(name, client)
     if not identities:
         raise refusals[0]
-    return list(identities.values()), notes
+    return AccountGroups([*identities.values()], notes, _explain_counts(counts) if differ else "")
 
 
-def _read_login(client: Client) -> str | AuthError | None:
-    """Return the login of a client's account; None if the endpoint does not say it."""
+def _read_accounts(
+    clients: Sequence[Client], query: str, search_type: str
+) -> tuple[list[AccountAnswer | AuthError], bool]:
+    """Return the answer of each client, and whether they see different numbers of results."""
+    read = partial(_read_account, query=query, search_type=search_type)
+    seen: dict[int, list[int]] = {}
+    # At once, though some may be of one account: GitHub accepts up to 100 requests of an account at
+    # a time, and one after another they would take as long as a harvest of some 1,000 repositories.
+    with open_thread_pool(len(clients)) as executor:
+        for _ in range(COUNT_ROUNDS):
+            answers = [*executor.map(read, clients)]
+            for number, answer in enumerate(answers):
+                if isinstance(answer, AccountAnswer) and answer.results is not None:
+                    seen.setdefault(number, []).append(answer.results)
+            # Counts that change meanwhile overlap.
+            least, most = map(min, seen.values()), map(max, seen.values())
+            if max(least, default=0) <= min(most, default=0):
+                return answers, False
+    return answers, True
+
+
+def _read_account(client: Client, query: str, search_type: str) -> AccountAnswer | AuthError:
+    """Return the login of a client, and the number of results it sees."""
+    name = f"{search_type.lower()}Count"
+    text = ACCOUNT_QUERY % (dump_valid_json(query).decode(), search_type, name)
     try:
-        return str(client.execute(IDENTITY_QUERY).data["viewer"]["login"])
+        data = client.execute(text).data or {}
     except AuthError as error:
         return error
-    except (GqlnbError, KeyError, TypeError):
-        return None  # such as the token of an installation, which has no viewer
+    except GqlnbError:
+        data = {}
+    # The token of an installation has no viewer.
+    login = (data.get("viewer") or {}).get("login")
+    return AccountAnswer(login, (data.get("search") or {}).get(name))
+
+
+def _explain_counts(counts: Mapping[str, int | None]) -> str:
+    """Return why rows may be missing."""
+    known = [f"{name}: {count:,}" for name, count in counts.items() if count is not None]
+    shown = ", ".join(known[:MAX_NAMED]) + (", ..." if len(known) > MAX_NAMED else "")
+    return (
+        f"The accounts see different numbers of results ({shown}), so those that only some of them "
+        "see may be missing. Give all tokens the same rights, or harvest with one account."
+    )

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, get_args
 
-from gqlnb.client.range_harvest.slices import Slice
+from gqlnb.client.range_harvest.slices import Slice, ValueRange, bind_range
 from gqlnb.errors import OptionError, QueryError, sanitize_text
 from gqlnb.github.harvester.identities import group_clients
 from gqlnb.github.harvester.requests import explain_query_error
@@ -231,10 +231,11 @@ def harvest_nodes(
         raise OptionError(msg)
     text, slice_ = build_node_search(query, kind, fields, column)
 
-    def find_accounts() -> tuple[dict[str, list[Pager]], list[str]]:
-        identities, refused = group_clients(clients)
-        pagers = {each.name: [it.client._pager for it in each.clients] for each in identities}
-        return pagers, refused
+    def find_accounts() -> tuple[dict[str, list[Pager]], list[str], str]:
+        whole = bind_range(slice_, {}, ValueRange(slice_.least, slice_.most))
+        found = group_clients(clients, whole["query"], SEARCHES[kind].search_type)
+        pagers = {it.name: [each.client._pager for each in it.clients] for it in found.identities}
+        return pagers, found.notes, found.doubt
 
     client = clients[0]
     if len(clients) > 1:

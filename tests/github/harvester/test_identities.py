@@ -258,13 +258,25 @@ def test_executors_send_requests_of_several_accounts(people, truth, tokens, kind
     assert accounts.most == {"ann": 1, "bob": 1}
 
 
+def test_accounts_that_see_different_rows_are_a_doubt(people):
+    """A search may be without the repositories that its account does not see."""
+    with ExitStack() as stack:
+        services = [github.service(viewer=f"user{n}", population=people) for n in range(2)]
+        services.append(github.service(viewer="other", population=github.population(900)))
+        clients = [stack.enter_context(Client(service)) for service in services]
+        assert github.harvest(EVERYTHING, clients=clients[:2]).complete
+        with pytest.warns(UserWarning, match="The accounts see different numbers of results"):
+            found = github.harvest(EVERYTHING, clients=clients)
+    assert not found.complete
+
+
 def test_clients_without_a_viewer_are_separate_accounts(people):
     """It is unknown whether they share a budget."""
     with ExitStack() as stack:
         service = github.service(population=people)
         clients = [stack.enter_context(Client(service)) for _ in range(2)]
-        assert [each.name for each in group_clients(clients)[0]] == ["demo"]
-        assert [each.name for each in group_clients(clients[:1])[0]] == ["client 1"]
+        assert [each.name for each in group_clients(clients, "x").identities] == ["demo"]
+        assert [each.name for each in group_clients(clients[:1], "x").identities] == ["client 1"]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ class AccountApp:
     def __init__(
         self, search: Search, login: str | None, flying: Counter[str], most: Counter[str]
     ) -> None:
-        self.app, self.login = App(search.build_schema()), login
+        self.app, self.login, self.search = App(search.build_schema()), login, search
         self.flying, self.most = flying, most
         self.answers = 0
         self.refused_after: int | None = None
@@ -68,7 +68,9 @@ class AccountApp:
             if self.refused_after is not None and self.answers > self.refused_after:
                 await answer(send, *self.refusal)
             elif b"viewer" in message["body"] and self.login:
-                await answer(send, 200, {"data": {"viewer": {"login": self.login}}})
+                found = {"issueCount": len(self.search.rows)}
+                data = {"viewer": {"login": self.login}, "search": found}
+                await answer(send, 200, {"data": data})
             else:
                 left = LIMIT - self.answers
                 await self.app(scope, Again(message), partial(send_as_github, send, left))
@@ -145,6 +147,19 @@ def test_accounts_share_the_ranges(column: str):
     assert set(accounts.most.values()) == {1}
     assert accounts.apps[1].answers == 1  # its account
     assert min(accounts.apps[number].answers for number in (0, 2, 3)) > 5
+
+
+@pytest.mark.parametrize("others", [1_500, 1_499])
+def test_accounts_that_see_different_rows_are_a_doubt(others: int):
+    """A page may be without the rows that its account does not see."""
+    accounts = Accounts(Search(make_rows(1_500)), "ann", "bob", "cid")
+    accounts.apps[1].search = Search(make_rows(others))
+    found = accounts.harvest()
+    assert found.complete == (others == 1_500)
+    assert len(found) == 1_500
+    if not found.complete:
+        (gap,) = found.coverage.gaps
+        assert "(ann: 1,500, bob: 1,499, cid: 1,500)" in gap.why
 
 
 @pytest.mark.parametrize("kind", REFUSALS)

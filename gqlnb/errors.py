@@ -66,6 +66,7 @@ __all__ = [
     "describe_path",
     "find_similar",
     "format_path",
+    "join_names",
     "sanitize_text",
     "suggest",
     "suggest_or_list",
@@ -144,6 +145,13 @@ def sanitize_text(text: object, limit: int = 400) -> str:
 def format_count(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun: ``1 row``, ``2,000 rows``; `many` is an irregular plural."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def join_names(names: Iterable[str], most: int) -> str:
+    """Return the first names with commas between them, and the number of the others."""
+    names = list(names)
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def format_path(path: Iterable[object], limit: int = 200) -> str:

@@ -23,7 +23,7 @@ from graphql import (
 )
 
 from gqlnb.document.document import find_errors
-from gqlnb.errors import format_count, sanitize_text
+from gqlnb.errors import format_count, join_names, sanitize_text
 from gqlnb.result.renderer import Grid
 
 if TYPE_CHECKING:
@@ -181,17 +181,15 @@ class SchemaChanges:
 
     def _build_grid(self) -> Grid:
         rows = [
-            [each.severity, sanitize_text(each.description, 120), join_names(each.touches)]
+            [
+                each.severity,
+                sanitize_text(each.description, 120),
+                join_names(each.touches, MAX_NAMES),
+            ]
             for each in self.changes[:MAX_SHOWN]
         ]
         index = [sanitize_text(each.place, 60) for each in self.changes[:MAX_SHOWN]]
         return Grid(["severity", "change", "touches"], [False] * 3, rows, index, [])
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Return names as one line."""
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"{', '.join(names[:MAX_NAMES])}{more}"
 
 
 def compare_schemas(

@@ -40,7 +40,7 @@ from gqlnb.document.limit_checks import check_limits, parse_within_limits
 from gqlnb.document.schema_pickle import dump_schema, load_schema
 from gqlnb.document.syntax import find_nodes, parse_source
 from gqlnb.document.validation import FiniteFloatsRule, can_be_infinite, validate_document
-from gqlnb.errors import Problem, QueryError, sanitize_text, suggest
+from gqlnb.errors import Problem, QueryError, join_names, sanitize_text, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -431,7 +431,7 @@ class _HintVisitor(Visitor):
         if node.selection_set is not None or not is_composite_type(named):
             return
         fields = getattr(named, "fields", None)  # a union has none
-        sentences = [f"{named} has: {_join_names(list(fields))}."] if fields else []
+        sentences = [f"{named} has: {join_names(fields, MAX_FIELDS_SHOWN)}."] if fields else []
         if is_abstract_type(named):
             sentences.extend(_describe_possible_types(named, self.schema))
         self._add_hint(node, *sentences)
@@ -440,7 +440,7 @@ class _HintVisitor(Visitor):
         kind = self.types.get_parent_input_type()
         named = get_named_type(kind) if kind is not None else None
         if is_input_object_type(named) and node.name.value not in named.fields:
-            self._add_hint(node, f"{named} has: {_join_names(list(named.fields))}.")
+            self._add_hint(node, f"{named} has: {join_names(named.fields, MAX_FIELDS_SHOWN)}.")
 
     def enter_enum_value(
         self, node: EnumValueNode | IntValueNode | StringValueNode, *_: object
@@ -472,12 +472,7 @@ class _HintVisitor(Visitor):
 
 def _list_names(wrong: str, names: Collection[str]) -> str:
     """Return the names that a wrong one may stand for; "" if the error suggests some of them."""
-    return "" if suggestion_list(wrong, names) else _join_names(list(names))
-
-
-def _join_names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_FIELDS_SHOWN} more" if len(names) > MAX_FIELDS_SHOWN else ""
-    return f"{', '.join(names[:MAX_FIELDS_SHOWN])}{more}"
+    return "" if suggestion_list(wrong, names) else join_names(names, MAX_FIELDS_SHOWN)
 
 
 def _describe_possible_types(kind: GraphQLAbstractType, schema: GraphQLSchema) -> Iterator[str]:
@@ -485,7 +480,7 @@ def _describe_possible_types(kind: GraphQLAbstractType, schema: GraphQLSchema) -
     kinds = schema.get_possible_types(kind)
     if not kinds:
         return
-    yield f"{kind.name} is one of: {_join_names([str(possible) for possible in kinds])}."
+    yield f"{kind.name} is one of: {join_names(map(str, kinds), MAX_FIELDS_SHOWN)}."
     example = max(kinds, key=lambda possible: len(possible.fields))
     leaves = [
         name

@@ -37,7 +37,7 @@ from gqlnb.document.input_records import (
 )
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT, unwrap
 from gqlnb.document.upload import is_file
-from gqlnb.errors import describe_path, find_similar, sanitize_text
+from gqlnb.errors import describe_path, find_similar, join_names, sanitize_text
 
 if TYPE_CHECKING:
     from graphql import GraphQLInputField
@@ -54,7 +54,7 @@ __all__ = [
     "find_misfit",
     "has_default",
     "is_row",
-    "join_names",
+    "quote_names",
 ]
 
 InputKind: TypeAlias = Any  # an input type of a schema, or a type node where it is not known
@@ -419,7 +419,7 @@ def coerce_table(table: InputTable, inner: InputKind) -> list[JSON]:
     if is_leaf and len(table.columns) == 1:
         return coerce_column(table, next(iter(table.columns)), inner)
     if is_leaf or isinstance(kind, (ListTypeNode, GraphQLList)):
-        shown = join_names(list(table.columns))
+        shown = quote_names(list(table.columns))
         reason = (
             f"a {table.kind} with the columns {shown}, and the list takes items of type {inner}. "
             "Give one column, such as df['name'], or the values alone: df.to_numpy()."
@@ -482,7 +482,7 @@ def describe_unknown_fields(
     word = "fields" if columns is None else "columns"
     word = word if len(unknown) > 1 else word[:-1]
     sentence = (
-        f"{owner} has the {word} {join_names(unknown)}, which the type {kind.name} does not have."
+        f"{owner} has the {word} {quote_names(unknown)}, which the type {kind.name} does not have."
     )
     renames = {
         name: similar
@@ -491,11 +491,11 @@ def describe_unknown_fields(
         and similar not in (columns or ())
     }
     if renames:
-        sentence += f" Did you mean {join_names(list(renames.values()))}?"
+        sentence += f" Did you mean {quote_names(list(renames.values()))}?"
     if columns is None:
         if unknown == ["Index"] and owner == "the Pandas":  # a row of itertuples()
             return f"{sentence} Leave the index out: df.itertuples(index=False)."
-        return f"{sentence} It has: {join_names(list(kind.fields), 12)}."
+        return f"{sentence} It has: {quote_names(list(kind.fields), 12)}."
     if renames:
         pairs = ", ".join(
             f"'{sanitize_text(a, 40)}': '{b}'" for a, b in list(renames.items())[:MAX_NAMES_SHOWN]
@@ -504,13 +504,12 @@ def describe_unknown_fields(
     others = ", ".join(f'"{name}"' for name in columns if name in kind.fields)
     if others:
         return f"{sentence} To send the others alone: df[[{others}]]."
-    return f"{sentence} {kind.name} has: {join_names(list(kind.fields), 12)}."
+    return f"{sentence} {kind.name} has: {quote_names(list(kind.fields), 12)}."
 
 
-def join_names(names: list[str], limit: int = MAX_NAMES_SHOWN) -> str:
+def quote_names(names: list[str], limit: int = MAX_NAMES_SHOWN) -> str:
     """Return names in quotes, at most `limit` of them, and the number of the others."""
-    shown = ", ".join(repr(sanitize_text(name, 40)) for name in names[:limit])
-    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown
+    return join_names((repr(sanitize_text(name, 40)) for name in names), limit)
 
 
 def coerce_column(table: InputTable, name: str, kind: InputKind) -> list[JSON]:
@@ -603,7 +602,7 @@ def describe_cell_misfit(value: JSON, kind: InputKind, name: str | None) -> str:
     if name is None:
         if isinstance(value, str) and value in kind.values:
             return ""
-        return f"not one of the values of {kind.name}: {join_names(list(kind.values), 12)}."
+        return f"not one of the values of {kind.name}: {quote_names(list(kind.values), 12)}."
     misfit = find_misfit(value, name)
     if name == "ID" and isinstance(value, float):  # a server might store 1.0 as the text "1.0"
         return (

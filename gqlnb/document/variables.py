@@ -35,7 +35,7 @@ from gqlnb.document.input_coercion import (
     find_misfit,
     has_default,
     is_row,
-    join_names,
+    quote_names,
 )
 from gqlnb.document.input_records import read_table
 from gqlnb.document.known_scalars import recognize_scalar
@@ -325,7 +325,7 @@ def find_leaf_fault(value: JSON, kind: GraphQLEnumType | GraphQLScalarType) -> s
         if isinstance(value, str) and value in kind.values:
             return ""
         misfit = "this text" if isinstance(value, str) else describe_kind(value)
-        names = join_names([*kind.values], 12)
+        names = quote_names([*kind.values], 12)
         return f"Enum '{kind.name}' cannot represent {misfit}. It has {names}."
     if kind.name in BUILT_IN_SCALARS:
         misfit = find_misfit(value, kind.name)

@@ -32,7 +32,7 @@ from graphql.utilities.print_schema import print_directive
 
 from gqlnb.client.schema_store import get_schema_source
 from gqlnb.document.schema_types import find_type
-from gqlnb.errors import TargetError, clean_text, format_count, sanitize_text, suggest
+from gqlnb.errors import TargetError, clean_text, format_count, join_names, sanitize_text, suggest
 from gqlnb.notebook.completion.proposals import format_input_value
 from gqlnb.notebook.display import wrap_html
 from gqlnb.notebook.schema_search import (
@@ -578,9 +578,7 @@ def link_type(kind: GraphQLInputType | GraphQLOutputType) -> Pieces:
 
 def write_link(link: TypeLink) -> Row:
     """Write a linked type with the first fields that make the link."""
-    via = ", ".join(link.via[:VIA])
-    more = len(link.via) - VIA
-    return {"place": link.name, "via": f"{via} and {more:,} more" if more > 0 else via}
+    return {"place": link.name, "via": join_names(link.via, VIA)}
 
 
 def join_pieces(pieces: Pieces) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.errors import sanitize_text
+from gqlnb.errors import join_names, sanitize_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,8 +85,7 @@ def describe_missing(missing: Mapping[str, str]) -> str:
         f"{sanitize_text(place, 120)} ({sanitize_text(outcome, 60)})"
         for place, outcome in missing.items()
     ]
-    more = f" and {len(named) - FIELDS_SHOWN} more" if len(named) > FIELDS_SHOWN else ""
-    return f"{MISSING}{', '.join(named[:FIELDS_SHOWN])}{more}."
+    return f"{MISSING}{join_names(named, FIELDS_SHOWN)}."
 
 
 def explain_absence(extensions: Mapping[str, Any]) -> str:

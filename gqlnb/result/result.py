@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from gqlnb.document.json_codec import strip_bom
-from gqlnb.errors import AnswerError, GqlnbError, format_count, sanitize_text, suggest
+from gqlnb.errors import AnswerError, GqlnbError, format_count, join_names, sanitize_text, suggest
 from gqlnb.interactive import raise_attribute_error, split_hints
 from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnData
 from gqlnb.result.renderer import (
@@ -245,9 +245,8 @@ class Result(TableExports):
             return data[key]
         shown = sanitize_text(repr(key), 80)
         names = list(data) if isinstance(data, Mapping) else []
-        has = f"It has {', '.join(map(repr, names[:KEYS_SHOWN]))}" if names else "It has no data"
-        more = f" and {len(names) - KEYS_SHOWN} more" if len(names) > KEYS_SHOWN else ""
-        msg = f"The result has no field {shown}. {has}{more}.{suggest(str(key), names)}"
+        has = join_names(map(repr, names), KEYS_SHOWN) or "no data"
+        msg = f"The result has no field {shown}. It has {has}.{suggest(str(key), names)}"
         raise KeyError(msg)
 
     def _ipython_key_completions_(self) -> list[str]:

@@ -31,7 +31,6 @@ from gqlnb.client.paging.cursors import (
     PageRequest,
     find_lists,
     foresee_pages,
-    format_response_path,
     move_error,
 )
 from gqlnb.client.paging.page_size import (
@@ -47,7 +46,14 @@ from gqlnb.document.paged_fields import PLAIN_LIST_STEP
 from gqlnb.document.paging_conventions import get_at_path
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
 from gqlnb.document.selections import ADDED_PREFIX
-from gqlnb.errors import GqlnbError, QueryError, ReplayError, TransportError, sanitize_text
+from gqlnb.errors import (
+    GqlnbError,
+    QueryError,
+    ReplayError,
+    TransportError,
+    format_path,
+    sanitize_text,
+)
 from gqlnb.result.answer_notes import merge_extensions
 from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, NO_LIST, STOPPED, Report
 from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
@@ -827,7 +833,7 @@ class Crawler:
             self.requests,
             ended,
             tuple(notes),
-            {format_response_path(each.path): str(each.position) for each in open_},
+            {format_path(each.path, 120): str(each.position) for each in open_},
             tuple(doubts),
             left_out,
             len(self._cached_at),

@@ -12,7 +12,6 @@ from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
 from gqlnb.document.paging_conventions import get_at_path
 from gqlnb.document.selections import ADDED_PREFIX
-from gqlnb.errors import sanitize_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +27,6 @@ __all__ = [
     "ResponsePath",
     "find_lists",
     "foresee_pages",
-    "format_response_path",
     "move_error",
 ]
 
@@ -509,9 +507,3 @@ def move_error(
     elif len(rest) > 1 and rest[0] in lists and isinstance(rest[1], int):
         rest[1] += lists[rest[0]]
     return {**error, "path": [*where, *rest]}
-
-
-def format_response_path(path: ResponsePath) -> str:
-    """Return a path as text, such as ``a.b[0].c``."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return sanitize_text(text.removeprefix("."), 120)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import zip_longest
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
@@ -102,6 +101,8 @@ class Document:
         The variable definitions of the operation, by name without the ``$``.
     fragments
         The fragments of the document by name.
+    incremental_directives
+        The ``@defer`` and ``@stream`` directives; with any, the response may come in parts.
     builtin_leaves
         A cache of the engine: whether the selected leaves are enums and built-in scalars only.
     reads_columns
@@ -117,6 +118,7 @@ class Document:
     kind: str = field(init=False)
     variables: Mapping[str, VariableDefinitionNode] = field(init=False, repr=False)
     fragments: Mapping[str, FragmentDefinitionNode] = field(init=False, repr=False)
+    incremental_directives: Sequence[DirectiveNode] = field(init=False, repr=False)
     builtin_leaves: bool | None = field(default=None, init=False, repr=False)
     reads_columns: bool | None = field(default=None, init=False, repr=False)
 
@@ -129,6 +131,10 @@ class Document:
         object.__setattr__(self, "variables", declared)
         spread = [one for one in self.ast.definitions if isinstance(one, FragmentDefinitionNode)]
         object.__setattr__(self, "fragments", {one.name.value: one for one in spread})
+        # Most texts have no directives, and need no search.
+        directives = find_nodes(self.ast, DirectiveNode) if "@" in self.text else ()
+        found = [one for one in directives if one.name.value in INCREMENTAL_DIRECTIVES]
+        object.__setattr__(self, "incremental_directives", found)
 
     def __copy__(self) -> Document:
         return self  # it is immutable
@@ -139,13 +145,13 @@ class Document:
     def __getstate__(self) -> list[object]:
         """Return the values to pickle, with the schema in a form that can always be pickled."""
         pickled = None if self.schema is None else dump_schema(self.schema)
-        return [pickled if it.name == "schema" else getattr(self, it.name) for it in fields(self)]
+        return [self.text, self.ast, self.operation, pickled]
 
-    def __setstate__(self, state: list[object]) -> None:
-        """Restore pickled values; those of earlier versions hold the schema itself, or fewer."""
-        for one, value in zip_longest(fields(self), state):
-            restored = load_schema(value) if isinstance(value, bytes) else value
-            object.__setattr__(self, one.name, restored)
+    def __setstate__(self, state: list[Any]) -> None:
+        """Restore pickled values; those of earlier versions hold the schema itself, and more."""
+        text, ast, operation, schema = state[:4]
+        loaded = load_schema(schema) if isinstance(schema, bytes) else schema
+        Document.__init__(self, text, ast, operation, loaded)
 
     def note_reading(self, *, columns: bool) -> None:
         """Note that the frame of an answer was read, or its data; one reading of data decides."""
@@ -197,17 +203,6 @@ class Document:
         return frozenset(
             node.name.value for node in self._iterate_fields([self.operation.selection_set])
         )
-
-    @property
-    def incremental_directives(self) -> Sequence[DirectiveNode]:
-        """The ``@defer`` and ``@stream`` directives; with any, the response may come in parts."""
-        if "@" not in self.text:  # asked for with every response
-            return ()
-        return [
-            node
-            for node in find_nodes(self.ast, DirectiveNode)
-            if node.name.value in INCREMENTAL_DIRECTIVES
-        ]
 
     def find_field(self, path: object) -> FieldNode | None:
         """Return the field at a response path, or the last known field on the way.

@@ -456,19 +456,19 @@ def find_page_info(kind: NamedType, arguments: PageArguments) -> PageInfoPaths |
     current: Path = ()
     if arguments.kind == "page":
         numbers = (by_name[n] for n in CURRENT_PAGES if n in by_name)
-        current = next((p for p in numbers if leaves[p] in {"Int", "Long"}), ())
-    tests: list[tuple[tuple[str, ...], MoreMeaning, set[str]]] = [
-        (MORE_FLAGS, "flag", {"Boolean"}),
-        (LAST_FLAGS, "last", {"Boolean"}),
-        (NEXT_POINTERS, "pointer", {"Int", "Long", "String"}),
+        current = next((p for p in numbers if INTEGER_TYPE.fullmatch(leaves[p])), ())
+    tests: list[tuple[tuple[str, ...], MoreMeaning, str]] = [
+        (MORE_FLAGS, "flag", "Boolean"),
+        (LAST_FLAGS, "last", "Boolean"),
+        (NEXT_POINTERS, "pointer", f"{INTEGER_TYPE.pattern}|String"),
     ]
     if arguments.kind == "page":
-        tests.append((LAST_NUMBERS, "number", {"Int", "Long"}))
-        tests.append((PAGE_COUNTS, "pages", {"Int", "Long"}))
+        tests.append((LAST_NUMBERS, "number", INTEGER_TYPE.pattern))
+        tests.append((PAGE_COUNTS, "pages", INTEGER_TYPE.pattern))
     for names, meaning, types in tests:
         for name in names:
             path = by_name.get(name)
-            if path is not None and leaves[path] in types:
+            if path is not None and re.fullmatch(types, leaves[path]):
                 return PageInfoPaths(path, meaning, (), current)
     return PageInfoPaths(current=current)
 
@@ -484,9 +484,7 @@ def find_count(kind: NamedType, arguments: Mapping[str, Any]) -> Path:
         The values of enum arguments by name: GitHub has a count for each type of a search (``type:
         ISSUE``, ``issueCount``).
     """
-    leaves = {
-        path: name for path, name in _iterate_leaves(kind) if name in {"Int", "BigInt", "Long"}
-    }
+    leaves = {path: name for path, name in _iterate_leaves(kind) if INTEGER_TYPE.fullmatch(name)}
     by_name = {path[-1]: path for path in reversed(leaves)}
     for value in arguments.values():
         if f"{str(value).lower()}Count" in by_name:

@@ -1071,3 +1071,30 @@ def test_a_field_selected_twice_may_have_its_list_once(text: str) -> None:
     assert len(result.frame("items")) == TOTAL
     assert result.report is not None
     assert (result.report.complete, said) == (True, [])
+
+
+WAGTAIL = (
+    ITEM
+    + """
+scalar PositiveInt
+type Pagination { total: PositiveInt! currentPage: PositiveInt! nextPage: PositiveInt }
+type Page { items: [Item!]! pagination: Pagination! }
+type Query { items(page: PositiveInt, perPage: PositiveInt): Page! }
+"""
+)
+
+
+def test_pages_are_described_by_integers_of_any_name() -> None:
+    """Wagtail names them PositiveInt, and returns its last page again for any later one."""
+
+    def serve(_: Any, args: Mapping[str, Any], __: Any) -> dict[str, Any]:
+        size = args.get("perPage") or 10
+        number = min(args.get("page") or 1, TOTAL // size)
+        following = number + 1 if number * size < TOTAL else None
+        info = {"total": TOTAL, "currentPage": number, "nextPage": following}
+        return {"items": ITEMS[(number - 1) * size : number * size], "pagination": info}
+
+    result, said = execute_all(WAGTAIL, {"Query": {"items": serve}}, "{ items { items { id } } }")
+    assert len(result.frame()) == TOTAL
+    assert result.report is not None
+    assert (result.report.complete, result.report.requests, said) == (True, 4, [])

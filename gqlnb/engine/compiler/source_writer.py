@@ -115,15 +115,13 @@ class SourceWriter(FunctionWriter):
         name, item_name = self.bind_constant("f", field), self.bind_constant("k", item)
         slow = f"x.complete_unusual_item(v, {name}, {item_name}, {path})"
         slot = ValueSlot(field, item, "v", path, slow, "len(out)", "w", item=True, above=above)
-        leaves = is_leaf_type(get_nullable_type(item))
         self.write_prologue()
         if get_nullable_type(item) is GraphQLInt and find_leaf_test(GraphQLInt) and not iterator:
             long = f"len(s) >= {LONG_LIST} and type(s[0]) is int"
             self.add_line(f"if {long} and (out := copy_small_ints(s)) is not None: return out")
         self.add_line("out = []")
         self.add_line("w = None")
-        if not leaves and not self.dicts:
-            self.add_line("c = type(s[0])")
+        if self._is_computed:
             self.write_row_class(field, item)
         if iterator:
             self.add_line("s = chain((s[0],), s[1])")
@@ -151,15 +149,15 @@ class SourceWriter(FunctionWriter):
             self.lines.insert(0, f" {CONVERT_PATH}")
 
     def write_row_class(self, field: FieldPlan, item: AnyGraphQLType) -> None:
-        """Write the test of the class of the first row, whose rows the loop itself reads."""
+        """Write the look-up of the ``__getattr__`` of the first row's class."""
         inner, selection = get_nullable_type(item), None
-        if self._is_computed and is_object_type(inner):
+        if is_object_type(inner):
             selection = self.find_inlined_selection(inner, field, 0)
         self._is_computed = selection is not None
         if selection is None:
-            self.add_line(f"if kinds[c] != {self.source_kind}: c = None")
             return
         names = frozenset(below.field_name for below in selection.fields if below.default)
+        self.add_line("c = type(s[0])")
         self.add_line(f"h = find_attribute_function(c, {self.bind_constant('n', names)})")
         self.add_line("if h is None: c = None")
 
@@ -592,10 +590,8 @@ class SourceWriter(FunctionWriter):
         v = slot.v
         if self.dicts:
             return f"type({v}) is dict"
-        if slot.item:
-            test = f"type({v}) is c"
-            own = f"(d := read_own_attributes({v}, h)) is not None"
-            return f"{test} and {own}" if self._is_computed else test
+        if slot.item and self._is_computed:
+            return f"type({v}) is c and (d := read_own_attributes({v}, h)) is not None"
         last = self.new_name("c")  # the class of the last object, most often of the next one too
         self.class_names.append(last)
         expected = f"kinds[type({v})] == {self.source_kind}"

@@ -65,9 +65,8 @@ class Explanation:
     source: str
 
     def __repr__(self) -> str:
-        lines = self.source.count("\n") + 1
-        about = f"\n.source holds the {lines} lines of Python that were generated for it."
-        return f"{self.plan}{about}" if self.source else self.plan
+        about = "\n.source is the Python that was generated for it." if self.source else ""
+        return f"{self.plan}{about}"
 
 
 def explain_operation(

@@ -258,29 +258,23 @@ class StarPages:
         """Return the field ``search`` of one page, which is halved as long as it is too large."""
         while True:
             first = min(self._page_size, self._limit - len(self.rows))
+            variables = {"query": self._expression, "first": first, "after": after}
             try:
-                search = self._try_page({"query": self._expression, "first": first, "after": after})
+                search = self._read_search(self._client.execute(self._text, variables))
             except GqlnbError as error:
-                failure = strip_traceback(error)
+                failure = error
+                if isinstance(error, QueryError):
+                    failure = explain_query_error(error, self._client.source)
+                strip_traceback(failure)
             else:
                 if search is not None:
                     return search
-                continue  # with another text
+                continue  # without `stargazers`
             errors = failure.result.errors if failure.result else ()
             smallest = MIN_PAGE_SIZE if is_overload(failure) else 1
             if first <= smallest or not (is_overload(failure) or has_size_error(errors)):
                 raise failure
             self._page_size = first // 2
-
-    def _try_page(self, variables: dict[str, Any]) -> Mapping[str, Any] | None:
-        """Return the field ``search`` of one page; None to ask again without ``stargazers``."""
-        try:
-            result = self._client.execute(self._text, variables)
-        except QueryError as error:
-            failure = explain_query_error(error, self._client.source)
-        else:
-            return self._read_search(result)
-        raise failure
 
     def _read_search(self, result: Result) -> Mapping[str, Any] | None:
         if self._text is STARS_QUERY and any(map(_is_stargazers_refusal, result.errors)):

@@ -13,12 +13,18 @@ from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import msgspec
 
-from gqlnb.client.range_harvest.part_files import check_foreign_files, sync_folder, write_durably
+from gqlnb.client.range_harvest.part_files import (
+    build_part_path,
+    check_foreign_files,
+    remove_parts,
+    sync_folder,
+    write_durably,
+)
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import OptionError, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 __all__ = ["COVERAGE_NAME", "LOG_NAME", "RESTART_HINT", "FolderLock", "HarvestLog", "LogHeader"]
@@ -63,6 +69,15 @@ class LogHeader(msgspec.Struct, kw_only=True):
     fields: str | None = None
     shape: Any = None
 
+    def build_metadata(self) -> dict[str, str]:
+        """Return the metadata of each part."""
+        about = {"harvest": str(self.version), "query": self.query, "source": self.source}
+        return about if self.fields is None else about | {"fields": self.fields}
+
+    def encode_report(self, coverage: Mapping[str, Any]) -> bytes:
+        """Return the report of a finished harvest as JSON."""
+        return dump_valid_json({"query": self.query, "source": self.source, **coverage})
+
 
 class HarvestLog(Generic[Event]):
     """The log of one harvest. The lock of the folder keeps other processes from writing to it.
@@ -80,9 +95,41 @@ class HarvestLog(Generic[Event]):
     def __init__(
         self, folder: Path, header: LogHeader, decoder: msgspec.json.Decoder[Event]
     ) -> None:
-        self._path = folder / LOG_NAME
+        self._folder, self._path = folder, folder / LOG_NAME
         self._header, self._decoder = header, decoder
         self._file: IO[bytes] | None = None
+
+    def begin(self, line: Event, *, resume: bool) -> bool:
+        """Return whether there is a log to continue; otherwise begin one at `line`.
+
+        Raises
+        ------
+        OptionError
+            If the folder has parts without a log.
+        OSError
+            If it cannot be written.
+        """
+        if not self._path.exists() and build_part_path(self._folder, 0).exists():
+            msg = (
+                f"{sanitize_text(self._folder, 120)} holds parts of a harvest whose log {LOG_NAME} "
+                "is gone, so it cannot be continued. Name another folder, or remove them."
+            )
+            raise OptionError(msg)
+        if self._path.exists() and resume:
+            return True
+        # The log first: if this is interrupted, it says that all parts are obsolete.
+        self.restart_at(line)
+        remove_parts(self._folder, 0)
+        self.remove_coverage()
+        return False
+
+    def remove_coverage(self) -> None:
+        """Remove the report of a finished harvest."""
+        (self._folder / COVERAGE_NAME).unlink(missing_ok=True)
+
+    def write_coverage(self, report: bytes) -> None:
+        """Write the report of a finished harvest, as of :meth:`LogHeader.encode_report`."""
+        write_durably(self._folder / COVERAGE_NAME, msgspec.json.format(report, indent=1))
 
     def restart_at(self, line: Event) -> None:
         """Replace the log by its header and `line`.
@@ -131,10 +178,6 @@ class HarvestLog(Generic[Event]):
         if end < self._path.stat().st_size:
             os.truncate(self._path, end)
             sync_folder(self._path.parent)
-
-    def exists(self) -> bool:
-        """Return whether the folder contains a log."""
-        return self._path.exists()
 
     def _check_header(self, text: bytes) -> None:
         path, own = sanitize_text(self._path, 120), self._header

@@ -23,6 +23,7 @@ __all__ = [
     "check_foreign_files",
     "drop_rows",
     "find_repeated_rows",
+    "remove_parts",
     "replace_durably",
     "sync_folder",
     "write_durably",
@@ -79,6 +80,13 @@ def write_part(folder: Path, number: int, rows: pa.Table, about: Mapping[str, st
         raise
     # Arrow keeps what writing took, about 60 MB, in part too fragmented to be used again.
     pa.default_memory_pool().release_unused()
+
+
+def remove_parts(folder: Path, first: int) -> None:
+    """Remove the parts from number `first` on."""
+    while (path := build_part_path(folder, first)).exists():
+        path.unlink()
+        first += 1
 
 
 def drop_rows(rows: T, places: Sequence[int]) -> T:

@@ -13,7 +13,6 @@ import msgspec
 
 from gqlnb.client.range_harvest.harvest_log import (
     COVERAGE_NAME,
-    LOG_NAME,
     RESTART_HINT,
     FolderLock,
     HarvestLog,
@@ -23,8 +22,8 @@ from gqlnb.client.range_harvest.part_files import (
     build_part_path,
     drop_rows,
     find_repeated_rows,
+    remove_parts,
     replace_durably,
-    write_durably,
     write_part,
 )
 from gqlnb.client.range_harvest.range_state import (
@@ -137,16 +136,7 @@ class RangeStore:
         folder, log = self.folder, self._log
         assert folder is not None  # noqa: S101 - for mypy
         assert log is not None  # noqa: S101 - for mypy
-        if not log.exists() and build_part_path(folder, 0).exists():
-            msg = (
-                f"{sanitize_text(folder, 120)} holds parts of a harvest whose log {LOG_NAME} is "
-                "gone, so it cannot be continued. Name another folder, or remove them."
-            )
-            raise OptionError(msg)
-        if not log.exists() or not self._resume:
-            # The log first: if this is interrupted, it says that all parts are obsolete.
-            log.restart_at(self.state)
-            self._remove_files(0)
+        if not log.begin(self.state, resume=self._resume):
             return
         for event in log.read_events():
             if isinstance(event, HarvestState):
@@ -160,19 +150,12 @@ class RangeStore:
             else:
                 self.state.apply_step(event)
                 self._hold_rows(event, _decode_rows(event.rows) if event.rows else None)
-        self._remove_files(self.state.parts)
+        if not self.state.is_ended:
+            log.remove_coverage()
+        remove_parts(folder, self.state.parts)
         for number in range(self.state.parts):
             path = build_part_path(folder, number)
             self._parts.append(Part(_read_segments(path), path=path))
-
-    def _remove_files(self, first: int) -> None:
-        """Remove the parts from number `first` on, and the report."""
-        assert self.folder is not None  # noqa: S101 - for mypy
-        if not self.state.is_ended:
-            (self.folder / COVERAGE_NAME).unlink(missing_ok=True)
-        while (path := build_part_path(self.folder, first)).exists():
-            path.unlink()
-            first += 1
 
     @property
     def rows(self) -> int:
@@ -214,10 +197,8 @@ class RangeStore:
 
     def _write_part(self, number: int, table: pa.Table, segments: list[tuple[int, int]]) -> Part:
         assert self.folder is not None  # noqa: S101 - for mypy
-        header = self._header
-        about = {"harvest": str(header.version), "query": header.query, "source": header.source}
-        about["readings"] = dump_valid_json(segments).decode()
-        write_part(self.folder, number, table, about)
+        readings = {"readings": dump_valid_json(segments).decode()}
+        write_part(self.folder, number, table, self._header.build_metadata() | readings)
         return Part(segments, path=build_part_path(self.folder, number))
 
     def remove_old_rows(self) -> tuple[Counter[int], list[str]]:
@@ -319,12 +300,9 @@ class RangeStore:
     def finish(self, coverage: RangeCoverage) -> None:
         """Write the report and mark the harvest as ended."""
         self.state.coverage = coverage
-        if self.folder is not None:
-            report = dump_valid_json(coverage)
-            about = {"query": self._header.query, "source": self._header.source}
-            values = {**about, "complete": coverage.complete, **msgspec.json.decode(report)}
-            report = msgspec.json.format(dump_valid_json(values), indent=1)
-            write_durably(self.folder / COVERAGE_NAME, report)
+        if self._log is not None:
+            values = {"complete": coverage.complete, **msgspec.to_builtins(coverage)}
+            self._log.write_coverage(self._header.encode_report(values))
         self.save_state()
         if self.folder is not None:
             (self.folder / PREVIOUS_NAME).unlink(missing_ok=True)

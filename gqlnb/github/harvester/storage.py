@@ -11,22 +11,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from gqlnb.client.range_harvest.harvest_log import (
-    COVERAGE_NAME,
-    LOG_NAME,
-    FolderLock,
-    HarvestLog,
-    LogHeader,
-)
+from gqlnb.client.range_harvest.harvest_log import FolderLock, HarvestLog, LogHeader
 from gqlnb.client.range_harvest.part_files import (
     build_part_path,
     drop_rows,
     find_repeated_rows,
-    write_durably,
+    remove_parts,
     write_part,
 )
-from gqlnb.document.json_codec import dump_valid_json
-from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.github.harvester.parquet_parts import build_batch, concat_batches, load_parts, read_part
 from gqlnb.github.harvester.requests import encode_node
 from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage, SearchRequest
@@ -300,11 +292,8 @@ class FolderStorage(MemoryStorage):
         OptionError
             If the log belongs to another harvest, or cannot be read.
         """
-        if not self._has_log() or not self._resume:
-            # The log first: if this is interrupted, it says that all parts are obsolete.
-            self._log.restart_at(Checkpoint(0, 0, 0, new_sweep.export_state()))
-            self._remove_parts(0)
-            (self.folder / COVERAGE_NAME).unlink(missing_ok=True)
+        first = Checkpoint(0, 0, 0, new_sweep.export_state())
+        if not self._log.begin(first, resume=self._resume):
             return new_sweep
         sweep = new_sweep
         for event in self._log.read_events():
@@ -328,21 +317,10 @@ class FolderStorage(MemoryStorage):
                 case NotesEvent():
                     self.notes |= event.notes
         if self.ended is None:
-            self._remove_parts(self._part_count)  # of a part that was not followed by a checkpoint
+            # A part that was not followed by a checkpoint: the log contains its rows.
+            remove_parts(self.folder, self._part_count)
         self._flush_full_part(sweep)
         return sweep
-
-    def _has_log(self) -> bool:
-        """Return whether there is a log; raise OptionError if there are parts without one."""
-        if self._log.exists():
-            return True
-        if build_part_path(self.folder, 0).exists():
-            msg = (
-                f"{sanitize_text(self.folder, 120)} holds parts of a harvest whose log {LOG_NAME} "
-                "is gone, so it cannot be continued. Name another folder, or remove them."
-            )
-            raise OptionError(msg)
-        return False
 
     def add_rows(
         self, event: AnsweredEvent | FieldsEvent, rows: Iterable[RepositoryRow], sweep: Sweep
@@ -394,16 +372,10 @@ class FolderStorage(MemoryStorage):
 
     def _write_next_part(self, **about: str) -> None:
         rows = self._concat_batches(self._batches)
-        write_part(self.folder, self._part_count, rows, self._build_metadata(**about))
+        metadata = self._header.build_metadata() | about
+        write_part(self.folder, self._part_count, rows, metadata)
         self._part_count += 1
         self._batches = []
-
-    def _build_metadata(self, **more: str) -> dict[str, str]:
-        header = self._header
-        about = {"harvest": str(header.version), "query": header.query, "source": header.source}
-        if header.fields is not None:
-            about["fields"] = header.fields
-        return about | more
 
     def _iterate_ids(self) -> Iterator[Iterable[list[str]]]:
         """Yield the ids of each part, in pieces, then of each batch that is not in a part yet."""
@@ -425,26 +397,19 @@ class FolderStorage(MemoryStorage):
             rows += pq.read_metadata(path).num_rows
             if number in places:
                 left = drop_rows(read_part(path), places[number])
-                write_part(self.folder, number, left, self._build_metadata())
+                write_part(self.folder, number, left, self._header.build_metadata())
                 rows -= len(places[number])
         super()._drop_rows(places, self._part_count)
         self.rows += rows
 
     def finish_harvest(self, coverage: dict[str, Any]) -> None:
         """Write the last part, which may be empty, with the coverage in its metadata."""
-        header = self._header
-        report = dump_valid_json({"query": header.query, "source": header.source, **coverage})
+        report = self._header.encode_report(coverage)
         self._write_next_part(coverage=report.decode())
-        write_durably(self.folder / COVERAGE_NAME, msgspec.json.format(report, indent=1))
+        self._log.write_coverage(report)
         super().finish_harvest(coverage)
         self._log.restart_at(EndedEvent(self.rows, self.requests, coverage))
 
     def load_table(self) -> pa.Table:
         """Return the rows of all parts."""
         return load_parts(sorted(self.folder.glob("part-*.parquet")), self.own_columns)
-
-    def _remove_parts(self, first: int) -> None:
-        """Remove the parts from number `first` on; the log contains their rows."""
-        while (path := build_part_path(self.folder, first)).exists():
-            path.unlink()
-            first += 1

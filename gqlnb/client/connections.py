@@ -6,7 +6,7 @@ import inspect
 import os
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol, Self
 from urllib.parse import parse_qsl, urlsplit
@@ -38,6 +38,7 @@ __all__ = [
     "URL_VARIABLE",
     "NamedClient",
     "can_open_unattended",
+    "check_connection",
     "close_client",
     "find_listing_fault",
     "forget_connection",
@@ -321,7 +322,19 @@ def resolve_default_target() -> tuple[Any, str]:
     return background.servers.get_newest() or DEFAULT_URL, ""
 
 
-def _find_connection(name: str) -> NamedConnection:
+def check_connection(name: str, objects: Sequence[str] = ()) -> None:
+    """Check that a connection has a name; an error also suggests the names of `objects`.
+
+    Raises
+    ------
+    TargetError
+        If no connection has that name.
+    """
+    with _lock:
+        _find_connection(name, objects)
+
+
+def _find_connection(name: str, objects: Sequence[str] = ()) -> NamedConnection:
     if name in _registered:  # without reading files
         return _registered[name]
     found, fault = read_connection_files()
@@ -331,7 +344,7 @@ def _find_connection(name: str) -> NamedConnection:
         return _builtin[name]
     if fault:
         raise OptionError(fault)
-    names = _merge_connections()
+    names = [*_merge_connections(), *objects]
     known = ", ".join(map(repr, names)) or "none"
     msg = (
         f"No connection is called {redact_url(name)!r}.{suggest(name, names)} "

@@ -16,7 +16,10 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLError,
+    Lexer,
     OperationDefinitionNode,
+    Source,
+    TokenKind,
     TypeInfo,
     TypeInfoVisitor,
     Visitor,
@@ -72,6 +75,11 @@ __all__ = [
 
 MAX_FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest
 MAX_EXAMPLE_FIELDS = 3
+CLOSING = {
+    TokenKind.BRACE_L: TokenKind.BRACE_R,
+    TokenKind.BRACKET_L: TokenKind.BRACKET_R,
+    TokenKind.PAREN_L: TokenKind.PAREN_R,
+}
 INCREMENTAL_DIRECTIVES = ("defer", "stream")
 # The extension of a schema with a hint for unknown fields and arguments, such as that the schema is
 # a part of a larger one.
@@ -295,7 +303,24 @@ def parse_document(text: str, limits: Limits | None = None) -> DocumentNode:
         if limits is not None:
             check_limits(ast, text, limits)
         return ast
-    raise QueryError(text=text, problems=build_problems([failure]))
+    raise QueryError(
+        text=text, problems=build_problems([failure], describe_unclosed(text, failure))
+    )
+
+
+def describe_unclosed(text: str, failure: GraphQLError) -> dict[int, str]:
+    """Return a hint, by its offset, about the brackets that the end of a text leaves open."""
+    if not failure.message.endswith("found <EOF>."):
+        return {}
+    lexer, missing = Lexer(Source(text)), []
+    while (token := lexer.advance()).kind is not TokenKind.EOF:
+        token.prev = None  # linked in both directions, tokens would wait for the garbage collector
+        if token.kind in CLOSING:
+            missing.append(CLOSING[token.kind])
+        elif missing and token.kind is missing[-1]:
+            missing.pop()
+    closing = " ".join(kind.value for kind in reversed(missing))
+    return {token.start: f"Add at the end: {closing}"} if closing else {}
 
 
 def find_errors(
@@ -467,7 +492,11 @@ class _HintVisitor(Visitor):
 
 def _list_names(wrong: str, names: Collection[str]) -> str:
     """Return the names that a wrong one may stand for; "" if the error suggests some of them."""
-    return "" if suggestion_list(wrong, names) else join_names(names, MAX_FIELDS_SHOWN)
+    if suggestion_list(wrong, names):
+        return ""
+    # Of `price`, `priceRange` is the first: services rename a field by adding a word.
+    likely = sorted(names, key=lambda name: wrong.lower() not in name.lower())
+    return join_names(likely, MAX_FIELDS_SHOWN)
 
 
 def _describe_possible_types(kind: GraphQLAbstractType, schema: GraphQLSchema) -> Iterator[str]:

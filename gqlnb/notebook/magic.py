@@ -183,7 +183,7 @@ class GraphQLMagic(Magics, CellSettings):
             %graphql schema [NAME] [Type[.field]]    the documentation of a schema, a type, a field
             %graphql schema --changes [FILE]         changes that may break queries since the start
                                                      of the session, or since a file; yours first
-            %graphql search WORDS [--limit N]        types, fields, arguments and descriptions
+            %graphql search [NAME] WORDS [--limit N] types, fields, arguments and descriptions
             %graphql stars >100000 [--limit N]       repositories above a number of stars: 1000
                                                      means >1000, 1000..1000 exactly 1000; also
                                                      with language:python sort:forks --limit all

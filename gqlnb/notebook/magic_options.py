@@ -388,7 +388,7 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
         CONNECTION,
     ),
     "search": (
-        (("words",), {"nargs": "+"}),
+        (("words",), {"nargs": "+", "metavar": "[CONNECTION] WORD"}),
         (("--limit",), {"type": int, "default": DEFAULT_HITS, "help": "number of hits"}),
         CONNECTION,
     ),

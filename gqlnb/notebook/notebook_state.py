@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.client.recording.session import Recording
 
-__all__ = ["CellSettings", "CellTarget", "NotebookState"]
+__all__ = ["CellSettings", "CellTarget", "NotebookState", "describe_target", "list_targets"]
 
 
 class CellSettings(HasTraits):
@@ -144,6 +144,7 @@ class ClientCache:
         """
         from gqlnb.client import connections
         from gqlnb.client.client import Client, connect
+        from gqlnb.client.endpoint import is_connection_name
         from gqlnb.github.builtin_connections import register_connections
 
         register_connections()
@@ -154,6 +155,8 @@ class ClientCache:
             resolved, chosen_by = connections.resolve_default_target()
         elif target in names:
             resolved = target if is_listed_connection(target) else names[target]
+        elif is_connection_name(target) and not is_listed_connection(target):
+            connections.check_connection(target, list_targets(names))
         if not headers and isinstance(resolved, Client):
             return CellTarget(resolved, get_display_name(resolved, target), chosen_by)
         if headers and not isinstance(resolved, str):
@@ -248,6 +251,29 @@ class ClientCache:
             client.close()
         self._by_address.clear()
         self._by_server.clear()
+
+
+def describe_target(value: object) -> str:
+    """Describe an object of the notebook that can be queried; "" for any other."""
+    from gqlnb.client.client import Client
+    from gqlnb.engine.schema import Schema
+    from gqlnb.engine.schema_adapters import is_schema
+
+    if isinstance(value, Client):
+        return f"a client of {value.source}"
+    if isinstance(value, Schema):
+        return "a schema"
+    if isinstance(value, type):
+        return ""
+    if is_schema(value):
+        return f"a schema of {type(value).__module__.partition('.')[0]}"
+    # By name: most notebooks have no server, and its module need not be imported for them.
+    return "a server" if type(value).__module__ == "gqlnb.server.background_server" else ""
+
+
+def list_targets(names: Mapping[str, object]) -> list[str]:
+    """Return the names of the notebook's objects that can be queried."""
+    return [name for name in names if name[:1] != "_" and describe_target(names[name])]
 
 
 def is_listed_connection(name: str) -> bool:

@@ -64,7 +64,9 @@ VIA = 3  # fields that are named beside a linked type
 DESCRIPTION = 4000  # characters of a description
 ROW_DESCRIPTION = 400  # characters of a description in a row
 ROOT_FIELDS = 8  # fields of a root type in the summary of a schema
-CODE = '<code style="color:inherit">'  # themes of books have light code on dark pages alone
+# Themes of books have light code on dark pages alone; on a grey ground, each line had its own box.
+CODE = '<code style="color:inherit;background:none;padding:0">'
+UNFOLDED = 12  # rows of a section of a schema's page that is shown without a click
 LONG = 100  # characters of arguments on one line
 ROOTS = ("query", "mutation", "subscription")
 
@@ -210,14 +212,21 @@ class SchemaPage:
         parts = [f"<p><b>{CODE}{escape(self.title)}</code></b></p>"]
         parts += [f"<p>{escape(description)}</p>"] if description else []
         cell = '<td style="text-align:left;vertical-align:top">'
-        for heading, entries, rest in self._iterate_text_sections(most):
-            parts.append(f'<p style="margin:8px 0 2px"><b>{escape(heading)}</b></p><table>')
+        sections = self._iterate_text_sections(most)
+        for place, (heading, entries, rest) in enumerate(sections):
+            head = f"<b>{escape(heading)}</b>"
+            # A service has hundreds of mutations and types; most readers look for its queries.
+            folded = not self.place and place > 0 and len(entries) > UNFOLDED
+            if folded:
+                parts.append(f"<details><summary>{head}</summary><table>")
+            else:
+                parts.append(f'<p style="margin:8px 0 2px">{head}</p><table>')
             last = f"<br>{escape(rest)}" if rest else ""
             for number, (code, text) in enumerate(entries, 1):
                 below = last if number == len(entries) else ""
                 code_cell = f"{cell}{CODE}{escape(code)}</code>{below}</td>"
                 parts.append(f"<tr>{code_cell}{cell}{escape(text)}</td></tr>")
-            parts.append("</table>")
+            parts.append("</table></details>" if folded else "</table>")
         return "".join(parts)
 
     def to_message(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from gqlnb.errors import OptionError, TargetError, TransportError, format_count,
 from gqlnb.notebook.cell_errors import add_error_lines
 from gqlnb.notebook.display import Listing, Note, Text, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
+from gqlnb.notebook.notebook_state import describe_target, list_targets
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from gqlnb.notebook.schema_docs import SchemaPage
     from gqlnb.server.background_server import Server
 
-__all__ = ["REPLAYABLE", "SUBCOMMANDS", "describe_target", "list_subcommands", "run_subcommand"]
+__all__ = ["REPLAYABLE", "SUBCOMMANDS", "list_subcommands", "run_subcommand"]
 
 TARGETS_LISTED = 5
 Names: TypeAlias = MutableMapping[str, object]
@@ -69,9 +70,9 @@ def run_connections(_state: NotebookState, names: Names, line: str) -> Listing:
     ]
     listed = {row[0] for row in rows}
     rows += [
-        (name, about, "the notebook", False)
-        for name, value in names.items()
-        if name not in listed and name[:1] != "_" and (about := describe_target(value))
+        (name, describe_target(names[name]), "the notebook", False)
+        for name in list_targets(names)
+        if name not in listed
     ]
     note = ""
     if not current:
@@ -84,24 +85,6 @@ def run_connections(_state: NotebookState, names: Names, line: str) -> Listing:
         # A fault in a settings file must not hide the connections of the other.
         note = f"{fault} {note}".rstrip()
     return Listing(["name", "about", "where", "current"], rows, note)
-
-
-def describe_target(value: object) -> str:
-    """Describe an object of the notebook that can be queried; "" for any other."""
-    from gqlnb.client.client import Client
-    from gqlnb.engine.schema import Schema
-    from gqlnb.engine.schema_adapters import is_schema
-
-    if isinstance(value, Client):
-        return f"a client of {value.source}"
-    if isinstance(value, Schema):
-        return "a schema"
-    if isinstance(value, type):
-        return ""
-    if is_schema(value):
-        return f"a schema of {type(value).__module__.partition('.')[0]}"
-    # By name: most notebooks have no server, and its module need not be imported for them.
-    return "a server" if type(value).__module__ == "gqlnb.server.background_server" else ""
 
 
 def run_connect(state: NotebookState, names: Names, line: str) -> Client:
@@ -171,7 +154,7 @@ def open_client(state: NotebookState, names: Names, options: Namespace) -> Itera
         yield target
     except TransportError as error:
         if options.connection is None:  # another one may be meant
-            known = [name for name in names if name[:1] != "_" and describe_target(names[name])]
+            known = list_targets(names)
             listed = ", ".join(known[:TARGETS_LISTED])
             choice = f"; this notebook has: {listed}" if known else ", such as -c demo"
             use = f"%graphql use {known[0] if known else 'demo'}"
@@ -197,18 +180,21 @@ def run_schema(state: NotebookState, names: Names, line: str) -> SchemaPage | Sc
 
 def read_schema_words(names: Names, options: Namespace) -> None:
     """Set the connection and the type of ``[CONNECTION] [TYPE]``, each of which may be missing."""
-    from gqlnb.client import connections
-
     words = options.words
-    if options.connection is None and words:
-        # The first word may be either: a type may bear the name of a connection, which then counts.
-        is_target = connections.is_known(words[0]) or describe_target(names.get(words[0]))
-        if is_target or len(words) > 1:
-            options.connection, *words = words
+    # The first word may be either: a type may bear the name of a connection, which then counts.
+    if options.connection is None and (len(words) > 1 or (words and is_target(names, words[0]))):
+        options.connection, *words = words
     if len(words) > 1:
         msg = "%graphql schema takes a connection and a type, such as: %graphql schema demo User"
         raise OptionError(msg)
     options.type = words[0] if words else None
+
+
+def is_target(names: Names, word: str) -> bool:
+    """Return whether a word names a connection, or an object of the notebook to be queried."""
+    from gqlnb.client import connections
+
+    return connections.is_known(word) or bool(describe_target(names.get(word)))
 
 
 def find_changes(state: NotebookState, options: Namespace, target: CellTarget) -> SchemaChanges:
@@ -228,6 +214,9 @@ def run_search(state: NotebookState, names: Names, line: str) -> Listing:
     from gqlnb.notebook.schema_search import search_schema
 
     options = read_line(build_parser("search"), line)
+    words = options.words
+    if options.connection is None and len(words) > 1 and is_target(names, words[0]):
+        options.connection, *options.words = words
     with open_client(state, names, options) as target:
         return search_schema(target.client.schema, options.words, max(1, options.limit))
 

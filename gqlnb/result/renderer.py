@@ -69,6 +69,7 @@ COLUMNS_SHOWN = 20
 TABLES_SHOWN = 8  # of an answer with several lists
 ITEMS_UNFOLDED = 10  # of a list within a cell
 LEVELS_UNFOLDED = 3  # of lists within lists
+UNBROKEN_HEADER = 24  # characters of a column's name; a longer one may be broken after its dots
 NAME_ON_A_LINE = 40  # characters of a name beside its value; a longer one is broken
 VALUES_UNFOLDED = 500  # of one object, beyond the first
 IN_TEXT, IN_HTML = 60, 200  # characters of a cell
@@ -426,9 +427,12 @@ def render_cell(
 ) -> str:
     """Return a cell of an HTML table: a link if `link` is a URL; `inner` unfolds below it."""
     body = escape(text, quote=True)
+    if tag == "th" and len(text) > UNBROKEN_HEADER:
+        body = body.replace(".", ".<wbr>")
     if inner is not None:
         start = "<details open>" if opened else "<details>"
-        body = f"{start}<summary>{body}</summary>{inner.to_html()}</details>"
+        summary = f'<summary style="white-space:nowrap">{body}</summary>'
+        body = f"{start}{summary}{inner.to_html()}</details>"
     if LINK.fullmatch(link):
         body = f'<a href="{escape(link)}" target="_blank" rel="noopener noreferrer">{body}</a>'
     faint = ";opacity:.5" if text in (MISSING, "null") else ""

@@ -167,3 +167,29 @@ def test_a_result_that_the_kernel_lost_is_not_opened(
     expect(page.get_by_text("No Kernel").first).to_be_visible()
     button.click()
     expect(notebook.outputs(2).get_by_text("There is no kernel.")).to_be_visible()
+
+
+BROKEN_WORDS = """text => {
+    const range = document.createRange();
+    const words = [];
+    for (const { index, 0: word } of text.textContent.matchAll(/\\S+/g)) {
+        range.setStart(text.firstChild, index);
+        range.setEnd(text.firstChild, index + word.length);
+        if (range.getClientRects().length > 1) words.push(word);
+    }
+    return words;
+}"""
+
+
+def test_the_lines_of_errors_and_warnings_are_broken_between_words(
+    show: Callable[..., Any],
+) -> None:
+    """JupyterLab breaks them anywhere; a word that is longer than a line is broken there too."""
+    notebook = show(
+        f"import sys\nlong = 'x' * 300\n_ = sys.stderr.write('{'some words ' * 40}' + long)",
+        f"import gqlnb\nraise gqlnb.QueryError('{'some words ' * 40}' + long)",
+    )
+    for cell in (0, 1):
+        text = notebook.outputs(cell).locator("pre")
+        assert text.evaluate(BROKEN_WORDS) == ["x" * 300]
+        assert text.evaluate("pre => pre.scrollWidth <= pre.clientWidth")

@@ -40,6 +40,31 @@ def test_validation_errors_have_a_location(text, line, column, message):
     assert problem.message.startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("{ viewer { name }", "Add at the end: }"),
+        ('query ($a: [Int!]) { viewer(a: [{b: "}"', "Add at the end: } ] ) }"),
+        ("{ viewer { name } } }", None),
+        ("query Q", None),
+    ],
+)
+def test_a_text_that_ends_too_early_lists_the_missing_brackets(text, hint):
+    """Those in strings do not count."""
+    with pytest.raises(QueryError) as caught:
+        Document.parse(text)
+    assert [problem.hint for problem in caught.value.problems] == [hint]
+
+
+def test_an_unknown_field_lists_the_names_that_contain_it_first():
+    """They are too long to be similar, and may come after those that are listed."""
+    fields = " ".join(f"a{number}: Int" for number in range(20))
+    schema = build_schema(f"type Query {{ {fields} priceRange: Int compareAtPrice: Int }}")
+    with pytest.raises(QueryError) as caught:
+        Document.parse("{ price }", schema)
+    assert caught.value.problems[0].hint.startswith("Query has: priceRange, compareAtPrice, a0,")
+
+
 def test_a_missing_selection_lists_the_available_fields():
     """No field is selected by default."""
     with pytest.raises(QueryError, match="must have a selection of subfields") as caught:

@@ -99,7 +99,7 @@ def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
         ),
         ("%%graphql schema\n\n", "The query is empty"),
         ("%%graphql nowhere\n{ hello }", "No connection is called 'nowhere'"),
-        ("%%graphql shema\n{ hello }", "No connection is called 'shema'"),
+        ("%%graphql shema\n{ hello }", "No connection is called 'shema'. Did you mean 'schema'?"),
         ("%%graphql schema --outptu x\n{ hello }", "Did you mean '--output'?"),
         (
             "%%graphql schema -t table\n{ hello }",

@@ -264,6 +264,28 @@ def test_search_results_are_ranked(shell, words, places):
     assert [place for place, *_ in listing] == places
 
 
+def test_the_connection_of_a_search_may_be_its_first_word(shell):
+    """As in `%graphql schema`; alone, or if nothing has that name, it is searched for."""
+    found = repr(run(shell, "%graphql search row -c schema"))
+    assert repr(run(shell, "%graphql search schema row")) == found
+    assert repr(run(shell, "%graphql search row n -c schema")) != found
+    nothing = "Nothing in the schema matches 'demo'"
+    assert repr(run(shell, "%graphql search demo -c schema")).startswith(nothing)
+
+
+def test_the_page_of_a_large_schema_unfolds_what_is_behind_its_queries():
+    """A click shows hundreds of mutations; in text they follow each other."""
+    fields = " ".join(f"f{number}: Int" for number in range(20))
+    schema = graphql.build_schema(
+        f"type Query {{ {fields} }} type Mutation {{ {fields} }} scalar Own"
+    )
+    html = SchemaDocs(schema).build_page()._repr_html_()
+    assert [part.partition("</b>")[0] for part in html.split("<summary><b>")[1:]] == [
+        "mutation: Mutation"
+    ]
+    assert "<details>" not in SchemaDocs(schema).build_page("Mutation")._repr_html_()
+
+
 def test_a_note_explains_a_search_with_no_or_many_hits(shell):
     """It suggests a name, or gives the number of hits."""
     assert repr(run(shell, "%graphql search helo -c schema")) == (

@@ -15,7 +15,8 @@ from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.notebook.completion.completion_list import Completion
 from gqlnb.notebook.completion.proposals import Proposal, find_similar_names
 from gqlnb.notebook.magic_options import build_parser, get_cell_parser, read_line
-from gqlnb.notebook.subcommands import SUBCOMMANDS, describe_target
+from gqlnb.notebook.notebook_state import describe_target
+from gqlnb.notebook.subcommands import SUBCOMMANDS
 
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser

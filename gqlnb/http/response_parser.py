@@ -409,13 +409,15 @@ def _read_members(response: Response, asked: ResponseContext) -> Mapping[str, An
         members = load_json(response.body)
     except JSONError as error:
         fault = JSONError(str(error), error.at)
+    message = find_message(members)
     if (
         isinstance(members, dict)
         and ("data" in members or isinstance(members.get("errors"), list))
         and has_json_media_type(response)
+        # Strapi's errors outside GraphQL have null data, beside `error`.
+        and (members.get("data") is not None or members.get("errors") or message is None)
     ):
         return members
-    message = find_message(members)
     _raise_if_refused(response, asked, [{"message": message}] if message else [], None)
     raise _build_foreign_error(response, asked, members, fault)
 

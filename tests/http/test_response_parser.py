@@ -71,6 +71,14 @@ def test_empty_data_beside_errors_are_no_data(status, error):
         answer({"errors": [{"message": "undefined method"}], "data": {}}, status)
 
 
+@pytest.mark.parametrize(("status", "kind"), [(401, AuthError), (500, TransportError)])
+def test_null_data_beside_a_message_are_no_graphql_response(status, kind):
+    """Strapi's errors outside GraphQL, such as missing credentials, are of this form."""
+    error = {"status": status, "name": "Error", "message": "Missing or invalid", "details": {}}
+    with pytest.raises(kind, match="Missing or invalid"):
+        answer({"data": None, "error": error}, status)
+
+
 def test_errors_within_an_error_are_shown():
     """Directus puts all errors of validation into one without a location."""
     inner = [{"message": 'Cannot query field "b".', "locations": [{"line": 1, "column": 3}]}]

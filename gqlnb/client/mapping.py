@@ -18,6 +18,7 @@ from gqlnb.document.input_records import (
     read_record,
     read_table,
 )
+from gqlnb.document.variables import get_type_name
 from gqlnb.errors import (
     AuthError,
     GqlnbError,
@@ -329,10 +330,7 @@ def takes_whole_rows(
 ) -> bool:
     """Return whether each row is an input object, as the value of the only variable."""
     first = records[0] if records else None
-    node: Any = document.variables[only].type
-    while not hasattr(node, "name"):
-        node = node.type
-    is_object = node.name.value not in BUILT_IN_SCALARS
+    is_object = get_type_name(document.variables[only]) not in BUILT_IN_SCALARS
     # Rows with columns named like variables are the variables, not the one object.
     return first is not None and is_object and not any(name in first for name in names)
 

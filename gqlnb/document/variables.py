@@ -57,6 +57,7 @@ __all__ = [
     "check_variables",
     "depends_on_types",
     "describe_errors",
+    "get_type_name",
     "needs_schema",
     "read_large_integer",
     "write_large_integers",

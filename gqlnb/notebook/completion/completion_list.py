@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
+    get_nullable_type,
     is_enum_type,
     is_input_object_type,
     is_list_type,
-    is_non_null_type,
     is_required_argument,
     is_union_type,
 )
@@ -156,7 +156,7 @@ def write_insertion(proposal: Proposal, following: str) -> str:
 
 def write_placeholder(expected: GraphQLInputType) -> str:
     """Write a literal to replace, of the form that the type of an argument takes."""
-    inner = expected.of_type if is_non_null_type(expected) else expected
+    inner = get_nullable_type(expected)
     if is_list_type(inner):
         return "[]"
     if is_input_object_type(inner):

@@ -30,8 +30,6 @@ from gqlnb.limits import MAX_CACHED_TEXT
 from gqlnb.result.checked_decoder import DecoderSelector
 
 if TYPE_CHECKING:
-    from graphql import GraphQLSchema
-
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.recording.session import Recording
     from gqlnb.client.schema_store import SchemaStore
@@ -59,7 +57,7 @@ class RequestPreparer:
         self._endpoint, self._store = endpoint, store
         self._is_suspended = False
         # Caches of the client, not of the module: a document keeps its schema alive.
-        self._parse_cached = lru_cache(MAX_DOCUMENTS)(parse_text)
+        self._parse_cached = lru_cache(MAX_DOCUMENTS)(Document.parse)
         self._examine = lru_cache(MAX_DOCUMENTS)(partial(examine_document, store))
 
     def with_endpoint(self, endpoint: Endpoint) -> RequestPreparer:
@@ -200,7 +198,7 @@ class RequestPreparer:
             return self._endpoint.local_schema.parse_document(text, operation)
         # Subclasses of str may compare equal to other texts.
         cached = type(text) is str and len(text) <= MAX_CACHED_TEXT
-        return (self._parse_cached if cached else parse_text)(text, operation, schema)
+        return (self._parse_cached if cached else Document.parse)(text, schema, operation)
 
     def _find_schema_later(self, result: Result) -> Document | None:
         """Return the document of a result with the schema, loaded now unless that failed before.
@@ -222,11 +220,6 @@ class RequestPreparer:
         except GqlnbError as error:
             _LOG.info("%s: frames are inferred: %s", self._endpoint.source, error)
         return None
-
-
-def parse_text(text: str, operation: str | None, schema: GraphQLSchema | None) -> Document:
-    """Return the document of a text, checked if there is a schema."""
-    return Document.parse(text, schema, operation)
 
 
 def examine_document(store: SchemaStore, document: Document) -> tuple[DecoderSelector, bool]:

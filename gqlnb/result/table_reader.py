@@ -217,7 +217,7 @@ def read_tables(
                 raise _locate_error(error, plan, answer) from None
             untyped |= {error.column}
         else:
-            found = {rows.table.name: rows for rows in reader.rows.values()}, outline
+            found = reader.rows, outline
     answer.row_count = max((rows.count for rows in found[0].values()), default=0)
     for builder in chain.from_iterable(rows.columns for rows in found[0].values()):
         if builder.remark:
@@ -259,7 +259,7 @@ class _TableReader:
         self.strict = strict
         self.limit = limit
         self.checked = checked
-        self.rows = {table: TableRows(table, untyped, answer) for table in plan.tables}
+        self.rows = {it.name: TableRows(it, untyped, answer) for it in plan.tables}
 
     @cached_property
     def decoders(self) -> RowDecoders:
@@ -296,7 +296,7 @@ class _TableReader:
         `typed` is whether objects are structs, whose members have the types in the plan; else they
         are dicts.
         """
-        target, found = table.row, self.rows[table]
+        target, found = table.row, self.rows[table.name]
         if isinstance(target, ObjectPlan):
             self.add_members(table, target, rows, typed=typed)
         elif isinstance(target, ResultTable):
@@ -315,7 +315,7 @@ class _TableReader:
         first: int = 0,
     ) -> None:
         """Add the members of objects, one object for each of the next rows of a table."""
-        rows = self.rows[table]
+        rows = self.rows[table.name]
         for number in range(first, len(place.members)):
             target = place.members[number][1]
             if isinstance(target, ObjectPlan):
@@ -375,7 +375,7 @@ class _TableReader:
             self.check_kinds(parent, lists, (list, tuple), ".".join(table.path))
         if not all(lists):  # one is null or empty
             lists = [found if found is not None else () for found in lists]
-        begin = self.rows[parent].count
+        begin = self.rows[parent.name].count
         parents = np.repeat(np.arange(begin, begin + len(lists)), [*map(len, lists)])
         self.add_items(table, [*chain.from_iterable(lists)], parents, typed=typed)
 
@@ -410,7 +410,7 @@ class _TableReader:
         typed: bool,
     ) -> None:
         """Add the items of a table's lists, which are its rows or edges of them."""
-        rows, edge, nodes = self.rows[table], table.edge, items
+        rows, edge, nodes = self.rows[table.name], table.edge, items
         if edge is not None:
             nodes = self.take_member(table, edge, items, 0, typed=typed)
         may_drop = isinstance(table.row, ObjectPlan) and not isinstance(nodes, ColumnBatch)
@@ -440,7 +440,7 @@ class _TableReader:
             if not self.strict:
                 values[number] = None
                 continue
-            row = f" in row {self.rows[table].count + number:,} of {table.name!r}"
+            row = f" in row {self.rows[table.name].count + number:,} of {table.name!r}"
             shown = sanitize_text(repr(value), 80)
             msg = (
                 f"The answer does not have the shape of its query: "

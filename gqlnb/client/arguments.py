@@ -26,6 +26,7 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.limits import Limits
+from gqlnb.option_checks import check_boolean, check_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -192,21 +193,14 @@ def check_options(timeout: object, limits: object, verify: object) -> None:
 
 def check_batch(batch: object) -> int | None:
     """Return ``batch=``; raise OptionError if it is no number of requests in an array."""
-    if batch is None or (type(batch) is int and 1 <= batch <= MAX_BATCH):
-        return batch
-    msg = (
-        "batch= takes the number of requests that the endpoint accepts in one array, 1 to "
-        f"{MAX_BATCH:,}, not {sanitize_text(repr(batch), 40)}."
-    )
-    raise OptionError(msg)
+    if batch is None:
+        return None
+    return check_whole_number("batch", batch, least=1, most=MAX_BATCH, or_none=True)
 
 
 def check_persisted_queries(value: object) -> bool:
     """Return ``persisted_queries=``; raise OptionError if it is neither True, False nor None."""
-    if value is None or isinstance(value, bool):
-        return bool(value)
-    msg = f"persisted_queries= takes True or False, not {sanitize_text(repr(value), 40)}."
-    raise OptionError(msg)
+    return value is not None and check_boolean("persisted_queries", value)
 
 
 def prepare_files(

@@ -40,7 +40,6 @@ __all__ = [
     "can_open_unattended",
     "check_connection",
     "close_client",
-    "find_listing_fault",
     "forget_connection",
     "get_client",
     "get_current_name",
@@ -49,6 +48,7 @@ __all__ = [
     "is_shared",
     "list_connections",
     "provide_builtin",
+    "read_connection_files",
     "register_connection",
     "reopen_client",
     "resolve_default_target",
@@ -192,7 +192,7 @@ def list_connections() -> tuple[NamedConnection, ...]:
     """Return the connections: built in, of files, and of this process.
 
     For equal names the last of these counts. Those of an invalid settings file are missing;
-    :func:`find_listing_fault` returns the reason.
+    :func:`read_connection_files` returns the reason.
     """
     with _lock:
         return tuple(_merge_connections().values())
@@ -393,11 +393,6 @@ class FileConnection(msgspec.Struct, frozen=True):
             raise TargetError(self.fault)
         options = {k: dict(v) if k == "headers" else v for k, v in self.options}
         return _client_factories[-1](self.url, **{**options, **given})
-
-
-def find_listing_fault() -> str:
-    """Return the errors in settings files outside of connections; "" if there are none."""
-    return read_connection_files()[1]
 
 
 def read_connection_files() -> tuple[dict[str, NamedConnection], str]:

@@ -245,7 +245,7 @@ class GraphQLMagic(Magics, CellSettings):
         is_target = has_operation and word in names and ("{" in line or start is None)
         if word in SUBCOMMANDS and not is_target:
             replay = self.state.settings.replay if word in REPLAYABLE else ""
-            with self.state.recordings.select(None, None, replay):
+            with self.state.select_recording(None, None, replay):
                 return run_subcommand(self.state, names, word, rest)
         if not line:
             return list_subcommands(self.state)
@@ -273,7 +273,7 @@ class GraphQLMagic(Magics, CellSettings):
             from gqlnb.client.response_cache import cached
 
             cache = cached(options.cache or settings.cache or None, refresh=options.refresh)
-        recording = self.state.recordings.select(options.record, options.replay, settings.replay)
+        recording = self.state.select_recording(options.record, options.replay, settings.replay)
         try:
             with recording, cache:
                 return CellRunner(self.state, options, text, names, above).run()

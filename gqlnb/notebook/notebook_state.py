@@ -319,47 +319,6 @@ def get_display_name(client: Client, target: str | None) -> str:
     return client.source if target is None or "/" in target else target
 
 
-class CellRecordings:
-    """The recordings of cells.
-
-    The recording of the ``replay`` setting stays open between cells, so that several answers to the
-    same request are replayed in order.
-    """
-
-    def __init__(self) -> None:
-        self._current: tuple[str, Recording] | None = None
-
-    def select(
-        self, record: str | None, replay: str | None, setting: str
-    ) -> AbstractContextManager[object]:
-        """Return the context that a cell runs in.
-
-        Parameters
-        ----------
-        record, replay
-            The options of the cell, which take precedence.
-        setting
-            The recording that every cell replays; "" for none.
-
-        Raises
-        ------
-        ReplayError
-            If there is nothing to replay.
-        """
-        if record is None and replay is None and not setting:
-            self._current = None
-            return nullcontext()
-        from gqlnb.client.recording.session import recorded
-
-        if record is not None:
-            return recorded(record, mode="record")
-        if replay is not None:
-            return recorded(replay, mode="replay")
-        if self._current is None or self._current[0] != setting:
-            self._current = setting, recorded(setting, mode="replay")
-        return self._current[1]
-
-
 class NotebookState:
     """The state of one notebook.
 
@@ -380,8 +339,6 @@ class NotebookState:
         The saved cells.
     history
         The operations of the session.
-    recordings
-        The recordings that cells read or write.
     settings
         The current settings.
     """
@@ -391,5 +348,37 @@ class NotebookState:
         self.clients = ClientCache(shell.user_ns)
         self.snippets = Snippets()
         self.history = History()
-        self.recordings = CellRecordings()
         self.settings = settings
+        # That of the `replay` setting stays open between cells, so that several answers to the same
+        # request are replayed in order.
+        self._recording: tuple[str, Recording] | None = None
+
+    def select_recording(
+        self, record: str | None, replay: str | None, setting: str
+    ) -> AbstractContextManager[object]:
+        """Return the context that a cell runs in, with the recording that it reads or writes.
+
+        Parameters
+        ----------
+        record, replay
+            The options of the cell, which take precedence.
+        setting
+            The recording that every cell replays; "" for none.
+
+        Raises
+        ------
+        ReplayError
+            If there is nothing to replay.
+        """
+        if record is None and replay is None and not setting:
+            self._recording = None
+            return nullcontext()
+        from gqlnb.client.recording.session import recorded
+
+        if record is not None:
+            return recorded(record, mode="record")
+        if replay is not None:
+            return recorded(replay, mode="replay")
+        if self._recording is None or self._recording[0] != setting:
+            self._recording = setting, recorded(setting, mode="replay")
+        return self._recording[1]

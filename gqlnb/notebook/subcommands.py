@@ -81,7 +81,8 @@ def run_connections(_state: NotebookState, names: Names, line: str) -> Listing:
         if isinstance(target, str):
             default = redact_url(target)
         note = f"No connection is the current one: a bare cell asks {default}."
-    if fault := connections.find_listing_fault():
+    _, fault = connections.read_connection_files()
+    if fault:
         # A fault in a settings file must not hide the connections of the other.
         note = f"{fault} {note}".rstrip()
     return Listing(["name", "about", "where", "current"], rows, note)

@@ -217,7 +217,7 @@ def test_the_option_is_checked_and_kept(tmp_path: Path, monkeypatch: pytest.Monk
     """In pickles and settings files; targets of this process have no use for it."""
     url = "http://127.0.0.1:4000/graphql"
     for wrong in (0, -1, True, "10", 2.5, 1001):
-        with pytest.raises(OptionError, match="batch= takes the number of requests"):
+        with pytest.raises(OptionError, match="batch= takes a whole number from 1 to 1,000"):
             Client(url, batch=wrong)  # type: ignore[arg-type]
     with pytest.raises(TargetError, match="batch= would have no effect"):
         Client(Schema(SDL), batch=10)

@@ -420,7 +420,7 @@ def build_result(
     if outcome.data is None and errors and all(map(is_request_error, errors)):
         problems = describe_errors(document, variables or {}, errors)
         raise QueryError(text=document.text, problems=problems)
-    return Result(
+    result = Result(
         data=outcome.data,
         errors=tuple(map(_format_error, errors)),
         extensions=dict(outcome.extensions or {}),
@@ -429,6 +429,10 @@ def build_result(
         variables=variables,
         causes=tuple(error.original_error for error in errors),
     )
+    # The frames of a traceback refer to the executor, and that to this list: with such a cycle, all
+    # values of the execution would wait for the garbage collector.
+    errors.clear()
+    return result
 
 
 def is_request_error(error: GraphQLError) -> bool:

@@ -172,7 +172,7 @@ class Server:
         Raises
         ------
         ServerError
-            If the id is unknown; the last 100 are kept.
+            If the id is unknown; the last 100 are kept, fewer where the requests were large.
         """
         return self._request_log.find_error(error_id)
 

@@ -8,7 +8,7 @@ import time  # Pyodide has no `thread_time`
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import lru_cache
-from inspect import isawaitable
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, isawaitable
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, cast
 
@@ -48,6 +48,7 @@ __all__ = ["RequestExecutor", "adopt_schema", "build_response", "is_cancelled"]
 
 # Seconds for an operation to reach its own time limit, before it is abandoned.
 _DEADLINE_SLACK = 0.25
+_SUSPENDABLE = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 _LOG = logging.getLogger("gqlnb")
 
 
@@ -345,6 +346,9 @@ def build_response(result: Result) -> Response:
     members["data"] = result.data
     if result.extensions:
         members["extensions"] = dict(result.extensions)
+    for cause in result.causes:
+        if cause is not None:
+            _clear_callers(cause)
     return Response(
         200,
         members=members,
@@ -352,6 +356,20 @@ def build_response(result: Result) -> Response:
         operation=name,
         is_json_safe=document is not None and has_only_builtin_leaves(document),
     )
+
+
+# A traceback keeps the frames of all callers alive. Those of the engine hold the request and the
+# result, and by it the exception itself: such a cycle, with variables of megabytes, would wait for
+# a collection of the oldest generation, which hundreds of requests do not start.
+def _clear_callers(error: BaseException) -> None:
+    """Clear the locals of the functions that called the resolver and have ended."""
+    frame = error.__traceback__ and error.__traceback__.tb_frame  # the one that caught it
+    while frame is not None and not frame.f_code.co_flags & _SUSPENDABLE:
+        try:
+            frame.clear()
+        except RuntimeError:  # it is running
+            return
+        frame = frame.f_back
 
 
 def _build_timeout_response(request: Request, budget: ExecutionBudget) -> Response:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.errors import ServerError, sanitize_text
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["RequestLog", "read_clocks"]
 
 MAX_ENTRIES = 1000  # requests
-MAX_ERRORS = 100  # exceptions; each keeps the local variables of its traceback alive
+# Exceptions; each keeps the local variables of its traceback alive, and with them the values of the
+# request, which take up to ten times the bytes of its body.
+MAX_ERRORS = 100
+MAX_ERROR_BYTES = 2**22  # of the bodies of their requests
 MAX_NAME = 80  # characters of an operation's name; a client may send a million
 _DTYPES = {
     "operation": "string",
@@ -75,8 +78,9 @@ class RequestLog:
     def __init__(self) -> None:
         self._entries: deque[LogEntry] = deque(maxlen=MAX_ENTRIES)  # appending is atomic
         self.metrics: Metrics | None = None
-        self._errors: dict[str, tuple[BaseException, TracebackType | None]] = {}
-        self._lock = threading.Lock()
+        self._errors: SizedCache[str, tuple[BaseException, TracebackType | None]] = SizedCache(
+            MAX_ERRORS, MAX_ERROR_BYTES
+        )
 
     def add_request(
         self,
@@ -109,7 +113,7 @@ class RequestLog:
             error_id=masked[0][0] if masked else None,
         )
         if masked:
-            self.keep_errors(masked)
+            self.keep_errors(masked, size)
 
     def add_entry(
         self,
@@ -128,23 +132,30 @@ class RequestLog:
         if self.metrics is not None:
             self.metrics.count_request(name, status, seconds)
 
-    def keep_errors(self, masked: Sequence[tuple[str, BaseException]]) -> None:
-        """Keep masked exceptions by their ids; the oldest are dropped."""
-        with self._lock:
-            for error_id, error in masked:
-                self._errors[error_id] = error, error.__traceback__
-            while len(self._errors) > MAX_ERRORS:
-                del self._errors[next(iter(self._errors))]
+    def keep_errors(self, masked: Sequence[tuple[str, BaseException]], size: int) -> None:
+        """Keep masked exceptions of a request by their ids; the oldest are dropped.
+
+        Parameters
+        ----------
+        masked
+            The ids and exceptions.
+        size
+            Size of the request's body in bytes.
+        """
+        for error_id, error in masked:
+            share = min(size, MAX_ERROR_BYTES) // len(masked)
+            self._errors.add(error_id, (error, error.__traceback__), share)
 
     def find_error(self, error_id: str) -> BaseException:
         """Return a masked exception; raise a ServerError if the id is unknown."""
-        with self._lock:
-            kept = self._errors.get(error_id)
-            newest = next(reversed(self._errors), None)
+        kept = self._errors.get(error_id)
         if kept is None:
             shown = sanitize_text(repr(error_id), 80)
-            last = f" The newest id is {newest!r}." if newest else ""
-            message = f"No exception has the id {shown}; the last {MAX_ERRORS} are kept.{last}"
+            last = "".join(f" The newest id is {it!r}." for it in list(self._errors)[-1:])
+            message = (
+                f"No exception has the id {shown}; the last {MAX_ERRORS} are kept, fewer where the "
+                f"requests were large.{last}"
+            )
             raise ServerError(message)
         error, traceback = kept
         return error.with_traceback(traceback)  # without the frames of `raise server.error(...)`

@@ -284,7 +284,7 @@ class StreamedOperation:
             message = mask_exception(error, "the request", masked)
             body = dump_json({"errors": [{"message": message}]})
         if masked:
-            self._request_log.keep_errors(masked)
+            self._request_log.keep_errors(masked, self._size)
         self._sent += len(body)
         self._log_response = replace(
             self._log_response,

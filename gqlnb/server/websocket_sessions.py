@@ -141,7 +141,7 @@ class WebSocketSession:
                     action = self._protocol.receive(data)
                     if isinstance(action, CloseSocket):
                         return action
-                    await self._perform_action(action)
+                    await self._perform_action(action, len(data))
                     # The time limit is for connection_init only; pings detect dead clients later.
                     if self._protocol.ready:
                         deadline.reschedule(None)
@@ -165,12 +165,12 @@ class WebSocketSession:
             pool = self._streams.pool
             self._request, _ = await authenticate(self._request, rules, pool, header)
 
-    async def _perform_action(self, action: Action | None) -> None:
+    async def _perform_action(self, action: Action | None, size: int) -> None:
         match action:
             case SendMessage():
                 await self._send_message(action)
             case StartOperation():
-                await self._start_operation(action)
+                await self._start_operation(action, size)
             case StopOperation():
                 if task := self._running.pop(action.id, None):
                     task.cancel()
@@ -181,7 +181,7 @@ class WebSocketSession:
             with suppress(OSError, RuntimeError):
                 await self._exchange.send({"type": "websocket.send", "text": action.text})
 
-    async def _start_operation(self, action: StartOperation) -> None:
+    async def _start_operation(self, action: StartOperation, size: int) -> None:
         if reason := self._exchange.slots.explain_refusal(self._streams.rules):
             await self._send_message(self._protocol.build_error(action.id, [{"message": reason}]))
             await self._send_message(self._protocol.build_complete(action.id))  # of the older one
@@ -189,7 +189,7 @@ class WebSocketSession:
         # Counted here: the next message may be handled before the task runs.
         self._exchange.slots.in_use += 1
         request = attach_http_request(action.request, self._request, self._streams.rules)
-        task = asyncio.create_task(self._run_operation(action.id, request))
+        task = asyncio.create_task(self._run_operation(action.id, request, size))
         self._running[action.id] = task
         self._tasks.add(task)
         task.add_done_callback(self._release_task)
@@ -198,9 +198,9 @@ class WebSocketSession:
         self._tasks.discard(task)
         self._exchange.slots.in_use -= 1
 
-    async def _run_operation(self, name: str, request: Request) -> None:
+    async def _run_operation(self, name: str, request: Request, size: int) -> None:
         rules, request_log = self._streams.rules, self._exchange.request_log
-        streamed = StreamedOperation(request_log, rules, 101, len(request.query))
+        streamed = StreamedOperation(request_log, rules, 101, size)
         try:
             started = await self._streams.start_operation(request, EVENT_PARTS)
             async with aclosing(self._streams.stream_responses(request, started)) as responses:

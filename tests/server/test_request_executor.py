@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import threading
+import weakref
 
 import pytest
+from graphql import GraphQLError
 
 from gqlnb.engine.execution_budget import format_time_limit
 from gqlnb.engine.schema import Schema, get_adapter
@@ -36,20 +39,58 @@ def schema(gate):
     async def impatient(*_):
         raise TimeoutError
 
+    def refuses(*_):
+        msg = "no"
+        raise GraphQLError(msg)
+
     query = {
         "hello": lambda *_: "Hello world!",
         "hangs": lambda *_: gate.wait(20),
         "endless": endless,
         "impatient": impatient,
+        "fails": lambda *_: 1 / 0,
+        "refuses": refuses,
         "thread": lambda *_: threading.current_thread().name,
     }
-    sdl = "type Query { hello: String hangs: Boolean endless: Int impatient: Int thread: String }"
+    sdl = """type Query { hello: String hangs: Boolean endless: Int impatient: Int thread: String
+      fails: Int refuses: Int }"""
     return Schema(sdl, {"Query": query})
 
 
 def run(schema, query, limits=SOON, **members):
     """Return the members of an answer."""
     return asyncio.run(RequestExecutor(schema, limits)(Request(query, **members))).members
+
+
+class Values(dict):
+    """Variables, or a context."""
+
+
+@pytest.mark.parametrize("field", ["thread", "fails", "refuses", "impatient"])
+def test_values_are_freed_without_the_garbage_collector(schema, field):
+    """With the response: those of megabytes should not wait for each other."""
+    execute = RequestExecutor(schema)
+
+    async def run_once():
+        values = Values(yes=True), Values()
+        query = f"query ($yes: Boolean!) {{ {field} hello @include(if: $yes) }}"
+        done = await execute(Request(query, values[0], context=values[1]))
+        assert done.members["data"]["hello"]
+        return [weakref.ref(value) for value in values]
+
+    async def run_twice():  # by graphql-core's methods, then compiled
+        for _ in range(2):
+            references = await run_once()
+            async with asyncio.timeout(20):  # the thread drops its own after it has answered
+                while any(reference() is not None for reference in references):
+                    await asyncio.sleep(0.001)
+
+    gc.collect()
+    gc.disable()
+    try:
+        asyncio.run(run_twice())
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("query", ["query Slow { hangs }", "query Slow { hello endless }"])

@@ -16,7 +16,14 @@ from gqlnb.engine.schema import Schema, reference_schema
 from gqlnb.errors import ServerError
 from gqlnb.http.messages import Response
 from gqlnb.server.background_server import serve
-from gqlnb.server.request_log import MAX_ENTRIES, MAX_ERRORS, MAX_NAME, RequestLog, read_clocks
+from gqlnb.server.request_log import (
+    MAX_ENTRIES,
+    MAX_ERROR_BYTES,
+    MAX_ERRORS,
+    MAX_NAME,
+    RequestLog,
+    read_clocks,
+)
 from gqlnb.tokens import Token
 
 
@@ -151,6 +158,20 @@ def test_the_log_is_bounded():
         journal.find_error(str(MAX_ENTRIES + 4 - MAX_ERRORS))
     journal.add_request(read_clocks(), Response(200, operation="x" * 10**6))
     assert len(journal.build_frame()["operation"].iloc[-1]) == MAX_NAME
+
+
+def test_exceptions_of_large_requests_replace_older_ones():
+    """Their tracebacks hold the variables of the requests."""
+    journal, (small, large, larger) = RequestLog(), map(str, range(3))
+    for name, size in ((small, 100), (large, MAX_ERROR_BYTES - 100), (larger, 10**9)):
+        journal.keep_errors([(name, ValueError(name)), (f"{name}-again", ValueError(name))], size)
+        assert str(journal.find_error(name)) == name
+        if name == large:
+            assert journal.find_error(small)
+    with pytest.raises(ServerError, match=r"fewer where .* large. The newest id is '2-again'"):
+        journal.find_error(large)
+    with pytest.raises(ServerError):
+        journal.find_error(small)
 
 
 def test_the_log_can_be_read_while_it_is_written():

@@ -266,6 +266,7 @@ def test_operations_and_rejections_are_logged(server, peer):
     refusal(server.url, origin="http://evil.example")
     shown = server.log[["operation", "status"]].fillna("").to_numpy().tolist()
     assert shown == [["Named", 101], ["", 4406], ["", 403]]
+    assert server.log["bytes_in"][0] > len("query Named { hello }")  # the message around it
 
 
 # -- the handshake

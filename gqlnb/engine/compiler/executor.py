@@ -194,8 +194,9 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         return PlanErrors()
 
     if IS_GRAPHQL_33:
-
-        @cached_property
+        # Not stored, as graphql-core does: they refer to the executor, and in a cycle the variables
+        # of each first run of an operation would wait for the garbage collector.
+        @property
         def async_helpers(self) -> Value:
             """The helpers of ``info.async_helpers``."""
             from graphql.type import GraphQLResolveInfoHelpers
@@ -203,6 +204,10 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             return GraphQLResolveInfoHelpers(
                 gather=self.gather_async_work, track=self.track_async_work
             )
+
+        @async_helpers.setter
+        def async_helpers(self, _helpers: Value) -> None:
+            pass
 
         @cached_property
         def background_futures(self) -> Value:

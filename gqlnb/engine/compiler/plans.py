@@ -670,7 +670,6 @@ class OperationPlan:
 # The attributes that every run creates for itself when it needs them.
 PER_RUN_ATTRIBUTES = (
     "collected_errors",
-    "async_helpers",
     "background_futures",
     "pending_incremental_futures",
     "_relevant_sub_fields",

@@ -12,6 +12,7 @@ import pytest
 from graphql import GraphQLError
 
 from gqlnb.engine.execution_budget import format_time_limit
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.engine.schema import Schema, get_adapter
 from gqlnb.http.messages import Request
 from gqlnb.limits import Limits
@@ -66,7 +67,10 @@ class Values(dict):
     """Variables, or a context."""
 
 
-@pytest.mark.parametrize("field", ["thread", "fails", "refuses", "impatient"])
+# Functions of graphql-core 3.2 that await a value refer to its error, and are in its traceback.
+@pytest.mark.parametrize(
+    "field", ["thread", "fails", "refuses", *(["impatient"] if IS_GRAPHQL_33 else [])]
+)
 def test_values_are_freed_without_the_garbage_collector(schema, field):
     """With the response: those of megabytes should not wait for each other."""
     execute = RequestExecutor(schema)

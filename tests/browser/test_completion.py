@@ -132,6 +132,20 @@ def test_a_mistyped_name_is_replaced(cell: Any) -> None:
     expect(editor).to_contain_text("{ viewer")
 
 
+def test_a_line_of_python_lists_the_subcommands(cell: Any) -> None:
+    """Without words of the cell; only in the line of the magic, Ctrl-Space is a key of ours."""
+    notebook, editor = cell
+    open_popup(notebook, editor, "word = 1\n%graphql ")
+    expect(names(notebook).filter(has_text="schema")).to_have_count(1)
+    expect(names(notebook).filter(has_text="word")).to_have_count(0)
+    notebook.page.keyboard.type("sche")
+    notebook.page.keyboard.press("Enter")
+    expect(editor).to_contain_text("%graphql schema")
+    expect(notebook.cell(1).locator("[data-gqlnb=line]")).to_have_count(1)
+    editor.press("ArrowUp")
+    expect(notebook.cell(1).locator("[data-gqlnb]")).to_have_count(0)
+
+
 def test_a_mistyped_target_is_replaced(cell: Any) -> None:
     """On the line of the magic, an object of the notebook."""
     notebook, editor = cell

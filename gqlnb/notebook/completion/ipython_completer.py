@@ -71,7 +71,7 @@ def locate_cursor(source: str, offset: int) -> CursorPosition | None:
     match = _CELL_MAGIC.match(source)
     if match is not None:
         line, text, at = match["line"], source[match.end() :], offset - match.end()
-        if offset < match.start("line"):
+        if offset <= match.start("line"):  # in its name, which the kernel completes
             return None
         if offset <= match.end("line"):
             at = offset - match.start("line")
@@ -80,7 +80,7 @@ def locate_cursor(source: str, offset: int) -> CursorPosition | None:
     start = source.rfind("\n", 0, offset) + 1
     end = source.find("\n", offset)
     match = _LINE_MAGIC.match(source, start, len(source) if end < 0 else end)
-    if match is None or offset < match.start("line"):
+    if match is None or offset <= match.start("line"):
         return None
     line, at = match["line"], offset - match.start("line")
     inline = _INLINE_OPERATION.search(line)

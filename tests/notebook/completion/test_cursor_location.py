@@ -16,7 +16,7 @@ def at(marked: str):
     ("marked", "line", "text", "inside", "offset"),
     [
         ("%%graphql demo -|\n{ a }", " demo -", "{ a }", False, 7),
-        ("%%graphql|", "", "", False, 0),
+        ("%%graphql |", " ", "", False, 1),
         ("\n  %%gql x\n{ |a }", " x", "{ a }", True, 2),
         ("%%graphql\n|", "", "", True, 0),
         ("x = 1\n%graphql demo { h| }", " demo ", "{ h }", True, 3),
@@ -38,6 +38,8 @@ def test_cursor_inside_a_magic(
     [
         "{ a|",
         "%%graph|ql\n{ a }",
+        "%%graphql|",
+        "x = %graphql| schema",
         "%%graphqls x|",
         "x = 1\n%%graphql\n{ a|",
         "%time f(|",

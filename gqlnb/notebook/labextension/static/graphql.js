@@ -3,6 +3,7 @@
 import { watchOutputs } from "./outputs.js";
 
 const CELL = /^\s*%%(?:graphql|gql)\b/;
+const LINE = /^\s*(?:[^\W\d]\w*\s*=\s*)?%(?:graphql|gql)\s/;
 const START = 200; // characters of a cell that are looked at: a magic stands at its beginning
 
 const KEYWORDS = new Set(["query", "mutation", "subscription", "fragment", "on"]);
@@ -160,7 +161,11 @@ export function editing({ language, state, view }, text, onLine = () => {}) {
   const telling = view.EditorView.updateListener.of(({ docChanged, state: { doc } }) => {
     if (docChanged && inside(doc)) onLine(doc.sliceString(0, START).trimStart().split("\n")[0]);
   });
-  return [kind.of(isGraphql(text) ? on : []), switching, telling];
+  // A cell of Python, while its cursor is in a line that begins with %graphql: for Ctrl-Space.
+  const line = view.EditorView.editorAttributes.of(({ state: { doc, selection } }) =>
+    LINE.test(doc.lineAt(selection.main.head).text) ? { "data-gqlnb": "line" } : null,
+  );
+  return [kind.of(isGraphql(text) ? on : []), switching, telling, line];
 }
 
 const KINDS = [
@@ -213,7 +218,9 @@ export class Provider {
   }
 
   async isApplicable({ editor, session }) {
-    return Boolean(session?.kernel && editor && isGraphql(editor.model.sharedModel.getSource()));
+    if (!session?.kernel || !editor) return false;
+    const line = editor.getLine(editor.getCursorPosition().line) ?? "";
+    return LINE.test(line) || isGraphql(editor.model.sharedModel.getSource());
   }
 
   /** JupyterLab asks the first provider for its model; a late answer is put into the last one. */

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.range_harvest.range_state import (
     HarvestState,
@@ -221,15 +221,22 @@ class RangeHarvester:
             changed = self._find_changed(left, total)
             if not changed or not left_rounds:
                 break
-            numbers = {reading.number for reading, _ in changed}
-            state = self._state
-            state.pending = [reading.ends for reading, _ in changed][::-1]
-            state.readings = [each for each in state.readings if each.number not in numbers]
+            state, again = self._state, {reading.number for reading, _ in changed}
+            highest_first = sorted(state.readings, key=self._find_low, reverse=True)
+            if not self._slice.fixed:
+                again.add(highest_first[0].number)  # a row that left a lower range may be there
+            state.pending = [each.ends for each in highest_first if each.number in again]
+            state.readings = [each for each in state.readings if each.number not in again]
             self._store.save_state()
             self._read_pending()
             if self._is_stopped:
                 return
         self._finish(left, total, changed, [*moved])
+
+    def _find_low(self, reading: Reading) -> tuple[bool, Any]:
+        """Return a key that sorts readings by their ranges."""
+        low = self._state.parse_range(reading.ends).low
+        return low is not None, low
 
     def _pause(self) -> None:
         """Make the rows so far available, each of them once."""

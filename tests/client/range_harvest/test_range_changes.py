@@ -140,6 +140,33 @@ def test_rows_repeated_in_place_of_others_are_noticed(is_deleted: bool):
     assert "r4" in endpoint.rows
 
 
+class MovingEndpoint(Endpoint):
+    """While a range is read again, one of its rows moves to the highest, which loses another."""
+
+    phase = 0
+
+    def resolve_items(self, root: object, args: dict[str, Any], context: object) -> object:
+        """Return a page."""
+        is_count = args["first"] == 1
+        if self.phase == 0 and is_count:
+            self.phase = 1
+            del self.rows["r5"]
+        elif self.phase == 1 and not is_count:
+            self.phase = 2
+            self.rows["r7"] = TOP
+            del self.rows["r99"]
+        return super().resolve_items(root, args, context)
+
+
+def test_the_highest_range_is_read_last_also_again():
+    """The counts of both ranges agree, and a row that left the lower one is in the higher one."""
+    endpoint = MovingEndpoint({f"r{number}": number for number in range(100)})
+    found = harvest(endpoint)
+    assert endpoint.phase == 2
+    assert found.complete
+    assert list_ids(found) == sorted(endpoint.rows)
+
+
 def test_new_times_do_not_keep_a_harvest_open():
     """Rows created meanwhile are left out, if times of creation are `fixed`."""
     import datetime as dt

@@ -52,6 +52,7 @@ from gqlnb.http.messages import Response
 from gqlnb.http.response_parser import ResponseContext, parse_response
 from gqlnb.http.retry_rules import TRANSIENT_STATUSES, classify_failure
 from gqlnb.http.sse import EVENT_STREAM
+from gqlnb.option_checks import check_whole_number
 from gqlnb.redact import hide_locals, strip_traceback
 from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError
 from gqlnb.tokens import Token
@@ -321,12 +322,7 @@ def check_subscription_options(kind: object, reconnect: object, init: object) ->
     if kind not in ("ws", "sse", None):
         msg = f"transport= takes 'ws', 'sse' or None, not {sanitize_text(repr(kind), 40)}."
         raise OptionError(msg)
-    if type(reconnect) is not int or reconnect < 0:
-        msg = (
-            "reconnect= takes a number of attempts, 0 for none, not "
-            f"{sanitize_text(repr(reconnect), 40)}."
-        )
-        raise OptionError(msg)
+    check_whole_number("reconnect", reconnect)
     if init is not None and not isinstance(init, (bool, Mapping)):
         msg = f"init= takes True or a mapping, not {type(init).__name__}."
         raise OptionError(msg)

@@ -128,8 +128,8 @@ def test_a_websocket_address_is_accepted(ticker, url):
     ("options", "kind", "words"),
     [
         ({"transport": "smoke"}, OptionError, "transport= takes 'ws', 'sse' or None"),
-        ({"reconnect": -1}, OptionError, "reconnect= takes a number of attempts"),
-        ({"reconnect": True}, OptionError, "reconnect= takes a number of attempts"),
+        ({"reconnect": -1}, OptionError, "reconnect= takes a whole number from 0 up"),
+        ({"reconnect": True}, OptionError, "reconnect= takes a whole number from 0 up"),
         ({"init": "Bearer x"}, OptionError, "init= takes True or a mapping"),
         ({"init": {"a": "env:NOT_THERE"}}, AuthError, "NOT_THERE is not set"),
     ],

@@ -325,6 +325,21 @@ def test_the_explorer_follows_the_theme_and_is_accessible(
         page.evaluate(COMMAND, ["apputils:change-theme", {"theme": "JupyterLab Light"}])
 
 
+def test_long_names_are_whole_in_the_documentation(show: Show) -> None:
+    """They are broken where the pane has too little room."""
+    name = "AcceptEnterpriseAdministratorInvitationPayload" * 2
+    sdl = f"type Query {{ one: {name} }} type {name} {{ n: Int }}"
+    notebook = show(f"import gqlnb\ngqlnb.Explorer(gqlnb.Schema({sdl!r}))")
+    widget = shown(notebook, 0)
+    widget.press("Show Documentation Explorer")
+    docs = widget.root.locator(".graphiql-doc-explorer")
+    link = docs.get_by_role("link", name=name)
+    expect(link).to_be_visible()
+    assert docs.evaluate("docs => docs.scrollWidth <= docs.clientWidth")
+    right = "node => node.getBoundingClientRect().right"
+    assert link.evaluate(right) <= docs.evaluate(right)
+
+
 def test_open_panels_survive_a_change_of_theme(show: Show) -> None:
     """The documentation stays where it was, and so does the history."""
     notebook = show(f"{SETUP}explorer")

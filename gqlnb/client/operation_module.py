@@ -199,7 +199,7 @@ def _write_functions(
     lines = [line for line in text.splitlines(keepends=True) if line.strip()]
     literals = "".join(f"    {line!r}\n" for line in lines)
     parameters, given = inputs.write_parameters(document)
-    head = ", ".join(["client: Client", *(["*", *parameters] if parameters else [])])
+    head = ["client: Client", *(["*", *parameters] if parameters else [])]
     arguments = f"{constant}, {given}" if given else constant
     parts = [f"{constant} = (\n{literals})\n"]
     is_stream = document.kind == "subscription"
@@ -220,9 +220,9 @@ def _write_functions(
                 f"result = {wait}client.{prefix}execute({arguments})",
                 f"return result.raise_for_errors().models({model})",
             ]
-        signature = f"{keyword}def {name}({head}) -> {answer}:"
+        signature = f"{keyword}def {name}({', '.join(head)}) -> {answer}:"
         if len(signature) > MAX_LINE:
-            listed = "".join(f"    {it},\n" for it in ["client: Client", "*", *parameters])
+            listed = "".join(f"    {it},\n" for it in head)
             signature = f"{keyword}def {name}(\n{listed}) -> {answer}:"
         about = "Iterate over the events of" if is_stream else "Execute"
         docstring = f'"""{about} `{constant}`, and return {model}; raise if a field failed."""'

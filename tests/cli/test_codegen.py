@@ -244,6 +244,16 @@ def test_a_missing_file_is_an_error(folder: Path, capsys: pytest.CaptureFixture[
     assert "both name a schema" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["A" * length for length in range(8, 40)])
+def test_signatures_of_any_length_are_python(name: str) -> None:
+    """Wrapped where they are long, also where an operation has no variables."""
+    schema = Schema(SDL).graphql
+    for head in (name, f"{name}($to: Int!)"):
+        field = "ticks(to: $to)" if "$" in head else "found { __typename }"
+        kind = "subscription" if "$" in head else "query"
+        ast.parse(write_module({"a": f"{kind} {head} {{ {field} }}"}, schema, {}))
+
+
 @pytest.mark.parametrize("pydantic", [False, True])
 def test_names_of_a_schema_never_become_code(pydantic: bool) -> None:
     """Of types, fields, enum values and scalars of a schema that was made by hand."""

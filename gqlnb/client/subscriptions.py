@@ -30,6 +30,7 @@ from gqlnb.client.websocket_client import (
     exchange_messages,
     open_network_link,
 )
+from gqlnb.document.document import build_problems
 from gqlnb.document.json_codec import dump_json
 from gqlnb.engine.schema_adapters import find_incremental_fault
 from gqlnb.engine.subscription import Stream, SubscriptionArguments
@@ -176,6 +177,14 @@ class SubscriptionRunner:
                     continue
                 result = self._read_result(response)
                 if not self._is_accepted and self._partial_answer is None:
+                    # An error with a path is of an execution, as if it were a query.
+                    if result.errors and not (
+                        result.data or any("path" in e for e in result.errors)
+                    ):
+                        problems = build_problems(result.errors)
+                        raise QueryError(
+                            text=self.context.document.text, problems=problems, result=result
+                        )
                     msg = f"{self.context.source}: {ANSWERED_ONCE}"
                     raise AnswerError(msg, result=result)
                 self._attempts = 0  # an event proves that the connection works

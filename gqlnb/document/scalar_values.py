@@ -374,7 +374,10 @@ def send_date(value: object) -> object:
     if not isinstance(value, datetime):
         return value
     if value.time() != time():
-        message = "a date is required, and the value has a time of day. Pass its .date()."
+        message = (
+            "a date is required, and the value has a time of day. Pass its .date(); if the "
+            "endpoint's scalar has times, register it: gqlnb.scalar(NAME, like='DateTime')."
+        )
         raise TypeError(message)
     return value.date()
 

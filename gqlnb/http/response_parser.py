@@ -21,6 +21,7 @@ from gqlnb.errors import (
     ResultLike,
     TransportError,
     describe_path,
+    format_path,
     sanitize_text,
 )
 from gqlnb.http.error_responses import (
@@ -82,6 +83,8 @@ PERMISSION_WORDS = re.compile(
 )
 SSO_HEADER, PERMISSIONS_HEADER = "x-github-sso", "x-accepted-github-permissions"
 REFUSAL_STATUSES = frozenset({401, 403, 429})
+# Statuses of addresses that are not an endpoint's; 405 is of a file server or a page.
+NOT_FOUND_STATUSES = frozenset({404, 405})
 # Statuses beside 2xx of responses to an executed request, or to one refused for its content.
 QUERY_ERROR_STATUSES = frozenset({400, 422})
 # Media types of JSON in practice; those of HTML pages, forms and streams are excluded.
@@ -223,7 +226,8 @@ def parse_array(response: Response, asked: Sequence[ResponseContext]) -> list[Re
         msg = f"{source}: {count} was answered with {given}. Leave batch= out."
         raise AnswerError(msg)
     if isinstance(refusal, (AuthError, RateLimited)) or not 400 <= status < 500:
-        refusal.args = (f"{refusal.args[0]} It was asked for {count}.", *refusal.args[1:])
+        advice = f"It was asked for {count}; if it accepts none, leave batch= out."
+        refusal.args = (f"{refusal.args[0]} {advice}", *refusal.args[1:])
         raise refusal
     reason = " ".join(problem.message for problem in getattr(refusal, "problems", ()))
     reason = end_sentence(reason or str(refusal.args[0]).removeprefix(f"{source}: "))
@@ -318,9 +322,8 @@ def _resolve_failure(
     if transient is not None:
         raise _build_transient_error(transient, response, asked, refused)
     if not (200 <= status < 300 or status in QUERY_ERROR_STATUSES):
-        reason = "; ".join(
-            asked.clean_text(e.get("message", ""), 200) for e in result.errors[:MISFITS_SHOWN]
-        )
+        # Dagster, for one, sends errors of its resolvers with status 500.
+        reason = "; ".join(_describe_error(error, asked) for error in result.errors[:MISFITS_SHOWN])
         msg = end_sentence(f"{asked.source}: HTTP {status}: {reason}")
         raise _build_transport_error(msg, response, asked, refused)
     if has_data and not _is_request_error(result, response, asked):
@@ -568,9 +571,20 @@ def end_sentence(text: str) -> str:
     return text if text[-1:] in tuple(".!?…") else f"{text}."
 
 
+def _describe_error(error: Mapping[str, Any], asked: ResponseContext) -> str:
+    """Return the message of an error with the path of its field, if it has one."""
+    message = asked.clean_text(error.get("message", ""), 200)
+    path = error.get("path")
+    if not path or not isinstance(path, list):
+        return message
+    return f"{message.removesuffix('.')} at {asked.clean_text(format_path(path), 200)}"
+
+
 def _build_transport_error(
     msg: str, response: Response, asked: ResponseContext, result: Result | None = None
 ) -> TransportError:
+    if response.status in NOT_FOUND_STATUSES:
+        msg += f" {ENDPOINT_HINT}"
     wait = read_retry_after(response.headers, asked.now, limited=False)
     return TransportError(msg, status=response.status, wait=wait, result=result)
 

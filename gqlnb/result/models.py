@@ -77,20 +77,25 @@ def convert_data(data: object, model: type) -> Any:  # noqa: ANN401 - an instanc
     AnswerError
         If a value does not fit its class; the message has its path.
     """
+    advice = "If the schema has changed, write the classes anew."
     try:
         if _is_pydantic(model):
             return model.model_validate(data)  # type: ignore[attr-defined]
         return msgspec.convert(_get_preparation(model).prepare(data), model)
     except _ValueError as error:
         reason = f"the value{describe_path(error.path)} is {error.args[0]}"
+        advice = (
+            "If the endpoint has such values, gqlnb.scalar(NAME, like='String') or `gqlnb codegen "
+            "--scalar NAME=String` makes them text."
+        )
     except msgspec.ValidationError as error:
         text, _, place = str(error).partition(" - at `")
         reason = text + (f" at {place.strip('`').removeprefix('$.')}" if place else "")
     except ValueError as error:
         reason = _describe_pydantic_error(error)
     msg = (
-        f"The answer does not fit the class {model.__name__}: {sanitize_text(reason, 300)}. If the "
-        "schema has changed, write the classes anew."
+        f"The answer does not fit the class {model.__name__}: {sanitize_text(reason, 300)}. "
+        f"{advice}"
     )
     raise AnswerError(msg)
 

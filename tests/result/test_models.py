@@ -214,6 +214,11 @@ def test_names_of_python_get_an_underscore() -> None:
             {"book": {"due": 5}},
             "is 5, which is not a DateTime (it is a number)",
         ),
+        (
+            "{ book { due } }",
+            {"book": {"due": "10:11:12"}},  # Directus has times in its scalar Date
+            "gqlnb.scalar(NAME, like='String')",
+        ),
     ],
 )
 def test_a_wrong_value_is_an_error_with_its_path(text: str, data: Any, message: str) -> None:

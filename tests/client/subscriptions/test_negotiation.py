@@ -116,6 +116,15 @@ def test_a_refusal_sent_as_an_event_is_an_error(said, status, kind):
     assert type(caught.value) is kind
 
 
+def test_errors_in_a_single_answer_are_a_query_error():
+    """Phoenix, of Strawberry, refuses documents in this form."""
+    errors = [{"message": "no field 'ticks'", "locations": [{"line": 1, "column": 16}]}]
+    with Endpoint(json_answer({"data": None, "errors": errors})) as endpoint:
+        client = Client(endpoint.url)
+        with pytest.raises(QueryError, match="no field 'ticks'\n  line 1, column 16"):
+            list(client.subscribe(SUBSCRIPTION, transport="sse"))
+
+
 def test_a_websocket_address_is_accepted(ticker, url):
     """`ws://` means the same host and port."""
     client = Client(url.replace("http:", "ws:"))

@@ -98,7 +98,7 @@ class Report:
         if self.cached_at is not None:
             age = format_short_age(time.time() - self.cached_at)
             sent += f", {self.cached:,} of them cached up to {age} ago"
-        if self.notes == (NO_LIST,):
+        if NO_LIST in self.notes:
             return f"nothing to page, {sent}"
         return f"{self.got:,}{of} items in {sent}"
 

@@ -343,9 +343,11 @@ class PagedFieldFinder:
         made = PagedField(name, place.outer, steps, pieces, pages, *described)
         made.rooted = place.outer is None and not place.listed
         made.is_connection = connection is not None
-        made.has_separate_lists = connection is None and len(made.items) > 1
-        made.backward = made.arguments.position == ("before",)
         by_key = group_by_key(inner)
+        names = {by_key[item.key][0].name for item in made.items if item.key}
+        is_one_list = made.is_connection or names <= {"edges", "nodes"}
+        made.has_separate_lists = len(made.items) > 1 and not is_one_list
+        made.backward = made.arguments.position == ("before",)
         made.page_infos = tuple(k for k, p in by_key.items() if p[0].name == "pageInfo")
         counts = {p[0].name: k for k, p in by_key.items() if not p[0].inner}
         others = [name for name in counts if name.endswith("Count")]
@@ -434,13 +436,15 @@ class PagedFieldFinder:
             way = next((way for way in ways if way.kind in {"offset", "page"}), bound)
             return None if way is None else (way, [ItemList(PLAIN_LIST_STEP)], PageInfoPaths())
         paged = is_composite_type(first.kind) and bool(ways or bound)
-        lists = {
-            key: pieces[0]
-            for key, pieces in group_by_key(inner).items()
-            if paged and is_list_piece(pieces)
-        }
+        by_key = group_by_key(inner)
+        lists = {k: pieces[0] for k, pieces in by_key.items() if paged and is_list_piece(pieces)}
         candidates = choose_item_lists(first, lists)
-        items = [ItemList(k, is_wrapper=p.name in WRAPPER_NAMES) for k, p in candidates.items()]
+        # nestjs-query and others have `edges`, with the paging arguments in an input object.
+        edges = {each.key: each for each in self._iterate_connection_items(first, by_key)}
+        items = [
+            edges.get(key) or ItemList(key, is_wrapper=piece.name in WRAPPER_NAMES)
+            for key, piece in candidates.items()
+        ]
         if not items:
             return None
         for way in ways:

@@ -421,13 +421,11 @@ class PagingPlan:
         names = {id(selection): name for name, selection in shared.items()}
         for number, turn in enumerate(turns):
             field = turn.field
-            arguments = field.arguments
             edits = {
                 id(s): self._build_page_edit(s, turn, number, writer) for s in field.selections
             }
             writer.edits = {**inner_edits, **edits}
-            if len(arguments.position) == 1:
-                declared.append(f"${ADDED_PREFIX}c{number}: {arguments.position_type}")
+            declared.append(f"${ADDED_PREFIX}c{number}: {field.arguments.position_type}")
             anchor = field.anchor
             if turn.on is None or anchor is None:
                 parts.append(writer.write_path(self.selections, field.steps, names))
@@ -494,9 +492,7 @@ class PagingPlan:
     ) -> ArgumentEdit:
         """Return the arguments of a further page: its position and its size."""
         arguments = turn.field.arguments
-        plain = len(arguments.position) == 1
-        position = f"${ADDED_PREFIX}c{number}" if plain else str(turn.position)
-        values = {arguments.position: position}
+        values = {arguments.position: f"${ADDED_PREFIX}c{number}"}
         if arguments.size and turn.size is not None:
             values[arguments.size] = str(turn.size)
         edit = self._build_edit(selection, values, writer)

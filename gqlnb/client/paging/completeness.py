@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAY_CONTINUE",
+    "SHARED_LIMIT",
     "CompletenessDoubts",
+    "SharedLimit",
     "advance_cursor",
     "check_bound",
     "describe_doubt",
@@ -31,6 +33,10 @@ __all__ = [
 MAX_EQUAL_PAGES = 40  # equal pages in a row, of rows without an identifier
 MAX_NUMBERED_PAGES_WITHOUT_NEW_ITEMS = (
     2  # pages in a row without new rows, of lists paged by numbers
+)
+SHARED_LIMIT = (
+    "the lists of several objects have together as many items as one page, so the endpoint may "
+    "have cut them. Request the list of one object to compare."
 )
 MAY_CONTINUE = "the list may have more items, but its object cannot be requested again."
 SMALLEST_SERVICE_LIMIT = 5  # items; no service is known that cuts lists to fewer
@@ -176,6 +182,36 @@ def _read_has_more(cursor: ListCursor, page: Mapping[str, object]) -> bool | Non
     if info.meaning == "number":
         return None if number is None else number < value
     return (number or cursor.pages) < value
+
+
+class SharedLimit:
+    """The lengths of the lists of several objects, which an endpoint may have cut together.
+
+    Endpoints that load the lists of all objects by one database query have to limit each list. If
+    they limit the query instead, the lists have together as many rows as one page, or one more, and
+    their page info reports no further page. nestjs-query does so.
+    """
+
+    def __init__(self) -> None:
+        self._is_refuted = False
+        self._is_reached = False
+
+    def add_lists(self, cursors: Sequence[ListCursor]) -> None:
+        """Add the first pages of the lists of one answer."""
+        lengths = [cursor.last_length for cursor in cursors if cursor.last_length]
+        size = cursors[0].requested_size if cursors else None
+        is_counted = any(cursor.total is not None for cursor in cursors)
+        if size is None or is_counted or len(cursors) < 2:
+            return
+        total = sum(lengths)
+        # A list that ends the page by itself shows that lists are limited one by one.
+        self._is_refuted |= total > size + 1 or max(lengths, default=0) >= size
+        self._is_reached |= total >= size
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether the lists never had more rows together than one page, and once as many."""
+        return self._is_reached and not self._is_refuted
 
 
 class CompletenessDoubts:

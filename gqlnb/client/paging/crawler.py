@@ -8,7 +8,7 @@ are open. A list of n items thus takes ceil(n / page size) pages, at least one.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from copy import deepcopy
 from itertools import islice
@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.paging.completeness import (
     MAY_CONTINUE,
+    SHARED_LIMIT,
     CompletenessDoubts,
+    SharedLimit,
     advance_cursor,
     check_bound,
     describe_doubt,
@@ -41,6 +43,7 @@ from gqlnb.client.paging.page_size import (
     is_overload,
     is_transient_error,
     list_messages,
+    list_messages_of,
 )
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
 from gqlnb.document.paging_conventions import get_at_path
@@ -142,6 +145,7 @@ class Crawler:
         self._unanswered: dict[PageRequest, None] = {}
         self._held: list[ListCursor] = []  # outermost lists, until their page is handed out
         self._outermost: list[ListCursor] = []
+        self._shared_limits: defaultdict[PagedField, SharedLimit] = defaultdict(SharedLimit)
         self._stopped: dict[ListCursor, None] = {}
         self._lost: dict[ListCursor, str] = {}  # their next page came as null
         self._undecided: list[ListCursor] = []  # they ended with MAY_CONTINUE
@@ -264,8 +268,7 @@ class Crawler:
         )
         variables = {name: value for name, value in self._variables.items() if name in used}
         for number, (cursor, value) in enumerate(zip(cursors, values, strict=True)):
-            if len(cursor.field.arguments.position) == 1:
-                variables[f"{ADDED_PREFIX}c{number}"] = value
+            variables[f"{ADDED_PREFIX}c{number}"] = value
             cursor.in_flight.add(positions[number])
             cursor.round = self._round
             if cursor.type_name is not None:
@@ -355,8 +358,9 @@ class Crawler:
         if self._requests_counts and any(ADDED_PREFIX in str(path[-1:]) for path in paths):
             self._requests_counts = False  # the user may not be allowed to read the total count
             return True
-        null = not isinstance(result.data, dict) or None in result.data.values()
-        return null and self._limit_first([str(e.get("message", "")) for e in result.errors])
+        lost = not isinstance(result.data, dict) or None in result.data.values()
+        lost = lost or any(self._find_lost_field(path) is not None for path in paths)
+        return lost and self._limit_first(list_messages_of(result.errors))
 
     def _limit_first(self, messages: list[str]) -> bool:
         """Reduce the first pages if the messages are about their size; return whether it did."""
@@ -414,11 +418,7 @@ class Crawler:
             if found is None:
                 continue
             null = (*names, *found)
-            lost = None
-            for field in self._sizes.base_sizes:
-                if any(path[: len(null)] == null for path in list_response_paths(field)):
-                    lost = field.name
-                    break
+            lost = self._find_lost_field(null)
             if lost is None and self._plan.has_inner(null):
                 lost = ".".join(null)  # may be a list without pages
             if lost is not None:
@@ -441,6 +441,7 @@ class Crawler:
             if field.outer is not outer or field not in self._sizes.base_sizes:
                 continue
             depth = field.anchor.depth if field.anchor else -1
+            begun = []
             for found in find_lists(holder, field.steps, depth, plain_list=field.is_plain):
                 path = found.path
                 if before and PLAIN_LIST_STEP in before:
@@ -456,6 +457,16 @@ class Crawler:
                 if outer is None:
                     self._outermost.append(cursor)
                 self._add_page(cursor, found.value)
+                begun.append(cursor)
+            self._shared_limits[field].add_lists(begun)
+
+    def _find_lost_field(self, path: ResponsePath) -> str | None:
+        """Return the name of the first list that stands at or below a path, or None."""
+        names = tuple(step for step in path if isinstance(step, str))
+        for field in self._sizes.base_sizes:
+            if any(each[: len(names)] == names for each in list_response_paths(field)):
+                return field.name
+        return None
 
     def _check_left_out(self, field: PagedField, holder: dict[str, Any]) -> None:
         """Note a doubt for each list that `path` leaves out, unless its first page is the whole."""
@@ -654,7 +665,7 @@ class Crawler:
         }
         if not grown:
             return False
-        messages = messages or [str(error.get("message", "")) for error in errors]
+        messages = messages or list_messages_of(errors)
         for field, size in grown.items():
             self._sizes.refuse_size(field, size, messages)
         self._release_cursors(request)
@@ -811,6 +822,11 @@ class Crawler:
             if cursor.last_length >= self._largest[cursor.field, cursor.requested_size]
         )
         doubts, left_out = self._doubts.format_lines(undecided)
+        doubts += [
+            f"{field.name}: {SHARED_LIMIT}"
+            for field, limit in self._shared_limits.items()
+            if limit.is_likely
+        ]
         expected = self.expected if ended == COMPLETE else None
         if expected is not None and self.got != expected:
             doubts.append(

@@ -29,6 +29,7 @@ __all__ = [
     "is_size_error",
     "is_transient_error",
     "list_messages",
+    "list_messages_of",
 ]
 
 ANSWERS_BEFORE_REGROWTH = 4  # successful answers before halved pages grow again
@@ -52,9 +53,11 @@ TOO_MUCH_CODES = frozenset(
 # Shopify: "query cost ... exceeds the single query max cost limit"; graphql-armor, Hot Chocolate.
 SIZE_PATTERN = re.compile(
     r"\b(?:first|last|limit|take|page ?size|per ?page|pagination|records|rows|items)\b"
-    r"|exceed|complex|cost|maxim|too (?:many|much|large|big|high|long)|at most|less than|greater",
+    r"|exceed|complex|cost|\bmax|too (?:many|much|large|big|high|long)|at most|less than|greater",
     re.IGNORECASE,
 )
+MAX_TEXTS = 100  # texts of errors that are searched for a limit
+TRACES = frozenset({"stacktrace", "stackTrace", "stack", "trace", "exception", "debugMessage"})
 NUMBER_PATTERN = re.compile(r"(?<![\w.])(\d{1,3}(?:[,_']\d{3})+|\d{1,7})(?![\w.]*\d)")
 
 
@@ -330,4 +333,20 @@ def list_messages(error: GqlnbError) -> list[str]:
     """Return the messages of an error, without the query that its text quotes."""
     errors = error.result.errors if error.result is not None else ()
     own = [problem.message for problem in getattr(error, "problems", ())] or [str(error)]
-    return [*own, *(str(answered.get("message", "")) for answered in errors)]
+    return [*own, *list_messages_of(errors)]
+
+
+def list_messages_of(errors: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the messages of errors in an answer, and the texts in their extensions."""
+    # NestJS has the message "Bad Request Exception", and the reason below `originalError`.
+    found: list[str] = []
+    waiting: list[object] = [[e.get("message", ""), e.get("extensions")] for e in errors][::-1]
+    while waiting and len(found) < MAX_TEXTS:
+        value = waiting.pop()
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, list):
+            waiting.extend(reversed(value))
+        elif isinstance(value, dict):
+            waiting.extend(value[name] for name in reversed(value) if name not in TRACES)
+    return found

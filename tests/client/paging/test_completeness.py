@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from graphql import GraphQLError
 
 from gqlnb import Client, Schema
 from gqlnb.client.transports import InProcessTransport
@@ -1098,3 +1099,95 @@ def test_pages_are_described_by_integers_of_any_name() -> None:
     assert len(result.frame()) == TOTAL
     assert result.report is not None
     assert (result.report.complete, result.report.requests, said) == (True, TOTAL // 10, [])
+
+
+NESTJS = (
+    ITEM
+    + """
+scalar ConnectionCursor
+input CursorPaging { first: Int after: ConnectionCursor before: ConnectionCursor last: Int }
+type PageInfo { hasNextPage: Boolean endCursor: ConnectionCursor }
+type Owner { id: ID! items(paging: CursorPaging! = {first: 5}): Items! }
+type Items { pageInfo: PageInfo! edges: [Edge!]! }
+type Edge { node: Item! cursor: ConnectionCursor! }
+type Query { items(paging: CursorPaging! = {first: 10}): Items! owners: [Owner!]! }
+"""
+)
+
+
+def connect_items(items: list[Any], args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a page like nestjs-query, with paging arguments in an input object."""
+    size = args["paging"].get("first") or 10
+    after = args["paging"].get("after")
+    begin = 0 if after is None else int(str(after).removeprefix("c=="))
+    rows = items[begin : begin + size]
+    info = {"hasNextPage": begin + size < len(items), "endCursor": f"c=={begin + len(rows)}"}
+    return {"edges": [{"node": row, "cursor": "c"} for row in rows], "pageInfo": info}
+
+
+def test_a_cursor_in_an_input_object_is_sent_as_a_variable() -> None:
+    """As text it would have to be quoted, and its type may be a scalar of any name."""
+    serve = {"Query": {"items": lambda _, args, __: connect_items(ITEMS, args)}}
+    text = "{ items(paging: {first: 7}) { edges { node { id } } } }"
+    result, said = execute_all(NESTJS, serve, text)
+    assert [row["node"]["id"] for row in result.data["items"]["edges"]] == [r["id"] for r in ITEMS]
+    assert result.report is not None
+    assert (result.report.complete, said) == (True, [])
+
+
+def test_items_in_edges_are_identified_by_their_node() -> None:
+    """Rows that move between pages are found by the id of the node."""
+    pages = {"first": ITEMS[:10], "second": ITEMS[5:15]}
+
+    def serve(_: Any, args: Mapping[str, Any], __: Any) -> dict[str, Any]:
+        is_second = args["paging"].get("after") is not None
+        rows = pages["second" if is_second else "first"]
+        info = {"hasNextPage": not is_second, "endCursor": "c"}
+        return {"edges": [{"node": row} for row in rows], "pageInfo": info}
+
+    text = "{ items(paging: {first: 10}) { edges { node { name } } } }"
+    result, _ = execute_all(NESTJS, {"Query": {"items": serve}}, text)
+    assert len(result.data["items"]["edges"]) == 15
+    assert result.report is not None
+    assert result.report.doubts[0].startswith("items: 5 items were returned twice")
+
+
+@pytest.mark.parametrize(
+    ("lengths", "complete"),
+    [([3, 8, 10], False), ([3, 8, 9], False), ([3, 8, 8], True), ([3, 8, 11], True), ([21], True)],
+)
+def test_lists_that_were_cut_together_are_reported(lengths: list[int], complete: bool) -> None:
+    """A limit of the query for all objects leaves its number of rows, or one more."""
+    text = "{ owners { id items(paging: {first: 20}) { edges { node { id } } } } }"
+    resolvers = {
+        "Query": {"owners": lambda *_: [{"id": n} for n in range(len(lengths))]},
+        "Owner": {"items": lambda root, args, _: connect_items(ITEMS[: lengths[root["id"]]], args)},
+    }
+    result, _ = execute_all(NESTJS, resolvers, text)
+    assert result.report is not None
+    assert result.report.complete == (complete and len(lengths) > 1)
+    assert any("cut them" in doubt for doubt in result.report.doubts) == (not complete)
+
+
+def test_a_limit_that_only_the_extensions_of_an_error_state_is_kept() -> None:
+    """NestJS has the message "Bad Request Exception", and the reason below `originalError`."""
+    text = "{ owners { id items { edges { node { id } } } } }"
+    asked = []
+
+    def serve(_: Any, args: Mapping[str, Any], __: Any) -> dict[str, Any]:
+        asked.append(args["paging"]["first"])
+        if args["paging"]["first"] > 20:
+            reason = {
+                "constraints": {"PropertyMax": "Field paging.first max allowed value is `20`."}
+            }
+            extensions = {"code": "BAD_REQUEST", "originalError": {"message": [reason]}}
+            msg = "Bad Request Exception"
+            raise GraphQLError(msg, extensions=extensions)
+        return connect_items(ITEMS[:3], args)
+
+    resolvers = {"Query": {"owners": lambda *_: [{"id": 1}]}, "Owner": {"items": serve}}
+    result, said = execute_all(NESTJS, resolvers, text)
+    assert asked[-1] == 20
+    assert len(result.data["owners"][0]["items"]["edges"]) == 3
+    assert result.report is not None
+    assert (result.report.complete, said) == (True, [])

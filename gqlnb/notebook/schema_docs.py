@@ -65,7 +65,7 @@ DESCRIPTION = 4000  # characters of a description
 ROW_DESCRIPTION = 400  # characters of a description in a row
 ROOT_FIELDS = 8  # fields of a root type in the summary of a schema
 # Themes of books have light code on dark pages alone; on a grey ground, each line had its own box.
-CODE = '<code style="color:inherit;background:none;padding:0">'
+CODE = '<code style="color:inherit;background:none">'
 UNFOLDED = 12  # rows of a section of a schema's page that is shown without a click
 LONG = 100  # characters of arguments on one line
 ROOTS = ("query", "mutation", "subscription")

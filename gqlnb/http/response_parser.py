@@ -481,7 +481,7 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
             failure = TransientFailure("'data' is the text \"null\"", timed_out=True)
             raise _build_transient_error(failure, response, asked)
         data = None if errors else data
-    if data == {} and errors and response.members is None:
+    if data == {} and response.members is None and _concerns_the_request(errors):
         data = None  # the controller that graphql-ruby generates for Rails answers failures so
     fault = _find_member_fault(data, errors, has_data="data" in members)
     if fault and not succeeded:
@@ -509,6 +509,15 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
         variables=asked.variables,
     )
     return result if asked.learn is None else attach_schema_loader(result, asked.learn)
+
+
+def _concerns_the_request(errors: object) -> bool:
+    """Return whether there are errors, none of which is of a field."""
+    return (
+        isinstance(errors, list)
+        and bool(errors)
+        and all(isinstance(error, Mapping) and not error.get("path") for error in errors)
+    )
 
 
 def _find_member_fault(data: object, errors: object, *, has_data: bool) -> str | None:

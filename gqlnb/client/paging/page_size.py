@@ -340,7 +340,7 @@ def list_messages_of(errors: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the messages of errors in an answer, and the texts in their extensions."""
     # NestJS has the message "Bad Request Exception", and the reason below `originalError`.
     found: list[str] = []
-    waiting: list[object] = [[e.get("message", ""), e.get("extensions")] for e in errors][::-1]
+    waiting: list[Any] = [[e.get("message", ""), e.get("extensions")] for e in errors][::-1]
     while waiting and len(found) < MAX_TEXTS:
         value = waiting.pop()
         if isinstance(value, str):

@@ -540,7 +540,7 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
 # A WebSocket has no idle limit: uvicorn's pings detect dead clients. The application limits
 # messages and the time until `connection_init`.
 class WebSocketConnection(WatchedConnection, WebSocketsSansIOProtocol):
-    """uvicorn's WebSocket protocol, with limits on the time of sending, and on what it holds.
+    """uvicorn's WebSocket protocol, with limits on the time of sending and on memory.
 
     uvicorn answers every ping at once, whether or not the client reads the answers, and parses all
     frames that were received together: a flood of small ones would fill the memory, and delay all
@@ -557,7 +557,7 @@ class WebSocketConnection(WatchedConnection, WebSocketsSansIOProtocol):
         self._read_on(now=len(self._unparsed) == len(data))
 
     def _read_on(self, *, now: bool = False) -> None:
-        """Read on, or parse what was read, now or in the next turn of the loop."""
+        """Read on, or parse the received bytes, now or in the next turn of the loop."""
         if self.transport.is_closing():
             return
         is_blocked = self.read_paused or not self.writable.is_set()

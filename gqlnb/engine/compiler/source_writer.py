@@ -374,7 +374,7 @@ class SourceWriter(FunctionWriter):
         return f"{s}.{name}" if is_identifier(name) else f"getattr({s}, {self.write_text(name)})"
 
     def write_call(self, slot: ValueSlot, s: str) -> None:
-        """Write the call of a resolver, or what it does."""
+        """Write the call of a resolver, or its inlined body."""
         field = slot.field
         if field.attribute is not None:
             self.add_line(f"{slot.v} = {self.build_attribute(s, field.attribute)}")

@@ -39,6 +39,7 @@ SHARED_LIMIT = (
     "have cut them. Request the list of one object to compare."
 )
 MAY_CONTINUE = "the list may have more items, but its object cannot be requested again."
+SMALLEST_SHARED_LIMIT = 10  # items; short lists have that many together by chance
 SMALLEST_SERVICE_LIMIT = 5  # items; no service is known that cuts lists to fewer
 MAX_ITEMS_INSPECTED = 20  # items of each list that are searched for further lists
 
@@ -201,7 +202,7 @@ class SharedLimit:
         lengths = [cursor.last_length for cursor in cursors if cursor.last_length]
         size = cursors[0].requested_size if cursors else None
         is_counted = any(cursor.total is not None for cursor in cursors)
-        if size is None or is_counted or len(cursors) < 2:
+        if size is None or size < SMALLEST_SHARED_LIMIT or is_counted or len(cursors) < 2:
             return
         total = sum(lengths)
         # A list that ends the page by itself shows that lists are limited one by one.

@@ -132,6 +132,7 @@ def test_webkit(lab: Lab, webkit: Session) -> None:
     webkit.act(".gqlnb-stars button[type=submit]", "click")
     webkit.wait(HOLDS, ".gqlnb-stars", "2 rows in 1 page")
     webkit.wait(HOLDS, ".gqlnb-schema", "A fixed greeting")
+    webkit.wait(HOLDS, ".gqlnb-explorer .view-lines", "hello")  # nothing to execute before
     webkit.act(".graphiql-execute-button", "click")
     webkit.wait(HOLDS, ".gqlnb-explorer .result-window", "Hello world!")
     assert [error for error in webkit.run("return told") if "gqlnb" in error.lower()] == []

@@ -402,7 +402,8 @@ def build_problems(
         inner = extensions.get("errors") if isinstance(extensions, dict) else None
         if isinstance(inner, list) and any(isinstance(e, dict) and "locations" in e for e in inner):
             # Directus puts all errors of validation into one without a location.
-            problems += build_problems(each for each in inner if isinstance(each, dict))
+            plain = ({**each, "extensions": None} for each in inner if isinstance(each, dict))
+            problems += build_problems(plain)
             continue
         hint = extensions.get("hint") if isinstance(extensions, dict) else None
         hint = sanitize_text(hint) if isinstance(hint, str) else None

@@ -86,6 +86,11 @@ def test_errors_within_an_error_are_shown():
     with pytest.raises(QueryError, match='field "b"') as caught:
         answer({"errors": [error]}, 400)
     assert (caught.value.problems[0].line, caught.value.problems[0].column) == (1, 3)
+    for _ in range(2):  # one level is read, whatever an endpoint sends
+        error = {"message": "m", "locations": [], "extensions": {"errors": [error]}}
+    with pytest.raises(QueryError) as caught:
+        answer({"errors": [error]}, 400)
+    assert [problem.message for problem in caught.value.problems] == ["m"]
 
 
 @pytest.mark.parametrize("status", [200, 400, 422])

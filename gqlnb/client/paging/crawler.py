@@ -34,6 +34,7 @@ from gqlnb.client.paging.cursors import (
     find_lists,
     foresee_pages,
     move_error,
+    read_error_path,
 )
 from gqlnb.client.paging.page_size import (
     PageSizes,
@@ -354,7 +355,7 @@ class Crawler:
 
     def _repeat_first(self, result: Result) -> bool:
         """Return whether to send the first request again, with changes."""
-        paths = [error.get("path") or () for error in result.errors]
+        paths = [read_error_path(error) for error in result.errors]
         if self._requests_counts and any(ADDED_PREFIX in str(path[-1:]) for path in paths):
             self._requests_counts = False  # the user may not be allowed to read the total count
             return True
@@ -399,7 +400,7 @@ class Crawler:
         self, errors: Iterable[Mapping[str, Any]]
     ) -> list[Mapping[str, Any]]:
         """Return the errors without a path, noting a doubt for each: they may concern any list."""
-        found = [error for error in errors if not error.get("path")]
+        found = [error for error in errors if not read_error_path(error)]
         for error in found:
             message = sanitize_text(error.get("message", ""), 200)
             self._doubts.add("", f"an error does not say which field it concerns: {message}")
@@ -414,7 +415,7 @@ class Crawler:
         """
         names = [step for step in above if isinstance(step, str)]
         for error in errors:
-            found = find_null(data, error.get("path") or ())
+            found = find_null(data, read_error_path(error))
             if found is None:
                 continue
             null = (*names, *found)
@@ -507,7 +508,7 @@ class Crawler:
             return
         self._errors += errors
         within = [e for e in result.errors if move_error(e, steps, (), {}) is not None]
-        trimmed = [{**e, "path": list(e.get("path") or ())[len(steps) :]} for e in within]
+        trimmed = [{**e, "path": read_error_path(e)[len(steps) :]} for e in within]
         self._note_unanswered(page.get(PLAIN_LIST_STEP, page), trimmed, cursor.path)
         if lookup is not None and lookup.is_verified and not cursor.has_keys(result.data, number):
             self._end_list(

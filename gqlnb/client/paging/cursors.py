@@ -28,6 +28,7 @@ __all__ = [
     "find_lists",
     "foresee_pages",
     "move_error",
+    "read_error_path",
 ]
 
 MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # pages in a row without new items: filters can leave pages empty
@@ -479,6 +480,14 @@ def foresee_pages(
             yield [cursor for cursor, _ in missing], [at for _, at in missing], step
 
 
+def read_error_path(error: Mapping[str, Any]) -> ResponsePath:
+    """Return the path of an error; empty if it has none, or not one of names and indices."""
+    path = error.get("path")
+    if not isinstance(path, list | tuple) or not all(isinstance(step, str | int) for step in path):
+        return ()
+    return tuple(path)
+
+
 def move_error(
     error: Mapping[str, Any], steps: Sequence[str], where: ResponsePath, lists: Mapping[str, int]
 ) -> Mapping[str, Any] | None:
@@ -495,13 +504,13 @@ def move_error(
     lists
         Number of items before the page, by response name.
     """
-    path = error.get("path")
-    if not isinstance(path, list | tuple) or not path:
+    path = read_error_path(error)
+    if not path:
         return None
     short = min(len(path), len(steps))
     if tuple(path[:short]) != tuple(steps[:short]):
         return None
-    rest = list(path[len(steps) :])
+    rest: list[Any] = list(path[len(steps) :])
     if PLAIN_LIST_STEP in lists and rest and isinstance(rest[0], int):
         rest[0] += lists[PLAIN_LIST_STEP]
     elif len(rest) > 1 and rest[0] in lists and isinstance(rest[1], int):

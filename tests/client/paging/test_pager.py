@@ -769,15 +769,19 @@ def test_a_query_refused_with_pages_is_sent_unchanged(world: World) -> None:
     assert result.report.requests == 2
 
 
+@pytest.mark.parametrize("path", [None, [], 5, True, "items", {"a": 1}, [None], ["items", {}]])
 @pytest.mark.parametrize("faulty_answer", [1, 3])
-def test_an_error_without_a_path_leaves_a_doubt(world: World, faulty_answer: int) -> None:
-    """It may concern any list of the answer."""
+def test_an_error_without_a_path_leaves_a_doubt(
+    world: World, faulty_answer: int, path: Any
+) -> None:
+    """It may concern any list of the answer; so may one with a path of another form."""
 
     def wire(request: Any, number: int) -> Response | None:
         if number != faulty_answer:
             return None
         data = world.schema.execute(request.query, dict(request.variables or {})).data
-        return Response(200, members={"data": data, "errors": [{"message": "Half of it."}]})
+        errors = [{"message": "Half of it.", "path": path}]
+        return Response(200, members={"data": data, "errors": errors})
 
     result = world.client(wire).execute_all(ITEMS)
     assert world.names(result) == ALL

@@ -33,9 +33,9 @@ class BrowserTransport(HttpTransport):
     def _exchange(
         self,
         body: bytes | MultipartBody,
-        call: Call,  # noqa: ARG002 - as declared by the base class
         url: str,
         *,
+        call: Call,  # noqa: ARG002 - as declared by the base class
         asks: bool,  # noqa: ARG002
     ) -> Response:
         refuse_secrets(self.source, self.credentials)  # a call may have a token of its own

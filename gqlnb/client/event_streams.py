@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import urllib3.exceptions
 
 from gqlnb import background
-from gqlnb.client.http_call import Call
+from gqlnb.client.http_call import Call, thread_state
 from gqlnb.client.http_transport import CHUNK_BYTES, HttpTransport, read_head
 from gqlnb.errors import TransportError
 from gqlnb.http.decompress import Decoder, TruncatedBodyError, create_decoder
@@ -154,12 +154,13 @@ class StreamedAnswer:
                 self._close_if_left()
         if not (response.status == 200 and self._answer is not None):
             return response
-        self._call.cap = self._call.deadline = inf  # from here on each event has its own cap
+        self._call.cap, self._call.deadline = None, inf  # from here on each event has its own cap
         enable_keepalive(self._call.socket)
         return None
 
     def _post_request(self, url: str) -> Response:
-        with self._call:
+        thread_state.call = self._call
+        try:
             answer = self._http.open_answer(url, self._body, self._call, self._accept_headers)
             head = read_head(answer)
             found = make_stream_decoder(head.get("content-type", ""), self._http.cap)
@@ -168,6 +169,8 @@ class StreamedAnswer:
             self._answer, self._events = answer, found
             self._decoder = create_decoder(self._http.get_encoding(head))
             return self._http.credentials.redact_echoes(Response(200, head))
+        finally:
+            thread_state.call = None
 
     def read_more(self) -> list[Response] | BaseException | None:
         """Return the next responses, an empty list if none is complete; None at the end."""

@@ -6,18 +6,18 @@ Without requests and urllib3, which take longer to import than the rest of the c
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from math import inf
-from time import monotonic
 from typing import Protocol
 
 __all__ = [
+    "CONNECT_SECONDS",
     "MAX_CONNECTIONS",
     "MAYBE_EXECUTED",
     "NOTHING_LISTENS",
     "PROXY_LOGIN",
     "Call",
     "InvalidLengthError",
-    "TooLargeError",
     "thread_state",
 ]
 
@@ -27,20 +27,15 @@ PROXY_LOGIN = (
     "the proxy asks for a user name and a password (HTTP 407). Write them into the proxy's address "
     "in the environment, as in HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
 )
-HEAD_BYTES = 1 << 20  # bytes for the head of a response, in addition to its body
+CONNECT_SECONDS = 10.0  # seconds for TCP and TLS handshakes
 MAX_CONNECTIONS = 256  # connections kept alive, and threads of `HttpTransport.asend`
-LONGEST_WAIT = 1e6  # seconds; sockets accept no infinite number
 
 # By thread, since urllib3 hands nothing through from a request to the connection that it picks.
-thread_state = threading.local()  # .call: the call of this thread
+thread_state = threading.local()  # .call: the call of this thread, None between calls
 
 
 class InvalidLengthError(Exception):
     """The Content-Length of a response is not valid, or there are several."""
-
-
-class TooLargeError(Exception):
-    """More bytes came than the cap allows."""
 
 
 class CallSocket(Protocol):
@@ -50,47 +45,29 @@ class CallSocket(Protocol):
         """Shut the connection down if `call` still uses it."""
 
 
+@dataclass(slots=True, eq=False)
 class Call:
     """One exchange with an endpoint, with its deadline and its byte cap.
 
-    Parameters
+    Attributes
     ----------
     deadline
         The moment, of :func:`time.monotonic`, after which nothing is waited for.
     cap
-        Bytes that may come, None for any number.
-
-    Attributes
-    ----------
-    socket : CallSocket or None
+        Bytes that the body may have, as it travels; None for any number.
+    socket
         The connection it went over, once there is one.
-    is_reused : bool
+    is_reused
         Whether that connection had carried another call before.
-    received : int
-        Bytes that came.
+    received
+        Bytes that came, with those of the head.
     """
 
-    __slots__ = ("cap", "deadline", "is_reused", "received", "socket")
-
-    def __init__(self, until: float, cap: int | None = None) -> None:
-        self.deadline = until
-        self.cap = inf if cap is None else cap + HEAD_BYTES
-        self.socket: CallSocket | None = None
-        self.is_reused = False
-        self.received = 0
-
-    def __enter__(self) -> None:
-        thread_state.call = self
-
-    def __exit__(self, *_: object) -> None:
-        thread_state.call = None
-
-    def get_remaining(self) -> float:
-        """Return the seconds left; raise TimeoutError at the deadline."""
-        left = self.deadline - monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return min(left, LONGEST_WAIT)
+    deadline: float
+    cap: int | None = None
+    socket: CallSocket | None = None
+    is_reused: bool = False
+    received: int = 0
 
     def cancel(self) -> None:
         """End the call at once, from any thread; a read that waits returns."""

@@ -21,6 +21,7 @@ import ssl
 import threading
 from contextlib import suppress
 from functools import cache, lru_cache, partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import requests
@@ -30,8 +31,9 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util import Retry, Timeout
 
-from gqlnb.client.http_call import MAX_CONNECTIONS, Call, TooLargeError, thread_state
+from gqlnb.client.http_call import CONNECT_SECONDS, MAX_CONNECTIONS, Call, thread_state
 from gqlnb.client.urls import is_loopback
+from gqlnb.http.decompress import BodyTooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +50,8 @@ __all__ = ["Route", "build_request_target", "find_proxies", "open_route"]
 NO_RETRIES = Retry(total=False, redirect=False)  # `RetryLoop` retries
 MAX_INTERIM = 32  # responses with a status 1xx before the final one; two are usual
 BUFFER_BYTES = 1 << 16  # bytes
+HEAD_BYTES = 1 << 20  # bytes for the head of a response, in addition to its body
+LONGEST_WAIT = 1e6  # seconds; sockets accept no infinite number
 ALERT_SECONDS = 1.0  # seconds to wait for an alert, sent before the connection was closed
 MAX_PIECES = 64  # of a request; one of JSON has two
 # RFC 9112, 7.1; int(text, 16) would accept "-1" too, and then read without end.
@@ -61,6 +65,14 @@ def _is_foreign_record(_record: logging.LogRecord) -> bool:
 
 for _room in ("connection", "connectionpool", "response", "util.retry"):
     logging.getLogger(f"urllib3.{_room}").addFilter(_is_foreign_record)
+
+
+def get_remaining(call: Call) -> float:
+    """Return the seconds that a call may still take; raise TimeoutError at its deadline."""
+    left = call.deadline - monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return min(left, LONGEST_WAIT)
 
 
 # Each receive waits for the rest of its call's time. A watchdog thread instead could close a
@@ -120,7 +132,7 @@ class DeadlineSocket:
         data, self._pending = b"".join(self._pending), []
         if not data:
             return
-        self.bare.settimeout(None if self.call is None else self.call.get_remaining())
+        self.bare.settimeout(None if self.call is None else get_remaining(self.call))
         ended: ssl.SSLEOFError | None = None
         try:
             self.bare.sendall(data)
@@ -177,13 +189,13 @@ class IncomingBytes(io.RawIOBase):
         if self.is_held:
             return 0
         call = self.socket.call
-        self.socket.bare.settimeout(None if call is None else call.get_remaining())
+        self.socket.bare.settimeout(None if call is None else get_remaining(call))
         count: int = self._raw.readinto(buffer) or 0
         self.ended = self.ended or not count
         if call is not None:
             call.received += count
-            if call.received > call.cap:
-                raise TooLargeError
+            if call.cap is not None and call.received > call.cap + HEAD_BYTES:
+                raise BodyTooLargeError
         return count
 
     def close(self) -> None:
@@ -274,7 +286,7 @@ class DeadlineMixin:
             return super()._new_conn()  # type: ignore[misc, no-any-return]
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            sock.settimeout(thread_state.call.get_remaining())
+            sock.settimeout(get_remaining(thread_state.call))
             sock.connect(self._uds)
         except BaseException:
             sock.close()
@@ -404,9 +416,9 @@ class Route(NamedTuple):
     process: int
 
     def post(
-        self, url: str, body: Body, headers: Mapping[str, str], seconds: float
+        self, url: str, body: Body, headers: Mapping[str, str], call: Call
     ) -> BaseHTTPResponse:
-        """Send a request, connecting within `seconds`; return its response, with the head read."""
+        """Send a request of the call of this thread; return its response, with the head read."""
         # The pool alone, without a Session of requests, which would keep cookies, read ~/.netrc and
         # send the token along with redirects.
         return self.pool.urlopen(
@@ -419,7 +431,7 @@ class Route(NamedTuple):
             assert_same_host=False,
             # No timeout for reading: `DeadlineSocket` bounds each receive by the deadline of the
             # whole call.
-            timeout=Timeout(connect=seconds, read=None),
+            timeout=Timeout(connect=min(CONNECT_SECONDS, get_remaining(call)), read=None),
             # Read in pieces and decompressed here, so that the limit holds before a body is in
             # memory.
             preload_content=False,

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from gqlnb.client.http_call import (
+    CONNECT_SECONDS,
     MAX_CONNECTIONS,
     MAYBE_EXECUTED,
     NOTHING_LISTENS,
     PROXY_LOGIN,
     Call,
     InvalidLengthError,
-    TooLargeError,
+    thread_state,
 )
 from gqlnb.client.query_hashes import QueryHashes
 from gqlnb.client.transports import ACCEPT, USER_AGENT
@@ -56,14 +57,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHUNK_BYTES",
-    "CONNECT_SECONDS",
     "HttpTransport",
     "read_head",
 ]
 
 FOLLOWED_STATUSES = frozenset({307, 308})  # the two that keep method and body
 MAX_REDIRECTS = 5
-CONNECT_SECONDS = 10.0  # seconds for TCP and TLS handshakes
 DEFAULT_CAP = 64 * MIB  # bytes of a response, compressed and decompressed
 CHUNK_BYTES = 1 << 18  # bytes read at a time
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -235,13 +234,14 @@ class HttpTransport:
 
     def _post_request(self, request: Request | RequestArray, call: Call) -> Response:
         """Encode a request, send it, and follow redirects."""
+        exchange = partial(self._exchange, call=call, asks=request.is_query)
         try:
             body: Body = request.encode()
         except JSONError as error:  # it fails at the first file, so that others cost no search
             if isinstance(request, RequestArray):
                 raise
             body = build_multipart_body(request, error)
-        return self.follow_redirects(partial(self._exchange, body, call, asks=request.is_query))
+        return self.follow_redirects(partial(exchange, body))
 
     def convert_failure(self, error: BaseException, call: Call, *, changes: bool) -> BaseException:
         """Return our error for an exception during a call, without its frames.
@@ -260,7 +260,7 @@ class HttpTransport:
         from gqlnb.client.network_errors import is_broken
 
         lost = False
-        if isinstance(error, (TooLargeError, BodyTooLargeError)):
+        if isinstance(error, BodyTooLargeError):
             cap = self.cap or 0
             limit = f"{cap // MIB} MiB" if cap >= MIB else f"{cap} bytes"
             why = f"the answer is larger than {limit}. Ask for fewer rows at a time."
@@ -285,15 +285,18 @@ class HttpTransport:
         msg = f"POST {self.source}: redirected more than {MAX_REDIRECTS} times."
         raise TransportError(msg)
 
-    def _exchange(self, body: Body, call: Call, url: str, *, asks: bool) -> Response:
+    def _exchange(self, body: Body, url: str, *, call: Call, asks: bool) -> Response:
         """Send a request; if a reused connection turns out to be closed, send it once more."""
         headers = body.headers if isinstance(body, MultipartBody) else NO_HEADERS
         # Queries alone: the endpoint may have read the request before it closed.
         may_repeat = asks and getattr(body, "is_repeatable", True)
         for is_last in (False, True):
             try:
-                with call:
+                thread_state.call = call
+                try:
                     response = self.read_answer(self.open_answer(url, body, call, headers))
+                finally:
+                    thread_state.call = None
                 if self.observe is not None:
                     self.observe(url, self.build_headers(headers), body, response)
                 return response  # noqa: TRY300 - an observer that fails is reported too
@@ -310,10 +313,9 @@ class HttpTransport:
     def open_answer(
         self, url: str, body: Body, call: Call, headers: Mapping[str, str] = NO_HEADERS
     ) -> BaseHTTPResponse:
-        """Send a request within ``with call``; return its response, of which the head was read."""
+        """Send a request of the call of this thread; return its response, with the head read."""
         route = self._connections.get_route()
-        timeout = min(CONNECT_SECONDS, call.get_remaining())
-        return route.post(url, body, self.build_headers(headers), timeout)
+        return route.post(url, body, self.build_headers(headers), call)
 
     def build_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Return the headers of a request, with their secrets, but for those of its framing."""

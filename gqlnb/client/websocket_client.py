@@ -18,9 +18,8 @@ from urllib.parse import urlsplit
 import urllib3.exceptions
 
 from gqlnb import background
-from gqlnb.client.http_call import PROXY_LOGIN
+from gqlnb.client.http_call import CONNECT_SECONDS, PROXY_LOGIN
 from gqlnb.client.http_route import find_proxies
-from gqlnb.client.http_transport import CONNECT_SECONDS
 from gqlnb.client.network_errors import (
     CLIENT_CERTIFICATE,
     explain_failure,

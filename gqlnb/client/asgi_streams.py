@@ -9,7 +9,7 @@ from gqlnb.client.event_streams import STREAM_CUT, make_stream_decoder
 from gqlnb.client.transports import LATE_HINT, UNREADABLE, read_answer_headers
 from gqlnb.client.websocket_client import NotOfferedError, SocketClosed, build_not_spoken_error
 from gqlnb.errors import TransportError
-from gqlnb.http.decompress import DecompressionError, create_decoder
+from gqlnb.http.content_encoding import DecompressionError, create_decoder
 from gqlnb.http.messages import Response
 from gqlnb.http.sse import EVENT_STREAM
 from gqlnb.redact import strip_traceback

@@ -33,7 +33,7 @@ from urllib3.util import Retry, Timeout
 
 from gqlnb.client.http_call import CONNECT_SECONDS, MAX_CONNECTIONS, Call, thread_state
 from gqlnb.client.urls import is_loopback
-from gqlnb.http.decompress import BodyTooLargeError
+from gqlnb.http.content_encoding import BodyTooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

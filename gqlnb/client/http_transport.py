@@ -37,7 +37,7 @@ from gqlnb.client.urls import (
 )
 from gqlnb.document.json_codec import JSONError
 from gqlnb.errors import GqlnbError, TransportError
-from gqlnb.http.decompress import BodyTooLargeError, accepted_encodings, decompress_body
+from gqlnb.http.content_encoding import BodyTooLargeError, accepted_encodings, decompress_body
 from gqlnb.http.error_responses import is_login_path
 from gqlnb.http.messages import Request, RequestArray, Response
 from gqlnb.http.multipart_request import MultipartBody, build_multipart_body

@@ -13,7 +13,7 @@ from urllib3 import exceptions as urllib3
 
 from gqlnb.client.http_call import NOTHING_LISTENS, PROXY_LOGIN, InvalidLengthError
 from gqlnb.errors import sanitize_text
-from gqlnb.http.decompress import DecompressionError, TruncatedBodyError
+from gqlnb.http.content_encoding import DecompressionError, TruncatedBodyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gqlnb import __version__, background
 from gqlnb.client.credentials import Credentials
 from gqlnb.errors import TransportError, describe_exception
-from gqlnb.http.decompress import DecompressionError, decompress_body
+from gqlnb.http.content_encoding import DecompressionError, decompress_body
 from gqlnb.http.messages import Response
 from gqlnb.redact import strip_traceback
 from gqlnb.result.column_batch import ColumnMembers

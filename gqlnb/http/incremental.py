@@ -16,7 +16,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
-from gqlnb.http.decompress import BodyTooLargeError
+from gqlnb.http.content_encoding import BodyTooLargeError
 from gqlnb.http.headers import parse_parameters, split_accept
 from gqlnb.http.messages import JSON_CONTENT_TYPE
 from gqlnb.http.sse import EVENT_STREAM, EventReader, is_event_stream

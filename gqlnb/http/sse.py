@@ -7,7 +7,7 @@ from codecs import BOM_UTF8
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gqlnb.http.decompress import BodyTooLargeError
+from gqlnb.http.content_encoding import BodyTooLargeError
 from gqlnb.http.headers import find_media_quality, parse_accept
 from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import OptionError, sanitize_text
-from gqlnb.http.compress import MIN_COMPRESSED_BYTES, compress_body, negotiate_encoding
+from gqlnb.http.content_encoding import MIN_COMPRESSED_BYTES, compress_body, negotiate_encoding
 from gqlnb.http.handler import build_internal_error, handle_checked_request
 from gqlnb.http.headers import HttpRequest, parse_headers, split_absolute_target
 from gqlnb.http.preconditions import (
@@ -34,15 +34,13 @@ from gqlnb.http.server_rules import (
 )
 from gqlnb.limits import Limits
 from gqlnb.redact import hide_locals
-from gqlnb.server.access_log import AccessLine
 from gqlnb.server.authentication import authenticate, read_token_option
 from gqlnb.server.deployment import check_path
 from gqlnb.server.event_connections import EventConnections
 from gqlnb.server.hot_path import MAX_INLINE_BYTES, HeadCache, answer_known_request
-from gqlnb.server.metrics import Metrics
 from gqlnb.server.page import build_pages
 from gqlnb.server.request_executor import RequestExecutor, adopt_schema
-from gqlnb.server.request_log import RequestLog, read_clocks
+from gqlnb.server.request_log import AccessLine, Metrics, RequestLog, read_clocks
 from gqlnb.server.streams import (
     AsgiExchange,
     Streamer,

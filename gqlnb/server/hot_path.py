@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.http import sse
-from gqlnb.http.compress import MIN_COMPRESSED_BYTES, compress_body, negotiate_encoding
+from gqlnb.http.content_encoding import MIN_COMPRESSED_BYTES, compress_body, negotiate_encoding
 from gqlnb.http.handler import RESOLVER_EXCEPTIONS, build_internal_error, encode_response
 from gqlnb.http.headers import negotiate_media_type
 from gqlnb.http.incremental import negotiate_parts

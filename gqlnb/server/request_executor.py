@@ -29,8 +29,7 @@ from gqlnb.http.response_encoder import remove_hints
 from gqlnb.http.server_rules import Access
 from gqlnb.result.result import Result
 from gqlnb.server.authentication import call_function
-from gqlnb.server.scheduling import WAIT_SECONDS, RunOutcome, Scheduler
-from gqlnb.server.stall_watchdog import StallWatchdog
+from gqlnb.server.scheduling import WAIT_SECONDS, RunOutcome, Scheduler, StallWatchdog
 from gqlnb.server.worker_pool import MAX_THREADS, HangingError, NoThreadError, WorkerPool
 
 try:

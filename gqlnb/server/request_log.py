@@ -1,24 +1,36 @@
-"""The log of a server: sizes, times and masked exceptions, no queries, variables or data."""
+"""Records of a server: the log of its requests, metrics, and the access log.
+
+They hold sizes, times and masked exceptions, no queries, variables or data.
+"""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from email.utils import formatdate
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.errors import ServerError, sanitize_text
+from gqlnb.http.messages import Response
+from gqlnb.optional_imports import import_optional
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
     from types import TracebackType
 
     import pandas as pd
 
-    from gqlnb.http.messages import Response
-    from gqlnb.server.metrics import Metrics
 
-__all__ = ["RequestLog", "read_clocks"]
+__all__ = [
+    "ACCESS_LOGGER",
+    "AccessLine",
+    "Metrics",
+    "RequestLog",
+    "read_clocks",
+]
 
 MAX_ENTRIES = 1000  # requests
 # Exceptions; each keeps the local variables of its traceback alive, and with them the values of the
@@ -181,3 +193,123 @@ class RequestLog:
 def read_clocks() -> tuple[float, float]:
     """Return the time since 1970 and the monotonic time, in seconds."""
     return time.time(), time.perf_counter()
+
+
+# A client chooses the names of its operations, and Prometheus keeps every combination of labels
+# for ever: names beyond the first hundred share the label "other".
+MAX_OPERATIONS = 100
+OTHER = "other"
+
+
+class Metrics:
+    """The counters of one server at ``/metrics``, in the text format of Prometheus.
+
+    Raises
+    ------
+    MissingExtraError
+        If prometheus_client is not installed.
+    """
+
+    def __init__(self) -> None:
+        self._client = client = import_optional(
+            "prometheus_client", "prometheus-client", "serve /metrics"
+        )
+        self._registry = client.CollectorRegistry()
+        self._operations: set[str] = set()
+        self._requests = client.Counter(
+            "gqlnb_requests",
+            "Requests by operation and status; 101 for operations over WebSocket.",
+            ["operation", "status"],
+            registry=self._registry,
+        )
+        self._seconds = client.Histogram(
+            "gqlnb_request_seconds",
+            "Seconds until the response was complete.",
+            ["operation"],
+            registry=self._registry,
+        )
+
+    def count_request(self, operation: str | None, status: int, seconds: float) -> None:
+        """Count a request."""
+        name = operation or ""
+        if name not in self._operations:
+            # Of a request that is not valid, it may be any text.
+            is_name = not name or (name.isascii() and name.isidentifier())
+            if is_name and len(self._operations) < MAX_OPERATIONS:
+                self._operations.add(name)
+            else:
+                name = OTHER
+        self._requests.labels(name, status).inc()
+        self._seconds.labels(name).observe(seconds)
+
+    def build_response(self) -> Response:
+        """Return the response to a request for ``/metrics``."""
+        headers = {
+            "content-type": self._client.CONTENT_TYPE_LATEST,
+            "cache-control": "no-store",
+            "x-content-type-options": "nosniff",
+        }
+        return Response(200, headers, self._client.generate_latest(self._registry))
+
+
+MAX_PATH = 200  # characters
+ACCESS_LOGGER = logging.getLogger("gqlnb.access")
+ACCESS_LOGGER.setLevel(logging.INFO)  # the option is the switch
+
+
+# The query string, headers and bodies are left out: they hold queries, variables and tokens.
+class AccessLine:
+    """The line of one request in the access log, completed from the messages that are sent.
+
+    Parameters
+    ----------
+    scope
+        The ASGI scope.
+    send
+        The ASGI callable.
+
+    Notes
+    -----
+    The format is the one of most web servers (Apache HTTP Server, "Common Log Format")::
+
+        127.0.0.1 - - [23/Nov/2026:12:30:35 +0000] "POST /graphql HTTP/1.1" 200 33
+    """
+
+    def __init__(
+        self,
+        scope: Mapping[str, Any],
+        send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
+    ) -> None:
+        self._scope, self._send = scope, send
+        self._time = formatdate(usegmt=True)  # strftime would depend on the locale
+        self._status: object = "-"
+        self._size = 0
+
+    async def send(self, message: MutableMapping[str, Any]) -> None:
+        """Send an ASGI message."""
+        kind = message["type"]
+        if kind.endswith("response.start"):
+            self._status = message["status"]
+        elif kind == "websocket.accept":
+            self._status = 101
+        elif kind == "websocket.close" and self._status == "-":
+            self._status = 403  # the server's response to a refused handshake
+        self._size += len(message.get("body", b""))
+        await self._send(message)
+
+    def write(self) -> None:
+        """Log the line; its status is ``-`` if the client left before a response."""
+        scope, client = self._scope, self._scope.get("client")
+        # Quoted, none of them has a space, quote or line end that could begin another field or
+        # line; the address may be a proxy's X-Forwarded-For.
+        path = quote(scope["path"][:MAX_PATH], errors="replace")
+        address = quote(client[0], safe=":", errors="replace") if client else "-"
+        target = (
+            f"{quote(scope.get('method', 'GET'))} {path} HTTP/{scope.get('http_version', '1.1')}"
+        )
+        _, day, month, year, clock, _ = self._time.split()
+        ACCESS_LOGGER.info(
+            '%s - - [%s/%s/%s:%s +0000] "%s" %s %s',
+            *(address, day, month, year, clock),
+            *(target, self._status, self._size or "-"),
+        )

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gqlnb import Client, GqlnbError, Limits, Token, TransportError
-from gqlnb.http.decompress import accepted_encodings
+from gqlnb.http.content_encoding import accepted_encodings
 from tests.client.faults import answer, chunked
-from tests.http.test_decompress import COMPRESSED, compress_raw, zstd_library
+from tests.http.test_content_encoding import COMPRESSED, compress_raw, zstd_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.http.decompress import BodyTooLargeError
+from gqlnb.http.content_encoding import BodyTooLargeError
 from gqlnb.http.incremental import MultipartReader, parse_boundary
 
 HEAD = b"Content-Type: application/json; charset=utf-8\r\nContent-Length: 7\r\n"

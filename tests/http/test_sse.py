@@ -3,7 +3,7 @@
 import pytest
 
 from gqlnb.http import sse
-from gqlnb.http.decompress import BodyTooLargeError
+from gqlnb.http.content_encoding import BodyTooLargeError
 from gqlnb.http.sse import (
     COMPLETE_EVENT,
     KEEP_ALIVE_COMMENT,

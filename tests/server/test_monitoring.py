@@ -18,7 +18,7 @@ from gqlnb.engine.schema import Schema
 from gqlnb.errors import MissingExtraError, OptionError, ServerError
 from gqlnb.http.server_rules import Access
 from gqlnb.server.background_server import serve
-from gqlnb.server.metrics import MAX_OPERATIONS, Metrics
+from gqlnb.server.request_log import MAX_OPERATIONS, Metrics
 from gqlnb.tokens import Token
 
 HELLO = {"query": "{ hello }"}

@@ -11,8 +11,7 @@ import requests
 
 from gqlnb import Limits, Schema, serve
 from gqlnb.server import scheduling
-from gqlnb.server.scheduling import KnownRequest
-from gqlnb.server.stall_watchdog import INTERVAL_SECONDS, StallWatchdog
+from gqlnb.server.scheduling import INTERVAL_SECONDS, KnownRequest, StallWatchdog
 
 SDL = "type Query { hello: String cached(key: Int): String other: String waits: String }"
 RUNS = 12  # enough for the event loop

@@ -1,4 +1,4 @@
-"""Decompressing bodies within bounds."""
+"""Decompression of bodies within bounds, and compression."""
 
 import gzip
 import sys
@@ -11,17 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.http import decompress
-from gqlnb.http.decompress import (
+from gqlnb.http import content_encoding
+from gqlnb.http.content_encoding import (
     PIECE,
     BodyTooLargeError,
     BrotliDecoder,
     DecompressionError,
     TruncatedBodyError,
     ZstdDecoder,
+    _find_compressors,
     accepted_encodings,
+    compress_body,
     create_decoder,
     decompress_body,
+    negotiate_encoding,
     parse_content_encoding,
 )
 
@@ -77,8 +80,8 @@ def library(request, monkeypatch):
     kind, module, compress = DECODERS[request.param]
     found = zstd_library() if kind is ZstdDecoder else pytest.importorskip(module)
     name = "br" if kind is BrotliDecoder else "zstd"
-    codings = {**decompress._find_codings(), name: partial(kind, found)}
-    monkeypatch.setattr(decompress, "_find_codings", lambda: codings)
+    codings = {**content_encoding._find_codings(), name: partial(kind, found)}
+    monkeypatch.setattr(content_encoding, "_find_codings", lambda: codings)
     return name, compress
 
 
@@ -249,10 +252,10 @@ def test_codings_without_a_library_are_not_supported(monkeypatch):
             """As of brotli before 1.2."""
 
     monkeypatch.setattr(
-        decompress, "_try_import", lambda name: Unbounded if "brotli" in name else None
+        content_encoding, "_try_import", lambda name: Unbounded if "brotli" in name else None
     )
-    found = decompress._find_codings.__wrapped__()
-    monkeypatch.setattr(decompress, "_find_codings", lambda: found)
+    found = content_encoding._find_codings.__wrapped__()
+    monkeypatch.setattr(content_encoding, "_find_codings", lambda: found)
     assert accepted_encodings() == "gzip, deflate"
     for name, wanted in (("br", "brotli"), ("zstd", "backports.zstd")):
         with pytest.raises(DecompressionError, match=f"'{name}'.*install {wanted}"):
@@ -288,7 +291,9 @@ def test_each_zstd_module_is_found_without_the_others(monkeypatch, module):
     for name in ("compression.zstd", "backports.zstd"):
         monkeypatch.setitem(sys.modules, name, zstd if name == module else None)
     monkeypatch.setitem(sys.modules, "compression", ModuleType("compression"))
-    monkeypatch.setattr(decompress, "_find_codings", decompress._find_codings.__wrapped__)
+    monkeypatch.setattr(
+        content_encoding, "_find_codings", content_encoding._find_codings.__wrapped__
+    )
     body = b"body" * 100_000
     assert "zstd" in accepted_encodings()
     assert decompress_body(split(zstd.compress(body), [7, 20]), "zstd", len(body)) == body
@@ -300,5 +305,42 @@ def test_zstd_of_the_standard_library_is_preferred(monkeypatch):
     """No other zstd module is imported then."""
     monkeypatch.setitem(sys.modules, "compression", ModuleType("compression"))
     monkeypatch.setitem(sys.modules, "compression.zstd", zstd_library())
-    decoder = decompress._find_codings.__wrapped__()["zstd"]()
+    decoder = content_encoding._find_codings.__wrapped__()["zstd"]()
     assert isinstance(decoder, ZstdDecoder)
+
+
+# -- compression
+
+CODINGS = [*_find_compressors()]
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@given(body=st.binary(max_size=5000))
+def test_a_compressed_body_is_read_back(coding, body):
+    """By the decoders of the client."""
+    assert decompress_body([compress_body(body, coding)], coding, None) == body
+
+
+@pytest.mark.parametrize(
+    ("accept", "coding"),
+    [
+        (None, None),
+        ("", None),
+        ("identity", None),
+        ("gzip", "gzip"),
+        ("x-gzip", "gzip"),
+        ("GZIP;q=0.5, deflate", "gzip"),
+        ("deflate", None),
+        ("*", "gzip"),
+        ("*;q=0", None),
+        ("gzip;q=0", None),
+        ("gzip;q=0, *", None),
+        ("identity, gzip;q=0.5", None),
+        ("gzip;q=nope", None),
+        ("gzip, br, zstd", CODINGS[0]),
+        ("br;q=0.1, zstd;q=0.1, gzip", "gzip"),
+    ],
+)
+def test_the_coding_is_that_the_client_prefers(accept, coding):
+    """RFC 9110, 12.5.3."""
+    assert negotiate_encoding(accept) == coding

@@ -81,6 +81,12 @@ UNAUTHENTICATED_CODES = frozenset({"UNAUTHENTICATED", "INSUFFICIENT_SCOPES"})
 PERMISSION_WORDS = re.compile(
     r"\bSAML\b|not accessible by|IP allow list|forbids access via a", re.IGNORECASE
 )
+# Reasons of a proxy or a framework in front of an endpoint, for a missing or unknown key.
+DENIAL_WORDS = re.compile(
+    r"unauthori[sz]ed|not authori[sz]ed|unauthenticated|(?:access|permission) denied"
+    r"|(?:api|access)[ -]?key",
+    re.IGNORECASE,
+)
 SSO_HEADER, PERMISSIONS_HEADER = "x-github-sso", "x-accepted-github-permissions"
 REFUSAL_STATUSES = frozenset({401, 403, 429})
 # Statuses of addresses that are not an endpoint's; 405 is of a file server or a page.
@@ -437,7 +443,8 @@ def _build_foreign_error(
     shown = None if message is None else asked.clean_text(message, 200)
     page = describe_page(response.body, asked.clean_text) if fault is not None else None
     if not succeeded:
-        found = shown or page or repr(asked.cut_excerpt(response.body))
+        said = None if shown is None else f'the message "{shown}"'
+        found = said or page or repr(asked.cut_excerpt(response.body))
         msg = end_sentence(f"{where}. Expected a GraphQL response, got {found}")
         return _build_transport_error(msg, response, asked)
     if fault is not None and response.body.lstrip()[:1] == b"{":
@@ -624,7 +631,8 @@ def _raise_if_refused(
         pause = f" Wait {wait:.0f} s." if wait is not None else ""
         msg = f"{where}, rate limit reached: {end_sentence(reason)}{pause}"
         raise RateLimited(msg, wait=wait, status=response.status, result=result)
-    if response.status == 401 or not UNAUTHENTICATED_CODES.isdisjoint(codes):
+    is_denied = response.status == 403 and result is None and DENIAL_WORDS.search(reason)
+    if response.status == 401 or is_denied or not UNAUTHENTICATED_CODES.isdisjoint(codes):
         msg = f"{where}: {end_sentence(reason)} {TOKEN_ADVICE}"
         raise AuthError(msg, status=response.status, result=result)
     advice = _describe_permissions(response, asked)

@@ -257,11 +257,16 @@ FINAL = {
         TransportError,
         "HTTP 403. Expected a GraphQL response, got 'Request forbidden",
     ),
+    "403 of Parse Server": (
+        json_answer({"error": "unauthorized"}, "403 No"),
+        AuthError,
+        "HTTP 403: unauthorized. Pass a token",
+    ),
     "403": (json_answer({"message": "Resource not accessible"}, "403 No"), TransportError, "403"),
     "400 no JSON": (
         json_answer({"message": "Problems parsing JSON", "status": "400"}, "400 No"),
         TransportError,
-        "HTTP 400. Expected a GraphQL response, got Problems parsing JSON",
+        'HTTP 400. Expected a GraphQL response, got the message "Problems parsing JSON"',
     ),
     "404": (answer("<html>404</html>", "404 No", Content_Type="text/html"), TransportError, "404"),
     "500": (json_answer({"errors": [{"message": "gone"}]}, "500 No"), TransportError, "500: gone"),

@@ -109,24 +109,55 @@ def is_likely_truncated(length: int, asked: int | None) -> bool:
 
 
 def _follow_cursor(cursor: ListCursor, page: Mapping[str, object], *, cut: bool) -> str | None:
+    if cursor.field.is_connection:
+        return _follow_connection(cursor, page, cut=cut)
     info = cursor.field.info
     more = get_at_path(page, info.more) if info.more else None
     following = get_at_path(page, info.cursor)
-    if cursor.field.is_connection:
-        if not isinstance(get_at_path(page, info.more[:-1]), dict):
-            return "the response has no pageInfo"
-        if more is None:
-            return f"`{info.more[-1]}` is null"
-        # With a bound such as `before:`, hasNextPage may refer to the items beyond the bound.
-        if not more or (cursor.is_bounded and not cursor.last_length):
-            return COMPLETE
-    elif info.more and more is not None:
+    if info.more and more is not None:
         if more is False:
             return COMPLETE
     # An empty page with a token is not the end: AppSync filters pages after it has cut them.
     elif following is None or (not cursor.last_length and info.is_end_cursor):
         return COMPLETE
     return "max_results" if cut else cursor.move_to(following)
+
+
+def _follow_connection(cursor: ListCursor, page: Mapping[str, object], *, cut: bool) -> str | None:
+    info = cursor.field.info
+    more, following = get_at_path(page, info.more), get_at_path(page, info.cursor)
+    if not isinstance(get_at_path(page, info.more[:-1]), dict):
+        return "the response has no pageInfo"
+    if more is None:
+        return f"`{info.more[-1]}` is null"
+    # With a bound such as `before:`, hasNextPage may refer to the items beyond the bound.
+    if cursor.is_bounded and not cursor.last_length:
+        return COMPLETE
+    if not more:
+        return _verify_end(cursor, following, cut=cut)
+    cursor.has_wrong_end |= cursor.is_verifying
+    cursor.is_verifying = False
+    return "max_results" if cut else cursor.move_to(following)
+
+
+def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | None:
+    """Return the reason for the end that ``hasNextPage: false`` reports; None to request a page.
+
+    A full page is followed by a request for the next one, which must be empty: there are endpoints
+    that compute ``hasNextPage`` from an estimated count, or do not compute it at all.
+    """
+    cursor.has_wrong_end |= cursor.is_verifying and cursor.pages_without_new_items == 0
+    cursor.is_verifying = (
+        cursor.field.outer is None
+        and cursor.total is None
+        and not (cut or cursor.is_bounded or cursor.field.backward)
+        and cursor.requested_size is not None
+        and cursor.last_length >= cursor.requested_size
+        and cursor.reachable
+        and cursor.can_move_to(following)
+    )
+    cursor.is_probing = cursor.is_verifying
+    return cursor.move_to(following) if cursor.is_verifying else COMPLETE
 
 
 def _follow_number(
@@ -271,6 +302,13 @@ def describe_doubt(cursor: ListCursor) -> str | None:
     if counted and cursor.got != cursor.total and cursor.field.outer is not None:
         more = "more" if cursor.got > (cursor.total or 0) else "fewer"
         return f"{more} items were returned than the endpoint's total count."
+    if cursor.has_wrong_end:
+        return "the endpoint reported the end of the list, but more items followed."
+    return _describe_doubtful_items(cursor, counted=counted)
+
+
+def _describe_doubtful_items(cursor: ListCursor, *, counted: bool) -> str | None:
+    """Return why items may be missing, by the identifiers of those that came; or None."""
     if any(each.ambiguous for each in cursor.filters):
         return "different items have the same id, so duplicates cannot be detected."
     if cursor.overlaps:

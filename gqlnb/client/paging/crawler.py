@@ -184,6 +184,7 @@ class Crawler:
         # All may be sent at once. Lists that do not fill a request wait for the next round, as
         # inner lists that are found meanwhile may fill it.
         if self._is_spent:
+            self._skip_verification()
             return []
         most = self.limits.max_requests
         left = None if most is None else most - self.requests
@@ -231,6 +232,23 @@ class Crawler:
             else:
                 still_open.append(cursor)
         self._open = still_open
+
+    def _is_verification(self, request: PageRequest) -> bool:
+        """Return whether a failed request only verified ends of lists; then they count."""
+        if not request.cursors or not all(cursor.is_verifying for cursor in request.cursors):
+            return False
+        self._release_cursors(request)
+        self._skip_verification()
+        return True
+
+    def _skip_verification(self) -> None:
+        """End the lists that are continued only to verify the end that the endpoint reported."""
+        waiting = [*self._open, *self._held]
+        self._open = [cursor for cursor in self._open if not cursor.is_verifying]
+        self._held = [cursor for cursor in self._held if not cursor.is_verifying]
+        for cursor in waiting:
+            if cursor.is_verifying:
+                self._end_list(cursor, COMPLETE)
 
     def _rank_cursor(
         self, cursor: ListCursor
@@ -481,7 +499,9 @@ class Crawler:
             reason = advance_cursor(cursor, found.value, new=True, cut=False, counted=False)
             # A list that would be continued to be sure is judged like one that cannot be.
             counted = cursor.total == cursor.last_length != cursor.requested_size
-            proved = cursor.is_probing and (counted or check_bound(cursor) == COMPLETE)
+            proved = cursor.is_verifying or (
+                cursor.is_probing and (counted or check_bound(cursor) == COMPLETE)
+            )
             if reason != COMPLETE and not proved:
                 self._doubts.add(field.name, LEFT_OUT)
             self._add_lists(field, found.value)
@@ -502,6 +522,9 @@ class Crawler:
         errors = [each for each in moved if each is not None]
         if field.is_plain and isinstance(page, list):
             page = {PLAIN_LIST_STEP: page}
+        if not isinstance(page, dict) and cursor.is_verifying:
+            self._end_list(cursor, COMPLETE)
+            return
         if not isinstance(page, dict):
             self._lose_page(cursor, [*errors, *result.errors])
             self._errors += [] if cursor in self._open else errors
@@ -605,8 +628,9 @@ class Crawler:
             return self._restart_first(request, error, messages)
         # Neither a missing permission nor a rate limit depends on the size of a request.
         may_be_growth = not (isinstance(error, TransportError) and error.status in {401, 403, 429})
-        if may_be_growth and (
-            self._refuse_batch(request) or self._refuse_growth(request, errors, messages)
+        if self._is_verification(request) or (
+            may_be_growth
+            and (self._refuse_batch(request) or self._refuse_growth(request, errors, messages))
         ):
             return True
         is_query_error = isinstance(error, QueryError)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from gqlnb.client.paging.duplicates import DuplicateFilter
 from gqlnb.client.paging.offset_cursors import detect_offset_format
@@ -132,6 +132,10 @@ class ListCursor:
         Pages in a row without new items.
     is_probing
         Whether the next page is requested although nothing says that it exists.
+    is_verifying
+        Whether the next page is requested although the endpoint says that there is none.
+    has_wrong_end
+        Whether such a page had items.
     numbered
         Whether the number of the first page is known.
     reachable
@@ -169,6 +173,8 @@ class ListCursor:
     round: int = 0
     pages_without_new_items: int = 0
     is_probing: bool = False
+    is_verifying: bool = False
+    has_wrong_end: bool = False
     numbered: bool = False
     reachable: bool = False
     is_bounded: bool = False
@@ -307,12 +313,16 @@ class ListCursor:
 
     # -- the next page
 
+    def can_move_to(self, cursor: object) -> TypeGuard[str | int]:
+        """Return whether a value is a cursor of a page that was not requested before."""
+        return isinstance(cursor, str | int) and cursor != "" and cursor not in self.seen
+
     def move_to(self, cursor: object) -> str | None:
         """Move to the next page by its cursor; return the reason if it cannot be requested."""
-        if not isinstance(cursor, str | int) or cursor == "":
-            return "there are more items, but no cursor"
-        if cursor in self.seen:
-            return "the same cursor was returned twice"
+        if not self.can_move_to(cursor):
+            repeated = isinstance(cursor, str | int) and cursor in self.seen
+            no_cursor = "there are more items, but no cursor"
+            return "the same cursor was returned twice" if repeated else no_cursor
         if self.pages_without_new_items >= MAX_PAGES_WITHOUT_NEW_ITEMS:
             return f"{MAX_PAGES_WITHOUT_NEW_ITEMS} consecutive pages contained no new items"
         self.seen.add(cursor)

@@ -601,7 +601,7 @@ def test_inner_lists_left_out_by_path_are_reported_on_every_page() -> None:
     def connect_items(args: Mapping[str, Any]) -> dict[str, Any]:
         begin = int(args.get("after") or 0)
         info = {"hasNextPage": begin < 2, "endCursor": str(begin + 2)}
-        return {"nodes": ITEMS[begin : begin + 2], "pageInfo": info}
+        return {"nodes": ITEMS[begin : min(begin + 2, 4)], "pageInfo": info}
 
     resolvers = {
         "Query": {
@@ -868,7 +868,7 @@ def test_rows_that_move_to_another_offset_are_not_proved_complete() -> None:
         begin = int(args.get("after") or 0)
         if begin:
             rows.insert(0, {"name": "new"})
-        end = min(begin + 4, len(rows))
+        end = min(begin + 4, 8)
         edges = [{"cursor": str(n + 1), "node": rows[n]} for n in range(begin, end)]
         return {
             "edges": edges,
@@ -1191,3 +1191,59 @@ def test_a_limit_that_only_the_extensions_of_an_error_state_is_kept() -> None:
     assert len(result.data["owners"][0]["items"]["edges"]) == 3
     assert result.report is not None
     assert (result.report.complete, said) == (True, [])
+
+
+WRONG_END = """
+type Query { items(first: Int, after: String): Items! }
+type Items { nodes: [Item!]! pageInfo: PageInfo! }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+type Item { id: ID! }
+"""
+
+
+def connect_with_estimate(total: int, estimate: int, *, failure: str = "") -> Any:
+    """Return a resolver of a connection that computes ``hasNextPage`` from an estimated count."""
+
+    def resolve(args: Mapping[str, Any]) -> dict[str, Any]:
+        begin = int(args.get("after") or 0)
+        if failure and begin >= total:
+            raise ValueError(failure)
+        end = min(total, begin + args["first"])
+        nodes = [{"id": str(n)} for n in range(begin, end)]
+        return {"nodes": nodes, "pageInfo": {"hasNextPage": end < estimate, "endCursor": str(end)}}
+
+    return resolve
+
+
+def test_items_after_a_wrong_end_are_fetched_and_reported() -> None:
+    """Parse Server on PostgreSQL computes ``hasNextPage`` from the planner's estimate."""
+    text = "{ items(first: 7) { nodes { id } } }"
+    resolvers = serve_items(connect_with_estimate(93, 61))
+    result, said = execute_all(WRONG_END, resolvers, text, page_size=7)
+    assert [each["id"] for each in result.data["items"]["nodes"]] == [str(n) for n in range(93)]
+    assert result.report is not None
+    assert not result.report.complete
+    assert "the endpoint reported the end of the list, but more items followed." in said[0]
+
+
+@pytest.mark.parametrize("failure", ["", "no such cursor"])
+@pytest.mark.parametrize(("total", "requests"), [(20, 3), (21, 4), (1, 1), (7, 2)])
+def test_the_end_after_a_full_page_is_verified(total: int, requests: int, failure: str) -> None:
+    """One more request shows that nothing follows; if it fails, the reported end counts."""
+    text = "{ items(first: 7) { nodes { id } } }"
+    resolvers = serve_items(connect_with_estimate(total, total, failure=failure))
+    result, said = execute_all(WRONG_END, resolvers, text, page_size=7)
+    assert len(result.data["items"]["nodes"]) == total
+    assert result.report is not None
+    assert (result.report.complete, result.report.requests) == (True, requests)
+    assert not said
+    assert not result.errors
+
+
+def test_the_end_is_not_verified_beyond_the_limit_of_requests() -> None:
+    """The list is complete by what the endpoint reported."""
+    text = "{ items(first: 7) { nodes { id } } }"
+    resolvers = serve_items(connect_with_estimate(14, 14))
+    result, _ = execute_all(WRONG_END, resolvers, text, page_size=7, max_requests=2)
+    assert result.report is not None
+    assert (result.report.complete, result.report.requests) == (True, 2)

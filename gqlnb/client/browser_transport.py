@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gqlnb.client.credentials import Credentials
     from gqlnb.client.http_call import Call
     from gqlnb.http.messages import Request, RequestArray
-    from gqlnb.http.multipart_request import MultipartBody
+    from gqlnb.http.multipart_requests import MultipartBody
 
 __all__ = ["BrowserTransport", "refuse_secrets"]
 

@@ -16,7 +16,7 @@ from gqlnb.client.http_call import Call, thread_state
 from gqlnb.client.http_transport import CHUNK_BYTES, HttpTransport, read_head
 from gqlnb.errors import TransportError
 from gqlnb.http.content_encoding import Decoder, TruncatedBodyError, create_decoder
-from gqlnb.http.graphql_ws_client import ANSWER_HEADERS
+from gqlnb.http.graphql_ws import ANSWER_HEADERS
 from gqlnb.http.incremental import MULTIPART_MIXED, MultipartReader, parse_boundary
 from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE, Response
 from gqlnb.http.sse import EVENT_STREAM, EventReader, is_event_stream

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
     from urllib3 import BaseHTTPResponse, ProxyManager
 
-    from gqlnb.http.multipart_request import MultipartBody
+    from gqlnb.http.multipart_requests import MultipartBody
 
     Body = bytes | MultipartBody  # the latter is read while it is sent
 

@@ -40,7 +40,7 @@ from gqlnb.errors import GqlnbError, TransportError
 from gqlnb.http.content_encoding import BodyTooLargeError, accepted_encodings, decompress_body
 from gqlnb.http.error_responses import is_login_path
 from gqlnb.http.messages import Request, RequestArray, Response
-from gqlnb.http.multipart_request import MultipartBody, build_multipart_body
+from gqlnb.http.multipart_requests import MultipartBody, build_multipart_body
 from gqlnb.limits import MIB
 from gqlnb.redact import strip_traceback
 

@@ -46,8 +46,7 @@ from gqlnb.errors import (
     TransportError,
     sanitize_text,
 )
-from gqlnb.http.graphql_ws_client import LEGACY_SUBPROTOCOL
-from gqlnb.http.graphql_ws_server import SUBPROTOCOL
+from gqlnb.http.graphql_ws import LEGACY_SUBPROTOCOL, SUBPROTOCOL
 from gqlnb.http.incremental import apply_part
 from gqlnb.http.messages import Response
 from gqlnb.http.response_parser import ResponseContext, parse_response

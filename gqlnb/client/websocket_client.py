@@ -29,17 +29,18 @@ from gqlnb.client.network_errors import (
 )
 from gqlnb.client.transports import USER_AGENT
 from gqlnb.errors import AnswerError, AuthError, GqlnbError, TransportError, sanitize_text
-from gqlnb.http.graphql_ws_client import (
+from gqlnb.http.graphql_ws import (
     BAD_MESSAGE_CODE,
     LEGACY_SUBPROTOCOL,
+    SUBPROTOCOL,
     WRONG_SUBPROTOCOL_CODES,
     BadMessageError,
     ClientProtocol,
     LegacyClientProtocol,
     RefusedError,
+    SendMessage,
     explain_close_code,
 )
-from gqlnb.http.graphql_ws_server import SUBPROTOCOL, SendMessage
 from gqlnb.http.messages import Response
 from gqlnb.redact import strip_traceback
 

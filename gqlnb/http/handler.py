@@ -26,7 +26,7 @@ from gqlnb.http.messages import (
     parse_query_string,
     parse_request_body,
 )
-from gqlnb.http.multipart_uploads import find_boundary, parse_upload_body
+from gqlnb.http.multipart_requests import find_boundary, parse_upload_body
 from gqlnb.http.preconditions import (
     GRAPHQL_HEADERS,
     JSON_HEADERS,

@@ -7,7 +7,7 @@ from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.document.json_codec import JSONError, load_json
-from gqlnb.http.graphql_ws_server import (
+from gqlnb.http.graphql_ws import (
     SUBPROTOCOL_UNACCEPTABLE,
     SUBPROTOCOLS,
     CloseSocket,
@@ -27,7 +27,7 @@ from gqlnb.server.streams import EVENT_PARTS, StreamedOperation, build_start_mes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gqlnb.http.graphql_ws_server import Action, ServerProtocol
+    from gqlnb.http.graphql_ws import Action, ServerProtocol
     from gqlnb.http.messages import Request
     from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.streams import AsgiExchange, Streamer

@@ -6,13 +6,15 @@ import json
 
 import pytest
 
-from gqlnb.http.graphql_ws_client import (
+from gqlnb.http.graphql_ws import (
     CONNECTION_LOST,
     BadMessageError,
     ClientProtocol,
+    SendMessage,
+    ServerProtocol,
+    StartOperation,
     explain_close_code,
 )
-from gqlnb.http.graphql_ws_server import SendMessage, ServerProtocol, StartOperation
 from gqlnb.http.messages import Request
 
 REQUEST = Request("subscription ($n: Int) { a }", {"n": 1}, "A")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gqlnb.http.graphql_ws_client import (
+from gqlnb.http.graphql_ws import (
     BadMessageError,
     LegacyClientProtocol,
     RefusedError,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gqlnb.http.graphql_ws_server import (
+from gqlnb.http.graphql_ws import (
     MAX_REASON_BYTES,
     CloseSocket,
     SendMessage,

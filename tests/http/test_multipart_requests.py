@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from gqlnb import Upload
 from gqlnb.document.json_codec import JSONError
 from gqlnb.http.messages import BadRequestError, Request
-from gqlnb.http.multipart_request import build_multipart_body
-from gqlnb.http.multipart_uploads import find_boundary, parse_upload_body
+from gqlnb.http.multipart_requests import build_multipart_body, find_boundary, parse_upload_body
 
 names = st.text(
     st.characters(codec="utf-8", exclude_characters='\\"', exclude_categories=["C", "Z"]),

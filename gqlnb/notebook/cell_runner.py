@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -195,14 +196,16 @@ class CellRunner:
 
     def _run_operation(self) -> object:
         client, options, clients = self._target.client, self._options, self._state.clients
-        schema = clients.find_schema(client, ask=self._settings.introspect == "ask")
-        if schema is None and not options.silent and (notice := clients.take_schema_notice(client)):
-            show(Note([notice.replace(client.source, self._target.name, 1)]))
+        find_schema = partial(clients.find_schema, client, ask=self._settings.introspect == "ask")
+        if client._local_schema is None and find_schema() is None and not options.silent:
+            notice = clients.take_schema_notice(client)
+            if notice:
+                show(Note([notice.replace(client.source, self._target.name, 1)]))
         ignored = "" if options.silent else self._target.ignored
         if ignored and clients.is_first_notice(ignored):
             show(Note([ignored]))
         if options.save is not None and not has_operation(self._full_text):
-            check_fragments(self._full_text, schema)
+            check_fragments(self._full_text, find_schema())
             self._save_snippet()
             return None
         document = self._document = client.parse_document(self._full_text, options.operation)

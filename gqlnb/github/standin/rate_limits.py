@@ -41,7 +41,7 @@ class RequestMeter:
     used
         Points used before the request.
     reset
-        The end of the hour, in seconds since 1970.
+        The end of the hour, in seconds since 1970; 0 without a budget, an hour from now then.
     charge_account
         Takes the cost from the account of the token: ``charge_account(meter, forced=...)`` returns
         whether there were enough points; None where there is no budget.
@@ -60,7 +60,7 @@ class RequestMeter:
 
     limit: int = HOURLY_LIMIT
     used: int = 0
-    reset: float = field(default_factory=lambda: time.time() + HOUR_SECONDS)
+    reset: float = 0.0
     charge_account: Callable[..., bool] | None = field(default=None, repr=False)
     cost: QueryCost = _NO_COST
     is_free: bool = False
@@ -96,7 +96,7 @@ class RequestMeter:
             "limit": self.limit,
             "nodeCount": self.cost.nodes,
             "remaining": self.remaining,
-            "resetAt": format_timestamp(int(self.reset)),
+            "resetAt": format_timestamp(int(self.reset or time.time() + HOUR_SECONDS)),
             "used": self.spent,
         }
 

@@ -170,6 +170,8 @@ def _follow_number(
         more = None if any(is_likely_truncated(each, size) for each in cursor.lengths) else False
     full = cursor.requested_size is not None and cursor.last_length >= cursor.requested_size
     left = None if cursor.total is None or not counted else cursor.total - cursor.received
+    if left is not None and cursor.got > (cursor.total or 0):
+        left = None  # a wrong total, such as the number of items in the page, ends nothing
     over = cursor.last_length == 0 or (left is not None and left <= 0)
     if left == 0 and cursor.last_length and cursor.field.outer is None:
         # The total may be too small, or the length of the page; and overlapping pages have more

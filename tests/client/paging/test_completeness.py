@@ -1247,3 +1247,24 @@ def test_the_end_is_not_verified_beyond_the_limit_of_requests() -> None:
     result, _ = execute_all(WRONG_END, resolvers, text, page_size=7, max_requests=2)
     assert result.report is not None
     assert (result.report.complete, result.report.requests) == (True, 2)
+
+
+def test_a_total_below_the_number_of_items_does_not_end_the_list() -> None:
+    """Vendure's job queue in memory counts the items of the page."""
+    sdl = """
+    type Query { jobs(skip: Int, take: Int): Jobs! }
+    type Jobs { items: [Item!]! totalItems: Int! }
+    type Item { id: ID! }
+    """
+
+    def resolve(args: Mapping[str, Any]) -> dict[str, Any]:
+        begin = args.get("skip") or 0
+        items = [{"id": str(n)} for n in range(begin, min(begin + args["take"], 47))]
+        return {"items": items, "totalItems": len(items)}
+
+    resolvers = {"Query": {"jobs": lambda _, args, __: resolve(args)}}
+    result, said = execute_all(sdl, resolvers, "{ jobs(take: 10) { items { id } } }", page_size=10)
+    assert len(result.data["jobs"]["items"]) == 47
+    assert result.report is not None
+    assert not result.report.complete
+    assert said

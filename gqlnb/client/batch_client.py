@@ -248,7 +248,9 @@ class BatchClient(BaseClient):
         -------
         DataFrame
             The rows of all answers, in the order of the inputs, whose columns come first; with a
-            ``$`` before their name where the answer has a column of that name. Its ``.errors`` is
+            ``$`` before their name where the answer has a column of that name. If the answers hold
+            one list, its items are the rows, beside the other values of the answer; an empty one
+            has one row, except of a batch. `path` gives the items alone. Its ``.errors`` is
             a frame with a row for each error, beside the input that it belongs to; its
             ``.outcomes`` are the Results and exceptions.
 

@@ -80,10 +80,13 @@ class InputRows(msgspec.Struct, frozen=True):
         The variables of each request; names that the document does not declare are not sent.
     beside
         The columns that stand beside each answer: a pandas frame as given, or records.
+    in_batches
+        Whether each input is a batch of rows.
     """
 
     variables: list[dict[str, Any]]
     beside: Any
+    in_batches: bool = False
 
 
 class InputMap:
@@ -200,7 +203,8 @@ class InputMap:
     def _build_frame(self, **options: bool) -> MappedFrame:
         from gqlnb.result.mapped_frame import build_mapped_frame
 
-        shape = {**self._shape, **options}
+        # A batch is not a row of the frame: one that was refused has none.
+        shape = {**self._shape, **options, "keep_empty": not self._rows.in_batches}
         return build_mapped_frame(self._rows.beside, self._outcomes, self._document, **shape)
 
 
@@ -322,6 +326,7 @@ def split_batches(
     return InputRows(
         [{only: items[at : at + batch_size]} for at in starts],
         [{"first_row": at, "last_row": min(at + batch_size, len(items)) - 1} for at in starts],
+        in_batches=True,
     )
 
 

@@ -15,12 +15,18 @@ import pandas as pd
 
 from gqlnb.errors import FrameError, sanitize_text
 from gqlnb.option_checks import check_whole_number
-from gqlnb.result.frames import Frames, build_list_frame
+from gqlnb.result.frames import (
+    Frames,
+    assemble_frame,
+    build_list_frame,
+    read_columns,
+    shorten_names,
+)
 from gqlnb.result.renderer import format_error
 from gqlnb.result.result import Result, copy_with_decimals, get_shape
 from gqlnb.result.shape import Shape, build_shape, infer_shape
 from gqlnb.result.table_reader import AnswerData
-from gqlnb.result.tables import ResultTable, get_read_plan, list_rows
+from gqlnb.result.tables import ObjectPlan, ResultTable, get_read_plan, list_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,6 +42,7 @@ __all__ = [
 ]
 
 EVENTS_TABLE = "events"  # the name of the list of results
+RESULT_NUMBER = ""  # the name of a column, which no response name can be
 
 
 class EventStream(Protocol):
@@ -80,6 +87,8 @@ def read_events(
     results: Sequence[Result],
     path: str | None = None,
     document: Document | None = None,
+    *,
+    keep_results: bool = False,
     **options: Any,  # noqa: ANN401 - of several types
 ) -> tuple[pd.DataFrame, np.ndarray[Any, np.dtype[np.intp]]]:
     """Return the frame of :func:`build_events_frame`, and the number of each row's result.
@@ -88,6 +97,9 @@ def read_events(
     ----------
     results, path, document
         As for :func:`build_events_frame`.
+    keep_results
+        Whether, without `path`, the values beside the only list are columns too, and a result whose
+        list is empty or null has a row, as with ``explode``.
     **options
         ``short``, ``explode`` and ``strict`` of :meth:`gqlnb.Result.frame`.
 
@@ -112,11 +124,18 @@ def read_events(
         len(_get_root_table(result).inner_tables) == 1 for result in results
     ):
         table = outer.inner_tables[0]
-    if table is outer and options.get("explode") is not None:
-        shown = sanitize_text(options["explode"], 80)
-        lists = ", ".join(repr(it.name.partition(".")[2]) for it in outer.walk() if it is not outer)
+    explode = options.get("explode")
+    inner = [it.name[len(table.name) + 1 :] for it in table.walk() if it is not table]
+    if explode is not None and (table is outer or explode not in inner):
+        shown, lists = sanitize_text(explode, 80), ", ".join(map(repr, inner))
         msg = f"explode={shown!r} needs path=, the list to read: {lists or 'there is none'}."
+        if table is not outer:
+            name = table.name.partition(".")[2]
+            msg = f"explode={shown!r}: the rows of {name!r} have {lists or 'no list'}."
         raise FrameError(msg)
+    if keep_results and path is None and table is not outer:
+        frame = _explode_results(answer, outer, table, **options)
+        return frame, np.array(places, np.intp)[frame.pop(RESULT_NUMBER).to_numpy(np.intp)]
     frame = build_list_frame(answer, table.name, **options)
     frame.attrs = {}  # they describe the combined list, not a result
     if table is outer:
@@ -127,6 +146,35 @@ def read_events(
         by_id = {str(result.data["id"]): at for at, result in zip(places, results, strict=True)}
         return frame, np.array([by_id[str(each)] for each in key], np.intp)
     return frame, np.array(places, np.intp)[key.to_numpy(np.intp)]
+
+
+def _explode_results(
+    answer: AnswerData,
+    outer: ResultTable,
+    table: ResultTable,
+    *,
+    short: bool = False,
+    explode: str | None = None,
+    strict: bool = True,
+) -> pd.DataFrame:
+    """Return the values of each result beside the rows of its only list, and its number."""
+    inner = table.name.removeprefix(f"{EVENTS_TABLE}.")
+    full = inner if explode is None else f"{inner}.{explode}"
+    columns, count, _ = read_columns(
+        answer, outer.name, explode=full, strict=strict, numbered=RESULT_NUMBER
+    )
+    beside = {RESULT_NUMBER, *(column.name for column in outer.columns)}
+    names = list(columns)
+    if short:
+        names = shorten_names(names)
+    else:  # columns of the list are named as in its own frame
+        start = inner.rpartition(".")[0] if not isinstance(table.row, ObjectPlan) else inner
+        plain = [name if name in beside else name.removeprefix(f"{start}.") for name in names]
+        names = [
+            new if plain.count(new) == 1 else old for old, new in zip(names, plain, strict=True)
+        ]
+    arrays = (column.to_pandas() for column in columns.values())
+    return assemble_frame(dict(zip(names, arrays, strict=True)), count)
 
 
 def collect_frame(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import partial
 from io import BytesIO
@@ -28,6 +28,7 @@ MAX_ROWS, MAX_TEXT, MAX_DIGITS, MAX_SHEET_NAME = 1_048_576, 32_767, 15, 31
 MIN_NUMBER, MAX_NUMBER = 2.2251e-308, 9.99999999999999e307  # beside 0
 FIRST_DAY = datetime(1900, 3, 1)  # Excel counts a 29 February 1900 before it
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # not in XML
+CELL_TYPES = (int, float, Decimal, date, time, timedelta)  # and text, of those that columns hold
 ERROR_WORDS = {"#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A"}
 
 
@@ -130,9 +131,8 @@ def convert_value(value: object) -> object:
         value = dump_json(value).decode()
     if isinstance(value, str):
         return CONTROL_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", value)
-    if isinstance(value, datetime) and value.tzinfo is not None:  # of mixed zones
-        return str(value)
-    return value
+    zone = value.tzinfo if isinstance(value, (datetime, time)) else None
+    return value if isinstance(value, CELL_TYPES) and zone is None else str(value)
 
 
 def fits_excel(value: object) -> bool:

@@ -27,7 +27,7 @@ from gqlnb.result.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -48,6 +48,7 @@ __all__ = [
     "build_previews",
     "choose_table",
     "read_columns",
+    "shorten_names",
 ]
 
 FRAMES_ADVICE = (
@@ -149,15 +150,19 @@ def read_columns(
     short: bool = False,
     explode: str | None = None,
     strict: bool = True,
+    numbered: str | None = None,
 ) -> tuple[dict[str, FrameColumn], int, dict[str, object]]:
     """Return the columns of a list by name, the number of rows, and the ``attrs`` of its frame.
 
-    Parameters and errors are those of :func:`build_list_frame`.
+    Parameters and errors are those of :func:`build_list_frame`. `numbered` is the name of a column
+    with the number of each row, repeated by `explode`; None for no such column.
     """
     plan, table, exploded = _get_list_plan(answer, path, explode)
     tables, outline = read_tables(answer, plan, strict=strict)
     rows = tables[table.name]
     columns, count = _collect_columns(rows, tables, answer), rows.count
+    if numbered is not None:
+        columns[numbered] = _RowNumbers(np.arange(count))
     if exploded:
         columns, count = explode_rows(columns, rows, [tables[inner.name] for inner in exploded])
     if short:
@@ -294,22 +299,25 @@ def choose_table(answer: AnswerData, path: str | None) -> ResultTable:
         return found
     if path is not None:
         raise FrameError(_describe_missing_list(path, answer))
-    count, listed = len(root.inner_tables), _describe_lists(answer)
-    msg = f"The answer holds {count} lists. Choose one with path=: {listed}."
+    outer = root.inner_tables
+    listed = _describe_lists(outer, answer)
+    msg = f"The answer holds {len(outer)} lists. Choose one with path=: {listed}."
+    nested = [table for each in outer for table in each.walk() if table is not each]
+    if nested:
+        msg += f" Lists in their rows, also for path=: {_describe_lists(nested, answer)}."
     raise FrameError(msg)
 
 
 def _describe_missing_list(path: str, answer: AnswerData) -> str:
-    shown, listed = sanitize_text(path, 80), _describe_lists(answer) or "no list at all"
+    known = [table for table in get_read_plan(answer.shape).root.walk() if table.parent]
+    shown, listed = sanitize_text(path, 80), _describe_lists(known, answer) or "no list at all"
     return f"The answer has no list at {shown!r}. It has: {listed}."
 
 
-def _describe_lists(answer: AnswerData) -> str:
-    """Return the names of the lists with the number of their rows."""
-    data, root = answer.holder.data, get_read_plan(answer.shape).root
-    counts = {
-        t.name: sum(1 for _ in iter_rows_with_paths(t, data)) for t in root.walk() if t.parent
-    }
+def _describe_lists(tables: Iterable[ResultTable], answer: AnswerData) -> str:
+    """Return the names of lists with the number of their rows."""
+    data = answer.holder.data
+    counts = {table.name: sum(1 for _ in iter_rows_with_paths(table, data)) for table in tables}
     return ", ".join(f"{name!r} ({format_count(rows, 'row')})" for name, rows in counts.items())
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from gqlnb.errors import sanitize_text
 from gqlnb.result.concatenation import concat
-from gqlnb.result.event_frames import read_events
+from gqlnb.result.event_frames import count_rows, read_events
 from gqlnb.result.result import Result, get_shape
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def build_mapped_frame(
     outcomes: Sequence[Result | GqlnbError | None],
     document: Document,
     path: str | None = None,
+    *,
+    keep_empty: bool = True,
     **options: Any,  # noqa: ANN401 - of several types
 ) -> MappedFrame:
     """Return the rows of all answers, each beside the input of its answer.
@@ -68,6 +70,8 @@ def build_mapped_frame(
         The outcome of each.
     document
         The document that was executed, for the dtypes of inputs without an answer.
+    keep_empty
+        Whether, without `path`, an answer whose only list is empty or null has a row.
     path, **options
         As for :meth:`gqlnb.Result.frame`.
 
@@ -90,7 +94,11 @@ def build_mapped_frame(
         groups.setdefault(id(get_shape(result)), {})[at] = result
     frames, places = [], []
     for group in groups.values() or ({},):
-        rows, numbers = read_events(list(group.values()), path, document, **options)
+        results = list(group.values())
+        rows, numbers = read_events(results, path, document, keep_results=True, **options)
+        if path is None and not keep_empty:
+            filled = np.array([count_rows(result) > 0 for result in results], bool)[numbers]
+            rows, numbers = rows[filled], numbers[filled]
         frames.append(rows)
         places.append(np.array(list(group), np.intp)[numbers])
     place = np.concatenate(places)

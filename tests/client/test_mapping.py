@@ -18,12 +18,22 @@ import pytest
 from graphql import GraphQLError
 
 import gqlnb
-from gqlnb import AuthError, Client, OptionError, QueryError, Schema, Token, TransportError
+from gqlnb import (
+    AuthError,
+    Client,
+    FrameError,
+    OptionError,
+    QueryError,
+    Schema,
+    Token,
+    TransportError,
+)
 from gqlnb.http.messages import Response
 
 SDL = """
 enum Kind { BIG SMALL }
-type User { id: ID! login: String! stars: Int kind: Kind joined: DateTime repos: [Repo!]! }
+type User { id: ID! login: String! stars: Int kind: Kind joined: DateTime
+  repos: [Repo!]! words: [String] grid: [[Int]] }
 type Repo { name: String! }
 scalar DateTime
 input NewUser { login: String! stars: Int }
@@ -67,6 +77,8 @@ class Site:
             "kind": "BIG" if number > 250 else "SMALL",
             "joined": "2026-01-02T03:04:05Z",
             "repos": [{"name": f"r{at}"} for at in range(number % 3)],
+            "words": [f"r{at}" for at in range(number % 3)],
+            "grid": [[at + 1] for at in range(number % 3)],
         }
 
     def users(self, root, args, context):
@@ -117,18 +129,44 @@ def test_five_hundred_ids_become_one_typed_frame(client):
 
 
 def test_a_list_in_each_answer_gives_its_rows(client):
-    """With the columns of the input frame repeated, in its own dtypes and order."""
+    """With the input's columns repeated, in their dtypes and order; an empty list has one row."""
     inputs = pd.DataFrame({"first": [2, 0, 1], "label": pd.Categorical(["a", "b", "a"])})
     frame = client.map("query($first: Int!) { users(first: $first) { login } }", inputs)
     assert list(frame.columns) == ["first", "label", "login"]
-    assert list(frame["first"]) == [2, 2, 1]
-    assert list(frame["login"]) == ["u0", "u1", "u0"]
+    assert list(frame["first"]) == [2, 2, 0, 1]
+    assert list(frame["login"].fillna("-")) == ["u0", "u1", "-", "u0"]
     assert isinstance(frame["label"].dtype, pd.CategoricalDtype)
     text = "query($first: Int!) { users(first: $first) { login repos { name } } }"
     exploded = client.map(text, [3], path="users", explode="repos")
     assert list(exploded["repos.name"].fillna("-")) == ["-", "r0", "r0", "r1"]
-    inner = client.map(text, [3], path="users.repos")
+    inner = client.map(text, [3, 0], path="users.repos")
     assert list(inner["name"]) == ["r0", "r0", "r1"]
+    with pytest.raises(FrameError, match="explode='repo': the rows of 'users' have 'repos'"):
+        client.map(text, [3], explode="repo")
+
+
+@pytest.mark.parametrize(
+    ("fields", "short", "columns"),
+    [
+        ("login repos { name }", False, ["id", "user.login", "name"]),
+        ("login repos { name }", True, ["id", "login", "name"]),
+        ("name: login repos { name }", False, ["id", "user.name", "name"]),
+        ("login words", False, ["id", "user.login", "words"]),
+        ("login words", True, ["id", "login", "words"]),
+        ("login grid", False, ["id", "user.login", "grid"]),
+    ],
+)
+def test_values_beside_a_list_are_kept(site, fields, short, columns):
+    """In each of its rows; and in one row if the list is empty, or null with its object."""
+    text = f"query($id: ID!) {{ user(id: $id) {{ {fields} }} }}"
+    with pytest.warns(UserWarning, match="1 of 3 inputs"):
+        frame = Client(site.schema).map(text, ["2", "3", "7"], short=short)
+    assert list(frame.columns) == columns
+    assert list(frame["id"]) == ["2", "2", "3", "7"]
+    assert list(frame.iloc[:, 1].fillna("-")) == ["u2", "u2", "u3", "-"]
+    items = [[1], [2]] if "grid" in fields else ["r0", "r1"]
+    assert [*frame.iloc[:, 2]][:2] == items
+    assert frame.iloc[2:, 2].isna().all()
 
 
 class Row(NamedTuple):
@@ -234,6 +272,28 @@ def test_a_thousand_rows_are_inserted_in_batches(client, site):
     assert frame.iloc[[0, 999]][["first_row", "last_row"]].to_numpy().tolist() == [
         [0, 299],
         [900, 999],
+    ]
+
+
+def test_a_refused_batch_has_no_row():
+    """Values beside the list of the others are columns, such as Hasura's number of rows."""
+
+    def insert(root, args, context):
+        if "b" in args["names"]:
+            msg = "no b"
+            raise ValueError(msg)
+        return {"affected_rows": len(args["names"]), "returning": args["names"]}
+
+    schema = Schema(
+        """type Query { x: Int } type Mutation { insert(names: [String!]!): Inserted }
+        type Inserted { affected_rows: Int! returning: [String!]! }""",
+        {"Mutation": {"insert": insert}},
+    )
+    text = "mutation($names: [String!]!) { insert(names: $names) { affected_rows returning } }"
+    with pytest.warns(UserWarning, match="1 of 2 inputs"):
+        frame = Client(schema).map(text, ["a", "b", "c"], batch_size=2)
+    assert frame.to_dict("records") == [
+        {"first_row": 2, "last_row": 2, "insert.affected_rows": 1, "returning": "c"}
     ]
 
 

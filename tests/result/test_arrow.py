@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 from decimal import Decimal
 
 import pyarrow as pa
@@ -147,6 +148,19 @@ def test_of_several_lists_one_must_be_chosen():
         answer.arrow()
     with pytest.raises(FrameError, match="holds 2 lists"):
         pa.table(answer)
+
+
+def test_nested_lists_are_not_listed_as_alternatives():
+    """They follow the lists to choose from; their names are valid for path= too."""
+    data = {"repos": [{"topics": ["x", "y"]}], "names": []}
+    answer = Result(data, document=Document.parse("{ repos { topics } names }", SCHEMA))
+    message = (
+        "The answer holds 2 lists. Choose one with path=: 'repos' (1 row), 'names' (0 rows). "
+        "Lists in their rows, also for path=: 'repos.topics' (2 rows)."
+    )
+    with pytest.raises(FrameError, match=re.escape(message)):
+        answer.arrow()
+    assert answer.arrow("repos.topics").num_rows == 2
 
 
 def test_an_invalid_value_is_an_error_or_kept_in_arrow():

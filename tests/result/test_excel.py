@@ -15,12 +15,12 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from gqlnb import FrameError, MissingExtraError, Schema
+from gqlnb import FrameError, MissingExtraError, Schema, scalar
 from gqlnb.result.excel import choose_titles, write_workbook
 
 SCHEMA = Schema(
     """
-    scalar DateTime scalar Decimal scalar BigInt scalar JSON scalar Date
+    scalar DateTime scalar Decimal scalar BigInt scalar JSON scalar Date scalar Time scalar Point
     enum Plan { FREE }
     type Query { users: [User!]! notes: [Note!]! }
     type User {
@@ -28,7 +28,7 @@ SCHEMA = Schema(
       ok: Boolean age: Int tags: [String] orders: [Order!]
     }
     type Order { id: ID! total: Float }
-    type Note { text: String }
+    type Note { text: String clock: Time point: Point }
     """
 )
 USERS = [
@@ -67,6 +67,14 @@ def test_values_are_kept_in_types_of_excel():
     assert first[2:5] == ["2026-01-02 00:00:00", "12345678901234567.89", str(2**60)]
     assert first[5:] == ['{"a":[1,null]}', "FREE", True, 3]
     assert second == ["#N/A", None, "1850-05-06 00:00:00", "1.5", "2", *[None] * 4]
+
+
+def test_values_of_types_that_excel_lacks_are_text():
+    """Times with a zone, and values of registered types."""
+    scalar("Point", parse=complex)
+    notes = [{"clock": "10:00:00+02:00", "point": "1+2j"}, {"clock": "11:00:00Z"}]
+    sheet = write({"notes": notes}, "{ notes { clock point } }")["notes"]
+    assert sheet[1:] == [["10:00:00+02:00", "(1+2j)"], ["11:00:00+00:00", None]]
 
 
 def test_text_is_no_formula():

@@ -28,10 +28,10 @@ from gqlnb.result.model_classes import (
     ModelBuilder,
     ModelClass,
     ModelField,
+    PydanticClass,
     add_typenames,
     to_pascal_case,
 )
-from gqlnb.result.pydantic_classes import PydanticClass
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema

@@ -17,7 +17,6 @@ from graphql.type import (
 
 from gqlnb.document.known_scalars import recognize_scalar
 from gqlnb.engine.graphql_compat import AnyGraphQLType, Value
-from gqlnb.engine.mock.field_guesses import ValueGuess, guess_field
 from gqlnb.engine.mock.mock_objects import (
     LIMIT_ARGUMENTS,
     OFFSET_ARGUMENTS,
@@ -37,8 +36,10 @@ from gqlnb.engine.mock.mock_objects import (
 )
 from gqlnb.engine.mock.value_formats import (
     GOLDEN_STEP,
+    ValueGuess,
     ValueMaker,
     find_format,
+    guess_field,
     hash_arguments,
     hash_parts,
     mix_bits,

@@ -464,7 +464,7 @@ class CellRunner:
 
     def _locate_error(self, error: QueryError) -> None:
         """Add positions in the cell and hints about variables to an error."""
-        from gqlnb.client.arguments import add_target_hint
+        from gqlnb.client.request_preparer import add_target_hint
 
         # The first error of a control arrives twice: from its callback and from run().
         if error is self._last_error:

@@ -242,9 +242,7 @@ def coerce_input(value: object, kind: InputKind, *, sparse: bool = False) -> JSO
     Raises
     ------
     CoercionError
-        If the value does not fit the type, or has no JSON form.
-    TypeError
-        If the serialiser of a custom scalar fails.
+        If the value does not fit the type or has no JSON form, or its serialiser fails.
     """
     if value is None or is_file(value):
         return value  # whether null is allowed is checked with the schema
@@ -341,7 +339,7 @@ def coerce_leaf(value: object, name: str, kind: InputKind, *, sparse: bool) -> J
             value = text if value.name not in kind.values and text in kind.values else value.name
     if isinstance(value, PurePath) and name in {"String", "ID"}:
         return str(value)
-    return convert_value(scalars.serialise_value(name, value))
+    return convert_value(serialise_leaf(name, value))
 
 
 def coerce_integer(value: object, name: str) -> JSON:
@@ -360,7 +358,17 @@ def coerce_integer(value: object, name: str) -> JSON:
     if isinstance(value, Decimal):
         reason = f"a Decimal with a fraction, and {name} takes whole numbers."
         raise CoercionError(reason)
-    return convert_value(scalars.serialise_value(name, value))
+    return convert_value(serialise_leaf(name, value))
+
+
+def serialise_leaf(name: str, value: object) -> object:
+    """Apply the serialiser of a scalar; its errors get the path of the value."""
+    try:
+        return scalars.serialise_value(name, value)
+    except TypeError as error:
+        # An input object does not show the names of its scalars, which the advice needs.
+        reason = sanitize_text(error, 240).replace("scalar(NAME", f"scalar({name!r}")
+        raise CoercionError(reason) from error
 
 
 def strip_non_null(kind: InputKind) -> InputKind:
@@ -544,8 +552,8 @@ def coerce_column(table: InputTable, name: str, kind: InputKind) -> list[JSON]:
             converted.append(value)
         else:
             return converted
-    except TypeError as error:
-        reason = str(error) if isinstance(error, CoercionError) else sanitize_text(error, 200)
+    except CoercionError as error:
+        reason = str(error)
     reason = f"row {row}, column {label!r} of the {table.kind}: {reason}"
     raise CoercionError(reason)
 

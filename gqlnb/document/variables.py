@@ -135,8 +135,6 @@ def coerce_variable(
         return coerce_input(value, node.type if kind is None else kind)
     except CoercionError as error:
         reason = str(error)
-    except TypeError as error:  # raised by the serialiser of a custom scalar
-        reason = sanitize_text(error, 200)
     except RecursionError:
         reason = "it is nested too deeply, or contains itself."
     msg = f"Variable '${name}' of type '{format_variable_type(node)}': {reason}"

@@ -322,11 +322,13 @@ def test_variables_of_a_custom_scalar_are_serialised():
 
 
 def test_a_serialiser_error_does_not_contain_the_value():
-    """The message names the variable, its type and the kind of the error."""
+    """The message names the variable, its type, the path and the kind of the error."""
     scalar("Money", serialise=int)
     with pytest.raises(QueryError) as caught:
         bind_variables(Document.parse(QUERY), {"money": ["secret"]})
-    said = "Variable '$money' of type '[Money!]': its serialiser raised ValueError for a str."
+    said = (
+        "Variable '$money' of type '[Money!]': at [0]: its serialiser raised ValueError for a str."
+    )
     assert str(caught.value) == said
 
 
@@ -362,3 +364,11 @@ def test_a_time_of_day_in_a_date_column_is_refused():
         bind_variables(
             Document.parse("query ($a: Date) { f(a: $a) }"), {"a": pd.Timestamp("2026-01-02T03:04")}
         )
+
+
+def test_a_time_of_day_in_an_input_object_is_located():
+    """With the name of the scalar, which the declared type does not show."""
+    schema = build_schema("input New { born: Date } scalar Date type Query { f(a: [New]): Int }")
+    document = Document.parse("query ($a: [New]) { f(a: $a) }", schema)
+    with pytest.raises(QueryError, match=r"at \[0\]\.born: a date is.*scalar\('Date', like='DateT"):
+        bind_variables(document, {"a": [{"born": datetime.datetime(2026, 1, 2, 3)}]})

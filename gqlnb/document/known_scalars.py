@@ -185,6 +185,20 @@ EPOCH_MILLISECONDS = replace(
     serialise=values.build_epoch_sender("milliseconds"),
     wider=None,
 )
+_PLAIN_TIME = Scalar("object", "time64[us]", convert=partial(values.read_time, zoned=False))
+_PLAIN_ZONED_TIME = Scalar("object", "zoned time", convert=partial(values.read_time, zoned=True))
+TIME = replace(
+    _PLAIN_TIME,
+    other_forms={
+        ValueForm.ZONED: OtherForm(_PLAIN_ZONED_TIME),
+        ValueForm.ZONED_TIMESTAMP: OtherForm(
+            _PLAIN_DATETIME, "timestamps, not times of day", "DateTime"
+        ),
+        ValueForm.LOCAL_TIMESTAMP: OtherForm(
+            _PLAIN_LOCAL_DATETIME, "timestamps, not times of day", "LocalDateTime"
+        ),
+    },
+)
 DATE = Scalar(
     "datetime64[us]",
     "date32",
@@ -198,21 +212,9 @@ DATE = Scalar(
         ValueForm.LOCAL_TIMESTAMP: OtherForm(
             _PLAIN_LOCAL_DATETIME, "timestamps, not dates", "LocalDateTime"
         ),
+        # Without a warning: Directus has dates, times and timestamps in its scalar `Date`.
+        ValueForm.TIME: OtherForm(TIME),
         ValueForm.COUNT: _COUNT_FORM,
-    },
-)
-_PLAIN_TIME = Scalar("object", "time64[us]", convert=partial(values.read_time, zoned=False))
-_PLAIN_ZONED_TIME = Scalar("object", "zoned time", convert=partial(values.read_time, zoned=True))
-TIME = replace(
-    _PLAIN_TIME,
-    other_forms={
-        ValueForm.ZONED: OtherForm(_PLAIN_ZONED_TIME),
-        ValueForm.ZONED_TIMESTAMP: OtherForm(
-            _PLAIN_DATETIME, "timestamps, not times of day", "DateTime"
-        ),
-        ValueForm.LOCAL_TIMESTAMP: OtherForm(
-            _PLAIN_LOCAL_DATETIME, "timestamps, not times of day", "LocalDateTime"
-        ),
     },
 )
 ZONED_TIME = replace(_PLAIN_ZONED_TIME, other_forms={ValueForm.LOCAL: OtherForm(_PLAIN_TIME)})

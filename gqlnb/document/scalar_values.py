@@ -21,6 +21,7 @@ NANOSECOND_DIGITS = re.compile(r"[.,]\d{6}(\d+)")  # beyond the resolution of Py
 ZONE_NAME = re.compile(r"\[[^\]]*\]$")  # of java.time: 2026-01-02T03:04:05+01:00[Europe/Paris]
 MAX_EXACT_FLOAT = 2**53  # a float can represent every integer up to here
 NANOSECOND_RANGE = range(-(2**63) + 1, 2**63)  # -(2**63) is NaT for NumPy and Arrow
+TIME_START = re.compile(r"\d\d:\d\d")
 EPOCH_COUNT = re.compile(r"[+-]?\d{9,}")  # since 1970; a date in ISO 8601's basic form has 8 digits
 
 
@@ -31,6 +32,7 @@ class ValueForm(StrEnum):
     ZONED = "it has a time zone"
     LOCAL_TIMESTAMP = "it is a timestamp without a time zone"
     ZONED_TIMESTAMP = "it is a timestamp with a time zone"
+    TIME = "it is a time of day"
     COUNT = "it is a number"
     TEXT = "it is text"
     AMOUNT = "it is not a plain number"
@@ -300,8 +302,10 @@ def _read_epoch(step: int, value: object) -> datetime:
 
 
 def read_date(value: object) -> date:
-    """Convert a value to a date; timestamps and numbers are in another form."""
+    """Convert a value to a date; timestamps, times and numbers are in another form."""
     _reject_count(value)
+    if isinstance(value, time) or (isinstance(value, str) and TIME_START.match(value)):
+        raise OtherFormError(ValueForm.TIME)
     if isinstance(value, str):
         return _parse_or_reject(date.fromisoformat, value, "date")
     if not isinstance(value, date):

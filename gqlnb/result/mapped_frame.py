@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from gqlnb.errors import sanitize_text
+from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.result.concatenation import concat
 from gqlnb.result.event_frames import count_rows, read_events
 from gqlnb.result.result import Result, get_shape
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MappedFrame", "build_mapped_frame", "describe_errors"]
 
-MESSAGE_LENGTH = 300  # characters of an error in the frame of errors
+MESSAGE_LENGTH = 2_000  # characters of an error in the frame of errors
 
 
 class MappedFrame(pd.DataFrame):
@@ -136,7 +136,10 @@ def build_errors_frame(
                 path = ".".join(map(str, steps)) if isinstance(steps, list) else None
                 found.append((at, "partial", text, path))
         elif outcome is not None:
-            text = sanitize_text(outcome, MESSAGE_LENGTH)
+            # Without the lines of the document, which are the same for all inputs.
+            problems = outcome.problems if isinstance(outcome, QueryError) else ()
+            text = "; ".join(it.message for it in problems) or str(outcome)
+            text = sanitize_text(text, MESSAGE_LENGTH)
             found.append((at, type(outcome).__name__, text, None))
     columns = ["input", "kind", "message", "path"]
     beside = pd.DataFrame(found, columns=columns).astype(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import pickle
 import signal
 import threading
@@ -472,6 +473,17 @@ def test_a_value_that_does_not_fit_loses_no_answers(site):
     frame = client.map(text, ["1", "2"], resume=kept, strict=False)
     assert wire.sent == sent == 2
     assert list(frame["user.stars"]) == [9999999999] * 2
+
+
+def test_the_end_of_a_long_message_is_kept(site):
+    """Where Directus has the reason, after its SQL; without the lines of the document."""
+    message = f"{'insert ' * 99}- no such id"
+    error = {"message": message, "locations": [{"line": 1, "column": 2}]}
+    body = json.dumps({"errors": [error]}).encode()
+    wire = Wire(site.schema, 1, lambda: Response(400, body=body))
+    with pytest.warns(UserWarning, match="1 of 1 inputs"):
+        frame = Client(wire, schema=SDL).map(USER, ["7"])
+    assert list(frame.errors["message"]) == [message]
 
 
 def test_the_frame_is_a_plain_frame_in_use(site):

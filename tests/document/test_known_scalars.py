@@ -9,6 +9,7 @@ from math import copysign
 
 import msgspec
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from graphql import build_schema
@@ -235,6 +236,22 @@ def test_values_that_contradict_the_scalar_name_are_inferred(name, values, dtype
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert result.arrow().num_rows == len(values)
+
+
+@pytest.mark.parametrize(
+    ("value", "time"),
+    [("10:11:12", dt.time(10, 11, 12)), ("10:11Z", dt.time(10, 11, tzinfo=dt.UTC))],
+)
+def test_a_date_may_be_a_time_of_day(value, time):
+    """Directus has one scalar for dates, times and timestamps, so there is no warning."""
+    for result in results("scalar Date", [None, value]):
+        assert result.frame()["v"].tolist() == [None, time]
+        assert result.arrow()["v"].type == (pa.large_string() if time.tzinfo else pa.time64("us"))
+    mixed, _ = results("scalar Date", ["2026-01-02", value])
+    with pytest.raises(
+        FrameError, match=r"row 1 is .* \(it is a time of day, unlike values before"
+    ):
+        mixed.frame()
 
 
 SCALARS_ORG = "https://scalars.graphql.org"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.tokens import Token, TokenHolder
 
-__all__ = ["CALL_OPTIONS", "CallOptions", "take_call_options"]
+__all__ = ["CallOptions", "take_call_options"]
 
 CALL_OPTIONS = ("token", "headers", "extensions", "timeout")
 

@@ -40,7 +40,6 @@ __all__ = [
     "can_open_unattended",
     "check_connection",
     "close_client",
-    "forget_connection",
     "get_client",
     "get_current_name",
     "is_known",

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     Body = bytes | MultipartBody  # the latter is read while it is sent
 
-__all__ = ["Route", "build_request_target", "find_proxies", "open_route"]
+__all__ = ["Route", "find_proxies", "open_route"]
 
 NO_RETRIES = Retry(total=False, redirect=False)  # `RetryLoop` retries
 MAX_INTERIM = 32  # responses with a status 1xx before the final one; two are usual

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gqlnb.client.transports import Transport
 
-__all__ = ["QueuedRequest", "RateLimiter", "get_queue"]
+__all__ = ["RateLimiter", "get_queue"]
 
 Outcome = TypeVar("Outcome", bound=Result | TransportError)
 # Seconds after which a wait looks at the clock again: the machine may have been suspended.

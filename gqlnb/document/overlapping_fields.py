@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, GraphQLField, GraphQLNamedType, GraphQLSchema, ValueNode
 
-__all__ = ["MAX_VISITED_FIELDS", "OverlapCheck", "check_overlapping_fields"]
+__all__ = ["check_overlapping_fields"]
 
 # graphql-core takes 4 us for a pair: 20 ms. A person's mistake has a few pairs.
 MAX_PAIRS = 5_000

@@ -54,7 +54,6 @@ __all__ = [
     "build_adapter",
     "extract_schema",
     "find_incremental_fault",
-    "find_incremental_problems",
     "get_remembered",
     "is_schema",
 ]

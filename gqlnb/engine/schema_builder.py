@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = [
     "REFERENCE_SDL",
     "LoadedSchema",
-    "ParsedSdl",
     "build_sdl_schema",
     "describe_mistakes",
     "has_async_resolvers",

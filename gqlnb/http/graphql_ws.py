@@ -55,7 +55,6 @@ __all__ = [
     "ClientProtocol",
     "CloseSocket",
     "LegacyClientProtocol",
-    "LegacyServerProtocol",
     "RefusedError",
     "SendMessage",
     "ServerProtocol",

@@ -46,7 +46,6 @@ __all__ = [
     "ModelBuilder",
     "ModelClass",
     "ModelField",
-    "Names",
     "PydanticClass",
     "add_typenames",
     "get_python_type",

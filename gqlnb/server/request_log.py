@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "ACCESS_LOGGER",
     "AccessLine",
     "Metrics",
     "RequestLog",

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HANGING_SECONDS",
-    "MAX_BUSY_THREADS",
     "MAX_THREADS",
-    "STALE_SECONDS",
     "HangingCall",
     "HangingError",
     "NoThreadError",

@@ -143,17 +143,6 @@ def provide_builtin(name: str, make: ClientFactory, about: str) -> None:
         _builtin.setdefault(name, NamedConnection(name, make, about, "built in"))
 
 
-def forget_connection(name: str) -> None:
-    """Remove a connection of this process, if there is one of that name."""
-    with _lock:
-        if _registered.pop(name, None) is None:
-            return
-        close = _pop_client(name)
-        if name in _current_names:
-            _current_names.remove(name)
-    close()
-
-
 def close_client(name: str) -> None:
     """Close the client of a connection, which is then not the current one; its next use opens it.
 

@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import replace
 from functools import lru_cache, partial
 from operator import is_
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from graphql import OperationDefinitionNode
 
@@ -47,7 +47,6 @@ __all__ = ["RequestPreparer", "add_target_hint"]
 
 MAX_DOCUMENTS = 512  # texts per client; a notebook repeats few
 _LOG = logging.getLogger("gqlnb")
-T = TypeVar("T")
 
 
 class RequestPreparer:

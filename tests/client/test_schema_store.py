@@ -26,6 +26,7 @@ from gqlnb.client.schema_store import (
     write_cache,
 )
 from tests.client.faults import Endpoint, answer, json_answer, silent
+from tests.named_connections import forget_connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -460,7 +461,7 @@ def test_clients_of_a_named_connection_share_its_schema(endpoint: Callable[..., 
         assert "more" in fields(Client("mine", schema=NEW))
         assert "more" not in fields(Client("mine"))
     finally:
-        connections.forget_connection("mine")
+        forget_connection("mine")
     assert len(made.requests) == 1
 
 

@@ -24,6 +24,7 @@ from gqlnb.client import connections
 from gqlnb.engine import subscribe
 from gqlnb.server.app import App
 from tests.engine.libraries.world import CONTEXT, OPERATIONS, REFUSED
+from tests.named_connections import forget_connection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -207,7 +208,7 @@ def test_schema_objects_are_accepted_wherever_a_schema_is(library, shell):
     assert pair(cell(shell, "pets", text)) == wanted
     shell.run_line_magic("graphql", "connect mine pets")
     assert pair(cell(shell, "", text)) == wanted
-    connections.forget_connection("mine")
+    forget_connection("mine")
 
 
 def test_an_object_is_adopted_once(library):

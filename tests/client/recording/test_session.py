@@ -31,6 +31,7 @@ from gqlnb import (
     serve,
 )
 from gqlnb.client import connections
+from tests.named_connections import forget_connection
 
 SDL = """
 type Query { count: Int! add(a: Float, b: [Int]): Float rows: [Row!]! fail: Int }
@@ -459,7 +460,7 @@ def test_a_connection_is_identified_by_its_name(path, monkeypatch):
         monkeypatch.setenv("GITHUB_TOKEN", "canary-123")
         assert gqlnb.connect("github") is not bare
     finally:
-        connections.forget_connection("mine")
+        forget_connection("mine")
         connections.close_client("github")
 
 

@@ -18,12 +18,18 @@ from hypothesis import HealthCheck, settings
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
+from gqlnb.engine.compiler import plans
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 # Other processes may hold up any example, and the making of it.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
+
+# The second execution of an operation in any test is that of compiled code. By default it is one of
+# the first that are not, since compiling repays later.
+plans.HOT = 1
 
 ROOT = Path(__file__).resolve().parents[1]
 # Suites that take minutes. `pytest` leaves them out; `pytest -m slow` runs them, as .ci/run does.

@@ -34,7 +34,7 @@ FAILURES = int(os.environ.get("ENGINE_FAILURES", "3"))
 BLOCK = 50
 LONGEST_HUNT = 400  # cases
 # After how many objects a selection is compiled: at once, in the midst of a list, as by default.
-HOT = (0, 2, gqlnb.engine.compiler.plans.HOT)
+HOT = (0, 2, 64)
 
 
 @pytest.fixture(scope="module", autouse=True)

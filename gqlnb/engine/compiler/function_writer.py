@@ -55,6 +55,8 @@ class ValueSlot:
         The source of the path of its field; None if it is `path` itself.
     single
         The name of a future that its object may wait for (see SingleLeaf); None for others.
+    parent
+        The source of the path of its parent, if it is a field whose own path has no name.
     """
 
     field: FieldPlan
@@ -67,6 +69,7 @@ class ValueSlot:
     item: bool = False
     above: str | None = None
     single: str | None = None
+    parent: str | None = None
 
     @property
     def nullable(self) -> bool:
@@ -186,9 +189,12 @@ class FunctionWriter:
         with self.open_block("else:", when=slot.single is not None):
             if slot.waiting is None:
                 self.add_line(f"{slot.v} = {slot.slow}")
-            else:
-                queued = f"queue({slot.slow}, {slot.key}, {slot.waiting})"
-                self.add_line(f"{slot.v}, {slot.waiting} = {queued}")
+                return
+            queued = f"queue({slot.slow}, {slot.key}, {slot.waiting})"
+            if slot.parent is not None:
+                field = self.bind_constant("f", slot.field)
+                queued = f"x.queue_field({slot.v}, {field}, {slot.parent}, {slot.waiting})"
+            self.add_line(f"{slot.v}, {slot.waiting} = {queued}")
 
     # -- values that must be awaited
 

@@ -27,9 +27,11 @@ from gqlnb.engine.graphql_compat import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gqlnb.engine.compiler.function_writer import FunctionWriter, ValueSlot
 
-__all__ = ["can_raise", "find_leaf_test", "list_enum_names", "write_leaf"]
+__all__ = ["can_raise", "find_leaf_predicate", "find_leaf_test", "list_enum_names", "write_leaf"]
 
 LARGEST_FLOAT = "1.7976931348623157e308"  # values outside of its signs are not finite
 
@@ -40,6 +42,10 @@ LEAF_TESTS = {
     GraphQLInt: f"type({{0}}) is not int or {{0}} > {SMALL_INT} or {{0}} < {-SMALL_INT}",
     GraphQLFloat: f"type({{0}}) is not float or not -{LARGEST_FLOAT} <= {{0}} <= {LARGEST_FLOAT}",
     GraphQLBoolean: "{0} is not True and {0} is not False",
+}
+LEAF_PREDICATES: dict[object, Callable[[object], bool]] = {
+    kind: eval(f"lambda value: not ({test.format('value')})")  # noqa: S307
+    for kind, test in LEAF_TESTS.items()
 }
 
 
@@ -88,6 +94,12 @@ def find_leaf_test(kind: AnyGraphQLType) -> str | None:
         return LEAF_TESTS[kind] if serializer is SERIALIZERS[kind] else None
     plain = isinstance(kind, GraphQLScalarType) and serializer is GraphQLScalarType.serialize
     return "type({0}) not in PLAIN" if plain else None
+
+
+def find_leaf_predicate(kind: AnyGraphQLType) -> Callable[[object], bool] | None:
+    """Return a function that tells whether a value is of a leaf's usual type, if it has one."""
+    known = LEAF_PREDICATES.get(kind)
+    return known if known is not None and get_serializer(kind) is SERIALIZERS[kind] else None
 
 
 def write_enum(writer: FunctionWriter, kind: GraphQLEnumType, slot: ValueSlot) -> None:

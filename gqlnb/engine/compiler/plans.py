@@ -37,6 +37,7 @@ from gqlnb.engine.compiler.executor import (
     PlanExecutor,
     RepeatPlanExecutor,
 )
+from gqlnb.engine.compiler.leaf_source import find_leaf_predicate
 from gqlnb.engine.compiler.located_errors import ErrorLocation
 from gqlnb.engine.compiler.operation_cache import get_operation_cache
 from gqlnb.engine.compiler.python_types import OBJECT
@@ -70,12 +71,9 @@ __all__ = [
     "SelectionPlan",
 ]
 
-# Compiling a selection takes about as long as executing this many rows of it by graphql-core, so
-# waiting for as many costs at most twice the time of the better choice.
-HOT = 96
-# Compiling an operation takes about as long as executing it this many times per field, plus some
-# tenths of a millisecond: a small operation is compiled when it is executed again.
-FIELDS_PER_RUN = 16
+# Compiling a selection takes about as long as executing it this many times uncompiled, so waiting
+# for as many costs at most twice the time of the better choice.
+HOT = 64
 DEEP_DOCUMENT = 60  # levels of selections beyond which a document is compiled when it is first seen
 CLASHING_ARGUMENTS = {"source", "info"}  # these names are parameters of the default resolver
 # Leaf types whose values need only a test of their Python type.
@@ -113,6 +111,8 @@ class FieldPlan:
         Whether its value is looked up in its parent without coercing arguments first.
     leaf
         Whether it has a nullable leaf type: its errors do not reach another field.
+    is_usual
+        Returns whether a value is of the usual type of its leaf type; None without such a type.
     exact
         The Python type whose values need no conversion; None if no such type exists.
     """
@@ -128,6 +128,7 @@ class FieldPlan:
         "exact",
         "field_name",
         "group",
+        "is_usual",
         "leaf",
         "location",
         "name",
@@ -162,6 +163,7 @@ class FieldPlan:
         self.native = getattr(self.resolve, "gqlnb_native", None)
         self.exact = find_exact_type(self.type)
         self.leaf = is_leaf_type(self.type)
+        self.is_usual = find_leaf_predicate(get_nullable_type(self.type))
         self.constants = coerce_constant_arguments(definition, self.nodes[0])
         self.arguments = (
             list_argument_sources(definition, self.nodes[0]) if self.constants is None else None
@@ -337,10 +339,12 @@ class SelectionPlan:
 
     def enter(self, source: Value, path: LazyPath, run: PlanExecutor) -> Value:
         """Execute the selection: like graphql-core until it has been executed often enough."""
-        if self._functions is None:
-            self.seen += 1
-            if self.seen <= self.hot:
-                return run.execute_uncompiled(self, source, path)
+        self.seen += 1
+        if self._functions is None and self.seen <= self.hot:
+            if self.seen == 2:  # now it may be executed often
+                found = {id(field.group): field for field in self.fields if field.direct}
+                self.plan.direct_fields.update(found)
+            return run.execute_uncompiled(self, source, path)
         return self.functions[self.plan.cache.type_kinds[type(source)]](source, path, run)
 
     def list_included_groups(self, run: PlanExecutor) -> dict[str, FieldGroup]:
@@ -415,6 +419,9 @@ class OperationPlan:
         Whether its functions count fields off the budgets of its runs.
     prototype
         The attributes that a further run copies from the first.
+    direct_fields
+        The fields that are looked up in their parents, by the ids of their groups, of selections
+        that were executed twice.
     resolvers, assumed_members
         The resolvers, and the attributes of types, that compiled code takes as constant.
     source_names, source_size
@@ -472,6 +479,7 @@ class OperationPlan:
         self._selections: dict[tuple[object, ...], SelectionPlan] = {}
         self._list_fields: dict[tuple[object, ...], FieldPlan] = {}
         self._serial_functions: dict[str, CompiledFunction] = {}  # by response name
+        self.direct_fields: dict[int, FieldPlan] = {}
         self.resolvers: list[tuple[GraphQLField, Value]] = []
         self.assumed_members: list[tuple[object, str, Value]] = []
         self.source_names: list[str] = []
@@ -521,18 +529,19 @@ class OperationPlan:
             If the fields can't be collected, or a field that must not be null has failed.
         """
         root = self.get_root_selection(run)
-        self.set_first_compiled_run(root)
+        self.let_compile(root)
         data = root.enter(run.root_value, None, run)
         if root.is_compiled:
             self.root_functions = root.functions
         return data
 
-    def set_first_compiled_run(self, root: SelectionPlan) -> None:
-        """Set the number of runs of the root before it is compiled, after the first of them."""
-        if root.seen == 1 and self.hot:  # its selections are known since the first execution
+    def let_compile(self, root: SelectionPlan) -> None:
+        """Let the root be compiled once its fields have been executed HOT times on average."""
+        if root.hot:
             selections = [root, *self._selections.values()]
-            fields = sum(len(selection.groups) for selection in selections)
-            root.hot = min(1 + fields // FIELDS_PER_RUN, HOT)
+            executed = sum(selection.seen * len(selection.groups) for selection in selections)
+            if executed >= self.hot * sum(len(selection.groups) for selection in selections):
+                root.hot = 0
 
     def execute_serially(self, run: PlanExecutor) -> Value:
         """Return the data of a mutation; its fields are executed one after the other."""
@@ -541,7 +550,7 @@ class OperationPlan:
             message = f"Schema is not configured to execute {word} operation."
             raise GraphQLError(message, self.operation)
         root = self.get_root_selection(run)
-        self.set_first_compiled_run(root)
+        self.let_compile(root)
         if root.seen < root.hot:
             root.seen += 1
         else:

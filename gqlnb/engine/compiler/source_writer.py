@@ -304,13 +304,13 @@ class SourceWriter(FunctionWriter):
         if timer:
             self.add_line(f"{clock} = {timer}()")
         v = self.new_name("v")
-        name, path = self.bind_constant("f", field), f"({p}, {key}, {parent})"
+        name, path, above = self.bind_constant("f", field), f"({p}, {key}, {parent})", p
         if field.needs_info:  # which needs the path anyway
             self.add_line(f"{v}p = {f'new(Path, {path})' if field.reads_path else path}")
-            path = f"{v}p"
+            path, above = f"{v}p", None
         method = "complete_unusual" if field.default else "complete_field"
         slow = f"x.{method}({v}, {name}, {path})"
-        slot = ValueSlot(field, field.type, v, path, slow, key, waiting)
+        slot = ValueSlot(field, field.type, v, path, slow, key, waiting, parent=above)
         if field.default and not field.direct:
             # Arguments are coerced before the look-up, and coercion or the call may fail.
             self.add_line(f"{v} = x.execute_planned_field({name}, {s}, {path})")
@@ -357,17 +357,19 @@ class SourceWriter(FunctionWriter):
             self.add_line(f"try: {slot.v} = {s}[{self.write_text(name)}]")
             self.add_line(f"except KeyError: {slot.v} = None")
             return
+        bound = self.bind_constant("f", slot.field)
         if self.source_kind == MAPPING:
             self.add_line(f"try: {slot.v} = {s}.get({self.write_text(name)})")
-        else:
-            attribute = self.build_attribute(s, name)
-            if self._is_computed and s == "v":  # a row
-                key = self.write_text(name)
-                attribute = f"d[{key}] if {key} in d else h(v, {key})"
-            self.add_line(f"try: {slot.v} = {attribute}")
-            self.add_line(f"except AttributeError: {slot.v} = None")
-        fail = f"x.fail(e, {self.bind_constant('f', slot.field)}, {slot.path})"
-        self.add_line(f"except Exception as e: {slot.v} = {fail}")
+            self.add_line(f"except Exception as e: {slot.v} = x.fail(e, {bound}, {slot.path})")
+            return
+        attribute = self.build_attribute(s, name)
+        if self._is_computed and s == "v":  # a row
+            key = self.write_text(name)
+            attribute = f"d[{key}] if {key} in d else h(v, {key})"
+        self.add_line(f"try: {slot.v} = {attribute}")
+        # Without a name for the error, and a handler of AttributeError: they take Python as long to
+        # compile as the rest of the look-up.
+        self.add_line(f"except Exception: {slot.v} = x.fail_lookup({bound}, {slot.parent})")
 
     def build_attribute(self, s: str, name: str) -> str:
         """Return the source of an attribute."""

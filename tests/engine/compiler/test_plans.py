@@ -65,11 +65,15 @@ def plans(schema):
     return [plan for operation in operations for plan in operation.plans.values()]
 
 
-def test_an_operation_is_compiled_on_its_second_execution(schema):
-    """The first execution compiles nothing, the second compiles, the third reuses the plan."""
-    text = "{ rows { name n } }"
+@pytest.mark.parametrize("hot", [1, 5, 64])
+def test_an_operation_is_compiled_once_its_fields_were_executed_often(schema, monkeypatch, hot):
+    """The executions before compile nothing, and further ones reuse the plan."""
+    monkeypatch.setattr(plans_module, "HOT", hot)
+    text = "{ pet { name } }"
     first = schema.execute(text).data
     (plan,) = plans(schema)
+    for _ in range(hot - 1):
+        assert schema.execute(text).data == first
     assert plan.source_names == []
     assert schema.execute(text).data == first
     made = len(plan.source_names)
@@ -78,18 +82,17 @@ def test_an_operation_is_compiled_on_its_second_execution(schema):
     assert len(plan.source_names) == made
 
 
-@pytest.mark.parametrize(
-    ("fields", "runs"), [(1, 1), (10, 1), (200, 13), (2_000, plans_module.HOT)]
-)
-def test_a_large_operation_is_compiled_after_more_executions(fields, runs):
-    """Compilation time grows with the number of fields."""
-    names = [f"f{n}" for n in range(fields)]
-    core = build_schema(f"type Query {{ {' '.join(f'{name}: Int' for name in names)} }}")
-    document, root = parse(f"{{ {' '.join(names)} }}"), dict.fromkeys(names, 1)
-    for number in range(runs + 1):
-        assert engine.execute(core, document, root).data == root
-        (operation,) = operation_cache.get_operation_cache(core).values()
-        assert (operation.source_size > 0) == (number == runs)
+def test_an_operation_with_lists_is_compiled_earlier(schema, monkeypatch):
+    """Each row counts."""
+    monkeypatch.setattr(plans_module, "HOT", 64)
+    text = "{ rows(first: 20) { name } }"
+    schema.execute(text)
+    (plan,) = plans(schema)
+    executions = 1
+    while not plan.is_compiled:
+        schema.execute(text)
+        executions += 1
+    assert 3 < executions < 10
 
 
 def test_an_operation_that_is_too_large_is_not_compiled():

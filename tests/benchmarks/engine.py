@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import make_dataclass
 from functools import partial
-from itertools import count
+from itertools import count, repeat
+from statistics import median
+from time import process_time
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,6 +27,7 @@ from tests.benchmarks.measure import (
     OURS,
     RESULT,
     SYNC,
+    Costs,
     Goal,
     Sides,
     Workload,
@@ -32,6 +36,7 @@ from tests.benchmarks.measure import (
 )
 
 HAND = "by hand"
+FIRST = "the first run"
 FREE = "without limits"
 MANY = 10_000
 
@@ -270,23 +275,64 @@ def first_sight(query: str, size: int) -> Sides:
     }
 
 
-def first_selections(size: int, runs: int = 1) -> Sides:
-    """Answer texts of many selections that were never seen before, each several times."""
+def selections(size: int) -> tuple[str, str, Any]:
+    """Return a schema's SDL, a query of many selections, and its root value."""
     names = [f"f{n}" for n in range(size)]
     sdl = f"type Query {{ row: Row }} type Row {{ {' '.join(f'{name}: Int' for name in names)} }}"
-    ours, theirs = gqlnb.Schema(sdl), build_schema(sdl)
-    query = f"{{ row {{ {' '.join(names)} }} }}"
     root = {"row": {name: n for n, name in enumerate(names)}}
+    return sdl, f"{{ row {{ {' '.join(names)} }} }}", root
+
+
+def first_selections(size: int, runs: int = 1) -> Sides:
+    """Answer texts of many selections that were never seen before, each several times."""
+    sdl, query, root = selections(size)
+    ours, theirs = gqlnb.Schema(sdl), build_schema(sdl)
     here, there = texts(query), texts(query)
 
-    def repeat(execute: Callable[[str], Any], found: Iterator[str]) -> Any:
+    def answer(execute: Callable[[str], Any], found: Iterator[str]) -> Any:
         text = next(found)
         return [execute(text) for _ in range(runs)][-1]
 
     return {
-        OURS: partial(repeat, lambda text: ours.execute(text, root=root), here),
-        SYNC: partial(repeat, lambda text: graphql.graphql_sync(theirs, text, root), there),
+        OURS: partial(answer, lambda text: ours.execute(text, root=root), here),
+        SYNC: partial(answer, lambda text: graphql.graphql_sync(theirs, text, root), there),
     }
+
+
+def repeated_text(size: int) -> Sides:
+    """Answer a text of many selections that was never seen before, and the same text again."""
+    sdl, query, root = selections(size)
+    schema, found = gqlnb.Schema(sdl), texts(query)
+    last = [next(found)]
+
+    def answer_new() -> Any:
+        last[0] = next(found)
+        return schema.execute(last[0], root=root)
+
+    return {FIRST: answer_new, OURS: lambda: schema.execute(last[0], root=root)}
+
+
+def runs_taken(sides: Sides, rounds: int, *, runs: int) -> Costs:
+    """Return the processor seconds of the first run of texts, and those of a further one.
+
+    It is the run, of as many as `runs`, that takes longest in the median of all texts.
+    """
+    taken = []
+    for _ in range(rounds):
+        gc.collect()
+        gc.disable()
+        texts_runs = [sides[FIRST], *repeat(sides[OURS], runs)]
+        taken.append([read_seconds(call) for call in texts_runs])
+        gc.enable()
+    by_run = [list(costs) for costs in zip(*taken, strict=True)]
+    return {FIRST: by_run[0], OURS: max(by_run[1:], key=median)}
+
+
+def read_seconds(call: Callable[[], Any]) -> float:
+    """Return the processor seconds of a call."""
+    begun = process_time()
+    call()
+    return process_time() - begun
 
 
 def texts(query: str) -> Iterator[str]:
@@ -366,6 +412,12 @@ def first_text(name: str, sides: Callable[[int], Sides], size: int = 1) -> Workl
     return Workload(name, sides, (Goal(SYNC, 0.8, most=True),), size, min(size, 10))
 
 
+def further_run(name: str, size: int, runs: int) -> Workload:
+    """Return the workload of the second run of texts, or of the dearest of several."""
+    goals = (Goal(FIRST, 1, most=True),)
+    return Workload(name, repeated_text, goals, size, 10, partial(runs_taken, runs=runs))
+
+
 WORKLOADS = [
     listed("list-dict", DICT, 25, 1.4),
     listed("list-namespace", NAMESPACE, 18, 1.6),
@@ -388,6 +440,10 @@ WORKLOADS = [
     first_text("first-selections-1000", first_selections, 1_000),
     first_text("five-runs-10", partial(first_selections, runs=5), 10),
     first_text("five-runs-100", partial(first_selections, runs=5), 100),
+    further_run("second-run-10", 10, 1),
+    further_run("second-run-100", 100, 1),
+    further_run("dearest-run-10", 10, 99),
+    further_run("dearest-run-100", 100, 99),
     first("first-list-10", ROWS, 10),
     first("first-list-30", ROWS, 30),
     first("first-list-100", ROWS, 100),

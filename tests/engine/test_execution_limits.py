@@ -29,13 +29,14 @@ from gqlnb.result.result import Result
 from tests.property.differential.case import RUNS, Case
 
 SDL = """
-type Query { rows: [Row!]! maybe: [Row] one: Row hello: String later: String node: [Node] any: Any
+type Query { rows: [Row!]! maybe: [Row] one: Row hello: String later: String node: [Node] any: Any mixed: [Node]
   numbers: [Int] endless: [Int] }
 type Mutation { step: String }
 interface Node { id: ID }
 scalar Any
 type Row implements Node { id: ID name: String rows: [Row!]! owner: Owner later: String }
 type Owner { login: String row: Row }
+type Other implements Node { id: ID login: String }
 """
 MANY = Limits(fields=10**9, seconds=10**6)
 
@@ -48,7 +49,16 @@ def tree(branches: int) -> dict[str, Any]:
     ]
     for row in rows:
         row["rows"] = rows
-    return {"rows": rows, "maybe": [*rows, None, None], "one": rows[0], "node": rows, "hello": "hi"}
+    other = {"__typename": "Other", "id": "o", "login": "l"}
+    of_another_kind = SimpleNamespace(id="p", login="m", _SimpleNamespace__typename="Other")
+    return {
+        "rows": rows,
+        "maybe": [*rows, None, None],
+        "one": rows[0],
+        "node": rows,
+        "mixed": [*rows, None, other, of_another_kind],
+        "hello": "hi",
+    }
 
 
 def used(schema: Schema, text: str, root: Any = None, **more: Any) -> int:
@@ -84,6 +94,9 @@ COUNTED = [
     ("{ maybe { id rows { id owner { login row { id } } } } }", 421),
     ("{ one { rows { rows { rows { id } } } } }", 1112),
     ("{ node { id __typename ... on Row { name } } }", 31),
+    ("{ mixed { id ... on Row { name } ... on Other { login } } }", 25),
+    ("{ mixed { id ... on Row { name owner { login } } } }", 43),
+    ("{ mixed { id ... on Row { owner { login } } ... on Other { login __typename } } }", 37),
     ("{ numbers }", 1),
     ("{ __schema { queryType { name } } }", 3),
 ]
@@ -116,9 +129,9 @@ def objects(value: Any) -> Any:
         if not isinstance(value, dict):
             return value
         if id(value) not in made:
-            made[id(value)] = SimpleNamespace(_Row__typename="Row")
+            made[id(value)] = SimpleNamespace()
             vars(made[id(value)]).update({key: of(item) for key, item in value.items()})
-            vars(made[id(value)])["_SimpleNamespace__typename"] = "Row"
+            vars(made[id(value)])["_SimpleNamespace__typename"] = value.get("__typename")
         return made[id(value)]
 
     return of(value)

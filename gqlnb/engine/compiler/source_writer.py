@@ -187,10 +187,20 @@ class SourceWriter(FunctionWriter):
         return "r"
 
     def compute_field_count(self, kind: AnyGraphQLType, field: FieldPlan, level: int) -> int | None:
-        """Return the number of fields in a value of a field; None if that is not known yet."""
+        """Return the number of fields in a value of a field; None if that is not known yet.
+
+        Of the items of an abstract type, it is that of its possible types, if all have the same.
+        """
         inner = get_nullable_type(kind)
         if is_leaf_type(inner):
             return 0
+        if is_abstract_type(inner) and level == 0:
+            kinds = self.plan.list_possible_types(inner)
+            # A resolver of the type may fail instead of returning it.
+            default = AbstractTypeResolver(self.plan, field, inner).default
+            if default and len(kinds) <= MAX_INLINE_TYPES:
+                counts = {self.compute_field_count(below, field, 0) for below in kinds}
+                return counts.pop() if len(counts) == 1 else None
         if is_list_type(inner) or is_abstract_type(inner):
             return None
         selection = self.find_inlined_selection(inner, field, level)
@@ -454,11 +464,15 @@ class SourceWriter(FunctionWriter):
         with self.open_block(f"if {f'type({slot.v}) is dict' if self.dicts else expected}:"):
             self.write_type_choice(slot, resolver, str(self.source_kind), level)
             self.write_wait(slot, guarded=True)
-        with self.open_other_block(slot, first=False):
-            if resolver.default:
-                self.add_line(f"{slot.v} = {function}({slot.v}, {slot.path}, x)")
-            else:
-                self.write_type_choice(slot, resolver, "k", None)
+        counted = self._fields_per_row > 0
+        with self.open_block("else:", when=counted):
+            if counted:  # as if each item were such a value
+                self.add_line(f"b.left += {self._fields_per_row}")
+            with self.open_other_block(slot, first=counted):
+                if resolver.default:
+                    self.add_line(f"{slot.v} = {function}({slot.v}, {slot.path}, x)")
+                else:
+                    self.write_type_choice(slot, resolver, "k", None)
 
     def write_type_choice(
         self, slot: ValueSlot, resolver: AbstractTypeResolver, kind: str, level: int | None
@@ -492,14 +506,19 @@ class SourceWriter(FunctionWriter):
             with self.open_block(f"{word} type({name}) is str and {test}:"):
                 self.write_inline_object(replace(slot, waiting=None), selection, 0)
             word = "elif"
-        known = f"type({name}) is str and ({enter} := {functions}.get({name}))"
-        with self.open_block(f"{word} {known}:"):
-            self.add_line(f"{v} = {enter}[{kind}]({v}, {slot.path}, x)")
-        if resolver.default and 0 < len(resolver.types_with_test) <= MAX_INLINE_TYPE_TESTS:
-            with self.open_block(f"elif {name} is None:"):
-                self.write_type_tests(slot, resolver, info)
-        with self.open_block("else:"):
-            self.add_line(f"{v} = {function}.enter_named_type({name}, {v}, {slot.path}, x)")
+        counted = level == 0 and self._fields_per_row > 0
+        with self.open_block("else:", when=counted):
+            if counted:
+                self.add_line(f"b.left += {self._fields_per_row}")
+                word = "if"
+            known = f"type({name}) is str and ({enter} := {functions}.get({name}))"
+            with self.open_block(f"{word} {known}:"):
+                self.add_line(f"{v} = {enter}[{kind}]({v}, {slot.path}, x)")
+            if resolver.default and 0 < len(resolver.types_with_test) <= MAX_INLINE_TYPE_TESTS:
+                with self.open_block(f"elif {name} is None:"):
+                    self.write_type_tests(slot, resolver, info)
+            with self.open_block("else:"):
+                self.add_line(f"{v} = {function}.enter_named_type({name}, {v}, {slot.path}, x)")
 
     def list_inlined_types(
         self, slot: ValueSlot, resolver: AbstractTypeResolver

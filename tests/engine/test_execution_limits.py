@@ -29,8 +29,8 @@ from gqlnb.result.result import Result
 from tests.property.differential.case import RUNS, Case
 
 SDL = """
-type Query { rows: [Row!]! maybe: [Row] one: Row hello: String later: String node: [Node] any: Any mixed: [Node]
-  numbers: [Int] endless: [Int] }
+type Query { rows: [Row!]! maybe: [Row] one: Row hello: String later: String node: [Node] any: Any
+  mixed: [Node] numbers: [Int] endless: [Int] }
 type Mutation { step: String }
 interface Node { id: ID }
 scalar Any

@@ -204,9 +204,7 @@ class SourceWriter(FunctionWriter):
         if is_list_type(inner) or is_abstract_type(inner):
             return None
         selection = self.find_inlined_selection(inner, field, level)
-        if selection is None:
-            return None
-        if selection.conditions:
+        if selection is None or selection.conditions:
             return None
         total = len(selection.fields)
         for below in selection.fields:

@@ -186,7 +186,8 @@ def _follow_number(
         return "max_results"
     name = ".".join(cursor.field.arguments.position)
     if cursor.same_page or min(each.equal_pages for each in cursor.filters) >= MAX_EQUAL_PAGES:
-        return f"the same page was returned again: the endpoint ignores `{name}:`."
+        ignores = f"the same page was returned again: the endpoint ignores `{name}:`."
+        return COMPLETE if all(each.is_uncut for each in cursor.filters) else ignores
     without_new_items = cursor.pages_without_new_items
     if without_new_items >= MAX_NUMBERED_PAGES_WITHOUT_NEW_ITEMS:
         return (

@@ -268,8 +268,13 @@ class ListCursor:
 
     def remove_duplicates(self, page: dict[str, Any]) -> int:
         """Remove the repeated items of a page, and return their number."""
-        counted = self.total is not None
-        return sum(each.remove_duplicates(page, counted=counted) for each in self.filters)
+        counted, asked = self.total is not None, self.requested_size
+        return sum(
+            each.remove_duplicates(
+                page, counted=counted, is_short=asked is not None and length < asked
+            )
+            for each, length in zip(self.filters, self.lengths, strict=True)
+        )
 
     def keep_items(self, page: dict[str, Any], most: int | None) -> bool:
         """Count the new items of a page, cut at `most`; return whether no list needs more."""

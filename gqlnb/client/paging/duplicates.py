@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["DuplicateFilter"]
 
 MAX_REPEATING_KINDS = 2  # distinct rows; equal pages of so few may be genuine
+SMALLEST_PAGE_LIMIT = 5  # items; no service is known that cuts pages to fewer
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -41,6 +42,8 @@ class DuplicateFilter:
         Whether different items of one page had the same identifier.
     same_page
         Whether the last page had come before.
+    is_uncut
+        Whether that page was so short that nothing can have cut it: it is the whole list.
     was_shorter
         Whether a page of another list in the same object had more items.
     is_constant
@@ -56,6 +59,7 @@ class DuplicateFilter:
     equal_pages: int = 0
     ambiguous: bool = False
     same_page: bool = False
+    is_uncut: bool = False
     was_shorter: bool = False
     is_constant: bool = False
     first_items: dict[str, list[Any]] = dataclasses.field(default_factory=dict)
@@ -63,6 +67,7 @@ class DuplicateFilter:
     _known: set[Hashable] = dataclasses.field(default_factory=set)
     _uses_offsets: bool = False
     _previous: tuple[str, ...] = ()
+    _previous_leaves: tuple[str, ...] = ()
     _natural_repeats: int = 0  # equal items within one page
     _pages: int = 0
     _first: list[str] = dataclasses.field(default_factory=list)  # texts of the lists of page 1
@@ -95,7 +100,9 @@ class DuplicateFilter:
                 return ("page", *map(repr, items)) in self._known
         return False
 
-    def remove_duplicates(self, page: dict[str, Any], *, counted: bool) -> int:
+    def remove_duplicates(
+        self, page: dict[str, Any], *, counted: bool, is_short: bool = False
+    ) -> int:
         """Remove the repeated items of a page, and return their number.
 
         Parameters
@@ -104,6 +111,8 @@ class DuplicateFilter:
             The page, which is changed.
         counted
             Whether the endpoint gives the number of all items.
+        is_short
+            Whether the page has fewer items than requested.
         """
         # Items are identified by the id of the node with the edge's own fields, as one node may
         # have several different edges; without an id by the edge's cursor with its content. Without
@@ -114,7 +123,8 @@ class DuplicateFilter:
         lists = [each for each in self.lists if isinstance(page.get(each.key), list)]
         main = next((e for e in lists if e.ids), next((e for e in lists if e.cursor), None))
         if main is None or self.ambiguous:
-            return self._check_repeated_page([page[each.key] for each in lists], counted=counted)
+            values = [page[each.key] for each in lists]
+            return self._check_repeated_page(values, counted=counted, is_short=is_short)
         items = page[main.key]
         parallel = [page[e.key] for e in lists if e is not main and len(page[e.key]) == len(items)]
         if self._pages == 1 and not main.ids and main.cursor is not None:
@@ -157,21 +167,31 @@ class DuplicateFilter:
         self.repeated += len(distinct & self._known)
         self._known |= distinct
 
-    def _check_repeated_page(self, lists: Sequence[list[Any]], *, counted: bool) -> int:
+    def _check_repeated_page(
+        self, lists: Sequence[list[Any]], *, counted: bool, is_short: bool
+    ) -> int:
         """Count the items equal to those of earlier pages; remove a repeated page."""
-        # A page of at most two distinct rows is kept, as such pages may be equal by chance.
+        # Equal pages of at most two distinct rows may be equal by chance, unless they are so short
+        # that nothing can have cut them.
         if not lists:
             return 0
         keys = [repr(item) for item in lists[0]]
         distinct, whole = set(keys), ("page", *keys)
-        is_repeated = len(distinct) > MAX_REPEATING_KINDS and whole == self._previous
-        self._previous = whole
+        was_previous = whole == self._previous
+        is_tiny = is_short and len(keys) < SMALLEST_PAGE_LIMIT
+        self.is_uncut = was_previous and is_tiny and bool(keys)
+        own = tuple(map(_print_leaves, lists[0])) if is_tiny else ()
+        is_repeated = was_previous and (len(distinct) > MAX_REPEATING_KINDS or self.is_uncut)
+        # Gatsby's groups take `skip:` and `limit:` for the list in each group.
+        is_repeated |= bool(own) and own == self._previous_leaves and len(set(own)) == len(own)
+        self._previous, self._previous_leaves = whole, own
         if is_repeated and not counted:
             self.same_page = True
             for items in lists:
                 items.clear()
-            self.duplicates += len(keys)
-            return len(keys)
+            removed = 0 if self.is_uncut else len(keys)  # nothing was missed
+            self.duplicates += removed
+            return removed
         self.equal_pages = self.equal_pages + 1 if distinct and whole in self._known else 0
         self._count_repeated_items(lists[0])
         self._known.add(whole)
@@ -181,7 +201,8 @@ class DuplicateFilter:
         """Return whether pages may overlap, in a list without identifiers."""
         # Rows equal to rows of other pages count as different rows only if the total agrees
         # (`counted`) and a page with equal rows shows that the list has such rows.
-        return self.same_page or (self.repeated > 0 and not (self._natural_repeats and counted))
+        was_repeated = self.same_page and not self.is_uncut
+        return was_repeated or (self.repeated > 0 and not (self._natural_repeats and counted))
 
     def release(self) -> None:
         """Free the memory that is needed only for further pages."""
@@ -210,6 +231,14 @@ def identify_item(
     if items.cursor is not None and isinstance(item, dict) and item.get(items.cursor):
         return (item[items.cursor], repr(item), repr(parallel) if parallel else None)
     return None
+
+
+def _print_leaves(item: object) -> str:
+    """Return an item as text, without the lists in it."""
+    if not isinstance(item, dict):
+        return repr(item)
+    leaves = {key: value for key, value in item.items() if not isinstance(value, list)}
+    return repr(leaves or item)
 
 
 def _omit_field(item: object, name: str | None) -> object:

@@ -1268,3 +1268,37 @@ def test_a_total_below_the_number_of_items_does_not_end_the_list() -> None:
     assert result.report is not None
     assert not result.report.complete
     assert said
+
+
+GROUPS = """
+type Query { groups(skip: Int, limit: Int): [Group!]! }
+type Group { name: String! total: Int! rows: [Int!]! }
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_an_ignored_offset_of_a_short_list_is_noticed_at_once(count: int) -> None:
+    """A page that does not reach its limit is the whole list."""
+    rows = [{"name": f"g{n % 2}", "total": 1, "rows": [1]} for n in range(count)]
+    resolvers = {"Query": {"groups": lambda *_: rows}}
+    result, said = execute_all(GROUPS, resolvers, "{ groups { name total rows } }")
+    assert result.data["groups"] == rows
+    assert result.report is not None
+    assert (result.report.complete, result.report.requests) == (True, 2)
+    assert not said
+
+
+def test_an_offset_for_the_lists_in_the_items_does_not_repeat_the_items() -> None:
+    """Gatsby's groups take it for the nodes of each group."""
+
+    def resolve(_: object, args: Mapping[str, Any], __: object) -> list[dict[str, Any]]:
+        begin = args.get("skip") or 0
+        rows = list(range(begin, min(471, begin + (args.get("limit") or 471))))
+        return [{"name": name, "total": 471, "rows": rows} for name in "ab"]
+
+    text = "{ groups { name total rows } }"
+    result, said = execute_all(GROUPS, {"Query": {"groups": resolve}}, text)
+    assert [each["name"] for each in result.data["groups"]] == ["a", "b"]
+    assert result.report is not None
+    assert not result.report.complete
+    assert "the endpoint ignores `skip:`" in said[0]

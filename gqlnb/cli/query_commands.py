@@ -17,14 +17,13 @@ from graphql import (
     TypeNode,
     introspection_from_schema,
     print_ast,
-    print_type,
 )
 
 from gqlnb.cli.options import OutputOption, connection_options, parse_assignments, parse_limit
 from gqlnb.cli.output import format_json, print_frame, print_note, print_result
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, load_json
-from gqlnb.document.schema_types import find_type
+from gqlnb.document.schema_types import print_coordinate
 from gqlnb.errors import GqlnbError, OptionError, QueryError
 from gqlnb.github.harvester.harvests import RESUME_HINT, harvest
 from gqlnb.github.star_query import normalize_typed_query, parse_star_query
@@ -243,7 +242,7 @@ def _load_json(text: str) -> object:
 @connection_options()
 @click.option("--json", "as_json", is_flag=True, help="Print the introspection result as JSON.")
 def schema(types: tuple[str, ...], *, open_client: Callable[[], Client], as_json: bool) -> int:
-    """Print the schema of an endpoint, or only some of its types.
+    """Print the schema of an endpoint, or only some of its types and fields.
 
     In the schema definition language, with descriptions; with --json the introspection result, as
     generators of code take it. gqlnb.Client(schema=FILE) reads both.
@@ -251,15 +250,15 @@ def schema(types: tuple[str, ...], *, open_client: Callable[[], Client], as_json
     \b
     Examples:
       gqlnb schema -c demo > github.graphql
-      gqlnb schema Repository -c demo
+      gqlnb schema Repository Query.search -c demo
     """  # noqa: D301
     if types and as_json:
         msg = "--json prints the whole schema. Leave out the types, or --json."
         raise OptionError(msg)
     with open_client() as client:
         if types:
-            found = [find_type(client.schema, name) for name in types]
-            click.echo("\n\n".join(map(print_type, found)))
+            printed = [print_coordinate(client.schema, name) for name in types]
+            click.echo("\n\n".join(printed))
         elif as_json:
             click.echo(format_json(introspection_from_schema(client.schema)), nl=False)
         else:

@@ -18,7 +18,7 @@ import click
 import pandas as pd
 import pytest
 import requests
-from graphql import build_client_schema, build_schema, print_schema
+from graphql import build_client_schema, build_schema, parse, print_schema
 
 from gqlnb import Access, Limits, reference_schema, serve
 
@@ -567,6 +567,16 @@ def test_schema_prints_single_types(gqlnb: Run) -> None:
     wrong = gqlnb("schema", "Repositry", "-c", "demo")
     assert "The schema has no type 'Repositry'. Did you mean 'Repository'?" in wrong.stderr
     assert wrong.returncode == 1
+
+
+def test_schema_prints_single_fields_and_values(gqlnb: Run) -> None:
+    """Within their type; a wrong name gets a suggestion."""
+    printed = gqlnb("schema", "Query.search", "SearchType.USER", "-c", "demo").stdout
+    query, _ = parse(printed).definitions
+    assert [field.name.value for field in query.fields] == ["search"]
+    assert printed.endswith("  USER\n}\n")
+    wrong = gqlnb("schema", "Query.serch", "-c", "demo")
+    assert "Query has no member 'serch'. Did you mean 'search'?" in wrong.stderr
 
 
 def test_schema_prints_introspection_as_json(gqlnb: Run) -> None:

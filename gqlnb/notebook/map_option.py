@@ -9,7 +9,6 @@ from gqlnb.document.input_records import read_record
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text, suggest
 from gqlnb.notebook.cell_errors import add_error_lines
 from gqlnb.notebook.display import Note, show
-from gqlnb.optional_imports import import_optional
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -151,9 +150,5 @@ def find_mapped_names(inputs: object, document: Document, given: set[str]) -> se
 def convert_mapped(frame: Any, kind: str) -> object:  # noqa: ANN401 - a DataFrame
     """Return a frame in the type of a cell's value."""
     if kind == "polars":
-        return import_optional("polars", "polars", "return Polars frames").from_pandas(frame)
-    if kind == "arrow":
-        import pyarrow as pa
-
-        return pa.Table.from_pandas(frame, preserve_index=False)
-    return frame
+        return frame.to_polars()
+    return frame.to_arrow() if kind == "arrow" else frame

@@ -18,7 +18,6 @@ from gqlnb.option_checks import check_whole_number
 from gqlnb.result.frames import (
     Frames,
     assemble_frame,
-    build_list_frame,
     read_columns,
     shorten_names,
 )
@@ -29,13 +28,15 @@ from gqlnb.result.table_reader import AnswerData
 from gqlnb.result.tables import ObjectPlan, ResultTable, get_read_plan, list_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gqlnb.document.document import Document
+    from gqlnb.result.frames import FrameColumn
 
 __all__ = [
     "build_events_frame",
     "build_events_frames",
+    "build_frame",
     "collect_frame",
     "count_rows",
     "read_events",
@@ -80,7 +81,8 @@ def build_events_frame(
     FrameError
         If no list has that name.
     """
-    return read_events(results, path, document, strict=False)[0]
+    columns, numbers = read_events(results, path, document, strict=False)
+    return build_frame(columns, len(numbers))
 
 
 def read_events(
@@ -90,8 +92,8 @@ def read_events(
     *,
     keep_results: bool = False,
     **options: Any,  # noqa: ANN401 - of several types
-) -> tuple[pd.DataFrame, np.ndarray[Any, np.dtype[np.intp]]]:
-    """Return the frame of :func:`build_events_frame`, and the number of each row's result.
+) -> tuple[dict[str, FrameColumn], np.ndarray[Any, np.dtype[np.intp]]]:
+    """Return the columns of :func:`build_events_frame`, and the number of each row's result.
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ def read_events(
     answer = _combine_results(results, document)
     outer = get_read_plan(answer.shape).root.inner_tables[0]
     if not results and not answer.shape.children[EVENTS_TABLE].children:
-        return pd.DataFrame(), np.array([], np.intp)  # without a schema, columns are not known yet
+        return {}, np.array([], np.intp)  # without a schema, columns are not known yet
     table = outer
     if path is not None:
         table = _find_table(outer, f"{EVENTS_TABLE}.{path}")
@@ -134,18 +136,23 @@ def read_events(
             msg = f"explode={shown!r}: the rows of {name!r} have {lists or 'no list'}."
         raise FrameError(msg)
     if keep_results and path is None and table is not outer:
-        frame = _explode_results(answer, outer, table, **options)
-        return frame, np.array(places, np.intp)[frame.pop(RESULT_NUMBER).to_numpy(np.intp)]
-    frame = build_list_frame(answer, table.name, **options)
-    frame.attrs = {}  # they describe the combined list, not a result
+        columns = _explode_results(answer, outer, table, **options)
+        numbers = columns.pop(RESULT_NUMBER).to_pandas().to_numpy(np.intp)
+        return columns, np.array(places, np.intp)[numbers]
+    columns, _, _ = read_columns(answer, table.name, **options)
     if table is outer:
-        return frame, np.array(places, np.intp)
+        return columns, np.array(places, np.intp)
     # The first column of an inner list is the key of its result: the number, or a field `id`.
-    key = frame.pop(frame.columns[0])
+    key = columns.pop(next(iter(columns))).to_pandas()
     if outer.key is not None and outer.name not in answer.renumbered:
         by_id = {str(result.data["id"]): at for at, result in zip(places, results, strict=True)}
-        return frame, np.array([by_id[str(each)] for each in key], np.intp)
-    return frame, np.array(places, np.intp)[key.to_numpy(np.intp)]
+        return columns, np.array([by_id[str(each)] for each in key], np.intp)
+    return columns, np.array(places, np.intp)[key.to_numpy(np.intp)]
+
+
+def build_frame(columns: Mapping[str, FrameColumn], count: int) -> pd.DataFrame:
+    """Return columns of :func:`read_events` as a DataFrame."""
+    return assemble_frame({name: column.to_pandas() for name, column in columns.items()}, count)
 
 
 def _explode_results(
@@ -156,11 +163,11 @@ def _explode_results(
     short: bool = False,
     explode: str | None = None,
     strict: bool = True,
-) -> pd.DataFrame:
+) -> dict[str, FrameColumn]:
     """Return the values of each result beside the rows of its only list, and its number."""
     inner = table.name.removeprefix(f"{EVENTS_TABLE}.")
     full = inner if explode is None else f"{inner}.{explode}"
-    columns, count, _ = read_columns(
+    columns, _, _ = read_columns(
         answer, outer.name, explode=full, strict=strict, numbered=RESULT_NUMBER
     )
     beside = {RESULT_NUMBER, *(column.name for column in outer.columns)}
@@ -173,8 +180,7 @@ def _explode_results(
         names = [
             new if plain.count(new) == 1 else old for old, new in zip(names, plain, strict=True)
         ]
-    arrays = (column.to_pandas() for column in columns.values())
-    return assemble_frame(dict(zip(names, arrays, strict=True)), count)
+    return dict(zip(names, columns.values(), strict=True))
 
 
 def collect_frame(
@@ -191,7 +197,8 @@ def collect_frame(
     def build(**others: Any) -> pd.DataFrame:  # noqa: ANN401 - of several types
         for result in results:
             result._load_answer()  # noqa: SLF001 - with the schema, if it is known by now
-        frame, _ = read_events(results, path, stream.document, **{**options, **others})
+        columns, numbers = read_events(results, path, stream.document, **{**options, **others})
+        frame = build_frame(columns, len(numbers))
         source = next((result.source for result in results), None)
         partial = any(result.errors for result in results)
         frame.attrs = {"source": source, "partial": partial, "events": len(results)}

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from gqlnb.errors import QueryError, sanitize_text
+from gqlnb.document.input_records import is_missing
+from gqlnb.errors import FrameError, QueryError, sanitize_text
+from gqlnb.optional_imports import import_optional
 from gqlnb.result.concatenation import concat
-from gqlnb.result.event_frames import count_rows, read_events
+from gqlnb.result.event_frames import build_frame, count_rows, read_events
 from gqlnb.result.result import Result, get_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    import polars as pl
 
     from gqlnb.document.document import Document
     from gqlnb.errors import GqlnbError
+    from gqlnb.result.frames import FrameColumn
+
+    IntArray: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
 
 __all__ = ["MappedFrame", "build_mapped_frame", "describe_errors"]
 
@@ -45,10 +54,48 @@ class MappedFrame(pd.DataFrame):
     _metadata = ["errors"]  # noqa: RUF012
     errors: pd.DataFrame
     outcomes: Sequence[Result | GqlnbError | None] = ()
+    build_rows: Callable[[], pa.Table] | None = None  # the rows of the answers; not pickled
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:
         return pd.DataFrame
+
+    def to_arrow(self) -> pa.Table:
+        """Return the frame as a ``pyarrow.Table``, with the types of ``Result.to_arrow``.
+
+        Dates are dates, and JSON values are text, for which ``pyarrow.Table.from_pandas`` has no
+        type. Values that were changed since are as they were.
+
+        Raises
+        ------
+        FrameError
+            If rows or columns were added or removed since, or the frame was pickled.
+        """
+        table = None if self.build_rows is None else self.build_rows()
+        inputs = 0 if table is None else len(self.columns) - table.num_columns
+        if table is None or inputs < 0 or not self.index.equals(pd.RangeIndex(table.num_rows)):
+            msg = (
+                "to_arrow() takes a frame as map() returned it, and this one was changed or "
+                "pickled. Use pyarrow.Table.from_pandas(frame)."
+            )
+            raise FrameError(msg)
+        arrays = [convert_input_column(self.iloc[:, at]) for at in range(inputs)]
+        return pa.table([*arrays, *table.columns], names=list(map(str, self.columns)))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the frame as a Polars DataFrame, with the types of :meth:`to_arrow`."""
+        polars = import_optional("polars", "polars", "return Polars frames")
+        frame: pl.DataFrame = polars.from_arrow(self.to_arrow())
+        return frame
+
+
+def convert_input_column(column: pd.Series[Any]) -> pa.Array:
+    """Return a column of the inputs as an Arrow array; values of mixed types as text."""
+    try:
+        return pa.Array.from_pandas(column)
+    except pa.ArrowException:
+        texts = [None if is_missing(value) else str(value) for value in column]
+        return pa.array(texts, pa.large_string())
 
 
 def build_mapped_frame(
@@ -92,20 +139,21 @@ def build_mapped_frame(
     for at, result in answers.items():
         result._load_answer()  # noqa: SLF001 - with the schema, if it is known by now
         groups.setdefault(id(get_shape(result)), {})[at] = result
+    parts: list[tuple[dict[str, FrameColumn], IntArray]] = []  # columns, and the rows to keep
     frames, places = [], []
     for group in groups.values() or ({},):
         results = list(group.values())
-        rows, numbers = read_events(results, path, document, keep_results=True, **options)
+        columns, numbers = read_events(results, path, document, keep_results=True, **options)
+        kept = np.arange(len(numbers))
         if path is None and not keep_empty:
-            filled = np.array([count_rows(result) > 0 for result in results], bool)[numbers]
-            rows, numbers = rows[filled], numbers[filled]
-        frames.append(rows)
-        places.append(np.array(list(group), np.intp)[numbers])
+            kept = kept[np.array([count_rows(it) > 0 for it in results], bool)[numbers]]
+        parts.append((columns, kept))
+        frames.append(build_frame(columns, len(numbers)).take(kept))
+        places.append(np.array(list(group), np.intp)[numbers[kept]])
     place = np.concatenate(places)
-    rows = frames[0] if len(frames) == 1 else concat(frames)
-    if len(frames) > 1:
-        order = np.argsort(place, kind="stable")
-        place, rows = place[order], rows.take(order)
+    order = np.argsort(place, kind="stable")
+    place = place[order]
+    rows = frames[0] if len(frames) == 1 else concat(frames).take(order)
     errors = build_errors_frame(inputs, outcomes)
     whole = MappedFrame(join_columns(inputs.take(place), rows))
     left = list(outcomes).count(None)
@@ -120,7 +168,24 @@ def build_mapped_frame(
     if cached_at := [it for it in found if it is not None]:
         whole.attrs |= {"cached": len(cached_at), "cached_at": min(cached_at)}
     whole.errors, whole.outcomes = errors, list(outcomes)
+    whole.build_rows = partial(build_arrow_rows, parts, order)
     return whole
+
+
+def build_arrow_rows(
+    parts: Sequence[tuple[Mapping[str, FrameColumn], IntArray]], order: IntArray
+) -> pa.Table:
+    """Return the rows of all answers as a table, without their inputs."""
+    tables = [
+        pa.table({name: column.to_arrow() for name, column in columns.items()}).take(kept)
+        for columns, kept in parts
+    ]
+    try:
+        whole = pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        msg = f"The answers have columns of different types: {sanitize_text(error, 200)}"
+        raise FrameError(msg) from error
+    return whole.unify_dictionaries().take(order)
 
 
 def build_errors_frame(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import json
 import pickle
 import signal
@@ -518,6 +519,41 @@ def test_rows_stand_beside_their_own_input(root):
             assert frame["n"].tolist() == [0, 0, 2, 2, 3, 3]
             assert [name[0] for name in frame["name"]] == ["0", "0", "2", "2", "3", "3"]
             assert frame.errors["n"].tolist() == [1]
+
+
+def test_a_mapped_frame_has_the_arrow_types_of_an_answer():
+    """Also of dates and of JSON values of several kinds, which pandas does not tell apart."""
+    schema = Schema(
+        """scalar Date scalar JSON enum Kind { A B } type Query { row(id: Int!): Row }
+        type Row { day: Date any: JSON kind: Kind words: [String] sizes: [Int] }""",
+        {"Query": {"row": lambda root, args, context: ROWS.get(args["id"])}},
+    )
+    text = """query($id: Int!, $all: Boolean!) {
+      row(id: $id) { day any kind @include(if: $all) sizes words } }"""
+    inputs = [{"id": at, "all": at != 2, "note": [1, "x"][at % 2]} for at in range(4)]
+    frame = Client(schema).map(text, inputs, short=True)
+    table = frame.to_arrow()
+    assert table.column_names == list(frame.columns)
+    assert table["id"].to_pylist() == [0, 1, 2, 3]
+    assert table["note"].to_pylist() == ["1", "x", "1", "x"]
+    assert table["day"].to_pylist() == [datetime.date(2026, 1, 2), None, None, None]
+    assert table["any"].to_pylist() == ['{"a":1}', '"x"', "3", None]
+    assert table["words"].to_pylist() == [["a", None], [], None, None]
+    assert frame.to_polars().schema["day"] == pl.Date
+    assert frame.to_polars()["kind"].to_list() == ["A", "B", None, None]
+    for changed in (frame.assign(x=1), pickle.loads(pickle.dumps(frame))):
+        with pytest.raises((AttributeError, FrameError), match="to_arrow"):
+            changed.to_arrow()
+    frame.drop(index=0, inplace=True)
+    with pytest.raises(FrameError, match="as map\\(\\) returned it"):
+        frame.to_arrow()
+
+
+ROWS = {
+    0: {"day": "2026-01-02", "any": {"a": 1}, "kind": "A", "words": ["a", None], "sizes": [1]},
+    1: {"any": "x", "kind": "B", "words": []},
+    2: {"any": 3, "kind": "A", "sizes": []},
+}
 
 
 def test_a_frame_becomes_polars_with_its_types(site):

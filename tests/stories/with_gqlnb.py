@@ -1,7 +1,6 @@
 """The stories with this package."""
 
 import duckdb
-import polars as pl
 
 import gqlnb
 
@@ -33,7 +32,7 @@ def read_many_ids(url, ids):
 
 def extend_polars_frame(url, people):
     text = "query($id: ID!) { user(id: $id) { name plan joined } }"
-    return pl.from_pandas(gqlnb.connect(url).map(text, people, short=True))
+    return gqlnb.connect(url).map(text, people, short=True).to_polars()
 
 
 def insert_rows(url, rows):

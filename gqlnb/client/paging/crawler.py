@@ -213,8 +213,7 @@ class Crawler:
         fields = {cursor.field for cursor in cursors}
         if any(field.outer in fields for field in self._sizes.base_sizes):
             return iter(())
-        count = len(cursors)
-        sizes = [(self._choose_size(c, count) or 1, self._get_max_items(c)) for c in cursors]
+        sizes = [(self._choose_size(c, len(cursors)) or 1, self._get_max_items(c)) for c in cursors]
         return islice(foresee_pages(cursors, sizes), room)
 
     def _close_proved(self) -> None:
@@ -250,9 +249,7 @@ class Crawler:
             if cursor.is_verifying:
                 self._end_list(cursor, COMPLETE)
 
-    def _rank_cursor(
-        self, cursor: ListCursor
-    ) -> tuple[bool, int, int, int, int, tuple[str | int, ...]]:
+    def _rank_cursor(self, cursor: ListCursor) -> tuple[bool | int | ResponsePath, ...]:
         """Return the sort key of a list: outer and long ones first, probably ended ones last."""
         # It does not use the order of the answers, as the number of requests would then vary.
         field = cursor.field

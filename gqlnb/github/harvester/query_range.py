@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
-from math import ceil, inf
+from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING, SupportsIndex
 
 import msgspec
 
 from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.github.repositories import format_timestamp
-from gqlnb.github.search_syntax import MAX_SEARCH_RESULTS, RangeTest, parse_qualifier
+from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS, RangeTest, parse_qualifier
 from gqlnb.github.star_query import parse_star_query
 
 if TYPE_CHECKING:
@@ -191,31 +191,43 @@ def _intersect_ranges(ranges: list[RangeTest], query: str) -> tuple[int | None, 
     return low, high
 
 
+SINGLE_SEARCH_LIMIT = 4000  # of fewer repositories, each slice is one search
 TARGET_SLICE_SIZE = 920  # repositories; slices of this size rarely exceed the 1,000 of a search
-SINGLE_SEARCH_LIMIT = 4000  # with fewer repositories left, each slice is one search
-SPLIT_THRESHOLD = 100_000  # repositories left times those of equal stars; a split pays from here
 SAMPLES_PER_SLICE = 10  # creation times per slice, so that slices are about equal
 _EARLIEST_CREATION = 1167609600  # 2007: GitHub was founded then
 _LATEST_CREATION = 2**31 - 1  # seconds since 1970 in 32 bits
 
 
-def count_slices(left: int, ties: int) -> int:
+def count_slices(left: int, low: float, high: int, ties: int) -> int:
     """Return the number of time slices in which to continue.
 
-    The next search returns again the repositories with as many stars as the last one had: half of
-    `ties` on average, fewer in a slice. On the other hand each slice ends with a page that is half
-    empty on average.
+    A search returns again the repositories with as many stars as the last one of the search before
+    it had: half of those with equal stars on average, fewer in a slice. On the other hand each
+    slice ends with a page that is half empty on average. Slices cost nothing else as long as few
+    repositories have equal stars, so they are made before that.
 
     Parameters
     ----------
     left
         Number of repositories left.
+    low, high
+        Their lowest and highest number of stars.
     ties
-        Estimated number of repositories with equal stars.
+        Estimated number of repositories with `high` stars.
     """
-    if left <= MAX_SEARCH_RESULTS or left * ties <= SPLIT_THRESHOLD:
+    if left <= MAX_SEARCH_RESULTS:
         return 1
-    return ceil(left / TARGET_SLICE_SIZE) if left < SINGLE_SEARCH_LIMIT else 2
+    # As many equally frequent star counts would cause as many repetitions: sum(p)**2 / sum(p**2).
+    # The number of repositories falls with the square of the stars, unless more have `high` stars.
+    bottom, top = max(low, 1) - 0.5, max(high, 1) + 0.5
+    levels = 3 * (1 / bottom - 1 / top) ** 2 / (bottom**-3 - top**-3)
+    levels = min(levels, left / max(ties, 1))
+    # The least of half a page for each slice, and half of the equal ones for each search.
+    slices = round(left / sqrt(MAX_PAGE_SIZE * MAX_SEARCH_RESULTS * levels))
+    # The sizes of small slices vary too much, until a sample of their own repositories is known.
+    is_small = left < SINGLE_SEARCH_LIMIT
+    most = ceil(left / TARGET_SLICE_SIZE) if is_small else left // SINGLE_SEARCH_LIMIT
+    return max(1, min(slices, most))
 
 
 def split_by_time(scope: Scope, created: Sequence[int], parts: int) -> list[Scope]:

@@ -53,7 +53,6 @@ MAX_TRIES = 12
 # The endpoint treats another order as another search, which may show results that the first left
 # out. Stars come first, since that order shows in which range results are missing.
 SORT_ORDERS = ("stars-desc", "stars-asc", "updated-desc", "forks-desc", "updated-asc", "forks-asc")
-MAX_MARGIN = 50  # results to read again above the border of slices: half a page
 # At the end all are counted again: changes that hid each other in a chain have changed the count.
 # Other orders are other searches, whose counts are wrong in another way where they are wrong. In a
 # short chain few counts were compared, so more are requested.
@@ -498,7 +497,9 @@ class Sweep:
         """Return the ranges after a window of more than 1,000; none if it cannot be continued."""
         scope, stars = window.scope, [row.stars for row in rows.values()]
         left = window.total - sum(map(lowest.__lt__, stars))
-        count = count_slices(left, 2 * stars.count(lowest))
+        # Endpoints may lack the repositories with the fewest stars: data for tests, by language.
+        low = max(scope.low, lowest * len(stars) / (len(stars) + left) / 2)
+        count = count_slices(left, low, lowest, 2 * stars.count(lowest))
         if lowest == scope.low:
             count = -(-left // TARGET_SLICE_SIZE) if left > MAX_SEARCH_RESULTS else 1
         if window.number == 1:
@@ -507,10 +508,6 @@ class Sweep:
         below = msgspec.structs.replace(scope, high=lowest, without=excluded)
         if count == 1 and lowest != scope.high:
             return [below]
-        is_below_top = scope.high is None or lowest + 1 < scope.high
-        if count > 1 and is_below_top and stars.count(lowest + 1) <= MAX_MARGIN:
-            # The last slice is read long after this window: repositories may rise meanwhile.
-            below = msgspec.structs.replace(scope, high=lowest + 1, without=())
         created = [row.created for row in rows.values() if row.created is not None]
         parts = split_by_time(below, created, count)
         return parts if len(parts) > 1 or lowest != scope.high else []

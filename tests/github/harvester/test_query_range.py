@@ -136,9 +136,11 @@ def test_a_range_of_stars_is_halved():
 
 def test_ranges_with_many_equal_stars_are_split():
     """Few equal ones are cheaper to fetch twice than another slice."""
-    assert count_slices(2_000_000, 2) == 2
-    assert count_slices(40_000, 2) == count_slices(1_000, 10_000) == 1
-    assert count_slices(3_000, 2_000) == 4
+    assert count_slices(2_000_000, 21, 30_000, 2) == 500
+    assert count_slices(20_000, 1_000, 30_000, 2) == 1
+    assert count_slices(1_000, 9, 9, 10_000) == 1
+    assert count_slices(3_000, 9, 9, 2_000) == 4
+    assert count_slices(100_000, 1_000, 30_000, 50_000) == 25  # more equal ones than usual
 
 
 def test_few_repeated_repositories_are_excluded_by_name():

@@ -271,7 +271,7 @@ def describe_exception(error: BaseException) -> str:
     """Return an exception of user code as one line: its class, message and source line."""
     place = find_user_line(error)
     text = f"{type(error).__name__}: {sanitize_text(error, 200)}"
-    return f"{text}, {place.strip()}" if place else text
+    return f"{text.removesuffix('.')}, {place.strip()}" if place else text
 
 
 def find_user_line(error: BaseException) -> str | None:

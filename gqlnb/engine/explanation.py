@@ -28,6 +28,7 @@ from gqlnb.engine.compiler.source_writer import SourceWriter
 from gqlnb.engine.compiler.strawberry_fields import find_user_function
 from gqlnb.engine.graphql_compat import Value
 from gqlnb.errors import QueryError
+from gqlnb.result.renderer import COLUMNS_STYLE, render_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +68,9 @@ class Explanation:
     def __repr__(self) -> str:
         about = "\n.source is the Python that was generated for it." if self.source else ""
         return f"{self.plan}{about}"
+
+    def _repr_html_(self) -> str:
+        return render_lines(repr(self))
 
 
 def explain_operation(
@@ -209,12 +213,16 @@ class Profile:
 
     def __repr__(self) -> str:
         longest = max((seconds for _, _, seconds in self.rows), default=0.0) or 1.0
-        wide = max((len(name) for name, _, _ in self.rows), default=0)
-        return "\n".join(
+        wide = max((len(name) for name, _, _ in self.rows), default=len("field"))
+        lines = [
             f"{name:<{wide}}  {calls:>8,}  {seconds * 1e3:>10.3f} ms  "
             f"{'█' * max(1, round(BAR_WIDTH * seconds / longest))}"
             for name, calls, seconds in self.rows
-        )
+        ]
+        return "\n".join([f"{'field':<{wide}}  {'calls':>8}  {'time':>13}", *lines])
+
+    def _repr_html_(self) -> str:
+        return render_lines(repr(self), COLUMNS_STYLE)
 
 
 def profile_operation(

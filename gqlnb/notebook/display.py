@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import sanitize_text
-from gqlnb.result.renderer import HTML_CLASSES, Grid, render_note
+from gqlnb.result.renderer import COLUMNS_STYLE, HTML_CLASSES, Grid, render_lines, render_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
 
 __all__ = [
+    "HelpText",
     "Listing",
     "Note",
     "Text",
@@ -34,6 +35,15 @@ class Text(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+class HelpText(Text):
+    """A string of aligned columns, which a narrow notebook scrolls."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return render_lines(self, COLUMNS_STYLE)
 
 
 class Note:

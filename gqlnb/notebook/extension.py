@@ -93,8 +93,8 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
     completer = TabCompleter(ipython, create_provider)
     completer.install()
     ipython.input_transformers_cleanup.insert(0, move_help_to_line)
-    formatter = get_text_formatter(ipython)
-    formatter.for_type_by_name(*SCHEMA_CLASS, print_schema_summary)
+    for mime, show_summary in SCHEMA_FORMATS.items():
+        get_formatter(ipython, mime).for_type_by_name(*SCHEMA_CLASS, show_summary)
     setattr(ipython, _ATTRIBUTE, LoadedExtension(magic, replaced, completer))
 
 
@@ -134,9 +134,9 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
     loaded.magic.state.clients.close()
     loaded.completer.uninstall()
     ipython.input_transformers_cleanup.remove(move_help_to_line)
-    formatter = get_text_formatter(ipython)
-    # Imported meanwhile, it was moved from the names to the classes.
-    formatter.pop(".".join(SCHEMA_CLASS), None)
+    for mime in SCHEMA_FORMATS:
+        # Imported meanwhile, it was moved from the names to the classes.
+        get_formatter(ipython, mime).pop(".".join(SCHEMA_CLASS), None)
     delattr(ipython, _ATTRIBUTE)
 
 
@@ -147,9 +147,9 @@ def move_help_to_line(lines: list[str]) -> list[str]:
     return lines
 
 
-def get_text_formatter(ipython: InteractiveShell) -> Any:  # noqa: ANN401 - IPython has no types
-    """Return the formatter of plain text."""
-    return ipython.display_formatter.formatters["text/plain"]  # type: ignore[union-attr]
+def get_formatter(ipython: InteractiveShell, mime: str) -> Any:  # noqa: ANN401 - no types
+    """Return IPython's formatter for a MIME type."""
+    return ipython.display_formatter.formatters[mime]  # type: ignore[union-attr]
 
 
 def print_schema_summary(schema: GraphQLSchema, printer: RepresentationPrinter, _: object) -> None:
@@ -157,6 +157,17 @@ def print_schema_summary(schema: GraphQLSchema, printer: RepresentationPrinter, 
     from gqlnb.notebook.schema_docs import summarize_schema
 
     printer.text(summarize_schema(schema))  # type: ignore[no-untyped-call]
+
+
+def render_schema_summary(schema: GraphQLSchema) -> str:
+    """Render the same as HTML."""
+    from gqlnb.notebook.schema_docs import summarize_schema
+    from gqlnb.result.renderer import render_lines
+
+    return render_lines(summarize_schema(schema))
+
+
+SCHEMA_FORMATS = {"text/plain": print_schema_summary, "text/html": render_schema_summary}
 
 
 def apply_project_settings(magic: Configurable) -> None:

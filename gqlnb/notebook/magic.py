@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from gqlnb.notebook.display import Text
+    from gqlnb.notebook.display import HelpText
 
 __all__ = ["GraphQLMagic"]
 
@@ -214,20 +214,20 @@ class GraphQLMagic(Magics, CellSettings):
         # Outside the except block, so that the interrupt has no context to display.
         raise CellInterrupt(*lines)
 
-    def _find_help(self, line: str, cell: str | None) -> Text | None:
+    def _find_help(self, line: str, cell: str | None) -> HelpText | None:
         """Return the help that a line asks for with ``--help`` or ``-h``, None if it does not."""
         words = line.partition("{")[0].split()
         if not {"-h", "--help"} & set(words):
             return None
-        from gqlnb.notebook.display import Text
+        from gqlnb.notebook.display import HelpText
         from gqlnb.notebook.subcommands import SUBCOMMANDS
 
         if cell is None and words[0] in SUBCOMMANDS:
             usage = build_parser(words[0]).format_help()
-            return Text(f"{SUBCOMMANDS[words[0]].__doc__}\n\n{usage}")
+            return HelpText(f"{SUBCOMMANDS[words[0]].__doc__}\n\n{usage}")
         # Without the marks of reStructuredText, which IPython's `?` shows as they are.
         text = inspect.cleandoc(str(type(self).graphql.__doc__))
-        return Text(text.replace("\n::\n", "").replace("::\n", ":\n").replace("``", ""))
+        return HelpText(text.replace("\n::\n", "").replace("::\n", ":\n").replace("``", ""))
 
     def _run_line(self, line: str, names: MutableMapping[str, object]) -> object:
         from gqlnb.notebook.subcommands import (

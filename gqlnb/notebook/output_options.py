@@ -19,6 +19,7 @@ from gqlnb.github.query_cost import MAX_NODES, compute_cost
 from gqlnb.http.rate_limit_rules import read_budget
 from gqlnb.notebook.display import wrap_html
 from gqlnb.redact import redact_text
+from gqlnb.result.renderer import render_preformatted
 
 if TYPE_CHECKING:
     from gqlnb.client.client import Client
@@ -181,7 +182,7 @@ class DryRun:
 
     def _repr_html_(self) -> str:
         head = "<br>".join(escape(line) for line in self._summarize())
-        body = f'<pre style="white-space:pre-wrap">{escape(self.text.strip())}</pre>'
+        body = render_preformatted(self.text.strip())
         return wrap_html(f'<p style="margin:2px 0">{head}</p>{body}')
 
 

@@ -65,7 +65,11 @@ DESCRIPTION = 4000  # characters of a description
 ROW_DESCRIPTION = 400  # characters of a description in a row
 ROOT_FIELDS = 8  # fields of a root type in the summary of a schema
 # Themes of books have light code on dark pages alone; on a grey ground, each line had its own box.
-CODE = '<code style="color:inherit;background:none">'
+CODE = '<code style="color:inherit;background:none;padding:0;overflow-wrap:anywhere'
+# A description is beside its code, or below it where there is no room; a column of a table would be
+# out of sight there.
+ROW = '<div style="display:flex;flex-wrap:wrap;gap:0 2em;margin:4px 0">'
+CODE_WIDTH = 48  # characters of a line of code beside its description
 UNFOLDED = 12  # rows of a section of a schema's page that is shown without a click
 LONG = 100  # characters of arguments on one line
 ROOTS = ("query", "mutation", "subscription")
@@ -209,24 +213,24 @@ class SchemaPage:
     def to_html(self, most: int = SHOWN) -> str:
         """Render the page as escaped HTML with at most `most` entries in each section."""
         description = self._describe()
-        parts = [f"<p><b>{CODE}{escape(self.title)}</code></b></p>"]
+        parts = [f'<p><b>{CODE}">{escape(self.title)}</code></b></p>']
         parts += [f"<p>{escape(description)}</p>"] if description else []
-        cell = '<td style="text-align:left;vertical-align:top">'
         sections = self._iterate_text_sections(most)
         for place, (heading, entries, rest) in enumerate(sections):
             head = f"<b>{escape(heading)}</b>"
             # A service has hundreds of mutations and types; most readers look for its queries.
             folded = not self.place and place > 0 and len(entries) > UNFOLDED
             if folded:
-                parts.append(f"<details><summary>{head}</summary><table>")
+                parts.append(f"<details><summary>{head}</summary>")
             else:
-                parts.append(f'<p style="margin:8px 0 2px">{head}</p><table>')
-            last = f"<br>{escape(rest)}" if rest else ""
-            for number, (code, text) in enumerate(entries, 1):
-                below = last if number == len(entries) else ""
-                code_cell = f"{cell}{CODE}{escape(code)}</code>{below}</td>"
-                parts.append(f"<tr>{code_cell}{cell}{escape(text)}</td></tr>")
-            parts.append("</table></details>" if folded else "</table>")
+                parts.append(f'<p style="margin:8px 0 2px">{head}</p>')
+            width = min(CODE_WIDTH, max(len(code) for code, _ in entries))
+            for code, text in entries:
+                about = f' <span style="flex:1 1 16em">{escape(text)}</span>' if text else ""
+                style = f"{CODE};flex:0 0 {width}ch;max-width:100%"
+                parts.append(f'{ROW}{style}">{escape(code)}</code>{about}</div>')
+            parts += [f"<p>{escape(rest)}</p>"] if rest else []
+            parts += ["</details>"] if folded else []
         return "".join(parts)
 
     def to_message(self) -> dict[str, Any]:

@@ -180,8 +180,16 @@ def run_schema(state: NotebookState, names: Names, line: str) -> SchemaPage | Sc
 
 
 def read_schema_words(names: Names, options: Namespace) -> None:
-    """Set the connection and the type of ``[CONNECTION] [TYPE]``, each of which may be missing."""
+    """Set the connection and the type of ``[CONNECTION] [TYPE]``, each of which may be missing.
+
+    They may stand in the other order too.
+    """
     words = options.words
+    if words[:1] == ["search"] and len(words) > 1:
+        msg = f"To search in a schema: %graphql search {sanitize_text(words[1], 40)}"
+        raise OptionError(msg)
+    if len(words) == 2 and not is_target(names, words[0]) and is_target(names, words[1]):
+        words = words[::-1]
     # The first word may be either: a type may bear the name of a connection, which then counts.
     if options.connection is None and (len(words) > 1 or (words and is_target(names, words[0]))):
         options.connection, *words = words

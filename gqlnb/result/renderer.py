@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from datetime import datetime
 from decimal import Decimal
 from html import escape
 from itertools import islice
@@ -25,7 +26,7 @@ from gqlnb.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -35,18 +36,18 @@ if TYPE_CHECKING:
     Bundle = tuple[dict[str, Any], dict[str, Any]]
 
 __all__ = [
+    "COLUMNS_STYLE",
     "ERRORS_SHOWN",
     "HTML_CLASSES",
     "IN_HTML",
-    "NOT_AMOUNTS",
     "ROWS_SHOWN",
     "Grid",
     "Preview",
     "build_caption",
     "build_grid",
     "build_inner_grid",
+    "choose_format",
     "clip_items",
-    "count_decimals",
     "count_shown",
     "describe_value",
     "draw_bar",
@@ -54,11 +55,12 @@ __all__ = [
     "format_error",
     "format_error_path",
     "format_errors",
-    "format_float",
     "is_nested",
     "render_bundle",
     "render_frame",
+    "render_lines",
     "render_note",
+    "render_preformatted",
     "render_text",
     "unwrap_array",
 ]
@@ -70,10 +72,13 @@ TABLES_SHOWN = 8  # of an answer with several lists
 ITEMS_UNFOLDED = 10  # of a list within a cell
 LEVELS_UNFOLDED = 3  # of lists within lists
 UNBROKEN_HEADER = 24  # characters of a column's name; a longer one may be broken after its dots
+UNBROKEN_CELL = 25  # characters of a cell; a longer one is broken between its words
+WIDE_CELL = 60  # characters; a longer cell gets room for several words on a line
 NAME_ON_A_LINE = 40  # characters of a name beside its value; a longer one is broken
 VALUES_UNFOLDED = 500  # of one object, beyond the first
 IN_TEXT, IN_HTML = 60, 200  # characters of a cell
 DECIMALS = 6  # of a float, as in pandas
+LONGEST_INTEGER = 14_000  # bits; Python converts up to 4,300 digits
 HUGE = 1e15  # larger floats use scientific notation
 BAR_WIDTH = 20  # characters of the longest bar
 ALIKE_SHARE = 0.8  # of the maximum: bars between the two look the same
@@ -82,6 +87,7 @@ MISSING = "<NA>"  # as in pandas
 LINK = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
 # Columns of numbers that are not amounts, so that bars would be meaningless.
 NOT_AMOUNTS = re.compile(r"(^|[._])(id|number|year)$|[a-z]Id$", re.IGNORECASE)
+BREAK = re.compile(r"[^\w.,]")  # where a browser may break a line
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 ERRORS_SHOWN = 10  # like the server's limit
 ERRORS_EXAMINED = 1000  # for errors that share a line
@@ -96,6 +102,9 @@ VALUE_SHOWN = 200  # characters of a value beside the table, or within JSON
 # is opaque, so that the overlaps are not darker; it is readable on light and dark pages.
 BAR_STYLE = "text-align:left;color:#777;white-space:nowrap;letter-spacing:-.06em"
 LONG_NAME_STYLE = "text-align:left;white-space:normal;overflow-wrap:anywhere;max-width:40ch"
+# JupyterLab breaks preformatted text within words.
+TEXT_STYLE = "margin:0;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere"
+COLUMNS_STYLE = "margin:0;white-space:pre;overflow-x:auto"
 NOTE_STYLE = "border-left:4px solid #f59e0b;padding:2px 10px;margin:4px 0"
 # Classes that keep both generations of MathJax from interpreting text between dollar signs.
 HTML_CLASSES = "gqlnb tex2jax_ignore mathjax_ignore"
@@ -333,14 +342,31 @@ def build_caption(frame: pd.DataFrame, rows: int | None = None) -> str:
 
 
 def format_column(values: Sequence[JSON], limit: int) -> list[str]:
-    """Return the values of a column as text, its floats with the same number of decimals."""
-    decimals = max((count_decimals(it) for it in values if isinstance(it, float)), default=1)
-    return [
-        format_float(value, decimals)
-        if isinstance(value, float) and value == value  # noqa: PLR0124 - not NaN
-        else format_cell(value, limit)
-        for value in values
-    ]
+    """Return the values of a column as text."""
+    return list(map(choose_format(values, limit), values))
+
+
+def choose_format(values: Sequence[object], limit: int) -> Callable[[Any], str]:
+    """Return the function that formats each value of a column, of which `values` is a sample.
+
+    Its floats have the same number of decimals, and its times no clock time if all are midnights.
+    """
+    floats = [value for value in values if isinstance(value, float)]
+    decimals = max(map(count_decimals, floats), default=1)
+    are_dates = all(map(is_date, values))
+
+    def format_one(value: JSON) -> str:
+        if isinstance(value, float) and value == value:  # noqa: PLR0124 - not NaN
+            return format_float(value, decimals)
+        text = format_cell(value, limit)
+        return text[:10] if are_dates and is_date(value) else text
+
+    return format_one
+
+
+def is_date(value: object) -> bool:
+    """Return whether a value is a time without a zone at midnight, or missing."""
+    return value is None or (isinstance(value, datetime) and str(value)[10:] in ("", " 00:00:00"))
 
 
 def count_decimals(value: float) -> int:
@@ -349,12 +375,12 @@ def count_decimals(value: float) -> int:
     return 1 if "e" in rounded else max(1, len(rounded.partition(".")[2]))
 
 
-def format_float(value: float, decimals: int, group: str = "") -> str:
+def format_float(value: float, decimals: int) -> str:
     """Return a float with so many decimals; a huge or tiny one in scientific notation."""
     size = abs(value)
     if size >= HUGE or 0 < size < 0.5 * 10**-decimals:  # infinity too
         return f"{value:.6g}"
-    return f"{value:{group}.{decimals}f}"
+    return f"{value:.{decimals}f}"
 
 
 def format_cell(value: JSON, limit: int) -> str:
@@ -387,8 +413,12 @@ def clip_items(value: JSON) -> JSON:
 
 
 def describe_value(value: object) -> str:
-    """Return a value that JSON does not have as text, without a memory address."""
+    """Return a value that JSON does not have as text, without a memory address; truth as JSON."""
+    if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
+        return f"<an integer of {value.bit_length():,} bits>"
     text = str(value)
+    if type(value).__name__ in ("bool", "bool_"):  # of Python and NumPy
+        return text.lower()
     return f"<{type(value).__name__}>" if " at 0x" in text else text
 
 
@@ -435,8 +465,12 @@ def render_cell(
         body = f"{start}{summary}{inner.to_html()}</details>"
     if LINK.fullmatch(link):
         body = f'<a href="{escape(link)}" target="_blank" rel="noopener noreferrer">{body}</a>'
-    faint = ";opacity:.5" if text in (MISSING, "null") else ""
-    return f'<{tag} style="text-align:{"right" if right else "left"}{faint}">{body}</{tag}>'
+    style = ";opacity:.5" if text in (MISSING, "null") else ""
+    if tag == "td" and len(text) <= UNBROKEN_CELL and BREAK.search(text):
+        style += ";white-space:nowrap"
+    elif tag == "td" and len(text) > WIDE_CELL:
+        style += ";min-width:20em"
+    return f'<{tag} style="text-align:{"right" if right else "left"}{style}">{body}</{tag}>'
 
 
 # -- results
@@ -527,8 +561,7 @@ def _join_text(result: Renderable, layout: Layout) -> str:
 def _join_html(result: Renderable, layout: Layout) -> str:
     body = _render_values(layout.values)
     if not layout.tables and not layout.values:
-        lines = escape("\n".join(iter_json_lines(result.data)))
-        body = f'<pre style="white-space:pre-wrap">{lines}</pre>'
+        body = render_preformatted("\n".join(iter_json_lines(result.data)))
     for name, table in layout.tables.items():
         caption = _build_table_caption(table)
         if len(layout.tables) == 1:
@@ -570,6 +603,16 @@ def _list_page_lines(result: Renderable) -> list[str]:
 def render_note(lines: Sequence[str], style: str = NOTE_STYLE) -> str:
     """Return lines as an HTML note, by default an orange one; empty without lines."""
     return f'<div style="{style}">{"<br>".join(map(escape, lines))}</div>' if lines else ""
+
+
+def render_preformatted(text: str, style: str = TEXT_STYLE) -> str:
+    """Return text as HTML in a font of one width; long lines are broken between words."""
+    return f'<pre style="{style}">{escape(text)}</pre>'
+
+
+def render_lines(text: str, style: str = TEXT_STYLE) -> str:
+    """Return text as the HTML of a value, as :func:`render_preformatted`."""
+    return f'<div class="{HTML_CLASSES}">{render_preformatted(text, style)}</div>'
 
 
 def render_frame(

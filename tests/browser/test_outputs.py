@@ -181,15 +181,31 @@ BROKEN_WORDS = """text => {
 }"""
 
 
-def test_the_lines_of_errors_and_warnings_are_broken_between_words(
-    show: Callable[..., Any],
-) -> None:
-    """JupyterLab breaks them anywhere; a word that is longer than a line is broken there too."""
+def test_the_lines_of_our_errors_are_broken_between_words(show: Callable[..., Any]) -> None:
+    """JupyterLab breaks them anywhere, as it goes on to do with what others write."""
+    long = "x" * 300  # longer than a line, so that it is broken in any case
+    words = f"'{'some words ' * 40}' + '{long}'"
     notebook = show(
-        f"import sys\nlong = 'x' * 300\n_ = sys.stderr.write('{'some words ' * 40}' + long)",
-        f"import gqlnb\nraise gqlnb.QueryError('{'some words ' * 40}' + long)",
+        f"import sys\n_ = sys.stderr.write({words})",
+        f"import gqlnb\nraise gqlnb.QueryError({words})",
+        f"raise ValueError({words})",
     )
-    for cell in (0, 1):
+    for cell, breaking in enumerate(["break-all", "normal", "break-all"]):
         text = notebook.outputs(cell).locator("pre")
-        assert text.evaluate(BROKEN_WORDS) == ["x" * 300]
+        expect(text).to_have_css("word-break", breaking)
         assert text.evaluate("pre => pre.scrollWidth <= pre.clientWidth")
+    assert notebook.outputs(1).locator("pre").evaluate(BROKEN_WORDS) == [long]
+
+
+def test_a_description_is_below_its_signature_in_a_narrow_window(show: Callable[..., Any]) -> None:
+    """Beside it in a wide one; no part of a page of a schema is out of sight."""
+    sdl = 'type Query { "What it is." aFieldWithAName(argument: String, another: String): Int }'
+    notebook = show(SETUP, f"schema = gqlnb.Schema({sdl!r})", "%graphql schema schema")
+    code = notebook.outputs(2).locator("code").nth(1)
+    about = notebook.outputs(2).get_by_text("What it is.")
+    for width, is_beside in ((600, False), (1000, True)):
+        notebook.page.set_viewport_size({"width": width, "height": 1600})
+        notebook.page.wait_for_function(f"innerWidth === {width}")
+        expect(about).to_be_in_viewport(ratio=1)
+        beside = about.bounding_box()["x"] > code.bounding_box()["x"] + 100
+        assert beside is is_beside

@@ -106,7 +106,7 @@ def test_a_long_frame_scrolls_sorts_and_filters_beside_a_running_cell(
     expect(view.name("stars")).to_have_attribute("aria-sort", "ascending")
     view.name("stars").click()
     expect(view.name("stars")).to_have_attribute("aria-sort", "descending")
-    expect(view.cell(2, 3)).to_have_text("99,999")
+    expect(view.cell(2, 3)).to_have_text("99999")
     view.root.get_by_role("button", name="Filter columns").click()
     view.root.get_by_label("Filter stars").fill("100..199")
     expect(view.count).to_have_text("100 of 100,000 rows")
@@ -193,11 +193,11 @@ def test_ten_million_rows_can_be_scrolled(show: Open) -> None:
     expect(view.count).to_have_text("10,000,000 rows")
     view.grid.focus()
     press("Control+End")
-    expect(view.grid.get_by_role("gridcell", name="9,999,999", exact=True)).to_be_in_viewport()
+    expect(view.grid.get_by_role("gridcell", name="9999999", exact=True)).to_be_in_viewport()
     view.grid.hover()
     notebook.page.mouse.wheel(0, -260)
-    expect(view.grid.get_by_role("gridcell", name="9,999,976", exact=True)).to_be_in_viewport()
-    expect(view.grid.get_by_role("gridcell", name="9,999,990", exact=True)).to_have_count(0)
+    expect(view.grid.get_by_role("gridcell", name="9999976", exact=True)).to_be_in_viewport()
+    expect(view.grid.get_by_role("gridcell", name="9999990", exact=True)).to_have_count(0)
 
 
 PARTIAL = """import gqlnb

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import graphql
 import pytest
 
 from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
@@ -83,6 +84,17 @@ def test_unloading_removes_everything(shell):
     assert list(shell.configurables) == before
     assert not [name for name in vars(shell) if "gql" in name]
     assert list(clients._by_server) == []
+
+
+def test_a_schema_of_another_library_is_summarized(shell):
+    """As text and as HTML, whose lines a notebook breaks between words."""
+    schema = graphql.build_schema("type Query { hello: String }")
+    for mime in ("text/plain", "text/html"):
+        assert "query Query: hello" in shell.display_formatter.format(schema)[0][mime]
+    unload_ipython_extension(shell)
+    shown = shell.display_formatter.format(schema)[0]
+    assert "text/html" not in shown
+    assert "hello" not in shown["text/plain"]
 
 
 def test_unloading_preserves_foreign_magics(shell):

@@ -127,6 +127,17 @@ def test_a_field_is_documented(shell):
     )
 
 
+def test_the_schema_may_stand_behind_the_type(shell):
+    """``Row schema`` is ``schema Row``; a page for narrow windows has no columns of a table."""
+    page = run(shell, "%graphql schema Row schema")
+    assert repr(page) == repr(run(shell, "%graphql schema schema Row"))
+    assert "<table>" not in page._repr_html_()
+    assert "flex-wrap:wrap" in page._repr_html_()
+    assert "no type 'Rwo'" in failure(shell, "%graphql schema Rwo schema")
+    assert "No connection is called 'dmo'" in failure(shell, "%graphql schema dmo Row")
+    assert "%graphql search star" in failure(shell, "%graphql schema search star")
+
+
 @pytest.mark.parametrize(
     ("place", "told"),
     [

@@ -84,8 +84,8 @@ def test_the_class_of_a_graphql_error_is_not_shown():
 
     schema = Schema("type Query { refuse(name: String!): Int }", {"Query": {"refuse": refuse}})
     result = schema.execute('{ a: refuse(name: "a") b: refuse(name: "b") }')
-    assert "a: Not today." in repr(result)
-    assert "b: ValueError: Not today." in repr(result)
+    assert "a: Not today, in refuse, line" in repr(result)
+    assert "b: ValueError: Not today, in refuse, line" in repr(result)
 
 
 def test_hostile_values_are_shown_as_text():
@@ -137,9 +137,10 @@ def test_scalars_next_to_the_rows_are_rendered(rows):
         "search.repositoryCount: 119",
         "search.pageInfo.endCursor: null",
     ]
-    cells = '<th style="text-align:left">{}</th><td style="text-align:left">{}</td>'
-    assert cells.format("search.repositoryCount", 119) in bundle["text/html"]
-    assert cells.format("viewer.login", "&lt;i&gt;me&lt;/i&gt; [31m") in bundle["text/html"]
+    cells = '<th style="text-align:left">{}</th><td style="text-align:left{}">{}</td>'
+    assert cells.format("search.repositoryCount", "", 119) in bundle["text/html"]
+    login = cells.format("viewer.login", ";white-space:nowrap", "&lt;i&gt;me&lt;/i&gt; [31m")
+    assert login in bundle["text/html"]
 
 
 def test_many_or_long_values_next_to_the_rows_are_truncated():

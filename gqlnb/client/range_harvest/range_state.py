@@ -8,6 +8,7 @@ import msgspec
 
 from gqlnb.client.range_harvest.slices import ValueRange, parse_value
 from gqlnb.result.answer_notes import MAX_NOTES
+from gqlnb.result.renderer import render_lines
 
 __all__ = [
     "Changes",
@@ -148,6 +149,9 @@ class RangeCoverage(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str] = []
     stopped: bool = False
     changes: Changes | None = None
+
+    def _repr_html_(self) -> str:
+        return render_lines(repr(self))
 
     @property
     def complete(self) -> bool:

@@ -19,6 +19,7 @@ from gqlnb.github.harvester.requests import (
 from gqlnb.github.harvester.search_windows import SearchRequest
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE
+from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
     from gqlnb.client.client import Client
@@ -134,6 +135,9 @@ class Estimate:
         if self.budget:
             lines.append(f"  budget: {self.budget}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return render_lines(repr(self))
 
 
 def format_hours(hours: float) -> str:

@@ -11,6 +11,7 @@ import msgspec
 from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.github.harvester.query_range import Scope, merge_ranges
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
+from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -189,6 +190,9 @@ class Coverage(msgspec.Struct, frozen=True):
     field_errors: dict[str, int] = {}
     notes: tuple[str, ...] = ()
     stopped: bool = False
+
+    def _repr_html_(self) -> str:
+        return render_lines(repr(self))
 
     @property
     def complete(self) -> bool:

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 # Of a mistyped name: a shorter word resembles too many.
-SHORTEST_TYPO, NEAR_MATCHES, TYPO_CUTOFF = 3, 5, 0.7
+SHORTEST_TYPO, NEAR_MATCHES, TYPO_CUTOFF = 2, 5, 0.66
 BOOLEAN = ("true", "false")
 
 
@@ -81,12 +81,14 @@ class Proposal:
 
 
 def find_similar_names(proposals: Iterable[Proposal], word: str) -> list[Proposal]:
-    """Return the proposals with names similar to a mistyped word in any case, best first."""
+    """Return the proposals with names like a word in any case: containing it, else similar."""
     if len(word) < SHORTEST_TYPO:
         return []
     by_name = {proposal.name.lower(): proposal for proposal in proposals}
-    near = difflib.get_close_matches(word.lower(), by_name, NEAR_MATCHES, TYPO_CUTOFF)
-    return [by_name[name] for name in near]
+    folded = word.lower()
+    within = sorted((name for name in by_name if folded in name), key=len)
+    near = difflib.get_close_matches(folded, by_name, NEAR_MATCHES, TYPO_CUTOFF)
+    return [by_name[name] for name in dict.fromkeys([*within[:NEAR_MATCHES], *near])]
 
 
 def propose_fields(

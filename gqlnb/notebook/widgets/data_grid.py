@@ -23,14 +23,12 @@ import pyarrow.compute as pc
 
 from gqlnb.errors import QueryError, clean_text, sanitize_text
 from gqlnb.result.renderer import (
-    NOT_AMOUNTS,
     Grid,
     build_inner_grid,
+    choose_format,
     clip_items,
-    count_decimals,
     describe_value,
     format_cell,
-    format_float,
     is_nested,
     is_number,
     unwrap_array,
@@ -49,7 +47,6 @@ CELL = 200  # characters of a cell; no column is wider
 NAME = 120  # characters of a column's name
 FULL = 20_000  # characters of the full value beside the grid
 SAMPLE = 300  # values that determine the width and the number format of a column
-DIGITS = 60  # limit of an integer in a cell; Python converts up to 4,300
 LINE = json.JSONEncoder(ensure_ascii=False, default=describe_value)
 
 
@@ -84,7 +81,7 @@ class GridColumn:
         self.dtype = sanitize_text(_format_dtype(values.dtype), NAME)
         self._sample = [value for value in self._sample_values() if not is_missing(value)]
         self.kind = self._find_kind()
-        self.show: Callable[[object], str] = self._choose_format()
+        self.show: Callable[[Any], str] = self._choose_format()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -110,16 +107,9 @@ class GridColumn:
         found = self.arrow
         return "time" if found is not None and is_time(found.type) else "text"
 
-    def _choose_format(self) -> Callable[[object], str]:
+    def _choose_format(self) -> Callable[[Any], str]:
         """Choose one format for all values of the column."""
-        if self.kind == "number":
-            plainly = self.index or bool(NOT_AMOUNTS.search(self.label))
-            floats = [value for value in self._sample if isinstance(value, float)]
-            decimals = max((count_decimals(value) for value in floats), default=1)
-            return lambda value: _format_number(value, decimals, plainly=plainly)
-        if self.kind == "time" and all(_is_midnight(value) for value in self._sample):
-            return lambda value: str(value)[:10]
-        return format_value
+        return format_value if self.kind == "text" else choose_format(self._sample, CELL)
 
     def describe(self) -> dict[str, object]:
         """Describe the column for the front end: name, dtype, kind, alignment, width."""
@@ -215,8 +205,6 @@ class GridColumn:
         # The last resort: format every value, so that search matches the shown text.
         values = self.values.tolist()
         texts = [None if is_missing(value) else self.show(value) for value in values]
-        if self.kind == "number":
-            texts = [None if text is None else text.replace(",", "") for text in texts]
         return pa.array(texts, pa.large_string())
 
     def match_words(self, words: str) -> pa.Array:
@@ -282,27 +270,6 @@ def is_time(kind: pa.DataType) -> bool:
     return any((pa.types.is_timestamp(kind), pa.types.is_date(kind)))
 
 
-def _is_midnight(value: object) -> bool:
-    return str(value)[10:].strip() in {"", "00:00:00"}
-
-
-def _format_number(value: object, decimals: int, *, plainly: bool) -> str:
-    """Format a number so that a column of numbers is aligned."""
-    group = "" if plainly else ","
-    if isinstance(value, float):
-        return format_float(value, decimals, group)
-    if isinstance(value, int):
-        return _format_integer(value) if abs(value) >= 10**DIGITS else f"{value:{group}d}"
-    return sanitize_text(value, CELL) if isinstance(value, Decimal) else format_cell(value, CELL)
-
-
-def _format_integer(value: int) -> str:
-    try:
-        return sanitize_text(value, CELL)
-    except ValueError:  # more digits than Python converts
-        return f"<an integer of {value.bit_length():,} bits>"
-
-
 def _format_whole(value: object) -> str:
     """Format a value on several lines, without control characters."""
     if isinstance(value, np.ndarray):
@@ -313,7 +280,7 @@ def _format_whole(value: object) -> str:
     elif isinstance(value, str):
         text = value
     else:
-        text = _format_integer(value) if isinstance(value, int) else describe_value(value)
+        text = describe_value(value)
     more = f" … ({len(text):,} characters)" if len(text) > FULL else ""
     return clean_text(text[:FULL]) + more
 
@@ -327,11 +294,7 @@ def _format_pasted(value: object) -> str:
         return json.dumps(value, ensure_ascii=False, default=describe_value)
     if isinstance(value, str):
         return value
-    return (
-        _format_integer(value)
-        if isinstance(value, int) and value.bit_length() > 10_000
-        else describe_value(value)
-    )
+    return describe_value(value)
 
 
 FILTER_LENGTH = 1000  # characters of a filter

@@ -52,10 +52,12 @@ def test_a_oneof_field_does_not_propose_null() -> None:
 
 
 def test_similar_names_are_proposed_for_a_mistyped_name() -> None:
-    """Only if no name starts with the typed characters, and they form a word."""
+    """Only if no name starts with the typed characters; names that contain them come first."""
     assert names("{ fnid|") == ["find"]
+    assert names("{ fn|") == ["find"]
+    assert names("{ ind|") == ["find"]
     assert names("{ find(frist|") == ["first"]
-    assert names("{ fn|") == []
+    assert names("{ q|") == []
 
 
 @pytest.mark.parametrize(

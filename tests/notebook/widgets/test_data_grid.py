@@ -205,7 +205,32 @@ def test_numbers_beyond_64_bits_are_exact_and_in_order() -> None:
     source = GridSource(pd.DataFrame({"n": [2**70, 5, None, 2**70 + 1, -(2**70)]}, dtype=object))
     assert rows(source, sort=[[1, False]]) == ["4", "1", "0", "3", "2"]
     assert rows(source, filters={"1": f">{2**70}"}) == ["3"]
-    assert source.answer(ALL)["cells"][1][3] == f"{2**70 + 1:,}"
+    assert source.answer(ALL)["cells"][1][3] == str(2**70 + 1)
+
+
+def test_a_grid_shows_the_cells_of_the_static_table() -> None:
+    """One format for all results: truth as in JSON, midnights as dates, no separators."""
+    times = ["2021-05-06T00:00", None, "2021-05-07T00:00"]
+    frame = pd.DataFrame(
+        {
+            "good": pd.array([True, None, False], "boolean"),
+            "fork": [True, False, True],
+            "day": pd.to_datetime(times),
+            "at": pd.to_datetime(["2021-05-06T12:30", None, "2021-05-07T00:00"]),
+            "zoned": pd.to_datetime(times, utc=True),
+            "stars": [541915, 5, 2**40],
+            "share": [1 / 3, 2.0, np.nan],
+            "price": [Decimal("1.50"), None, Decimal(2)],
+        }
+    )
+    table = build_grid(frame).rows
+    assert table[0] == [
+        *("true", "true", "2021-05-06", "2021-05-06 12:30:00", "2021-05-06 00:00:00+00:00"),
+        *("541915", "0.333333", "1.50"),
+    ]
+    cells = GridSource(frame).answer(ALL)["cells"][1:]
+    shown = [["<NA>" if text is None else text for text in row] for row in zip(*cells, strict=True)]
+    assert shown == table
 
 
 def test_column_names_may_be_any_value() -> None:

@@ -4,8 +4,7 @@
 const VIEW = "application/vnd.jupyter.widget-view+json";
 const LABELS = { closed: "Open as grid", opening: "Opening …", open: "Close the grid" };
 const STYLE = `
-.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"] pre,
-.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stderr"] pre { word-break: normal; overflow-wrap: anywhere; }
+.gqlnb-error .jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere; }
 .gqlnb-open { display: flex; align-items: center; gap: 8px; margin: 6px 0; }
 .gqlnb-grid-open > :not(.gqlnb-open, .gqlnb-opened) { display: none; }
 @media print { .gqlnb-open { display: none; } }
@@ -78,7 +77,7 @@ export function addGridButton(modules, output, node) {
   node.append(bar);
 }
 
-/** Give the page the style of the buttons; errors, sentences of ours, are broken between words. */
+/** Give the page the style of the buttons and of errors. */
 export function addStyle() {
   const style = document.createElement("style");
   style.textContent = STYLE;

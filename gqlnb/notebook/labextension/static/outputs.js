@@ -3,18 +3,30 @@
 
 import { addGridButton, addStyle } from "./grid_button.js";
 
-/** Return the kernel, cell and value of an output, or null if it is no value of a notebook's cell. */
-function locate(app, node) {
+/** Return the cell of a notebook that a node is in, and the session; null if it is in none. */
+function findCell(app, node) {
   for (const { content, sessionContext } of app.shell.widgets("main")) {
     const cell = content?.widgets?.find?.((each) => each.node.contains(node));
-    if (cell) {
-      const outputs = cell.model.outputs?.toJSON() ?? [];
-      const value = outputs.find(({ output_type }) => output_type === "execute_result");
-      const kernel = sessionContext?.session?.kernel;
-      return kernel && value ? { kernel, cell, value } : null;
-    }
+    if (cell) return { cell, session: sessionContext?.session };
   }
   return null;
+}
+
+/** Return the kernel, cell and value of an output, or null if it is no value of a notebook's cell. */
+function locate(app, node) {
+  const { cell, session } = findCell(app, node) ?? {};
+  const outputs = cell?.model.outputs?.toJSON() ?? [];
+  const value = outputs.find(({ output_type }) => output_type === "execute_result");
+  const kernel = session?.kernel;
+  return kernel && value ? { kernel, cell, value } : null;
+}
+
+/** Mark an error that is a sentence without lines of code, as those of gqlnb are: its words stay whole. */
+function markError(app, node) {
+  const { cell } = findCell(app, node) ?? {};
+  const at = cell?.outputArea?.widgets.findIndex((each) => each.node.contains(node)) ?? -1;
+  const { ename, traceback } = cell?.model.outputs?.get(at)?.toJSON() ?? {};
+  if (ename && traceback?.[0]?.startsWith(`${ename}: `)) node.classList.add("gqlnb-error");
 }
 
 /** Ask the kernel for the type and the address of a value; empty if another session made it. */
@@ -48,6 +60,7 @@ export function watchOutputs(app, modules) {
   const watcher = new MutationObserver((records) => {
     for (const { addedNodes } of records) {
       for (const node of addedNodes) {
+        if (node.querySelector?.(":scope > .jp-RenderedText")) markError(app, node);
         const found = node.matches?.(".gqlnb") ? node : node.querySelector?.(".gqlnb");
         if (found?.closest(".jp-OutputArea-executeResult") && !found.dataset.gqlnb) {
           found.dataset.gqlnb = "seen";

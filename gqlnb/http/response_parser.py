@@ -254,9 +254,11 @@ def _try_parse(response: Response, asked: ResponseContext) -> Result | GqlnbErro
 
 
 def _advise_streaming(error: GqlnbError, response: Response, document: Document) -> None:
-    """Add advice to the error of an operation that was answered in several parts."""
+    """Add advice to the error of an operation that is answered in several parts."""
     incremental = is_incremental(response)
-    if document.kind == "subscription" and incremental:
+    # Some endpoints fail for a subscription that did not come over a WebSocket, as Dagster does.
+    failed = isinstance(error, TransportError) and (error.status or 0) >= 500
+    if document.kind == "subscription" and (incremental or failed):
         error.args = (f"{error.args[0]} {SUBSCRIBE_ADVICE}", *error.args[1:])
     elif document.incremental_directives and incremental:
         error.args = (f"{error.args[0]} {INCREMENTAL_ADVICE}", *error.args[1:])

@@ -363,3 +363,14 @@ def test_rate_limit_and_auth_errors_precede_transient_failures():
         answer({"data": None, "errors": errors})
     with pytest.raises(TransportError, match="HTTP 503: m"):
         answer({"data": None, "errors": [{"message": "m"}]}, 503)
+
+
+def test_the_failure_of_an_executed_subscription_names_subscribe():
+    """Dagster answers status 500 to a subscription outside a WebSocket."""
+    document = Document.parse("subscription { ticks }")
+    response = Response(500, {"content-type": "text/plain"}, b"Internal Server Error")
+    with pytest.raises(TransportError, match="use client.subscribe"):
+        parse_response(response, ResponseContext(document, "http://h"))
+    with pytest.raises(TransportError) as caught:
+        parse_response(response, ResponseContext(document, "http://h", streaming=True))
+    assert "client.subscribe" not in str(caught.value)

@@ -369,7 +369,7 @@ def test_the_failure_of_an_executed_subscription_names_subscribe():
     """Dagster answers status 500 to a subscription outside a WebSocket."""
     document = Document.parse("subscription { ticks }")
     response = Response(500, {"content-type": "text/plain"}, b"Internal Server Error")
-    with pytest.raises(TransportError, match="use client.subscribe"):
+    with pytest.raises(TransportError, match=r"use client\.subscribe"):
         parse_response(response, ResponseContext(document, "http://h"))
     with pytest.raises(TransportError) as caught:
         parse_response(response, ResponseContext(document, "http://h", streaming=True))

@@ -1,4 +1,4 @@
-"""The types of the leaves that a document selects."""
+"""The types of leaves: their usual Python values, and those that a document selects."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any
 from graphql import (
     FieldNode,
     FragmentSpreadNode,
+    GraphQLBoolean,
     GraphQLEnumType,
+    GraphQLFloat,
+    GraphQLID,
+    GraphQLInt,
     GraphQLScalarType,
+    GraphQLString,
     get_named_type,
 )
 
@@ -21,11 +26,29 @@ from gqlnb.engine.graphql_compat import (
 from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graphql import GraphQLSchema
 
     from gqlnb.document.document import Document
 
-__all__ = ["has_only_builtin_leaves"]
+__all__ = ["SMALL_INT", "find_leaf_predicate", "find_leaf_test", "has_only_builtin_leaves"]
+
+SMALL_INT = (1 << 30) - 1  # integers up to it are one digit in CPython, which compares them fast
+LARGEST_FLOAT = "1.7976931348623157e308"  # values outside of its signs are not finite
+
+# The test that a value is not of the usual type of a leaf, whose values need no conversion.
+LEAF_TESTS = {
+    GraphQLString: "type({0}) is not str",
+    GraphQLID: "type({0}) is not str",
+    GraphQLInt: f"type({{0}}) is not int or {{0}} > {SMALL_INT} or {{0}} < {-SMALL_INT}",
+    GraphQLFloat: f"type({{0}}) is not float or not -{LARGEST_FLOAT} <= {{0}} <= {LARGEST_FLOAT}",
+    GraphQLBoolean: "{0} is not True and {0} is not False",
+}
+LEAF_PREDICATES: dict[object, Callable[[object], bool]] = {
+    kind: eval(f"lambda value: not ({test.format('value')})")  # noqa: S307
+    for kind, test in LEAF_TESTS.items()
+}
 
 
 def has_only_builtin_leaves(document: Document) -> bool:
@@ -80,3 +103,18 @@ def is_custom_leaf(kind: AnyGraphQLType) -> bool:
         return not is_serialized_by_name(kind)
     usual = SERIALIZERS.get(kind) if isinstance(kind, GraphQLScalarType) else None
     return usual is None or get_serializer(kind) is not usual
+
+
+def find_leaf_test(kind: AnyGraphQLType) -> str | None:
+    """Return the test that a value is not of a leaf's usual type; None without such a type."""
+    serializer = get_serializer(kind)
+    if kind in SERIALIZERS:
+        return LEAF_TESTS[kind] if serializer is SERIALIZERS[kind] else None
+    plain = isinstance(kind, GraphQLScalarType) and serializer is GraphQLScalarType.serialize
+    return "type({0}) not in PLAIN" if plain else None
+
+
+def find_leaf_predicate(kind: AnyGraphQLType) -> Callable[[object], bool] | None:
+    """Return a function that tells whether a value is of a leaf's usual type, if it has one."""
+    known = LEAF_PREDICATES.get(kind)
+    return known if known is not None and get_serializer(kind) is SERIALIZERS[kind] else None

@@ -11,6 +11,7 @@ from graphql import get_nullable_type, is_abstract_type
 
 from gqlnb.engine.compiler.python_names import MAX_LITERAL, write_literal
 from gqlnb.engine.compiler.python_types import FIRST_COMPUTED
+from gqlnb.engine.leaf_types import SMALL_INT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,13 +20,12 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan
 
-__all__ = ["CLOCK_CHECK", "SMALL_INT", "FunctionWriter", "SourceTooLongError", "ValueSlot"]
+__all__ = ["CLOCK_CHECK", "FunctionWriter", "SourceTooLongError", "ValueSlot"]
 
 # Characters of source of one plan, some 4,000 fields. The rest is executed like graphql-core: it
 # would take seconds to compile, and many megabytes.
 MAX_PLAN_SOURCE = 1_000_000
 CLOCK_CHECK = "if b.clock() > b.deadline: b.renew_credit()"
-SMALL_INT = (1 << 30) - 1  # integers up to it are one digit in CPython, which compares them fast
 
 
 class SourceTooLongError(Exception):

@@ -6,47 +6,24 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
-    GraphQLBoolean,
     GraphQLEnumType,
-    GraphQLFloat,
     GraphQLID,
-    GraphQLInt,
     GraphQLScalarType,
-    GraphQLString,
     get_nullable_type,
     is_leaf_type,
 )
 
-from gqlnb.engine.compiler.function_writer import SMALL_INT
 from gqlnb.engine.graphql_compat import (
     SERIALIZER_NAME,
-    SERIALIZERS,
     AnyGraphQLType,
-    get_serializer,
     is_serialized_by_name,
 )
+from gqlnb.engine.leaf_types import SMALL_INT, find_leaf_test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gqlnb.engine.compiler.function_writer import FunctionWriter, ValueSlot
 
-__all__ = ["can_raise", "find_leaf_predicate", "find_leaf_test", "list_enum_names", "write_leaf"]
-
-LARGEST_FLOAT = "1.7976931348623157e308"  # values outside of its signs are not finite
-
-# The test that a value is not of the usual type of a leaf, whose values need no conversion.
-LEAF_TESTS = {
-    GraphQLString: "type({0}) is not str",
-    GraphQLID: "type({0}) is not str",
-    GraphQLInt: f"type({{0}}) is not int or {{0}} > {SMALL_INT} or {{0}} < {-SMALL_INT}",
-    GraphQLFloat: f"type({{0}}) is not float or not -{LARGEST_FLOAT} <= {{0}} <= {LARGEST_FLOAT}",
-    GraphQLBoolean: "{0} is not True and {0} is not False",
-}
-LEAF_PREDICATES: dict[object, Callable[[object], bool]] = {
-    kind: eval(f"lambda value: not ({test.format('value')})")  # noqa: S307
-    for kind, test in LEAF_TESTS.items()
-}
+__all__ = ["can_raise", "list_enum_names", "write_leaf"]
 
 
 def write_leaf(writer: FunctionWriter, kind: AnyGraphQLType, slot: ValueSlot) -> None:
@@ -85,21 +62,6 @@ def write_serialization(writer: FunctionWriter, kind: AnyGraphQLType, slot: Valu
             writer.add_line(
                 f"{slot.v} = x.check_serialized({slot.v}, {given}, {bound}, {position})"
             )
-
-
-def find_leaf_test(kind: AnyGraphQLType) -> str | None:
-    """Return the test that a value is not of a leaf's usual type; None without such a type."""
-    serializer = get_serializer(kind)
-    if kind in SERIALIZERS:
-        return LEAF_TESTS[kind] if serializer is SERIALIZERS[kind] else None
-    plain = isinstance(kind, GraphQLScalarType) and serializer is GraphQLScalarType.serialize
-    return "type({0}) not in PLAIN" if plain else None
-
-
-def find_leaf_predicate(kind: AnyGraphQLType) -> Callable[[object], bool] | None:
-    """Return a function that tells whether a value is of a leaf's usual type, if it has one."""
-    known = LEAF_PREDICATES.get(kind)
-    return known if known is not None and get_serializer(kind) is SERIALIZERS[kind] else None
 
 
 def write_enum(writer: FunctionWriter, kind: GraphQLEnumType, slot: ValueSlot) -> None:

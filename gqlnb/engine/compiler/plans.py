@@ -37,7 +37,6 @@ from gqlnb.engine.compiler.executor import (
     PlanExecutor,
     RepeatPlanExecutor,
 )
-from gqlnb.engine.compiler.leaf_source import find_leaf_predicate
 from gqlnb.engine.compiler.located_errors import ErrorLocation
 from gqlnb.engine.compiler.operation_cache import get_operation_cache
 from gqlnb.engine.compiler.python_types import OBJECT
@@ -56,6 +55,7 @@ from gqlnb.engine.graphql_compat import (
     get_serializer,
     new_object,
 )
+from gqlnb.engine.leaf_types import find_leaf_predicate
 from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:

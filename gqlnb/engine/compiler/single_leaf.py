@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from graphql import get_nullable_type, is_leaf_type
 
-from gqlnb.engine.compiler.leaf_source import find_leaf_test
+from gqlnb.engine.leaf_types import find_leaf_test
 
 if TYPE_CHECKING:
     from gqlnb.engine.compiler.function_writer import FunctionWriter, ValueSlot

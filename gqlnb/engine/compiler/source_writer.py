@@ -20,7 +20,7 @@ from graphql import (
 
 from gqlnb.engine.compiler.executor import LONG_LIST
 from gqlnb.engine.compiler.function_writer import CLOCK_CHECK, FunctionWriter, ValueSlot
-from gqlnb.engine.compiler.leaf_source import can_raise, find_leaf_test, write_leaf
+from gqlnb.engine.compiler.leaf_source import can_raise, write_leaf
 from gqlnb.engine.compiler.python_names import is_identifier, is_keyword_name
 from gqlnb.engine.compiler.python_types import COMPUTED_OBJECT, DICT, MAPPING, OBJECT
 from gqlnb.engine.compiler.single_leaf import (
@@ -31,6 +31,7 @@ from gqlnb.engine.compiler.single_leaf import (
 )
 from gqlnb.engine.compiler.type_resolution import AbstractTypeResolver
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, AnyGraphQLType, Value
+from gqlnb.engine.leaf_types import find_leaf_test
 
 if TYPE_CHECKING:
     from gqlnb.engine.compiler.executor import CompiledFunction

@@ -153,7 +153,8 @@ def _iter_field_misfits(shape: Shape, value: dict[str, object], path: Path) -> I
 SMALL_BODY = 4096
 # Bytes. Below, building dicts takes less time than a second pass.
 LARGE_BODY = 1 << 16
-# Bytes. Longer items are mostly text, which costs the same in structs as in dicts.
+# Bytes. Longer items are mostly text, which costs the same in structs as in dicts, unless they hold
+# lists of objects.
 MAX_ITEM_BYTES = 1 << 10
 CHECKED_CHUNK = 3000  # items decoded at a time: they fit into the processor's cache
 
@@ -349,7 +350,8 @@ def read_lazily(body: bytes, decoder: CheckedDecoder, document: Document) -> Laz
         return None
     # Also rejects answers without items, whose data are not worth postponing.
     count = sum(len(found.pieces) for found in lists)
-    if len(body) > MAX_ITEM_BYTES * count:
+    nested = sum(found.end - found.begin for found in lists if _is_nested(found.shape))
+    if len(body) - nested > MAX_ITEM_BYTES * count:
         return None
     # Members that occur twice, and whatever else stands outside of the items, are checked here.
     members = decoder.decode_members(_remove_items(envelope.body, lists))
@@ -363,6 +365,14 @@ def read_lazily(body: bytes, decoder: CheckedDecoder, document: Document) -> Laz
         parts.append((found.path, found.shape, memoryview(body)[begin:end]))
     envelope.make_data = partial(_assemble_data, members["data"], parts)
     return LazyAnswer(members, envelope)
+
+
+def _is_nested(shape: Shape) -> bool:
+    """Return whether there is a list of objects below a shape."""
+    return any(
+        (child.composite and child.lists > 0) or _is_nested(child)
+        for child in shape.children.values()
+    )
 
 
 def _iter_outermost_lists(
@@ -423,16 +433,18 @@ def _get_list_decoders(shape: Shape) -> tuple[msgspec.json.Decoder[Any], msgspec
 
 
 def check_and_read(envelope: Envelope, shape: Shape, lists: Sequence[_OutermostList]) -> bool:
-    """Check an answer by reading its only frame, which is kept for the first use.
+    """Check an answer by reading a frame of it, which is kept for the first use.
 
-    Return False if it does not fit, or if this way is not worth it: without exactly one frame, if
-    pandas would have to be loaded, or if a column needs Python code for each value.
+    The frame is the one that was read of the last answer of this shape, with or without the lists
+    in its rows; at first the only one. Return False if the answer does not fit, or if this way is
+    not worth it: without exactly one outermost list, if pandas would have to be loaded, or if a
+    column needs Python code for each value.
     """
     root = tables.get_read_plan(shape).root
     if "pandas" not in sys.modules or len(lists) != 1 or len(root.inner_tables) != 1:
         return False
     name = root.inner_tables[0].name
-    plan = tables.get_read_plan(shape, frozenset({name}), name)
+    plan = tables.get_last_plan(shape) or tables.get_read_plan(shape, frozenset({name}), name)
     columns = chain.from_iterable(table.columns for table in plan.root.walk())
     if not all(not c.shape.lists and scalars.get_scalar(c.shape).exact_types for c in columns):
         return False

@@ -28,7 +28,13 @@ from gqlnb.result.decoder import (
     join_pieces,
 )
 from gqlnb.result.scalar_forms import NO_FORMS, ScalarForms
-from gqlnb.result.tables import DATA_TABLE, ObjectPlan, ResultTable, find_value_path
+from gqlnb.result.tables import (
+    DATA_TABLE,
+    ObjectPlan,
+    ResultTable,
+    find_value_path,
+    record_plan,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -201,6 +207,7 @@ def read_tables(
     source = answer.source
     found: tuple[dict[str, TableRows], Data] | None = None
     if source is not None and limit is None and not checked:
+        record_plan(plan)
         found = source.take_prepared(plan)
     untyped: frozenset[ResultColumn] = frozenset()
     # A column that does not fit is only found while reading; without `strict` the answer is read

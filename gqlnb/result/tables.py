@@ -36,9 +36,11 @@ __all__ = [
     "ResultTable",
     "find_value_path",
     "follow_path",
+    "get_last_plan",
     "get_read_plan",
     "iter_rows_with_paths",
     "list_rows",
+    "record_plan",
 ]
 
 DATA_TABLE = "data"  # the name of the only table of an answer without lists
@@ -208,6 +210,17 @@ def get_read_plan(
         full = {table.name: table for table in tables if builder.is_full(table)}
         plan = shape.cache.setdefault(key, ReadPlan(shape, root, tables, full))
     return plan
+
+
+def record_plan(plan: ReadPlan) -> None:
+    """Record that an answer was read by a plan, as the next answer of its shape may be."""
+    plan.shape.cache["last plan", scalars.get_version()] = plan
+
+
+def get_last_plan(shape: Shape) -> ReadPlan | None:
+    """Return the plan by which an answer of a shape was read last; None before the first."""
+    found: ReadPlan | None = shape.cache.get(("last plan", scalars.get_version()))
+    return found
 
 
 class _PlanBuilder:

@@ -20,7 +20,7 @@ from gqlnb.document.document import Document
 from gqlnb.http import response_parser
 from gqlnb.http.messages import Response
 from gqlnb.http.response_parser import ResponseContext, parse_response
-from gqlnb.result import checked_decoder, table_reader
+from gqlnb.result import checked_decoder, table_reader, tables
 from gqlnb.result.checked_decoder import LARGE_BODY, DecoderSelector
 from gqlnb.tokens import Token
 from tests.result.test_checked_decoder import DATA as ANYTHING
@@ -197,6 +197,31 @@ def test_the_frame_is_read_during_validation():
     result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
     with mock.patch("gqlnb.result.table_reader.get_row_decoders", side_effect=AssertionError):
         assert len(result.frame())
+
+
+def test_the_frame_that_was_read_last_is_read_during_validation():
+    """Also with the lists in its rows; each of them has the same rows as before."""
+    things = [{"id": n, "notes": [{"text": "t" * 400}] * (n % 7)} for n in range(99)]
+    schema = build_schema(
+        """type Query { things: [Thing!]! } type Thing { id: ID! notes: [Note!]! }
+        type Note { text: String }"""
+    )
+    document = Document.parse("{ things { id notes { text } } }", schema)
+    expected = DecoderSelector(document).get_decoder({})
+    asked = ResponseContext(document, "here", expected=expected, variables={})
+    response = response_of({"data": {"things": things}})
+    for read in (lambda it: it.frame(explode="notes"), lambda it: it.frames["things.notes"]):
+        first = parse_response(response, asked)
+        assert waits(first)
+        frame = read(first)
+        assert len(frame) >= sum(len(it["notes"]) for it in things)
+        second = parse_response(response, asked)
+        with mock.patch("gqlnb.result.table_reader.get_row_decoders", side_effect=AssertionError):
+            assert read(second).equals(frame)
+        assert second.data == {"things": things}
+    things[DEEP % 99]["notes"] = None
+    with pytest.raises(errors.AnswerError, match="notes"):
+        parse_response(response_of({"data": {"things": things}}), asked)
 
 
 def test_a_custom_scalar_is_parsed_when_its_frame_is_made(monkeypatch):
@@ -461,6 +486,8 @@ def test_lazy_and_immediate_decoding_agree(text, schema, data):
     typed = DecoderSelector(document).get_decoder({})
     typed.decode_response(b"")  # small first answers are not decoded
     asked = ResponseContext(document, "here", expected=typed, variables={})
+    if data.draw(st.booleans()):  # an answer before was read as tidy frames
+        tables.record_plan(tables.get_read_plan(typed.shape))
     members = {"data": shaped(typed.shape, data.draw)}
     if data.draw(st.booleans()):
         members["errors"] = [{"message": "m"}]

@@ -173,11 +173,20 @@ def _build_key(name: str, argument: GraphQLArgument, kind: NamedType) -> LookupK
     fields = [name, "id"] if name.lower() in {f"{own}id", f"{own}_id"} else [name]
     for field in fields:
         declared = kind.fields.get(field)
-        if declared is not None and _is_plain_leaf(declared):
-            same = get_named_type(declared.type) is named
-            if same or {named.name, get_named_type(declared.type).name} <= {"ID", "String", "Int"}:
-                return LookupKey(name, type_, field)
+        is_leaf = declared is not None and _is_plain_leaf(declared)
+        if is_leaf and _holds_same_values(named, get_named_type(declared.type)):
+            return LookupKey(name, type_, field)
     return None
+
+
+def _holds_same_values(argument: NamedType, field: NamedType) -> bool:
+    """Return whether an argument probably takes the values of a field, by their types."""
+    names = {argument.name, field.name}
+    if argument is field or names <= {"ID", "String", "Int"}:
+        return True
+    # Graphene's Django types have `id: UUID!`, which root fields take as `id: ID`.
+    is_text = bool(names & {"ID", "String"}) and not names & {"Int", "Float", "Boolean"}
+    return is_text and is_scalar_type(argument) and is_scalar_type(field)
 
 
 def _is_plain_leaf(declared: GraphQLField) -> bool:

@@ -84,7 +84,7 @@ PERMISSION_WORDS = re.compile(
 # Reasons of a proxy or a framework in front of an endpoint, for a missing or unknown key.
 DENIAL_WORDS = re.compile(
     r"unauthori[sz]ed|not authori[sz]ed|unauthenticated|(?:access|permission) denied"
-    r"|(?:api|access)[ -]?key",
+    r"|(?:api|access)[ -]?key|authentication credentials|invalid token",
     re.IGNORECASE,
 )
 SSO_HEADER, PERMISSIONS_HEADER = "x-github-sso", "x-accepted-github-permissions"
@@ -445,7 +445,7 @@ def _build_foreign_error(
     shown = None if message is None else asked.clean_text(message, 200)
     page = describe_page(response.body, asked.clean_text) if fault is not None else None
     if not succeeded:
-        said = None if shown is None else f'the message "{shown}"'
+        said = None if shown is None else f'the message "{shown.removesuffix(".")}"'
         found = said or page or repr(asked.cut_excerpt(response.body))
         msg = end_sentence(f"{where}. Expected a GraphQL response, got {found}")
         return _build_transport_error(msg, response, asked)

@@ -262,6 +262,11 @@ FINAL = {
         AuthError,
         "HTTP 403: unauthorized. Pass a token",
     ),
+    "403 of Django REST framework": (
+        json_answer({"detail": "Authentication credentials were not provided."}, "403 No"),
+        AuthError,
+        "HTTP 403: Authentication credentials were not provided. Pass a token",
+    ),
     "403": (json_answer({"message": "Resource not accessible"}, "403 No"), TransportError, "403"),
     "400 no JSON": (
         json_answer({"message": "Problems parsing JSON", "status": "400"}, "400 No"),

@@ -523,8 +523,10 @@ class Crawler:
             self._end_list(cursor, COMPLETE)
             return
         if not isinstance(page, dict):
+            # A page that perhaps does not exist leaves a doubt, but does not make the data partial.
+            shown = [] if cursor.is_probing else errors
             self._lose_page(cursor, [*errors, *result.errors])
-            self._errors += [] if cursor in self._open else errors
+            self._errors += [] if cursor in self._open else shown
             return
         self._errors += errors
         within = [e for e in result.errors if move_error(e, steps, (), {}) is not None]

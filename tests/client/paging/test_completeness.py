@@ -1302,3 +1302,35 @@ def test_an_offset_for_the_lists_in_the_items_does_not_repeat_the_items() -> Non
     assert result.report is not None
     assert not result.report.complete
     assert "the endpoint ignores `skip:`" in said[0]
+
+
+def test_objects_with_a_uuid_are_requested_by_an_id() -> None:
+    """Nautobot's types have ``id: UUID!`` and its root fields take ``id: ID``."""
+    sdl = """
+    scalar UUID
+    type Query { sites: [Site!]! site(id: ID): Site }
+    type Site { id: UUID! devices(limit: Int, offset: Int): [Device!]! }
+    type Device { id: UUID! }
+    """
+    site = {"id": "9dccc050-0bb0-465f-912e-de21dacf26c0"}
+    devices = [{"id": f"9dccc050-0bb0-465f-912e-{n:012}"} for n in range(200)]
+    resolvers: dict[str, Any] = {
+        "Query": {"sites": lambda *_: [site], "site": lambda *_: site},
+        "Site": {"devices": lambda _, args, __: cut(devices, args)},
+    }
+    text = "{ sites { id devices(limit: 100) { id } } }"
+    result, said = execute_all(sdl, resolvers, text, page_size=100)
+    assert len(result.data["sites"][0]["devices"]) == 200
+    assert not said
+
+    def refuse(_: object, args: Mapping[str, Any], __: object) -> list[Any]:
+        if args.get("offset"):
+            msg = "Unknown filter field"
+            raise ValueError(msg)
+        return cut(devices, args)
+
+    resolvers["Site"] = {"devices": refuse}
+    result, said = execute_all(sdl, resolvers, text.replace("100", "250"), page_size=250)
+    assert len(result.data["sites"][0]["devices"]) == 100
+    assert "not answered: Unknown filter field" in said[0]
+    assert not result.errors

@@ -12,7 +12,7 @@ from gqlnb.engine.graphql_compat import AnyGraphQLType, Value, invalid_return_ty
 
 if TYPE_CHECKING:
     from gqlnb.engine.compiler.executor import CompiledFunction, PlanExecutor
-    from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
+    from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan
     from gqlnb.engine.compiler.resolve_info import LazyPath
 
 __all__ = ["AbstractTypeResolver"]
@@ -97,29 +97,30 @@ class AbstractTypeResolver:
             return self.resolve_later(name, value, path, run)
         info = run.build_info(self.field, path)
         kind = run.ensure_valid_runtime_type(name, self.kind, self.field.group, info, value)
-        selection = self.plan.get_selection_below(run, kind, self.field.group)
         if kind.is_type_of is not None:
             answer = kind.is_type_of(value, info)
             if answer is not True and run.is_awaitable(answer):
-                return self.await_test(answer, selection, value, path, run)
+                return self.await_test(answer, kind, value, path, run)
             if not answer:
                 raise invalid_return_type_error(kind, value, self.field.group)
-            return selection.enter(value, path, run)
-        if type(name) is str:
+        # Now, since collecting its fields may fail too.
+        selection = self.plan.get_selection_below(run, kind, self.field.group)
+        if type(name) is str and kind.is_type_of is None:
             self.functions[name] = selection.functions
         return selection.enter(value, path, run)
 
     async def await_test(
         self,
         answer: Awaitable[bool],
-        selection: SelectionPlan,
+        kind: AnyGraphQLType,
         value: Value,
         path: LazyPath,
         run: PlanExecutor,
     ) -> Value:
         """Await ``is_type_of`` of the named type, then complete the value."""
         if not await answer:
-            raise invalid_return_type_error(selection.kind, value, self.field.group)
+            raise invalid_return_type_error(kind, value, self.field.group)
+        selection = self.plan.get_selection_below(run, kind, self.field.group)
         completed = selection.enter(value, path, run)
         return await completed if run.is_awaitable(completed) else completed
 

@@ -71,3 +71,14 @@ def test_abstract_types_are_resolved_by_is_type_of(answer: Any) -> None:
         "{ f { __typename x } u { __typename } c { x } l { x } }",
         rooted(f=row, u=row, c=row, l=[row]),
     )
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_is_type_of_precedes_the_fields(answer: bool) -> None:
+    """A document that was not validated may have fields that can't be collected."""
+    schema = build_schema(f"{FACES} type Query {{ f: F }}")
+    schema.type_map["A"].is_type_of = lambda value, info: answer
+    _, errors, _ = same(
+        schema, "{ f { x @skip(unless: true) } }", rooted(f={"x": 1, "__typename": "A"})
+    )
+    assert ("'if'" in str(errors)) == answer

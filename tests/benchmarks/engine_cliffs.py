@@ -430,9 +430,9 @@ CLIFFS = [
         partial(resolved, "{ rows { id path } }", "path", lambda s, info: str(info.path.key), None),
         SOME,
     ),
-    # Nearly all of it is the event loop's: a bare asyncio.gather of these coroutines is 3.1 times as
-    # fast as graphql-core. Coroutines that are started by hand, before their tasks, reach 5.2, but
-    # a resolver would see the task of its caller in asyncio.current_task() and start a turn early.
+    # Nearly all of it is the event loop's time: asyncio.gather of these coroutines alone is 3.1
+    # times as fast as graphql-core. Coroutines started by hand, before their tasks, would make it
+    # 5.2, but begin a turn early, and see the task of their caller in asyncio.current_task().
     row("async-sleep", partial(awaited, lambda: sleep), SOME, core=4),
     row("async-loader", partial(awaited, lambda: load), SOME, core=4),
 ]

@@ -20,6 +20,7 @@ from gqlnb.engine.compiler.python_names import write_literal
 from gqlnb.engine.compiler.python_types import (
     COMPUTED_OBJECT,
     DICT,
+    DICT_SUBCLASS,
     MAPPING,
     OBJECT,
     UNUSUAL,
@@ -72,6 +73,7 @@ SOURCE_NAMES = {
     DICT: "dicts",
     OBJECT: "objects",
     MAPPING: "mappings",
+    DICT_SUBCLASS: "subclasses of dict",
     COMPUTED_OBJECT: "objects with __getattr__",
 }
 _serial = count(1)

@@ -13,6 +13,7 @@ from gqlnb.engine.graphql_compat import Value
 __all__ = [
     "COMPUTED_OBJECT",
     "DICT",
+    "DICT_SUBCLASS",
     "FIRST_COMPUTED",
     "MAPPING",
     "MAX_TYPES",
@@ -27,13 +28,14 @@ __all__ = [
 
 MAX_TYPES = 1000  # Python types remembered; a program has few whose values it serves
 
-# A dict; another object, whose attributes are its fields; another mapping; objects and mappings
-# with a __getattr__, which may answer for __await__ too; and values left to graphql-core: null,
-# exceptions, awaitables, callables, and types with their own __getattribute__ or __class__.
-UNUSUAL, DICT, OBJECT, MAPPING, COMPUTED_OBJECT, COMPUTED_MAPPING = range(6)
+# A dict; another object, whose attributes are its fields; another mapping; a subclass of dict with
+# dict's own look-ups; objects and mappings with a __getattr__, which may answer for __await__ too;
+# and values left to graphql-core: null, exceptions, awaitables, callables, and types with their own
+# __getattribute__ or __class__.
+UNUSUAL, DICT, OBJECT, MAPPING, DICT_SUBCLASS, COMPUTED_OBJECT, COMPUTED_MAPPING = range(7)
 FIRST_COMPUTED = COMPUTED_OBJECT
 # By kind: the one whose compiled functions read its values.
-VARIANTS = (OBJECT, DICT, OBJECT, MAPPING, COMPUTED_OBJECT, MAPPING)
+VARIANTS = (OBJECT, DICT, OBJECT, MAPPING, DICT_SUBCLASS, COMPUTED_OBJECT, MAPPING)
 NEVER_OBJECTS = (
     BaseException,
     CoroutineType,
@@ -68,6 +70,9 @@ def classify_type(cls: type) -> int:
     kind = MAPPING if issubclass(cls, Mapping) else OBJECT
     if "__getattr__" in members and not is_closed_model(cls):
         return COMPUTED_MAPPING if kind == MAPPING else COMPUTED_OBJECT
+    if issubclass(cls, dict) and "__missing__" not in members:
+        same = cls.get is dict.get and cls.__getitem__ is dict.__getitem__
+        return DICT_SUBCLASS if same else MAPPING
     return kind
 
 

@@ -22,7 +22,13 @@ from gqlnb.engine.compiler.executor import LONG_LIST
 from gqlnb.engine.compiler.function_writer import CLOCK_CHECK, FunctionWriter, ValueSlot
 from gqlnb.engine.compiler.leaf_source import can_raise, write_leaf
 from gqlnb.engine.compiler.python_names import is_identifier, is_keyword_name
-from gqlnb.engine.compiler.python_types import COMPUTED_OBJECT, DICT, MAPPING, OBJECT
+from gqlnb.engine.compiler.python_types import (
+    COMPUTED_OBJECT,
+    DICT,
+    DICT_SUBCLASS,
+    MAPPING,
+    OBJECT,
+)
 from gqlnb.engine.compiler.single_leaf import (
     SingleLeaf,
     find_single_leaf,
@@ -362,7 +368,7 @@ class SourceWriter(FunctionWriter):
     def write_lookup(self, slot: ValueSlot, s: str) -> None:
         """Write the look-up of a field in its parent."""
         name = slot.field.nodes[0].name.value
-        if self.dicts:
+        if self.source_kind in (DICT, DICT_SUBCLASS):
             self.add_line(f"try: {slot.v} = {s}[{self.write_text(name)}]")
             self.add_line(f"except KeyError: {slot.v} = None")
             return
@@ -614,8 +620,13 @@ class SourceWriter(FunctionWriter):
             return f"type({v}) is c and (d := read_own_attributes({v}, h)) is not None"
         last = self.new_name("c")  # the class of the last object, most often of the next one too
         self.class_names.append(last)
+        test, before = f"type({v}) is {last}", last
+        if slot.item:  # rows may be of two classes
+            before = self.new_name("c")
+            self.class_names.append(before)
+            test = f"{test} or type({v}) is {before}"
         expected = f"kinds[type({v})] == {self.source_kind}"
-        return f"type({v}) is {last} or {expected} and ({last} := type({v}))"
+        return f"{test} or {expected} and ({before} := {last}, {last} := type({v}))"
 
 
 def is_info_unused(resolve: Value) -> bool:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from graphql import default_type_resolver
 
 from gqlnb.engine.compiler.python_types import MAX_TYPES
-from gqlnb.engine.graphql_compat import AnyGraphQLType, Value, invalid_return_type_error
+from gqlnb.engine.graphql_compat import (
+    IS_GRAPHQL_33,
+    AnyGraphQLType,
+    Value,
+    invalid_return_type_error,
+)
 
 if TYPE_CHECKING:
     from gqlnb.engine.compiler.executor import CompiledFunction, PlanExecutor
@@ -97,13 +102,14 @@ class AbstractTypeResolver:
             return self.resolve_later(name, value, path, run)
         info = run.build_info(self.field, path)
         kind = run.ensure_valid_runtime_type(name, self.kind, self.field.group, info, value)
+        if not IS_GRAPHQL_33:  # which collects the fields first; that may fail
+            self.plan.get_selection_below(run, kind, self.field.group)
         if kind.is_type_of is not None:
             answer = kind.is_type_of(value, info)
             if answer is not True and run.is_awaitable(answer):
                 return self.await_test(answer, kind, value, path, run)
             if not answer:
                 raise invalid_return_type_error(kind, value, self.field.group)
-        # Now, since collecting its fields may fail too.
         selection = self.plan.get_selection_below(run, kind, self.field.group)
         if type(name) is str and kind.is_type_of is None:
             self.functions[name] = selection.functions

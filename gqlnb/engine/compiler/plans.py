@@ -338,7 +338,7 @@ class SelectionPlan:
         return self._fields
 
     def enter(self, source: Value, path: LazyPath, run: PlanExecutor) -> Value:
-        """Execute the selection: like graphql-core until it has been executed often enough."""
+        """Execute the selection: uncompiled until it has been executed often enough."""
         self.seen += 1
         if self._functions is None and self.seen <= self.hot:
             if self.seen == 2:  # now it may be executed often
@@ -521,7 +521,7 @@ class OperationPlan:
         return self.respond(run, data)
 
     def enter_root(self, run: PlanExecutor) -> Value:
-        """Execute the root selection: like graphql-core until compiling it repays.
+        """Execute the root selection: uncompiled until compiling it repays.
 
         Raises
         ------
@@ -555,7 +555,7 @@ class OperationPlan:
             root.seen += 1
         else:
             # Graphql-core keeps the order and awaits; compiled code executes each field.
-            run.execute_field = partial(self.execute_serial_field, run)
+            run.__dict__["execute_field"] = partial(self.execute_serial_field, run)
         given = (self.kind, run.root_value, None, root.list_included_groups(run))
         data = run.execute_fields_serially(*given, *NO_INCREMENTAL)
         if type(data) is dict:

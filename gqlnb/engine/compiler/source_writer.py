@@ -319,7 +319,8 @@ class SourceWriter(FunctionWriter):
         if timer:
             self.add_line(f"{clock} = {timer}()")
         v = self.new_name("v")
-        name, path, above = self.bind_constant("f", field), f"({p}, {key}, {parent})", p
+        name, path = self.bind_constant("f", field), f"({p}, {key}, {parent})"
+        above: str | None = p
         if field.needs_info:  # which needs the path anyway
             self.add_line(f"{v}p = {f'new(Path, {path})' if field.reads_path else path}")
             path, above = f"{v}p", None

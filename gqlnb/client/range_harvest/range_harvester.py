@@ -95,6 +95,9 @@ class RangeHarvester:
             state.started = time.time()
             state.pending = [self._whole]
             self._store.save_state()
+        if self._pool.doubt and not state.doubt:  # also about the rows of later runs
+            state.doubt = self._pool.doubt
+            self._store.save_state()
         try:
             self._read_pending()
             if not self._is_stopped:
@@ -321,8 +324,8 @@ class RangeHarvester:
             missing = total - got - explained
             why = NULLS.format(f"{missing:,}", self._slice.column) if missing > 0 else CHANGING
             gaps.append(RangeGap(text="All rows", expected=total, got=got, why=why))
-        if self._pool.doubt:
-            gaps.append(RangeGap(text="All rows", expected=total, got=got, why=self._pool.doubt))
+        if state.doubt:
+            gaps.append(RangeGap(text="All rows", expected=total, got=got, why=state.doubt))
         self._store.finish(self._build_coverage(total, got, moved, gaps))
 
     def _build_coverage(

@@ -186,6 +186,8 @@ class HarvestState(msgspec.Struct, tag="state", kw_only=True):
         Numbers of requests and of Parquet files.
     notes
         Notes of the endpoint on its answers, by a key that is the same for equal notes.
+    doubt
+        The reason why rows may be missing, if the accounts of a run see different rows.
     coverage
         The report; None while the harvest is not finished.
     """
@@ -203,6 +205,7 @@ class HarvestState(msgspec.Struct, tag="state", kw_only=True):
     requests: int = 0
     parts: int = 0
     notes: dict[str, str] = {}
+    doubt: str = ""
     coverage: RangeCoverage | None = None
 
     @property

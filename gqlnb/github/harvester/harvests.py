@@ -540,6 +540,7 @@ def _run_harvest(
         sweep = storage.restore_sweep(Sweep(scope, width=slices))
         if storage.ended is None:
             groups = group_clients(clients, query)
+            storage.add_doubt(groups.doubt)
             runner = HarvestRunner(sweep, storage, groups.identities, executor, width, watch)
             try:
                 runner.run()
@@ -551,10 +552,10 @@ def _run_harvest(
             else:
                 storage.remove_repeated_rows()
             coverage = sweep.build_coverage().with_row_count(storage.rows)
-            gap = Gap(query, coverage.expected or 0, coverage.got, groups.doubt)
+            gap = Gap(query, coverage.expected or 0, coverage.got, storage.doubt)
             coverage = msgspec.structs.replace(
                 coverage,
-                gaps=(*coverage.gaps, gap) if groups.doubt else coverage.gaps,
+                gaps=(*coverage.gaps, gap) if storage.doubt else coverage.gaps,
                 field_errors=storage.field_errors,
                 notes=tuple(storage.notes.values()),
                 stopped=runner.stopped,

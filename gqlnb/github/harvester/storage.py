@@ -57,6 +57,8 @@ class Checkpoint(msgspec.Struct, tag="checkpoint"):
         Number of own fields that are null because of an error, by field and reason.
     notes
         Notes of the endpoint on its answers.
+    doubt
+        As of :class:`NotesEvent`.
     """
 
     parts: int
@@ -66,6 +68,7 @@ class Checkpoint(msgspec.Struct, tag="checkpoint"):
     incomplete: list[RepositoryRow] = []
     field_errors: dict[str, int] = {}
     notes: dict[str, str] = {}
+    doubt: str = ""
 
 
 class AnsweredEvent(msgspec.Struct, tag="answered"):
@@ -82,9 +85,16 @@ class FieldsEvent(msgspec.Struct, tag="fields"):
 
 
 class NotesEvent(msgspec.Struct, tag="notes"):
-    """New notes of the endpoint on its answers, by a key that is the same for equal notes."""
+    """New notes of the endpoint on its answers, by a key that is the same for equal notes.
+
+    Attributes
+    ----------
+    doubt
+        The reason why rows may be missing, if the accounts of a run see different rows.
+    """
 
     notes: dict[str, str]
+    doubt: str = ""
 
 
 class EndedEvent(msgspec.Struct, tag="ended"):
@@ -126,6 +136,8 @@ class MemoryStorage:
         Number of own fields that are null because of an error, by field and reason.
     notes
         Notes of the endpoint on its answers, by a key that is the same for equal notes.
+    doubt
+        The reason why rows may be missing, if the accounts of a run see different rows.
 
     Parameters
     ----------
@@ -146,6 +158,7 @@ class MemoryStorage:
         self.incomplete: dict[str, RepositoryRow] = {}
         self.field_errors: dict[str, int] = {}
         self.notes: dict[str, str] = {}
+        self.doubt = ""
         self._batches: list[pa.RecordBatch] = []
 
     def restore_sweep(self, new_sweep: Sweep) -> Sweep:
@@ -180,6 +193,10 @@ class MemoryStorage:
         added = {key: notes[key] for key in new}
         self.notes |= added
         return added
+
+    def add_doubt(self, doubt: str) -> None:
+        """Keep the first doubt about the accounts: rows may be missing in later runs too."""
+        self.doubt = self.doubt or doubt
 
     def _add_batch(self, batch: pa.RecordBatch) -> None:
         if batch.num_rows:
@@ -304,6 +321,7 @@ class FolderStorage(MemoryStorage):
                     self.requests, sweep = event.requests, Sweep.from_state(event.state)
                     self.incomplete = {row.id: row for row in event.incomplete}
                     self.field_errors, self.notes = event.field_errors, event.notes
+                    self.doubt = event.doubt
                 case EndedEvent():
                     self._restore_columns()
                     self.rows, self.requests, self.ended = event.rows, event.requests, event
@@ -316,6 +334,7 @@ class FolderStorage(MemoryStorage):
                     self.hold_rows(event.rows)
                 case NotesEvent():
                     self.notes |= event.notes
+                    self.doubt = self.doubt or event.doubt
         if self.ended is None:
             # A part that was not followed by a checkpoint: the log contains its rows.
             remove_parts(self.folder, self._part_count)
@@ -337,6 +356,12 @@ class FolderStorage(MemoryStorage):
             self._log.append_event(NotesEvent(added))
         return added
 
+    def add_doubt(self, doubt: str) -> None:
+        """Keep the first doubt about the accounts, also in the log."""
+        if doubt and not self.doubt:
+            self._log.append_event(NotesEvent({}, doubt))
+        super().add_doubt(doubt)
+
     def _flush_full_part(self, sweep: Sweep) -> None:
         """Write a part and a checkpoint if there are enough rows."""
         if sum(map(len, self._batches)) >= self._rows_per_part:
@@ -354,6 +379,7 @@ class FolderStorage(MemoryStorage):
                 list(self.incomplete.values()),
                 self.field_errors,
                 self.notes,
+                self.doubt,
             )
         )
 

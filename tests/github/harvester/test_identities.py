@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from json import dumps
 from multiprocessing import get_context
 
@@ -268,6 +268,27 @@ def test_accounts_that_see_different_rows_are_a_doubt(people):
         with pytest.warns(UserWarning, match="The accounts see different numbers of results"):
             found = github.harvest(EVERYTHING, clients=clients)
     assert not found.complete
+
+
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_a_resumed_harvest_keeps_the_doubt_about_earlier_accounts(people, tmp_path, is_stopped):
+    """Its first rows may be without those that only one of the accounts sees."""
+
+    def watch(*_):
+        if is_stopped:
+            return False
+        raise KeyboardInterrupt  # after which the log has no checkpoint
+
+    with ExitStack() as stack:
+        services = [github.service(viewer="user", population=people)]
+        services.append(github.service(viewer="other", population=github.population(900)))
+        clients = [stack.enter_context(Client(service)) for service in services]
+        with suppress(KeyboardInterrupt):
+            github.harvest(EVERYTHING, clients=clients, out=tmp_path, progress=watch)
+        with pytest.warns(UserWarning, match="The accounts see different numbers of results"):
+            found = github.harvest(EVERYTHING, client=clients[0], out=tmp_path)
+        assert not found.complete
+        assert github.harvest(EVERYTHING, client=clients[0], out=tmp_path, resume=False).complete
 
 
 def test_clients_without_a_viewer_are_separate_accounts(people):

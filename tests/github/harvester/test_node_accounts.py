@@ -162,6 +162,18 @@ def test_accounts_that_see_different_rows_are_a_doubt(others: int):
         assert "(ann: 1,500, bob: 1,499, cid: 1,500)" in gap.why
 
 
+def test_a_resumed_harvest_keeps_the_doubt_about_earlier_accounts(tmp_path: Path):
+    """Its first rows may be without those that only one of the accounts sees."""
+    accounts = Accounts(Search(make_rows(1_500)), "ann", "bob")
+    accounts.apps[1].search = Search(make_rows(1_499))
+    assert accounts.harvest(out=tmp_path, progress=lambda *_: False).coverage.stopped
+    del accounts.clients[1]
+    found = accounts.harvest(out=tmp_path)
+    assert not found.complete
+    assert any("(ann: 1,500, bob: 1,499)" in gap.why for gap in found.coverage.gaps)
+    assert accounts.harvest(out=tmp_path, resume=False).complete
+
+
 @pytest.mark.parametrize("kind", REFUSALS)
 def test_the_others_continue_for_a_refused_account(kind: str):
     """Its other token, or the other accounts, read its ranges."""

@@ -24,8 +24,9 @@ sdl = '''
 type Query {
   "Who is asking." viewer: User
   user(login: String!, first: Int): User
+  "What it is." aFieldWithArguments(argumentOne: Int, argumentTwo: Int, argumentThree: Int): User
 }
-type User { login: String bio: String at(order: Order): Int old: Int @deprecated }
+type User { login: String bio: String at(order: Order): Int online: Int old: Int @deprecated }
 enum Order { ASC DESC }'''
 here = gqlnb.Schema(sdl)"""
 CELL = """%%graphql here
@@ -105,13 +106,32 @@ def test_entries_show_arguments_types_and_documentation(cell: Any) -> None:
     """Deprecated fields are last and struck through."""
     notebook, editor = cell
     open_popup(notebook, editor, "%%graphql here\n{ viewer { ")
-    expect(names(notebook)).to_have_text(["login", "bio", "at(order)", "__typename", "old"])
+    expect(names(notebook)).to_have_text(
+        ["login", "bio", "at(order)", "online", "__typename", "old"]
+    )
     items = notebook.page.locator(".jp-Completer-item")
     expect(items.nth(0).locator(".jp-Completer-typeExtended")).to_have_text("String")
     expect(items.nth(0).locator(".jp-Completer-monogram")).to_have_attribute("title", "field")
     expect(notebook.page.locator(".jp-Completer-deprecated")).to_have_text("foldInt")
     expect(notebook.page.locator(".jp-Completer-docpanel")).to_contain_text("User.login: String")
     photograph(notebook.page, "completion-fields")
+
+
+def test_deprecated_names_stay_the_last_of_those_that_match(cell: Any) -> None:
+    """Which JupyterLab sorts by their names."""
+    notebook, editor = cell
+    open_popup(notebook, editor, "%%graphql here\n{ viewer { o")
+    expect(names(notebook)).to_have_text(["online", "old"])
+
+
+def test_a_list_of_long_names_leaves_room_for_the_documentation(cell: Any) -> None:
+    """Long lists of arguments, and long types, end with an ellipsis."""
+    notebook, editor = cell
+    open_popup(notebook, editor, "%%graphql here\n{ aFieldWith")
+    expect(names(notebook)).to_have_text(["aFieldWithArguments(argumentOne, …)"])
+    panel = notebook.page.locator(".jp-Completer-docpanel")
+    expect(panel).to_contain_text("What it is.")
+    expect(panel).to_be_in_viewport(ratio=1)
 
 
 def test_required_arguments_are_inserted_with_placeholders(cell: Any) -> None:

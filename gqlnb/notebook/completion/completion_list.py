@@ -40,6 +40,7 @@ __all__ = [
     "write_signature",
 ]
 
+LABEL_LENGTH = 40  # characters of an entry; beside longer ones, types and texts are out of sight
 LISTED = 12  # members of a type in its documentation
 _TICKS = re.compile("`+")
 # Start of HTML or of a remote image: descriptions come from the endpoint and are not trusted.
@@ -120,11 +121,15 @@ def _join_first(names: list[str], between: str) -> str:
 
 
 def write_label(proposal: Proposal) -> str:
-    """Write a name with the names of its arguments, as a list of completions shows it."""
-    arguments = getattr(proposal.thing, "args", None)
-    if not arguments or proposal.kind not in ("field", "directive"):
+    """Write a name with the names of its first arguments, as a list of completions shows it."""
+    names = list(getattr(proposal.thing, "args", None) or ())
+    if not names or proposal.kind not in ("field", "directive"):
         return proposal.name
-    return f"{proposal.name}({_join_first(list(arguments), ', ')})"
+    label = f"{proposal.name}({', '.join(names)})"
+    while len(label) > LABEL_LENGTH and names:
+        names.pop()
+        label = f"{proposal.name}({', '.join([*names, '…'])})"
+    return label
 
 
 def write_insertion(proposal: Proposal, following: str) -> str:

@@ -30,6 +30,7 @@ _CELL_MAGIC = re.compile(rf"\s*%%{MAGIC_NAME}(?P<line>[^\n]*)(?P<newline>\n?)")
 _LINE_MAGIC = re.compile(rf"\s*(?:[^\W\d]\w*\s*=\s*)?%{MAGIC_NAME}(?P<line>.*)")
 _INLINE_OPERATION = re.compile(r"(?:^|\s)(?=\{|(?:query|mutation|subscription)\b)")
 MATCHER = "gqlnb"
+TYPE_LENGTH = 16  # characters of a label beside a name of the notebook
 
 _log = logging.getLogger("gqlnb")
 
@@ -277,7 +278,10 @@ class TabCompleter:
 
 def get_type_label(found: Proposal) -> str:
     """Return the label beside a name in the list: its type, or its kind."""
-    described = found.kind in ("option", "keyword", "name")  # their detail is a whole sentence
+    # The detail of an option, and of a connection, is a whole sentence.
+    described = found.kind in ("option", "keyword") or (
+        found.kind == "name" and len(found.detail) > TYPE_LENGTH
+    )
     return found.kind if described or not found.detail else found.detail
 
 

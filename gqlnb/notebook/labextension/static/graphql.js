@@ -198,7 +198,10 @@ function renderer(usual) {
         letter.title = kind;
         letter.dataset.colorIndex = String(Math.max(0, KINDS.indexOf(kind)) % 10 + 1);
       }
-      node.querySelector(".jp-Completer-typeExtended").textContent = item.type;
+      const type = node.querySelector(".jp-Completer-typeExtended");
+      type.textContent = item.type;
+      // A long type would move the documentation out of the window.
+      Object.assign(type.style, { maxWidth: "26ch", overflow: "hidden", textOverflow: "ellipsis" });
       node.title = `${kind} ${item.gqlnb.name}: ${item.type}`;
       return node;
     },
@@ -214,7 +217,12 @@ export class Provider {
 
   constructor({ Completer, CompleterModel }) {
     this.renderer = renderer(Completer.getDefaultRenderer());
-    this.Model = CompleterModel;
+    // JupyterLab sorts the names that begin as what is typed; deprecated ones stay the last.
+    this.Model = class extends CompleterModel {
+      completionItems() {
+        return super.completionItems().sort((a, b) => Boolean(a.deprecated) - Boolean(b.deprecated));
+      }
+    };
   }
 
   async isApplicable({ editor, session }) {

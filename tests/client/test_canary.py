@@ -39,6 +39,7 @@ from gqlnb import Client, Token
 from gqlnb.client import connections
 from gqlnb.server.app import App
 from tests.client.faults import Endpoint, json_answer
+from tests.named_connections import forget_connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -333,7 +334,7 @@ def test_no_object_shows_a_token(
             assert_clean(*(f"{held!r}" for held in opened(thing)))
         assert len(opened(client)) > 50
         assert_clean(frame.attrs, frame.to_json(), pickle.dumps(frame))
-        connections.forget_connection("canary")
+        forget_connection("canary")
 
 
 @pytest.mark.filterwarnings("ignore:No schema is known")

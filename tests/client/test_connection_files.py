@@ -12,6 +12,7 @@ from gqlnb import config
 from gqlnb.client import connections
 from gqlnb.client.connections import read_connection_files, save_connection
 from gqlnb.errors import OptionError, TargetError
+from tests.named_connections import forget_connection
 
 CANARY = "ghp_" + "canary0123456789" * 2
 
@@ -25,7 +26,7 @@ def here(tmp_path, monkeypatch):
     yield tmp_path
     connections.use_connection(None)
     for name in ("work", "other"):
-        connections.forget_connection(name)
+        forget_connection(name)
 
 
 def project(here, text):

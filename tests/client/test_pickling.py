@@ -12,6 +12,7 @@ import pytest
 
 from gqlnb import Client, Limits, Token, connect, recorded, reference_schema, serve
 from gqlnb.client import connections
+from tests.named_connections import forget_connection
 
 HELLO = "{ hello }"
 SECRET = "abcdefgh-1234"
@@ -108,8 +109,8 @@ def test_session_connections_are_not_pickled_by_name():
         again = pickle.loads(pickle.dumps(connect("there")))
         assert (again.source, again.name) == ("http://127.0.0.1:9/x", "there")
     finally:
-        connections.forget_connection("here")
-        connections.forget_connection("there")
+        forget_connection("here")
+        forget_connection("there")
 
 
 def test_options_of_session_connections_are_pickled_or_refused(tmp_path):
@@ -136,7 +137,7 @@ def test_options_of_session_connections_are_pickled_or_refused(tmp_path):
             with pytest.raises(TypeError, match="verify= is an SSLContext"):
                 pickle.dumps(make("there"))
     finally:
-        connections.forget_connection("there")
+        forget_connection("there")
 
 
 def test_a_recording_is_pickled_with_its_client(tmp_path):

@@ -10,6 +10,7 @@ from traitlets.config import Config
 
 import gqlnb
 from gqlnb.client import connections
+from tests.named_connections import forget_connection
 
 SDL = """
 "What can be asked."
@@ -71,6 +72,6 @@ def shell(tmp_path, monkeypatch):
         made.run_line_magic("unload_ext", "gqlnb")
     connections.use_connection(None)
     for name in ("mine", "schema"):
-        connections.forget_connection(name)
+        forget_connection(name)
     made._atexit_once()  # while its history can still be written
     InteractiveShell.clear_instance()

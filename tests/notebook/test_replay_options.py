@@ -6,6 +6,7 @@ import pytest
 
 import gqlnb
 from gqlnb.errors import OptionError, QueryError, ReplayError
+from tests.named_connections import forget_connection
 from tests.notebook.cells import run
 
 ASK = "{ hello add(a: 2) }"
@@ -17,7 +18,7 @@ def served(shell):
     with gqlnb.serve(shell.user_ns["schema"], port=0) as server:
         shell.run_cell(f"%graphql connect wire {server.url}")
         yield server
-    gqlnb.client.connections.forget_connection("wire")
+    forget_connection("wire")
 
 
 def test_a_cell_runs_again_without_its_server(shell, served):

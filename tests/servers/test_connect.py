@@ -12,6 +12,7 @@ from traitlets.config import Config
 import gqlnb
 from gqlnb import AuthError, Client, PartialError, QueryError, SchemaError, TransportError
 from gqlnb.client import connections
+from tests.named_connections import forget_connection
 
 TOKEN = "open-sesame"
 
@@ -68,7 +69,7 @@ def complete(client, tmp_path, monkeypatch):
     yield names
     shell.run_line_magic("unload_ext", "gqlnb")
     connections.use_connection(None)
-    connections.forget_connection("library")
+    forget_connection("library")
     shell._atexit_once()
     InteractiveShell.clear_instance()
 

@@ -190,7 +190,7 @@ class Crawler:
         left = None if most is None else most - self.requests
         self._close_proved()
         batch = max(1, self._sizes.grow_batch(self._batch) >> self._sizes.scale)
-        self._open.sort(key=self._rank_cursor)
+        self._open.sort(key=lambda it: it.build_sort_key(self._field_order[it.field]))
         self._round += 1
         count = max(1, len(self._open) // batch) if self._open else 0
         count = count if left is None else min(count, left)
@@ -248,20 +248,6 @@ class Crawler:
         for cursor in waiting:
             if cursor.is_verifying:
                 self._end_list(cursor, COMPLETE)
-
-    def _rank_cursor(self, cursor: ListCursor) -> tuple[bool | int | ResponsePath, ...]:
-        """Return the sort key of a list: outer and long ones first, probably ended ones last."""
-        # It does not use the order of the answers, as the number of requests would then vary.
-        field = cursor.field
-        left = 0 if cursor.total is None else cursor.got - cursor.total
-        return (
-            cursor.is_probing,
-            field.depth,
-            left,
-            cursor.round,
-            self._field_order[field],
-            cursor.path,
-        )
 
     def _build_request(
         self,
@@ -663,14 +649,13 @@ class Crawler:
             if has_infos or (self._requests_counts and self._plan.has_added_counts):
                 self._requests_infos, self._requests_counts = False, has_infos
                 return True
-        if isinstance(error, QueryError) and self._limit_first(messages):
-            return True
         if isinstance(error, QueryError):
-            # Sent unchanged, the errors name lines of the user's own text.
-            self._is_plain = True
-            self._sizes.base_sizes.clear()
-            reason = f"The query was not accepted with pages: {sanitize_text(error, 200)}"
-            self._doubts.add("", reason)
+            if not self._limit_first(messages):
+                # Sent unchanged, the errors name lines of the user's own text.
+                self._is_plain = True
+                self._sizes.base_sizes.clear()
+                reason = f"The query was not accepted with pages: {sanitize_text(error, 200)}"
+                self._doubts.add("", reason)
             return True
         self._release_cursors(request)
         return False

@@ -292,6 +292,15 @@ class ListCursor:
                 is_full &= each.kept >= most or each.was_shorter or each.is_constant
         return is_full
 
+    def build_sort_key(self, number: int) -> tuple[bool | int | ResponsePath, ...]:
+        """Return the key by which lists are continued: outer and long ones first, ended ones last.
+
+        `number` is that of the list's field.
+        """
+        # It does not use the order of the answers, as the number of requests would then vary.
+        left = 0 if self.total is None else self.got - self.total
+        return self.is_probing, self.field.depth, left, self.round, number, self.path
+
     @property
     def got(self) -> int:
         """Items so far, without duplicates."""

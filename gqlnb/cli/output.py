@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -21,7 +22,7 @@ from gqlnb.result.result import attach_schema_loader, collect_members
 from gqlnb.tokens import LITERAL_TOKEN_REFUSED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import pandas as pd
@@ -102,22 +103,25 @@ def print_result(result: Result, form: str) -> int:
 
 
 def _format_table(result: Result) -> str:
-    frame = _build_frame(result)
+    with _advise_of_json():
+        # Detached: no second request, for the schema.
+        frame = attach_schema_loader(result, None).frame()
     return f"{len(frame)} rows\n" if frame.empty else f"{frame.to_string(index=False)}\n"
 
 
 # The same bytes on every system: pandas would end lines as the system does, and a pipe or a
 # comparison of files would see another output.
 def _format_csv(result: Result) -> str:
-    return _build_frame(result).to_csv(index=False, lineterminator="\n")
+    with _advise_of_json():
+        return str(attach_schema_loader(result, None).to_csv(lineterminator="\n"))
 
 
-def _build_frame(result: Result) -> pd.DataFrame:
+@contextmanager
+def _advise_of_json() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # errors are printed to stderr anyway
         with advise_if_strict("JSON, the usual form of output, shows all values as received."):
-            # Detached: no second request, for the schema.
-            return attach_schema_loader(result, None).frame()
+            yield
 
 
 FORMATTERS: dict[str, Callable[[Result], str]] = {

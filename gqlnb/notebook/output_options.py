@@ -75,9 +75,8 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
 
 
 def write_csv(result: Result, path: Path, *, strict: bool) -> str:
-    frame = result.frame(strict=strict)
-    frame.to_csv(path, index=False, lineterminator="\n")
-    return format_count(len(frame), "row")
+    result.to_csv(path, strict=strict, lineterminator="\n")
+    return format_count(len(result.frame(strict=strict)), "row")
 
 
 def write_parquet(result: Result, path: Path, *, strict: bool) -> str:

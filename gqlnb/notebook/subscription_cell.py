@@ -15,7 +15,9 @@ from gqlnb.notebook.output_options import export_result
 from gqlnb.notebook.widgets.live_frame import LiveFrame
 from gqlnb.notebook.widgets.live_output import EMPTY_BUNDLE, OutputUpdater, is_in_kernel
 from gqlnb.optional_imports import import_optional
-from gqlnb.result.event_frames import build_events_frames
+from gqlnb.result.event_frames import build_events_frames, read_events
+from gqlnb.result.excel import write_workbook
+from gqlnb.result.frames import assemble_frame
 from gqlnb.result.renderer import render_bundle
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from gqlnb.notebook.notebook_state import CellSettings
     from gqlnb.notebook.widgets.live_output import MimeBundle
+    from gqlnb.result.frames import FrameColumn
     from gqlnb.result.result import Result
 
 __all__ = ["follow_parts", "follow_subscription"]
@@ -183,10 +186,32 @@ class LiveFrameExport:
         """Return the rows; values that do not fit their type are unchanged."""
         return self._live.frame
 
+    def _read_columns(self) -> tuple[dict[str, FrameColumn], int, int]:
+        """Return the columns of all kept results, their length, and the first row of the frame."""
+        columns, numbers = read_events(self._live.results, None, self.document, strict=False)
+        return columns, len(numbers), max(0, len(numbers) - len(self._live.frame))
+
     def arrow(self, *, strict: bool = False) -> pa.Table:  # noqa: ARG002 - never strict
+        """Return the rows with the types of ``Result.to_arrow``."""
         import pyarrow as pa
 
-        return pa.Table.from_pandas(self._live.frame, preserve_index=False)
+        columns, _, first = self._read_columns()
+        return pa.table({name: column.to_arrow() for name, column in columns.items()}).slice(first)
+
+    def to_csv(self, file: Path, *, strict: bool = False, **options: str) -> None:  # noqa: ARG002 - never strict
+        """Write the rows as ``Result.to_csv`` does."""
+        columns, count, first = self._read_columns()
+        texts = {name: column.to_text_array() for name, column in columns.items()}
+        frame: Any = assemble_frame(texts, count).iloc[first:]
+        frame.to_csv(file, index=False, **options)
+
+    def to_excel(self, file: Path, *, strict: bool = False) -> None:
+        """Write the rows as the only sheet of a workbook."""
+        write_workbook(self.tables(strict=strict), file)
+
+    def tables(self, *, strict: bool = False, quiet: bool = False) -> dict[str, pd.DataFrame]:  # noqa: ARG002 - as of a Result
+        """Return the rows by the name of their sheet."""
+        return {"events": self._live.frame}
 
     def to_polars(self) -> pl.DataFrame:
         polars = import_optional("polars", "polars", "return Polars frames")

@@ -477,6 +477,10 @@ def test_query_prints_rows(gqlnb: Run) -> None:
     ]
     csv = gqlnb("query", REPOSITORIES, "-c", "demo", "--csv").stdout
     assert csv.splitlines()[:2] == ["name,stargazerCount", "build-your-own-x,541915"]
+    nested = """{ organization(login: "google") { repositories(first: 1) { nodes {
+      languages(first: 1) { nodes { name } } } } } }"""
+    lists = gqlnb("query", nested, "-c", "demo", "--csv").stdout
+    assert lists == 'languages\n"[{""name"":""HTML""}]"\n'
 
 
 def test_a_partial_response_prints_rows_and_errors(gqlnb: Run) -> None:

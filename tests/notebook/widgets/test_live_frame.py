@@ -4,6 +4,8 @@ import asyncio
 import threading
 from contextlib import contextmanager
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 from graphql import GraphQLError
 
@@ -364,6 +366,30 @@ def test_the_rows_are_written_and_measured(ticking, tmp_path):
     assert "Wrote 3 rows to rows.csv." in text
     assert "3 events" in text
     assert (tmp_path / "rows.csv").read_text().splitlines()[0] == "tick.n,tick.kind"
+
+
+def test_files_and_tables_have_the_types_of_answers(shell):
+    """Also of JSON values of several kinds; of the rows that are kept."""
+
+    def tick(root, args, context):
+        yield from ({"any": value, "day": "2026-01-02"} for value in [5, {"a": 1}, 2, None])
+
+    sdl = """scalar JSON scalar Date type Query { x: Int }
+    type Tick { any: JSON day: Date } type Subscription { tick: Tick }"""
+    shell.user_ns["ticks"] = Schema(sdl, {"Subscription": {"tick": tick}})
+    shell.run_line_magic("config", "GraphQLMagic.live_rows = 3")
+    text = "subscription { tick { any day } }"
+    table = run(shell, f"%%graphql ticks -t arrow\n{text}")
+    assert table["tick.any"].to_pylist() == ['{"a":1}', "2", None]
+    assert table["tick.day"].type == pa.date32()
+    for suffix in ("csv", "xlsx", "parquet"):
+        said = beside(shell, f"%%graphql ticks --export-to rows.{suffix}\n{text}")
+        assert f"to rows.{suffix}." in said[-1]["text/plain"]
+    wanted = ['{"a":1}', "2", "-"]
+    assert pd.read_csv("rows.csv")["tick.any"].fillna("-").tolist() == wanted
+    assert pd.read_parquet("rows.parquet")["tick.any"].fillna("-").tolist() == wanted
+    sheet = pd.read_excel("rows.xlsx")["tick.any"].fillna("-")
+    assert sheet.tolist() == ['{"a":1}', 2, "-"]
 
 
 def test_an_interrupt_ends_the_cell_without_an_error(ticking, monkeypatch):

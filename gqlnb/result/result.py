@@ -437,9 +437,7 @@ class Result(TableExports):
         if self.data is None:
             self.raise_for_errors()
         if self.errors:
-            count = format_count(len(self.errors), "error")
-            message = f"The answer is partial: {count}. See result.errors_frame()."
-            _warn_once(self, {PARTIAL: message}, 2)
+            _warn_once(self, {PARTIAL: self._describe_errors()}, 2)
         found = (
             build_model(self.document, get_shape(self), self.variables) if model is None else model
         )
@@ -590,11 +588,7 @@ class Result(TableExports):
             return {**marks, **attrs}
         found = dict(answer.remarks)
         if self.errors:
-            reason = format_count(len(self.errors), "error")
-            if answer.read_outline() is None:  # as of a refused request: there is nothing else
-                shown = "; ".join(map(format_error, self.errors[:REASONS_SHOWN]))
-                reason = f"no data, and {reason}: {shown.rstrip('.')}"
-            found[PARTIAL] = f"The answer is partial: {reason}. See result.errors_frame()."
+            found[PARTIAL] = self._describe_errors(lacks_data=answer.read_outline() is None)
         if report is not None and report.warning is not None:
             found[INCOMPLETE] = report.warning
         for name in sorted(answer.renumbered):
@@ -616,6 +610,13 @@ class Result(TableExports):
             )
             warnings.warn(message, stacklevel=level + 1)
         return {**marks, **attrs}
+
+    def _describe_errors(self, *, lacks_data: bool = False) -> str:
+        """Return the warning about a partial answer, with its first errors."""
+        shown = "; ".join(map(format_error, self.errors[:REASONS_SHOWN])).rstrip(".")
+        count = format_count(len(self.errors), "error")
+        reason = f"no data, and {count}" if lacks_data else count
+        return f"The answer is partial: {reason}: {shown}. See result.errors_frame()."
 
     def _build_marks(self, report: Report | None) -> dict[str, object]:
         """Return the ``attrs`` that a frame has from its result, with a report narrowed to it."""

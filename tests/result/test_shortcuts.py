@@ -147,7 +147,7 @@ def test_warnings_name_the_line_of_the_user():
         lambda answer: answer.to_parquet(io.BytesIO()),
     ):
         answer = Result({"rows": []}, ({"message": "no"},), document=document)
-        with pytest.warns(UserWarning, match="is partial: 1 error") as caught:
+        with pytest.warns(UserWarning, match="is partial: 1 error: no. See") as caught:
             read(answer)
         assert [one.filename for one in caught] == [__file__]
 

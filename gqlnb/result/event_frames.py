@@ -39,6 +39,7 @@ __all__ = [
     "build_frame",
     "collect_frame",
     "count_rows",
+    "find_only_list",
     "read_events",
 ]
 
@@ -91,6 +92,7 @@ def read_events(
     document: Document | None = None,
     *,
     keep_results: bool = False,
+    in_cells: bool = False,
     **options: Any,  # noqa: ANN401 - of several types
 ) -> tuple[dict[str, FrameColumn], np.ndarray[Any, np.dtype[np.intp]]]:
     """Return the columns of :func:`build_events_frame`, and the number of each row's result.
@@ -102,6 +104,8 @@ def read_events(
     keep_results
         Whether, without `path`, the values beside the only list are columns too, and a result whose
         list is empty or null has a row, as with ``explode``.
+    in_cells
+        Whether, without `path`, lists stay in cells even if there is only one.
     **options
         ``short``, ``explode`` and ``strict`` of :meth:`gqlnb.Result.frame`.
 
@@ -122,9 +126,7 @@ def read_events(
     table = outer
     if path is not None:
         table = _find_table(outer, f"{EVENTS_TABLE}.{path}")
-    elif len(outer.inner_tables) == 1 and all(
-        len(_get_root_table(result).inner_tables) == 1 for result in results
-    ):
+    elif len(outer.inner_tables) == 1 and not in_cells and all(map(find_only_list, results)):
         table = outer.inner_tables[0]
     explode = options.get("explode")
     inner = [it.name[len(table.name) + 1 :] for it in table.walk() if it is not table]
@@ -137,8 +139,8 @@ def read_events(
         raise FrameError(msg)
     if keep_results and path is None and table is not outer:
         columns = _explode_results(answer, outer, table, **options)
-        numbers = columns.pop(RESULT_NUMBER).to_pandas().to_numpy(np.intp)
-        return columns, np.array(places, np.intp)[numbers]
+        numbers = columns.pop(RESULT_NUMBER).to_pandas()
+        return columns, np.array(places, np.intp)[np.asarray(numbers, np.intp)]
     columns, _, _ = read_columns(answer, table.name, **options)
     if table is outer:
         return columns, np.array(places, np.intp)
@@ -147,7 +149,7 @@ def read_events(
     if outer.key is not None and outer.name not in answer.renumbered:
         by_id = {str(result.data["id"]): at for at, result in zip(places, results, strict=True)}
         return columns, np.array([by_id[str(each)] for each in key], np.intp)
-    return columns, np.array(places, np.intp)[key.to_numpy(np.intp)]
+    return columns, np.array(places, np.intp)[np.asarray(key, np.intp)]
 
 
 def build_frame(columns: Mapping[str, FrameColumn], count: int) -> pd.DataFrame:
@@ -253,6 +255,12 @@ def count_rows(result: Result, path: str | None = None) -> int:
     elif len(root.inner_tables) == 1:
         table = root.inner_tables[0]
     return len(list_rows(result.data, table))
+
+
+def find_only_list(result: Result) -> str:
+    """Return the name of the only outermost list of a result; "" if there is not exactly one."""
+    found = _get_root_table(result).inner_tables
+    return found[0].name if len(found) == 1 else ""
 
 
 def _get_root_table(result: Result) -> ResultTable:

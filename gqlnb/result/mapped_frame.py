@@ -13,7 +13,7 @@ from gqlnb.document.input_records import is_missing
 from gqlnb.errors import FrameError, QueryError, sanitize_text
 from gqlnb.optional_imports import import_optional
 from gqlnb.result.concatenation import concat
-from gqlnb.result.event_frames import build_frame, count_rows, read_events
+from gqlnb.result.event_frames import build_frame, count_rows, find_only_list, read_events
 from gqlnb.result.result import Result, get_shape
 
 if TYPE_CHECKING:
@@ -139,13 +139,17 @@ def build_mapped_frame(
     for at, result in answers.items():
         result._load_answer()  # noqa: SLF001 - with the schema, if it is known by now
         groups.setdefault(id(get_shape(result)), {})[at] = result
+    # Rows of one frame are all items, or all answers.
+    in_cells = len({find_only_list(next(iter(group.values()))) for group in groups.values()}) > 1
     parts: list[tuple[dict[str, FrameColumn], IntArray]] = []  # columns, and the rows to keep
     frames, places = [], []
     for group in groups.values() or ({},):
         results = list(group.values())
-        columns, numbers = read_events(results, path, document, keep_results=True, **options)
+        columns, numbers = read_events(
+            results, path, document, keep_results=True, in_cells=in_cells, **options
+        )
         kept = np.arange(len(numbers))
-        if path is None and not keep_empty:
+        if path is None and not keep_empty and not in_cells:
             kept = kept[np.array([count_rows(it) > 0 for it in results], bool)[numbers]]
         parts.append((columns, kept))
         frames.append(build_frame(columns, len(numbers)).take(kept))

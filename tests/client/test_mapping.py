@@ -317,6 +317,16 @@ def test_answers_of_different_shapes_keep_their_dtypes(site):
     assert list(frame["login"].fillna("-")) == ["u0", "-", "u2", "-", "u4"]
 
 
+def test_answers_with_different_lists_have_a_row_each(site):
+    """Not some of them a row for each item."""
+    text = "query($id: ID!, $all: Boolean!) { user(id: $id) { words grid @include(if: $all) } }"
+    rows = [{"id": str(at), "all": at % 2 == 0} for at in range(4)]
+    frame = Client(site.schema).map(text, rows, short=True)
+    assert list(frame["id"]) == ["0", "1", "2", "3"]
+    assert list(frame["words"]) == [[], ["r0"], ["r0", "r1"], []]
+    assert frame.to_arrow()["grid"].to_pylist() == [[], None, [[1], [2]], None]
+
+
 class Wire:
     """A transport that fails or stops at one request."""
 

@@ -46,6 +46,7 @@ def test_pictures(
     explorer = notebook.cell([*CELLS].index("explorer"))
     explorer.locator(".graphiql-execute-button").click()
     explorer.get_by_text('"login"').wait_for()
+    notebook.cell(1).get_by_role("button", name="Open as grid").wait_for()
     FOLDER.mkdir(exist_ok=True)
     for index, name in enumerate(CELLS):
         if name:

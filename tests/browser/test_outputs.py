@@ -143,6 +143,12 @@ def test_a_result_is_opened_as_a_grid_from_its_own_output(
     assert (lab.folder / name).read_bytes() == before
 
 
+def test_a_result_above_an_error_is_opened_too(show: Callable[..., Any]) -> None:
+    """The kernel drops what waits when a cell fails, also the question about the result."""
+    notebook = show(SETUP, LISTS, "1 / 0")
+    expect(notebook.outputs(1).get_by_role("button", name=OPEN)).to_be_visible()
+
+
 def test_a_result_that_the_kernel_lost_is_not_opened(
     open_notebook: Any, write_notebook: Any, page: Page
 ) -> None:

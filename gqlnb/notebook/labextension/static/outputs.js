@@ -3,6 +3,8 @@
 
 import { addGridButton, addStyle } from "./grid_button.js";
 
+const ATTEMPTS = 20; // to ask about a value while the kernel drops requests
+
 /** Return the cell of a notebook that a node is in, and the session; null if it is in none. */
 function findCell(app, node) {
   for (const { content, sessionContext } of app.shell.widgets("main")) {
@@ -36,9 +38,13 @@ async function describe({ kernel, cell, value: { execution_count: count } }) {
   const found = `[type(Out[${count}]).__name__, str(getattr(Out[${count}], "url", ""))]`;
   const value = `__import__("json").dumps(${found} if ${ran} == ${source} else ["", ""])`;
   const request = { code: "", silent: true, store_history: false, user_expressions: { value } };
-  const { content } = await kernel.requestExecute(request).done;
-  const text = content.user_expressions?.value?.data?.["text/plain"];
-  return text ? JSON.parse(text.slice(1, -1)) : ["", ""];
+  for (let count = 0; count < ATTEMPTS; count += 1) {
+    const { content } = await kernel.requestExecute(request).done;
+    const text = content.user_expressions?.value?.data?.["text/plain"];
+    if (text) return JSON.parse(text.slice(1, -1));
+    if (content.status !== "aborted") break; // as is all that waits when a cell fails
+  }
+  return ["", ""];
 }
 
 async function decorate(app, modules, node) {

@@ -445,7 +445,7 @@ def _build_foreign_error(
     shown = None if message is None else asked.clean_text(message, 200)
     page = describe_page(response.body, asked.clean_text) if fault is not None else None
     if not succeeded:
-        said = None if shown is None else f'the message "{shown.removesuffix(".")}"'
+        said = None if shown is None else f"the message: {shown}"
         found = said or page or repr(asked.cut_excerpt(response.body))
         msg = end_sentence(f"{where}. Expected a GraphQL response, got {found}")
         return _build_transport_error(msg, response, asked)

@@ -271,7 +271,7 @@ FINAL = {
     "400 no JSON": (
         json_answer({"message": "Problems parsing JSON", "status": "400"}, "400 No"),
         TransportError,
-        'HTTP 400. Expected a GraphQL response, got the message "Problems parsing JSON"',
+        "HTTP 400. Expected a GraphQL response, got the message: Problems parsing JSON.",
     ),
     "404": (answer("<html>404</html>", "404 No", Content_Type="text/html"), TransportError, "404"),
     "500": (json_answer({"errors": [{"message": "gone"}]}, "500 No"), TransportError, "500: gone"),

@@ -71,7 +71,7 @@ def test_error_messages_in_other_json_are_found(members, words):
     ("body", "status", "kind", "words"),
     [
         (b'{"error": "Unauthorized"}', 401, AuthError, "HTTP 401: Unauthorized. Pass a token"),
-        (b'{"detail": "Not found."}', 404, TransportError, 'got the message "Not found".'),
+        (b'{"detail": "Not found."}', 404, TransportError, "got the message: Not found."),
         (b'{"errors": "no such field"}', 200, AnswerError, "'no such field'"),
         (b'{"data": null, "errors": {"message": "x"}}', 200, AnswerError, "It says: x."),
         (b'{"errors": ["x", "y"]}', 200, AnswerError, "not a list of objects. It says: x."),

@@ -268,6 +268,8 @@ class PagedFieldFinder:
             inner = [below for piece in pieces for below in piece.inner or ()]
             if self.schema is not None and first.declared is None:
                 continue  # introspection
+            if _is_single_group(first):
+                continue
             name = place.name if _is_wrapper_step(place, key) else (*place.name, key)
             made = self._build_paged_field(pieces, inner, place, ".".join(name), key)
             if made is None and not inner:
@@ -595,6 +597,14 @@ def _is_beside_edges(connection: EditableSelection, piece: EditableSelection) ->
     if not {"edges", "pageInfo"} <= fields.keys() or piece.name in {"edges", "nodes", ""}:
         return False
     return not _has_nodes(connection, piece)
+
+
+def _is_single_group(selection: EditableSelection) -> bool:
+    """Return whether a list has one item: aggregates, as of Directus, that are not grouped."""
+    declared = selection.declared
+    return (
+        declared is not None and "groupBy" in declared.args and "groupBy" not in selection.arguments
+    )
 
 
 def _has_other_lists(selections: Iterable[EditableSelection], paged: set[int]) -> bool:

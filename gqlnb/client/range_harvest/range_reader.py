@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from graphql import VariableNode
 from msgspec.structs import replace
 
 from gqlnb.client.range_harvest.slices import (
@@ -15,6 +18,8 @@ from gqlnb.client.range_harvest.slices import (
     match_value,
 )
 from gqlnb.document.paging_conventions import IDENTIFIERS
+from gqlnb.document.selections import parse_selections
+from gqlnb.document.syntax import find_nodes
 from gqlnb.errors import AnswerError, OptionError, QueryError, format_count, sanitize_text
 from gqlnb.http.response_parser import find_refusal
 from gqlnb.result.answer_notes import explain_absence, read_notes
@@ -147,7 +152,7 @@ class RangeReader:
         for _ in range(ATTEMPTS_TO_COUNT):
             crawler = self._start_crawler(range_, limits)
             result = self._run_crawler(crawler)
-            count = _get_report(result).expected
+            count = self._read_count(result)
             if count is not None or not result.errors:
                 return count, read_notes(result.extensions)
         result.raise_for_errors()
@@ -181,7 +186,10 @@ class RangeReader:
             raise QueryError(msg)
         is_refused = False
         result = self._run_crawler(crawler)
-        count = _get_report(result).expected
+        (name,) = crawler.list_names
+        if self._path is None and isinstance((result.data or {}).get(name), list):
+            self._path = name  # beside it may be another list, of which the one row is the count
+        count = self._read_count(result)
         answer = self._build_answer(result, is_refused=False)
         is_over = cap is not None and count is not None and count > cap
         # Texts have no values in between, so that a division takes as many of them as possible.
@@ -197,12 +205,33 @@ class RangeReader:
         self._check_filter(range_, answer, total)
         return answer
 
+    def _read_count(self, result: Result) -> int | None:
+        """Return the number of rows according to the endpoint, also from a field beside the list.
+
+        Such a field selects one whole number, as ``items_aggregated { count { id } }`` of Directus
+        or ``items_aggregate { aggregate { count } }`` of Hasura, with the same variables.
+        """
+        count = _get_report(result).expected
+        if count is not None or result.document is None or not isinstance(result.data, dict):
+            return count
+        ends = {end.partition(".")[0] for end in (self._slice.low, self._slice.high)}
+        if self._slice.template is not None:
+            ends = {self._slice.low}
+        for selection in parse_selections(result.document):
+            nodes = (find_nodes(node, VariableNode) for node in selection.arguments.values())
+            if ends <= {node.name.value for node in chain.from_iterable(nodes)}:
+                count = _find_single_count(selection.key, result.data.get(selection.key))
+                if count is not None:
+                    return count
+        return None
+
     def _build_answer(self, result: Result, *, is_refused: bool) -> RangeAnswer:
         from gqlnb.result.frames import build_parquet_table
 
         if not _get_report(result).got and find_refusal(result):
             result.raise_for_errors()
         report, cap, name = _get_report(result), self._slice.cap, self._slice.column
+        count = self._read_count(result)
         columns, nullable = read_list(result, self._path)
         if name not in columns:
             msg = (
@@ -212,18 +241,22 @@ class RangeReader:
             raise OptionError(msg)
         table = build_parquet_table(columns, {"source": result.source})
         values, id_ = columns[name].to_arrow(), self._find_id(columns)
-        is_over = cap is not None and max(report.expected or 0, report.got) > cap
-        may_be_cut = report.expected is None and cap is not None and report.got >= cap
-        is_less = (report.expected or 0) > report.got
+        present = [value for value in values.to_pylist() if value is not None]
+        kind = find_kind(values.type, name) if table.num_rows else ""
+        if kind == "text" and isinstance(self._slice.step, int):
+            kind, present = "int", [_read_number(value, name) for value in present]
+        is_over = cap is not None and max(count or 0, report.got) > cap
+        may_be_cut = count is None and cap is not None and report.got >= cap
+        is_less = (count or 0) > report.got
         is_left_off = report.ended != COMPLETE and is_less
         doubt = _find_doubt(result, table, id_)
         return RangeAnswer(
             table,
-            [value for value in values.to_pylist() if value is not None],
-            find_kind(values.type, name) if table.num_rows else "",
+            present,
+            kind,
             nullable.get(name, True),
             id_,
-            report.expected,
+            count,
             report.requests,
             is_refused or is_over or may_be_cut or is_left_off,
             is_less and bool(doubt) and report.requests > 1,
@@ -253,6 +286,13 @@ class RangeReader:
         # since the endpoint's index was written.
         outside = [value for value in answer.values if is_far_outside(value, ValueRange(low, high))]
         changed = 0 if self._slice.fixed else max(2, len(answer.values) // 10)
+        if answer.kind == "text" and any(_compares_numbers(v, range_) for v in answer.values):
+            name = sanitize_text(self._slice.column, 80)
+            msg = (
+                f"The values of {name!r} are texts of digits, which the endpoint compares as "
+                f"numbers. Say so with step=1, as in gqlnb.Slice(column={name!r}, step=1)."
+            )
+            raise QueryError(msg)
         if is_ignored or len(outside) > changed:
             name, shown = self._slice.column, sanitize_text([*outside, answer.values[0]][0], 40)
             msg = (
@@ -260,6 +300,40 @@ class RangeReader:
                 f"filter or compares another field. Check {self._slice!r}."
             )
             raise QueryError(msg)
+
+
+def _compares_numbers(value: str, range_: ValueRange) -> bool:
+    """Return whether a text of digits is outside a range as a text, and inside as a number."""
+    low, high = (None if end is None else str(end).strip() for end in range_)
+    if not all(text.isdecimal() for text in (value, low or "0", high or "0")):
+        return False
+    is_outside = (low is not None and value < low) or (high is not None and value > high)
+    number = int(value)
+    is_below = low is not None and number < int(low)
+    is_above = high is not None and number > int(high)
+    return is_outside and not is_below and not is_above
+
+
+def _find_single_count(name: str, value: object) -> int | None:
+    """Return the only value of a field, if it is a whole number and a name on its path says so."""
+    names = [name]
+    while isinstance(value, list | dict) and len(value) == 1:
+        if isinstance(value, dict):
+            names += value
+        (value,) = value.values() if isinstance(value, dict) else value
+    is_count = type(value) is int and any("count" in each.lower() for each in names)
+    return value if is_count else None  # type: ignore[return-value]
+
+
+def _read_number(value: str, name: str) -> int:
+    """Return the whole number in a text."""
+    if re.fullmatch("-?[0-9]+", value) is None:
+        msg = (
+            f"step= is a whole number, but the column {sanitize_text(name, 80)!r} has the text "
+            f"{sanitize_text(repr(value), 40)}. Leave step= out: texts are compared as texts."
+        )
+        raise OptionError(msg)
+    return int(value)
 
 
 def _get_report(result: Result) -> Report:

@@ -77,6 +77,7 @@ class Slice:
         The ends of the whole; None if they are open.
     step
         The distance of adjacent values; by default 1, one day, one microsecond, or the next float.
+        With a whole number, texts of digits are numbers, as the ids of many databases.
     fixed
         Whether the values of a row never change, as a time of creation.
     id

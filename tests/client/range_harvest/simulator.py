@@ -85,7 +85,7 @@ class Endpoint:
         if self.order == "none":
             found.sort(key=lambda key: hash((key, "a salt")))
         else:
-            found.sort(key=lambda key: ((v := self.rows[key]) is None, v or 0, key))
+            found.sort(key=lambda key: ((v := values[key]) is None, v or 0, key))
             if self.order == "falling":
                 found.reverse()
         start = int(args.get("after") or 0)
@@ -110,6 +110,8 @@ class Endpoint:
 
     def _read(self, value: Any) -> Any:
         is_time = self.type == "DateTime" and value is not None
+        if self.type == "ID" and value is not None:  # an id that the database has as a number
+            return int(value)
         return datetime.fromisoformat(value) if is_time else value
 
     def _matches(self, value: Any, low: Any, high: Any, closed: str) -> bool:

@@ -157,6 +157,55 @@ def test_an_ignored_filter_is_an_error(kind: str):
     assert endpoint.requests < 30
 
 
+@pytest.mark.parametrize("order", ["rising", "falling", "none"])
+@pytest.mark.parametrize("has_count", [True, False])
+def test_texts_of_digits_may_be_numbers(order: str, has_count: bool):
+    """A database compares its ids as numbers; the harvest says so, or takes them as numbers."""
+    rows = {f"r{number}": str(number * 7) for number in range(ROWS)}
+    endpoint = Endpoint(rows, type="ID", order=order, has_count=has_count)
+    with pytest.raises(QueryError, match=r"compares as numbers. Say so with step=1, as in"):
+        harvest(endpoint)
+    found = harvest(endpoint, slice=Slice(column="at", cap=endpoint.cap, step=1))
+    assert list_ids(found) == sorted(rows)
+    assert found.complete == has_count  # the column may be null, which only a count shows
+    assert not found.frame()["at"].isna().any()
+
+
+def test_texts_of_other_characters_are_no_numbers():
+    """The error names one of them."""
+    with pytest.raises(OptionError, match=r"step= is a whole number, .* 'at' has the text 'x1'"):
+        harvest(Endpoint({"a": "x1"}, type="String"), slice=Slice(column="at", step=1))
+
+
+@pytest.mark.parametrize("is_filtered", [True, False])
+@pytest.mark.parametrize("beside", ["[Group!]!", "Group", "Int!"])
+def test_a_count_may_be_beside_the_list(beside: str, is_filtered: bool):
+    """It is a count of the same rows if it has the same variables."""
+    endpoint = Endpoint({f"r{n}": n for n in range(ROWS)}, has_count=False)
+
+    def count(root: object, args: dict[str, Any], context: object) -> object:
+        found = endpoint.resolve_items(root, {"first": 1, **args}, context)["totalCount"]  # type: ignore[index]
+        return {"[Group!]!": [{"count": found}], "Group": {"count": found}}.get(beside, found)
+
+    text = (
+        "type Query { items(first: Int! = 20, after: String, low: Int, high: Int): Items! "
+        f"itemsCount(groupBy: [String!], limit: Int, offset: Int, low: Int, high: Int): {beside} }}"
+        "type Group { count: Int! } type Items { nodes: [Item]! pageInfo: PageInfo! }"
+        "type PageInfo { hasNextPage: Boolean! endCursor: String } type Item { id: ID! at: Int! }"
+    )
+    resolvers = {"items": endpoint.resolve_items, "itemsCount": count}
+    bounds = "(low: $low, high: $high)"
+    query = (
+        f"query ($low: Int, $high: Int) {{ items{bounds} {{ nodes {{ id at }} }} "
+        f"itemsCount{bounds if is_filtered else ''} {'' if beside == 'Int!' else '{ count }'} }}"
+    )
+    client = Client(gqlnb.Schema(text, {"Query": resolvers}))
+    found = client.harvest(query, slice=Slice(column="at", cap=endpoint.cap), path="items")
+    assert list_ids(found) == sorted(endpoint.rows)
+    assert found.complete
+    assert found.coverage.expected == (ROWS if is_filtered else None)
+
+
 def test_a_column_that_is_not_selected_is_named():
     """The error lists the columns that are there."""
     text = "query ($low: Int, $high: Int) { items(low: $low, high: $high) { nodes { id } } }"

@@ -71,9 +71,12 @@ __all__ = [
     "SelectionPlan",
 ]
 
-# Compiling a selection takes about as long as executing it this many times uncompiled, so waiting
-# for as many costs at most twice the time of the better choice.
+# Compiling a field takes about as long as looking a leaf up this many times uncompiled, so waiting
+# for as many costs at most about twice the time of the better choice.
 HOT = 64
+OTHER_FIELD = (
+    6  # leaves that could be looked up while graphql-core executes a field of another kind
+)
 DEEP_DOCUMENT = 60  # levels of selections beyond which a document is compiled when it is first seen
 CLASHING_ARGUMENTS = {"source", "info"}  # these names are parameters of the default resolver
 # Leaf types whose values need only a test of their Python type.
@@ -293,6 +296,7 @@ class SelectionPlan:
     __slots__ = (
         "_fields",
         "_functions",
+        "_weight",
         "conditions",
         "groups",
         "hot",
@@ -325,6 +329,7 @@ class SelectionPlan:
         self.hot = plan.hot
         self._functions: list[CompiledFunction] | None = None
         self._fields: list[FieldPlan] | None = None
+        self._weight: int | None = None
 
     @property
     def fields(self) -> list[FieldPlan]:
@@ -336,6 +341,16 @@ class SelectionPlan:
                 if (definition := self.plan.find_definition(self.kind, group)) is not None
             ]
         return self._fields
+
+    @property
+    def weight(self) -> int:
+        """The cost of an uncompiled execution, in leaves that are looked up."""
+        if self.seen < 2:  # its fields have no plans yet
+            return len(self.groups)
+        if self._weight is None:
+            leaves = sum(field.direct and field.is_usual is not None for field in self.fields)
+            self._weight = leaves + OTHER_FIELD * (len(self.groups) - leaves)
+        return self._weight
 
     def enter(self, source: Value, path: LazyPath, run: PlanExecutor) -> Value:
         """Execute the selection: uncompiled until it has been executed often enough."""
@@ -536,10 +551,10 @@ class OperationPlan:
         return data
 
     def let_compile(self, root: SelectionPlan) -> None:
-        """Let the root be compiled once its fields have been executed HOT times on average."""
+        """Let the root be compiled once its fields have cost as much as compiling them."""
         if root.hot:
             selections = [root, *self._selections.values()]
-            executed = sum(selection.seen * len(selection.groups) for selection in selections)
+            executed = sum(selection.seen * selection.weight for selection in selections)
             if executed >= self.hot * sum(len(selection.groups) for selection in selections):
                 root.hot = 0
 

@@ -65,34 +65,37 @@ def plans(schema):
     return [plan for operation in operations for plan in operation.plans.values()]
 
 
-@pytest.mark.parametrize("hot", [1, 5, 64])
-def test_an_operation_is_compiled_once_its_fields_were_executed_often(schema, monkeypatch, hot):
-    """The executions before compile nothing, and further ones reuse the plan."""
+def count_executions(text, root, monkeypatch, hot=64):
+    """Return the number of the execution in which a text is compiled; the next reuse the plan."""
     monkeypatch.setattr(plans_module, "HOT", hot)
-    text = "{ pet { name } }"
-    first = schema.execute(text).data
-    (plan,) = plans(schema)
-    for _ in range(hot - 1):
-        assert schema.execute(text).data == first
-    assert plan.source_names == []
-    assert schema.execute(text).data == first
+    core = build_schema(
+        "type Query { a: Int b: Int more: Row rows: [Row!] } type Row { name: String }"
+    )
+    core.type_map["Query"].fields["more"].resolve = lambda source, info: {"name": "more"}
+    document = parse(text)
+    first = engine.execute(core, document, root)
+    ((plan,),) = [o.plans.values() for o in operation_cache.get_operation_cache(core).values()]
+    number = 1
+    while not plan.source_names:
+        assert engine.execute(core, document, root) == first
+        number += 1
     made = len(plan.source_names)
-    assert made > 0
-    assert schema.execute(text).data == first
+    assert engine.execute(core, document, root) == first
     assert len(plan.source_names) == made
+    return number
 
 
-def test_an_operation_with_lists_is_compiled_earlier(schema, monkeypatch):
-    """Each row counts."""
-    monkeypatch.setattr(plans_module, "HOT", 64)
-    text = "{ rows(first: 20) { name } }"
-    schema.execute(text)
-    (plan,) = plans(schema)
-    executions = 1
-    while not plan.is_compiled:
-        schema.execute(text)
-        executions += 1
-    assert 3 < executions < 10
+@pytest.mark.parametrize("hot", [1, 5, 64])
+def test_an_operation_is_compiled_once_its_fields_were_executed_often(monkeypatch, hot):
+    """Executions before it compile nothing."""
+    assert count_executions("{ a b }", {"a": 1, "b": None}, monkeypatch, hot) == hot + 1
+
+
+def test_costly_fields_and_rows_are_compiled_earlier(monkeypatch):
+    """Other fields than leaves that are looked up count more, and each row counts."""
+    assert 5 < count_executions("{ more { name } }", {}, monkeypatch) < 30
+    rows = [{"name": "row"}] * 20
+    assert 1 < count_executions("{ rows { name } }", {"rows": rows}, monkeypatch) < 8
 
 
 def test_an_operation_that_is_too_large_is_not_compiled():

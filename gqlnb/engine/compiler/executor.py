@@ -76,6 +76,9 @@ ArgumentSource: TypeAlias = tuple[str, str | None, Any, bool]
 LONG_LIST = 64
 
 
+execute_field_by_core = BaseExecutor.execute_field
+
+
 class PlannedField(Protocol):
     """The part of a :class:`gqlnb.engine.compiler.plans.FieldPlan` that an executor uses."""
 
@@ -324,18 +327,14 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         given = (kind, field.group, self.build_info(field, path), to_path(path), rows)
         return super().complete_list_value(*given, *NO_INCREMENTAL)
 
-    def execute_field(
-        self,
-        parent_type: GraphQLObjectType,
-        source: Value,
-        group: FieldGroup,
-        path: LazyPath,
-        *more: Value,
-    ) -> Value:
+    def execute_field(self, *given: Value) -> Value:
         """Execute a field; one that is looked up in its parent, as compiled code does."""
-        field = self.plan.direct_fields.get(id(group))
+        # Without named parameters and `super()`, with which the first run of an operation, which
+        # knows no such field yet, takes 3 % longer.
+        field = self.plan.direct_fields.get(id(given[2]))
         if field is None:
-            return super().execute_field(parent_type, source, group, path, *more)
+            return execute_field_by_core(self, *given)
+        _, source, _, path, *_ = given
         # A third of the time of graphql-core's method, for a leaf.
         try:
             if isinstance(source, Mapping):

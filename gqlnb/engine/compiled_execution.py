@@ -336,7 +336,8 @@ def coerce_variables(
     operation: CachedOperation, variables: Value, options: dict[str, Value]
 ) -> Value:
     """Return coerced variables, or None if graphql-core must report errors in them."""
-    plan = next(iter(operation.plans.values()), None)
+    # A list, since other threads add plans.
+    plan = next(iter(list(operation.plans.values())), None)
     if plan is None or not (variables is None or isinstance(variables, dict)):
         return None
     declared = plan.operation.variable_definitions or ()

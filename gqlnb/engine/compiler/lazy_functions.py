@@ -6,6 +6,7 @@ import linecache
 import re
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import chain, count
 from threading import RLock
 from typing import TYPE_CHECKING, cast
@@ -100,8 +101,9 @@ def forget_sources(places: list[str]) -> None:
 
 def add_source(place: str, text: str) -> None:
     """Show a generated text in tracebacks."""
-    while _forgotten:
-        linecache.cache.pop(_forgotten.popleft(), None)
+    with suppress(IndexError):  # other threads take from it, too
+        while _forgotten:
+            linecache.cache.pop(_forgotten.popleft(), None)
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
 
 

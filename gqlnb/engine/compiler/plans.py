@@ -74,9 +74,10 @@ __all__ = [
 # Compiling a field takes about as long as looking a leaf up this many times uncompiled, so waiting
 # for as many costs at most about twice the time of the better choice.
 HOT = 64
-OTHER_FIELD = (
-    6  # leaves that could be looked up while graphql-core executes a field of another kind
-)
+# An operation that is executed again and again, as on a server, is compiled sooner: compiling a few
+# fields takes less than a millisecond. Each further fields of this number wait for another run.
+FIRST_RUNS, FIELDS_PER_RUN = 3, 16
+OTHER_FIELD = 6  # leaves that can be looked up while graphql-core executes a field of another kind
 DEEP_DOCUMENT = 60  # levels of selections beyond which a document is compiled when it is first seen
 CLASHING_ARGUMENTS = {"source", "info"}  # these names are parameters of the default resolver
 # Leaf types whose values need only a test of their Python type.
@@ -555,7 +556,9 @@ class OperationPlan:
         if root.hot:
             selections = [root, *self._selections.values()]
             executed = sum(selection.seen * selection.weight for selection in selections)
-            if executed >= self.hot * sum(len(selection.groups) for selection in selections):
+            fields = sum(len(selection.groups) for selection in selections)
+            runs = FIRST_RUNS + fields // FIELDS_PER_RUN
+            if root.seen >= runs or executed >= self.hot * fields:
                 root.hot = 0
 
     def execute_serially(self, run: PlanExecutor) -> Value:

@@ -6,13 +6,14 @@ import linecache
 import sys
 import threading
 import traceback
+from collections import deque
 
 import graphql
 import pytest
 from graphql import GraphQLResolveInfo, build_schema, default_field_resolver, parse
 
 from gqlnb import Limits, QueryError, Schema, engine
-from gqlnb.engine.compiler import cached_operations, operation_cache
+from gqlnb.engine.compiler import cached_operations, lazy_functions, operation_cache
 from gqlnb.engine.compiler import plans as plans_module
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 
@@ -65,9 +66,10 @@ def plans(schema):
     return [plan for operation in operations for plan in operation.plans.values()]
 
 
-def count_executions(text, root, monkeypatch, hot=64):
+def count_executions(text, root, monkeypatch, hot=64, first_runs=100):
     """Return the number of the execution in which a text is compiled; the next reuse the plan."""
     monkeypatch.setattr(plans_module, "HOT", hot)
+    monkeypatch.setattr(plans_module, "FIRST_RUNS", first_runs)
     core = build_schema(
         "type Query { a: Int b: Int more: Row rows: [Row!] } type Row { name: String }"
     )
@@ -89,6 +91,13 @@ def count_executions(text, root, monkeypatch, hot=64):
 def test_an_operation_is_compiled_once_its_fields_were_executed_often(monkeypatch, hot):
     """Executions before it compile nothing."""
     assert count_executions("{ a b }", {"a": 1, "b": None}, monkeypatch, hot) == hot + 1
+
+
+def test_a_repeated_operation_is_compiled_after_a_few_executions(monkeypatch):
+    """Larger ones later."""
+    fields = " ".join(f"a{n}: a" for n in range(64))
+    assert count_executions("{ a }", {"a": 1}, monkeypatch, first_runs=3) == 4
+    assert count_executions(f"{{ {fields} }}", {"a": 1}, monkeypatch, first_runs=3) == 8
 
 
 def test_costly_fields_and_rows_are_compiled_earlier(monkeypatch):
@@ -371,6 +380,18 @@ def test_a_profile_of_a_wrong_query_is_an_error(schema):
     """As with execute."""
     with pytest.raises(QueryError):
         schema.profile("{ rowz }")
+
+
+def test_another_thread_may_forget_sources_at_the_same_time(monkeypatch):
+    """The last one may be gone between the test and its removal."""
+
+    class Emptied(deque):
+        def __bool__(self):
+            return True
+
+    monkeypatch.setattr(lazy_functions, "_forgotten", Emptied(["<gqlnb 0>"]))
+    lazy_functions.add_source("<gqlnb 1>", "text")
+    assert linecache.cache.pop("<gqlnb 1>")[2] == ["text"]
 
 
 def test_threads_share_plans(schema):

@@ -9,7 +9,7 @@ A list below the items of another list is continued by fetching its parent objec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
@@ -55,6 +55,7 @@ __all__ = [
     "find_page_info",
     "get_at_path",
     "is_list",
+    "is_position",
     "normalize_name",
 ]
 
@@ -203,6 +204,9 @@ ArgumentPath = tuple[str, ...]  # an argument, or an argument and a field of its
 PagingKind = Literal["cursor", "offset", "page", "none"]
 
 OFFSET_NAMES = frozenset({"offset", "skip", "start", "startat", "startindex", "from"})
+# Beside one of these, `from` and `start` are the lower end of a range of values.
+RANGE_STARTS = frozenset({"from", "start", "startat", "startindex"})
+RANGE_ENDS = frozenset({"to", "until", "till", "through", "end", "endat", "stop", "upto"})
 PAGE_NAMES = frozenset({"page", "pagenumber", "pageno", "pagenum", "pageindex", "currentpage"})
 ZERO_BASED_NAMES = frozenset({"pageindex"})
 CURSOR_NAMES = frozenset(
@@ -273,8 +277,9 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
     found = []
     for path, kind, default in arguments:
         name, is_integer = normalize_name(path[-1]), _is_integer_type(kind)
+        beside = [other for other, *_ in arguments if other[:-1] == path[:-1]]
         way: PagingKind
-        if name in OFFSET_NAMES and is_integer and (sizes or name in {"offset", "skip"}):
+        if _is_offset(path, kind, beside) and (sizes or name in {"offset", "skip"}):
             way = "offset"
         elif name in PAGE_NAMES and is_integer:
             way = "page"
@@ -296,6 +301,26 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
             order.index(way.kind),
         ),
     )
+
+
+def _is_offset(path: ArgumentPath, kind: GraphQLType, beside: Iterable[ArgumentPath]) -> bool:
+    """Return whether an argument is the number of items before a page, by its name and type."""
+    name = normalize_name(path[-1])
+    if name not in OFFSET_NAMES or not _is_integer_type(kind):
+        return False
+    others = {normalize_name(other[-1]) for other in beside}
+    return name not in RANGE_STARTS or not others & RANGE_ENDS
+
+
+def is_position(declared: GraphQLField | None, name: str) -> bool:
+    """Return whether an argument is an offset or a page number; by its name without a schema."""
+    if declared is None:
+        return normalize_name(name) in {"offset", "skip"} | PAGE_NAMES
+    argument = declared.args.get(name)
+    if argument is None or not _is_integer_type(argument.type):
+        return False
+    beside = [(other,) for other in declared.args]
+    return normalize_name(name) in PAGE_NAMES or _is_offset((name,), argument.type, beside)
 
 
 def _choose_size(

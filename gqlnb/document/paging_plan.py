@@ -29,12 +29,12 @@ from msgspec.structs import replace
 
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP, ItemList, PagedFieldFinder
 from gqlnb.document.paging_conventions import (
-    OFFSET_NAMES,
     PAGE_NAMES,
     ArgumentPath,
     PageInfoPaths,
     find_count,
     find_identifier,
+    is_position,
     normalize_name,
 )
 from gqlnb.document.selections import (
@@ -355,7 +355,7 @@ class PagingPlan:
                 return True
             if field.kind == "cursor" and field.arguments.position == (name,) and value is not None:
                 return True
-            if _is_position(name) and not _is_first(name, value):
+            if is_position(field.selections[0].declared, name) and not _is_first(name, value):
                 return True
         start = self.read_start(field) if field.kind in {"offset", "page"} else None
         from_zero = field.arguments.default_position == 0
@@ -497,7 +497,7 @@ class PagingPlan:
             values[arguments.size] = str(turn.size)
         edit = self._build_edit(selection, values, writer)
         for name in selection.arguments:
-            if name not in edit and _is_position(name):
+            if name not in edit and is_position(selection.declared, name):
                 edit[name] = None  # the start of the first page
         return edit
 
@@ -555,10 +555,6 @@ def write_literal(value: JSON, kind: GraphQLInputType) -> str:
     if is_enum_type(nullable):
         return str(value)
     return json.dumps(value)
-
-
-def _is_position(name: str) -> bool:
-    return normalize_name(name) in OFFSET_NAMES | PAGE_NAMES
 
 
 def _is_first(name: str, value: JSON) -> bool:

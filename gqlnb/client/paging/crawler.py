@@ -774,6 +774,11 @@ class Crawler:
         return list(dict.fromkeys(field.name for field in fields))
 
     @property
+    def has_positions(self) -> bool:
+        """Whether an outermost list is continued by positions, which shift."""
+        return any(cursor.has_positions for cursor in self._outermost)
+
+    @property
     def is_open(self) -> bool:
         """Whether a list can be continued."""
         return bool(self._open or self._held or self._lost) or not self.begun

@@ -409,6 +409,15 @@ class ListCursor:
             return None
         return detect_offset_format(self.position, self.received)
 
+    @property
+    def has_positions(self) -> bool:
+        """Whether it is continued by positions, which shift where rows are deleted."""
+        # The position of a list that has ended is the one its last page began at.
+        counts = (self.received, self.received - self.last_length)
+        return self.field.kind != "cursor" or any(
+            detect_offset_format(self.position, count) is not None for count in counts
+        )
+
     # -- joining pages
 
     def count_lengths(self) -> dict[str, int]:

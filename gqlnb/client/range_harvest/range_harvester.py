@@ -47,6 +47,11 @@ NO_COUNT = (
     "The endpoint does not count rows, so that rows whose {} is null, which are in no range, would "
     "not be noticed. Select a count of all rows if there is one."
 )
+SHIFTING = (
+    "Each reading brought other rows, and the endpoint does not count them. Larger pages, or a "
+    "count beside the list, may prove it."
+)
+CAPPED_COUNT = "The endpoint counts no more rows than it returns, so it does not count all of them."
 CHANGING = "The number of rows still changes. refresh=True reads the difference."
 
 
@@ -135,11 +140,18 @@ class RangeHarvester:
     def _read_range(self, ends: Ends, reader: RangeReader) -> tuple[RangeAnswer, list[ValueRange]]:
         """Read a range, again if it changes meanwhile; return also its parts if it is divided."""
         range_, requests = self._state.parse_range(ends), 0
+        before: RangeAnswer | None = None
         for _ in range(READS_PER_RANGE):
             answer = reader.read_range(range_, self._state.total)
             requests += answer.requests
-            if answer.is_cut or not answer.doubt:
+            if answer.is_cut or not (answer.doubt or answer.may_skip):
                 break
+            if answer.may_skip and not answer.doubt:
+                # Rows may be skipped where others are deleted. A reading after it lacks the deleted
+                # ones, so that equal readings have skipped none.
+                if before is not None and answer.list_rows() == before.list_rows():
+                    break
+                before, answer = answer, replace(answer, doubt=SHIFTING)
         parts = list[ValueRange]()
         if answer.is_cut or answer.is_short:
             whole = range_ if self._state.kind else self._complete_range(range_, answer)
@@ -323,6 +335,8 @@ class RangeHarvester:
         if total is not None and total != got + explained:
             missing = total - got - explained
             why = NULLS.format(f"{missing:,}", self._slice.column) if missing > 0 else CHANGING
+            if total == self._slice.cap:
+                why = CAPPED_COUNT
             gaps.append(RangeGap(text="All rows", expected=total, got=got, why=why))
         if state.doubt:
             gaps.append(RangeGap(text="All rows", expected=total, got=got, why=state.doubt))

@@ -69,6 +69,8 @@ class RangeAnswer:
         Whether the endpoint returns only some of the rows.
     is_short
         Whether fewer rows came than the endpoint counts, in more than one request.
+    may_skip
+        Whether rows may have shifted between its pages without a count that shows it.
     doubt
         The reason why completeness is not proved; empty if it is.
     notes
@@ -86,9 +88,15 @@ class RangeAnswer:
     requests: int
     is_cut: bool
     is_short: bool
+    may_skip: bool
     doubt: str
     notes: Mapping[str, str]
     absence: str
+
+    def list_rows(self) -> set[str]:
+        """Return the ids of the rows, or the rows as texts if they have none."""
+        rows = self.table.to_pylist() if self.id is None else self.table[self.id].to_pylist()
+        return set(map(str, rows))
 
 
 class RangeReader:
@@ -190,7 +198,7 @@ class RangeReader:
         if self._path is None and isinstance((result.data or {}).get(name), list):
             self._path = name  # beside it may be another list, of which the one row is the count
         count = self._read_count(result)
-        answer = self._build_answer(result, is_refused=False)
+        answer = self._build_answer(result, has_positions=False)
         is_over = cap is not None and count is not None and count > cap
         # Texts have no values in between, so that a division takes as many of them as possible.
         if crawler.is_open and (whole or not is_over or answer.kind == "text"):
@@ -201,7 +209,9 @@ class RangeReader:
                 if not isinstance(error.result, Result):
                     raise
                 result, is_refused = error.result, True
-            answer = self._build_answer(result, is_refused=is_refused)
+            answer = self._build_answer(
+                result, is_refused=is_refused, has_positions=crawler.has_positions
+            )
         self._check_filter(range_, answer, total)
         return answer
 
@@ -225,7 +235,9 @@ class RangeReader:
                     return count
         return None
 
-    def _build_answer(self, result: Result, *, is_refused: bool) -> RangeAnswer:
+    def _build_answer(
+        self, result: Result, *, is_refused: bool = False, has_positions: bool
+    ) -> RangeAnswer:
         from gqlnb.result.frames import build_parquet_table
 
         if not _get_report(result).got and find_refusal(result):
@@ -246,7 +258,8 @@ class RangeReader:
         if kind == "text" and isinstance(self._slice.step, int):
             kind, present = "int", [_read_number(value, name) for value in present]
         is_over = cap is not None and max(count or 0, report.got) > cap
-        may_be_cut = count is None and cap is not None and report.got >= cap
+        # Some endpoints count no more rows than they return.
+        may_be_cut = count in {None, cap} and cap is not None and report.got >= cap
         is_less = (count or 0) > report.got
         is_left_off = report.ended != COMPLETE and is_less
         doubt = _find_doubt(result, table, id_)
@@ -260,6 +273,7 @@ class RangeReader:
             report.requests,
             is_refused or is_over or may_be_cut or is_left_off,
             is_less and bool(doubt) and report.requests > 1,
+            count is None and report.requests > 1 and has_positions,
             doubt,
             read_notes(result.extensions),
             "" if table.num_rows else explain_absence(result.extensions),
@@ -281,7 +295,8 @@ class RangeReader:
         low, high = (None if end is None else match_value(end, like) for end in range_)
         # A cut is above a value that was seen, so the rows from there on are fewer.
         is_cut = low is not None and range_.low != self._slice.least
-        is_ignored = is_cut and None is not total == answer.count and answer.kind == "text"
+        is_same = total is not None and total == answer.count != self._slice.cap
+        is_ignored = is_cut and is_same and answer.kind == "text"
         # Rows slightly outside are left to the counts, and so are a few whose value has changed
         # since the endpoint's index was written.
         outside = [value for value in answer.values if is_far_outside(value, ValueRange(low, high))]

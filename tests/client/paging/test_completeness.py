@@ -1334,3 +1334,48 @@ def test_objects_with_a_uuid_are_requested_by_an_id() -> None:
     assert len(result.data["sites"][0]["devices"]) == 100
     assert "not answered: Unknown filter field" in said[0]
     assert not result.errors
+
+
+@pytest.mark.parametrize("type_", ["Int", "Time"])
+@pytest.mark.parametrize(("low", "high"), [("from", "to"), ("start", "end"), ("startAt", "until")])
+def test_the_lower_end_of_a_range_is_kept_on_all_pages(type_: str, low: str, high: str) -> None:
+    """Without an upper end beside them, `from: Int` and `start: Int` are offsets."""
+    sdl = f"""
+    scalar Time
+    type Query {{ items({low}: {type_}, {high}: {type_}, first: Int, after: String): Items! }}
+    type Items {{ nodes: [Item!]! pageInfo: PageInfo! }}
+    type PageInfo {{ hasNextPage: Boolean! endCursor: String }}
+    type Item {{ id: ID! at: {type_} }}
+    """
+
+    def resolve(args: Mapping[str, Any]) -> dict[str, Any]:
+        rows = [
+            {"id": str(n), "at": n}
+            for n in range(100)
+            if int(args.get(low) or 0) <= n < int(args[high])
+        ]
+        begin = int(args.get("after") or 0)
+        end = begin + args["first"]
+        info = {"hasNextPage": end < len(rows), "endCursor": str(end)}
+        return {"nodes": rows[begin:end], "pageInfo": info}
+
+    text = f"{{ items({low}: 30, {high}: 70, first: 7) {{ nodes {{ id at }} }} }}"
+    result, said = execute_all(sdl, serve_items(resolve), text, page_size=7)
+    assert [each["at"] for each in result.data["items"]["nodes"]] == list(range(30, 70))
+    assert result.report is not None
+    assert result.report.complete
+    assert not said
+
+
+def test_a_limited_list_of_a_range_is_not_continued_by_its_lower_end() -> None:
+    """It is not the number of rows before a page."""
+    sdl = "type Query { items(from: Int, to: Int, limit: Int): [Item!]! } type Item { id: ID! }"
+
+    def resolve(args: Mapping[str, Any]) -> list[dict[str, str]]:
+        rows = [{"id": str(n)} for n in range(1_000) if args["from"] <= n // 10 < args["to"]]
+        return rows[: args["limit"]]
+
+    text = "{ items(from: 10, to: 90, limit: 50) { id } }"
+    result, said = execute_all(sdl, serve_items(resolve), text)
+    assert len(result.data["items"]) == 50
+    assert "does not say how to fetch more" in said[0]

@@ -313,3 +313,44 @@ def test_a_harvest_takes_the_options_of_a_call() -> None:
             client.harvest(endpoint.query, slice=slice_)
         with pytest.raises(OptionError, match=r"has no argument tokens=. Did you mean token=\?"):
             client.harvest(endpoint.query, slice=slice_, tokens="x")  # type: ignore[call-overload]
+
+
+def test_a_count_that_stops_at_the_cap_proves_nothing():
+    """Some endpoints count no more rows than they return."""
+    endpoint = Endpoint({str(n): f"n{n:03}" for n in range(120)}, type="String", cap=50)
+    schema = endpoint.build_schema()
+
+    def resolve(root: object, args: dict[str, Any], context: object) -> Any:
+        found: Any = endpoint.resolve_items(root, args, context)
+        return {**found, "totalCount": min(found["totalCount"], endpoint.cap)}
+
+    schema.resolver("Query.items")(resolve)
+    text = endpoint.query.replace("{ nodes", "{ totalCount nodes")
+    found = gqlnb.connect(schema).harvest(
+        text, slice=Slice(column="at", low="low", high="high", cap=50), progress=False
+    )
+    assert not found.complete
+    assert found.arrow().num_rows == 120
+    assert "so it does not count all of them" in str(found.coverage.gaps)
+
+
+def test_rows_that_shift_between_pages_without_a_count_are_not_proved():
+    """A deletion moves a row to the page before, which has been read."""
+    names = {str(n): f"n{n:03}" for n in range(30)}
+    endpoint = Endpoint(names, type="String", cap=50, has_count=False)
+    asked = []
+
+    def delete_first() -> None:
+        asked.append(1)
+        if len(asked) in {2, 5, 8, 11, 14, 17}:
+            endpoint.rows.pop(min(endpoint.rows, key=int))
+
+    endpoint.drift = delete_first
+    found = gqlnb.connect(endpoint.build_schema()).harvest(
+        endpoint.query,
+        slice=Slice(column="at", low="low", high="high", cap=50),
+        progress=False,
+        page_size=7,
+    )
+    missing = set(endpoint.rows) - set(found.arrow()["id"].to_pylist())
+    assert not (found.complete and missing)

@@ -263,6 +263,8 @@ class RangeReader:
         is_less = (count or 0) > report.got
         is_left_off = report.ended != COMPLETE and is_less
         doubt = _find_doubt(result, table, id_)
+        if not doubt and count not in {None, report.got}:  # a count beside the list
+            doubt = f"{report.got:,} rows were received, and the endpoint counts {count:,}."
         return RangeAnswer(
             table,
             present,

@@ -354,3 +354,40 @@ def test_rows_that_shift_between_pages_without_a_count_are_not_proved():
     )
     missing = set(endpoint.rows) - set(found.arrow()["id"].to_pylist())
     assert not (found.complete and missing)
+
+
+def test_a_count_beside_the_list_is_compared_with_the_rows_of_its_reading():
+    """A deletion hides another row, so that a later count equals the number of rows."""
+    rows = [{"id": str(n), "num": n} for n in range(30)]
+    sdl = """
+    type Query {
+      rows(limit: Int, offset: Int, low: Int, high: Int): [Row!]!
+      rowsCount(low: Int, high: Int): Int!
+    }
+    type Row { id: ID! num: Int! }
+    """
+
+    def find(args: dict[str, Any]) -> list[dict[str, Any]]:
+        low, high = args.get("low"), args.get("high")
+        return [
+            row
+            for row in rows
+            if (low is None or row["num"] >= low) and (high is None or row["num"] < high)
+        ]
+
+    def resolve(_root: object, args: dict[str, Any], _context: object) -> list[dict[str, Any]]:
+        begin = args.get("offset") or 0
+        if begin == 24:
+            del rows[0]
+        return find(args)[begin : begin + args["limit"]]
+
+    schema = gqlnb.Schema(
+        sdl, {"Query": {"rows": resolve, "rowsCount": lambda _, args, __: len(find(args))}}
+    )
+    text = """query ($low: Int, $high: Int) {
+        rows(low: $low, high: $high, limit: 8) { id num } rowsCount(low: $low, high: $high)
+    }"""
+    slice_ = Slice(column="num", low="low", high="high", closed="left", cap=50)
+    found = gqlnb.connect(schema).harvest(text, slice=slice_, page_size=8, progress=False)
+    missing = {row["id"] for row in rows} - set(found.arrow()["id"].to_pylist())
+    assert found.complete == (not missing)

@@ -269,11 +269,7 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
         The argument values in the document; the arguments in use are preferred.
     """
     arguments = list(_flatten_arguments(declared.args))
-    sizes = [
-        argument
-        for argument in arguments
-        if normalize_name(argument[0][-1]) in SIZE_NAMES and _is_integer_type(argument[1])
-    ]
+    sizes = _find_sizes(arguments)
     found = []
     for path, kind, default in arguments:
         name, is_integer = normalize_name(path[-1]), _is_integer_type(kind)
@@ -301,6 +297,24 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
             order.index(way.kind),
         ),
     )
+
+
+def _find_sizes(arguments: Sequence[FlatArgument]) -> list[FlatArgument]:
+    """Return the arguments that may be page sizes; beside a certain one no others."""
+    names = {normalize_name(path[-1]) for path, *_ in arguments}
+    # Beside `min`, `max` is the upper end of a range of values.
+    usual = SIZE_NAMES if "min" not in names else [name for name in SIZE_NAMES if name != "max"]
+    sizes = [
+        argument
+        for argument in arguments
+        if normalize_name(argument[0][-1]) in usual and _is_integer_type(argument[1])
+    ]
+    certain = {path[:-1] for path, *_ in sizes if normalize_name(path[-1]) in LIMIT_NAMES}
+    return [
+        size
+        for size in sizes
+        if size[0][:-1] not in certain or normalize_name(size[0][-1]) in LIMIT_NAMES
+    ]
 
 
 def _is_offset(path: ArgumentPath, kind: GraphQLType, beside: Iterable[ArgumentPath]) -> bool:

@@ -1379,3 +1379,33 @@ def test_a_limited_list_of_a_range_is_not_continued_by_its_lower_end() -> None:
     result, said = execute_all(sdl, serve_items(resolve), text)
     assert len(result.data["items"]) == 50
     assert "does not say how to fetch more" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("declared", "given"),
+    [
+        ("size: Int, page: Int, pageSize: Int", "size: 4"),
+        ("min: Int, max: Int, page: Int", "min: 2, max: 4"),
+        ("count: Int, offset: Int, limit: Int", "count: 4"),
+    ],
+)
+def test_a_filter_with_the_name_of_a_size_is_kept(declared: str, given: str) -> None:
+    """It is not a page size where another argument is, or beside `min`."""
+    sdl = f"type Query {{ shoes({declared}): [Shoe!]! }} type Shoe {{ id: ID! size: Int! }}"
+    asked: list[Mapping[str, Any]] = []
+
+    def resolve(args: Mapping[str, Any]) -> list[dict[str, Any]]:
+        asked.append(args)
+        most = args.get("size", args.get("max", args.get("count")))
+        rows = [{"id": str(n), "size": n % 6} for n in range(300) if n % 6 <= most]
+        size = args.get("pageSize") or args.get("limit") or 20
+        begin = args.get("offset") or (args.get("page") or 0) * size
+        return rows[begin : begin + size]
+
+    text = f"{{ shoes({given}) {{ id size }} }}"
+    resolvers = {"Query": {"shoes": lambda _, args, __: resolve(args)}}
+    result, _ = execute_all(sdl, resolvers, text)
+    assert {key for args in asked for key in args if args[key] != asked[0].get(key)} <= {
+        *("page", "offset", "limit", "pageSize")
+    }
+    assert len(result.data["shoes"]) == 250

@@ -119,7 +119,8 @@ class LoggedProcess:
             self._signal(signal.SIGKILL)  # children that outlive it, too
             self._process.wait(STOP)
             self._reader.join(STOP)
-            self._process.stdout.close()
+            if not self._reader.is_alive():  # else a process of another session holds the pipe
+                self._process.stdout.close()
 
     def _signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):

@@ -12,7 +12,7 @@ COMMANDS = {
     "query": ("gqlnb.cli.query_commands", "Run one operation and print its response."),
     "schema": (
         "gqlnb.cli.query_commands",
-        "Print the schema of an endpoint, or only some of its types.",
+        "Print the schema of an endpoint, or only some of its types and fields.",
     ),
     "codegen": (
         "gqlnb.cli.codegen_command",

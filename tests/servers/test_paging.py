@@ -122,7 +122,7 @@ def test_a_page_size_for_one_call(client: Client, numbers: list[int]) -> None:
     pages = page_through(client, BOOKS, page_size=50)
     assert pages.numbers() == numbers
     assert_complete(pages)
-    assert pages.report.requests == 20
+    assert pages.report.requests in {20, 21}  # one verifies the end where there is no count
 
 
 @shared_schema

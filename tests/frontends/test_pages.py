@@ -214,7 +214,7 @@ def test_jupyter_book(front_ends: FrontEnds, notebook: Path, page: Page) -> None
         page.emulate_media(color_scheme=shade)
         expect(page.locator("html")).to_have_attribute("data-theme", shade)
         # In the dark theme outputs have a light background, on which the theme's code is illegible.
-        colour = outputs.locator("td", has_text="A fixed greeting").evaluate(COLOUR)
+        colour = outputs.get_by_text("A fixed greeting").evaluate(COLOUR)
         for text in ("hello: String", "schema: Query"):
             expect(outputs.locator("code", has_text=text)).to_have_css("color", colour)
         photograph(page, f"book-{shade}")

@@ -387,17 +387,21 @@ class PagingPlan:
         counts, infos
             Whether to request the added counts, and the added page info of lists left out.
         """
-        omitted = [*(() if counts else self._added_counts), *(() if infos else self._added_infos)]
-        writer = SelectionWriter(None, omitted)
+        writer = self._create_writer(counts=counts, infos=infos)
         writer.edits = self._build_size_edits(sizes, writer)
         body = writer.write_set(self.selections)
         return self._write_operation(body, [], writer.used_variables), writer.used_variables
+
+    def _create_writer(self, *, counts: bool, infos: bool) -> SelectionWriter:
+        omitted = [*(() if counts else self._added_counts), *(() if infos else self._added_infos)]
+        return SelectionWriter(None, omitted)
 
     def write_next_request(
         self,
         turns: Sequence[PlannedPage],
         sizes: Mapping[PagedField, int],
         *,
+        counts: bool = False,
         infos: bool = True,
     ) -> tuple[str, set[str]]:
         """Return the text of a request for further pages, and the names of its variables.
@@ -411,11 +415,10 @@ class PagingPlan:
             The pages.
         sizes
             The page sizes of fields in the items, if they differ from the document.
-        infos
-            As for :meth:`write_first_request`; counts are requested only once.
+        counts, infos
+            As for :meth:`write_first_request`.
         """
-        omitted = self._added_counts if infos else self._added_counts | self._added_infos
-        writer, parts, declared = SelectionWriter(None, omitted), [], []
+        writer, parts, declared = self._create_writer(counts=counts, infos=infos), [], []
         inner_edits = self._build_size_edits(sizes, writer)
         shared = self._collect_shared(turns)
         names = {id(selection): name for name, selection in shared.items()}

@@ -119,6 +119,8 @@ class Crawler:
         Whether to send no more requests, as `progress` returned False.
     shows_warnings
         Whether warnings of the endpoint are shown when they come.
+    counts_each_page
+        Whether counts that are added to the query are requested with each page, to notice changes.
     """
 
     def __init__(
@@ -137,6 +139,7 @@ class Crawler:
         self.data: Any = None
         self.begun = self.handed_out = False
         self.shows_warnings = True
+        self.counts_each_page = False
         self.is_stopped = False
         self.requests = self._duplicates = 0
         self._cached_at: list[float] = []  # the times of remembered answers
@@ -266,7 +269,10 @@ class Crawler:
             for cursor, size, value in zip(cursors, sizes, values, strict=True)
         ]
         text, used = self._plan.write_next_request(
-            pages, self._sizes.list_edits(), infos=self._requests_infos
+            pages,
+            self._sizes.list_edits(),
+            counts=self.counts_each_page and self._requests_counts,
+            infos=self._requests_infos,
         )
         variables = {name: value for name, value in self._variables.items() if name in used}
         for number, (cursor, value) in enumerate(zip(cursors, values, strict=True)):
@@ -613,9 +619,11 @@ class Crawler:
             return self._restart_first(request, error, messages)
         # Neither a missing permission nor a rate limit depends on the size of a request.
         may_be_growth = not (isinstance(error, TransportError) and error.status in {401, 403, 429})
-        if self._is_verification(request) or (
-            may_be_growth
-            and (self._refuse_batch(request) or self._refuse_growth(request, errors, messages))
+        if (
+            self._leave_out_counts(request, error)
+            or self._is_verification(request)
+            or (may_be_growth and self._refuse_batch(request))
+            or (may_be_growth and self._refuse_growth(request, errors, messages))
         ):
             return True
         is_query_error = isinstance(error, QueryError)
@@ -636,6 +644,14 @@ class Crawler:
             return True
         self._release_cursors(request)
         return False
+
+    def _leave_out_counts(self, request: PageRequest, error: GqlnbError) -> bool:
+        """Reopen the lists without counts on each page, which older recordings do not have."""
+        if not (self.counts_each_page and isinstance(error, ReplayError)):
+            return False
+        self.counts_each_page = False
+        self._release_cursors(request)
+        return True
 
     def _restart_first(self, request: PageRequest, error: GqlnbError, messages: list[str]) -> bool:
         """Return whether to send the first request again, with changes."""

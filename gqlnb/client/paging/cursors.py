@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from gqlnb.client.paging.duplicates import DuplicateFilter
-from gqlnb.client.paging.offset_cursors import detect_offset_format
+from gqlnb.client.paging.offset_cursors import contains_offset, detect_offset_format
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
 from gqlnb.document.paging_conventions import get_at_path
 from gqlnb.document.selections import ADDED_PREFIX
@@ -411,12 +411,11 @@ class ListCursor:
 
     @property
     def has_positions(self) -> bool:
-        """Whether it is continued by positions, which shift where rows are deleted."""
+        """Whether it may be continued by positions, which shift where rows are deleted."""
         # The position of a list that has ended is the one its last page began at.
         counts = (self.received, self.received - self.last_length)
-        return self.field.kind != "cursor" or any(
-            detect_offset_format(self.position, count) is not None for count in counts
-        )
+        is_offset = any(contains_offset(self.position, count) for count in counts)
+        return self.field.kind != "cursor" or is_offset
 
     # -- joining pages
 

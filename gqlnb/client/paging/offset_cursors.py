@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["OffsetFormat", "are_offsets", "detect_offset_format"]
+__all__ = ["OffsetFormat", "are_offsets", "contains_offset", "detect_offset_format"]
 
 OFFSET_PATTERN = re.compile(r"(|cursor:|arrayconnection:|offset:)(0|[1-9][0-9]{0,14})")
 # GitHub: "only the first 1,000 search results are available", also if their count is higher.
@@ -86,6 +86,21 @@ def are_offsets(cursors: Sequence[object]) -> bool:
             return False
         numbers.append(int(match[2]))
     return bool(numbers)
+
+
+def contains_offset(cursor: object, count: int) -> bool:
+    """Return whether a cursor after `count` items contains that number, or the one before it.
+
+    A cursor made of the last item's key may contain it by chance.
+
+    Examples
+    --------
+    >>> contains_offset("eyJvZmZzZXQiOiAyMH0=", 20), contains_offset("page-19-of-search", 20)
+    (True, True)
+    """
+    text = str(cursor)
+    numbers = re.findall(r"[0-9]{1,15}", f"{text} {decode_base64(text)}")
+    return count > 0 and any(count - int(number) in {0, 1} for number in numbers)
 
 
 def decode_base64(cursor: str) -> str:

@@ -13,6 +13,7 @@ from gqlnb.client.range_harvest.range_state import (
     RangeGap,
     RangeStep,
     Reading,
+    are_frequent,
 )
 from gqlnb.client.range_harvest.slices import (
     ValueRange,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["RangeHarvester"]
 
 READS_PER_RANGE = 3  # of a range that changes while it is read
-MAX_ROUNDS = 3  # in which ranges with other counts are read again
+MAX_ROUNDS = 4  # in which ranges with other counts, or without a proof, are read again
 # Rows that the endpoint shows late, and a clock that is ahead of the endpoint's.
 OVERLAP = timedelta(minutes=5)
 NULLS = (
@@ -52,6 +53,10 @@ SHIFTING = (
     "count beside the list, may prove it."
 )
 CAPPED_COUNT = "The endpoint counts no more rows than it returns, so it does not count all of them."
+MOVING = (
+    "Each reading brought other rows, so that rows which moved may be in none. If the values never "
+    "change, say so with gqlnb.Slice(fixed=True)."
+)
 CHANGING = "The number of rows still changes. refresh=True reads the difference."
 
 
@@ -76,6 +81,7 @@ class RangeHarvester:
     ) -> None:
         self._pool, self._slice, self._store, self._watch = pool, slice_, store, watch
         self._in_flight: list[Ends] = []
+        self._digests: dict[ValueRange, str] = {}  # of ranges that are read again
         self._whole = ValueRange(slice_.least, slice_.most)
         self._is_stopped = False
 
@@ -132,44 +138,72 @@ class RangeHarvester:
         free = [ends for ends in self._state.pending if ends not in self._in_flight]
         # A row that changes moves up, as to the time of its change: it is missed if the range that
         # it enters was read before the one that it leaves. So the highest range is read last.
-        if not free or (self._in_flight and len(free) == 1 and not self._slice.fixed):
+        if not free or (self._in_flight and len(free) == 1 and not self._is_fixed):
             return None
         self._in_flight.append(free[-1])
         return free[-1]
 
-    def _read_range(self, ends: Ends, reader: RangeReader) -> tuple[RangeAnswer, list[ValueRange]]:
-        """Read a range, again if it changes meanwhile; return also its parts if it is divided."""
-        range_, requests = self._state.parse_range(ends), 0
-        before: RangeAnswer | None = None
+    def _read_range(
+        self, ends: Ends, reader: RangeReader
+    ) -> tuple[RangeAnswer, list[ValueRange], int]:
+        """Read a range, again if it changes meanwhile.
+
+        Returns
+        -------
+        (RangeAnswer, list of ValueRange, int)
+            The answer; the parts of the range if it is divided; how often rows changed meanwhile.
+        """
+        range_, requests, unstable = self._state.parse_range(ends), 0, 0
+        before, is_whole, parts = self._digests.get(range_, ""), False, list[ValueRange]()
         for _ in range(READS_PER_RANGE):
-            answer = reader.read_range(range_, self._state.total)
+            one_page = self._state.is_moving
+            answer = reader.read_range(range_, self._state.total, whole=is_whole, one_page=one_page)
             requests += answer.requests
-            if answer.is_cut or not (answer.doubt or answer.may_skip):
+            unstable += answer.is_unstable
+            parts = [] if is_whole else self._divide_range(range_, answer, one_page=one_page)
+            if parts or (answer.is_cut and is_whole):
                 break
-            if answer.may_skip and not answer.doubt:
+            if answer.is_cut:
+                is_whole = True
+            elif answer.may_skip and not answer.doubt:
                 # Rows may be skipped where others are deleted. A reading after it lacks the deleted
                 # ones, so that equal readings have skipped none.
-                if before is not None and answer.list_rows() == before.list_rows():
+                digest = answer.compute_digest()
+                if before == digest:
                     break
-                before, answer = answer, replace(answer, doubt=SHIFTING)
-        parts = list[ValueRange]()
-        if answer.is_cut or answer.is_short:
-            whole = range_ if self._state.kind else self._complete_range(range_, answer)
-            parts = divide_range(whole, answer.values, answer.count, self._slice)
-        if answer.is_cut and not parts:
-            answer = reader.read_range(range_, whole=True)
-            requests += answer.requests
-        return replace(answer, requests=requests), parts
+                before, answer = digest, replace(answer, doubt=SHIFTING)
+            elif not answer.doubt:
+                break
+        return replace(answer, requests=requests), parts, unstable
 
-    def _add_answer(self, ends: Ends, found: tuple[RangeAnswer, list[ValueRange]]) -> None:
+    def _divide_range(
+        self, range_: ValueRange, answer: RangeAnswer, *, one_page: bool
+    ) -> list[ValueRange]:
+        """Return the parts of a range that is cut, or that changed while it was read; or none."""
+        slice_ = self._slice
+        if answer.is_unstable or one_page:  # the rows of one page are of one moment
+            slice_ = replace(slice_, cap=answer.page_rows or slice_.cap)
+        if not (answer.is_cut or answer.is_unstable):
+            return []
+        whole = range_ if self._state.kind else self._complete_range(range_, answer)
+        return divide_range(whole, answer.values, answer.count, slice_)
+
+    def _add_answer(self, ends: Ends, found: tuple[RangeAnswer, list[ValueRange], int]) -> None:
         """Store the rows of a range, or its parts."""
-        answer, parts = found
+        answer, parts, unstable = found
         self._in_flight.remove(ends)
         range_ = self._state.parse_range(ends)
         if not self._state.kind and answer.kind:
             range_ = ends = self._note_first_answer(range_, answer)
         notes = dict(answer.notes)
-        step = RangeStep(ends=ends, parts=[*parts], requests=answer.requests, notes=notes)
+        step = RangeStep(
+            ends=ends,
+            parts=[*parts],
+            requests=answer.requests,
+            intervals=answer.intervals,
+            unstable=unstable,
+            notes=notes,
+        )
         if not parts:
             step.reading = self._build_reading(range_, answer)
         self._store.add_step(step, None if parts else answer.table)
@@ -222,31 +256,97 @@ class RangeHarvester:
             count=answer.count,
             got=got,
             doubt=doubt,
+            requests=answer.requests,
+            digest=answer.compute_digest(),
         )
 
     # -- the end
 
     def _settle(self) -> None:
-        """Compare counts, and read the ranges that changed again."""
-        moved: dict[str, None] = {}
+        """Read the ranges again that changed, or that are not proved, until the counts agree."""
+        state, moved = self._state, dict[str, None]()
+        fewest: dict[bool, int] = {}
         for left_rounds in reversed(range(MAX_ROUNDS + 1)):
             left, found = self._store.remove_old_rows()
             moved |= dict.fromkeys(found)
             total = self._count_whole()
-            changed = self._find_changed(left, total)
-            if not changed or not left_rounds:
+            again, changed = self._find_unproved(), list[tuple[Reading, int | None]]()
+            # Counts of many ranges that change meanwhile agree by chance only. Of fixed values each
+            # range was complete at its time.
+            is_enough = self._is_fixed and (state.is_moving or not left_rounds)
+            if not again and not is_enough:
+                changed = self._find_changed(left, total)
+                again = {reading.number for reading, _ in changed}
+            # Where no fewer ranges change than in the round before, another round is useless.
+            is_useless = len(again) >= fewest.get(bool(changed), len(again) + 1)
+            if not again or not left_rounds or is_useless:
                 break
-            state, again = self._state, {reading.number for reading, _ in changed}
+            fewest[bool(changed)] = len(again)
             highest_first = sorted(state.readings, key=self._find_low, reverse=True)
-            if not self._slice.fixed:
+            if not self._is_fixed:
                 again.add(highest_first[0].number)  # a row that left a lower range may be there
-            state.pending = [each.ends for each in highest_first if each.number in again]
+                lower = [pair for pair in changed if pair[0] is not highest_first[0]]
+                state.moves += sum(self._is_move(count, left[each.number]) for each, count in lower)
+            replaced = [each for each in highest_first if each.number in again]
+            state.pending = [each.ends for each in replaced]
             state.readings = [each for each in state.readings if each.number not in again]
+            self._digests = {state.parse_range(each.ends): each.digest for each in replaced}
             self._store.save_state()
             self._read_pending()
             if self._is_stopped:
                 return
+            self._mark_verified()
         self._finish(left, total, changed, [*moved])
+
+    def _mark_verified(self) -> None:
+        """Mark the new readings that have the same rows as those that they replace."""
+        state, same, others = self._state, list[Reading](), 0
+        for each in state.readings:
+            before = self._digests.get(state.parse_range(each.ends))
+            if before == each.digest:
+                same.append(each)
+            elif before is not None:
+                others += 1
+        if not are_frequent(others, len(state.readings)):
+            for each in same:
+                each.is_verified = True
+
+    @property
+    def _is_fixed(self) -> bool:
+        """Whether the values of a row never change."""
+        return self._slice.fixed or self._slice.column == self._state.id
+
+    def _is_move(self, count: int | None, before: int) -> bool:
+        """Return whether a range has another number of rows, as others may have moved into it."""
+        return (count or 0) > before if self._has_times else count != before
+
+    @property
+    def _has_times(self) -> bool:
+        return self._state.kind in {"date", "datetime"}
+
+    # The proof. A range is read in one request, or the count that comes with each page, or a second
+    # reading, shows that no row was skipped between its pages. The counts at the end show that no
+    # row has moved to a range that was read before. Both miss changes that hide each other, such as
+    # a deletion and an insertion, so where changes are frequent ranges are read again until their
+    # rows are the same.
+    def _find_unproved(self) -> set[int]:
+        """Return the numbers of the readings that have to be repeated although counts agree."""
+        state = self._state
+        several = len(state.readings) > 1
+        is_shifting = state.is_moving
+        # Rows that change while a range is read may enter others, too. Times are mostly those of
+        # the last change, so that such rows enter the highest range, which is read last.
+        changes = state.moves + (0 if self._has_times else state.unstable)
+        is_mixing = are_frequent(changes, len(state.readings))
+        unproved = set[int]()
+        for each in state.readings:
+            is_paged = each.requests > 1
+            may_shift = is_paged and is_shifting
+            may_move = (is_paged or several) and (each.count is None or is_mixing)
+            if may_shift or (may_move and not self._is_fixed):
+                unproved.add(each.number)
+        proved = {each.number for each in state.readings if each.is_verified or each.doubt}
+        return unproved - proved
 
     def _find_low(self, reading: Reading) -> tuple[bool, Any]:
         """Return a key that sorts readings by their ranges."""
@@ -298,7 +398,7 @@ class RangeHarvester:
     ) -> list[tuple[Reading, int | None]]:
         """Return the readings with another number of rows than a new count, with the count."""
         readings = self._state.readings
-        if total is None or (self._slice.fixed and total == left.total()):
+        if total is None or (self._is_fixed and total == left.total()):
             return []
         if len(readings) == 1:
             counts: list[int | None] = [total]
@@ -322,16 +422,21 @@ class RangeHarvester:
         gaps = list[RangeGap]()
         got = explained = 0
         counts = {reading.number: count for reading, count in changed}
+        unproved = self._find_unproved()
         for reading in state.readings:
             rows = left[reading.number]
             got += rows
             count, why = reading.count, reading.doubt
+            if reading.number in unproved:
+                why = MOVING
             if reading.number in counts:
-                count, why = counts[reading.number], CHANGING
+                count, why = counts[reading.number], "" if self._is_fixed else CHANGING
+                explained += (count or rows) - rows
             if why:
                 text = str(state.parse_range(reading.ends))
                 gaps.append(RangeGap(text=text, expected=count, got=rows, why=why))
-                explained += (count or rows) - rows
+                if reading.number not in counts:
+                    explained += (count or rows) - rows
         if total is not None and total != got + explained:
             missing = total - got - explained
             why = NULLS.format(f"{missing:,}", self._slice.column) if missing > 0 else CHANGING

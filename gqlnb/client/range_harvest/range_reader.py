@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ MAX_DAMAGED = 3  # unreadable answers while a list is read
 __all__ = ["RangeAnswer", "RangeReader"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class RangeAnswer:
     """The rows of a range.
 
@@ -67,8 +68,12 @@ class RangeAnswer:
         Number of requests.
     is_cut
         Whether the endpoint returns only some of the rows.
-    is_short
-        Whether fewer rows came than the endpoint counts, in more than one request.
+    page_rows
+        Number of rows of the first page.
+    is_unstable
+        Whether rows changed from page to page, so that others may have been skipped.
+    intervals
+        Number of intervals after each of which the rows were counted, while it was read.
     may_skip
         Whether rows may have shifted between its pages without a count that shows it.
     doubt
@@ -87,16 +92,18 @@ class RangeAnswer:
     count: int | None
     requests: int
     is_cut: bool
-    is_short: bool
+    page_rows: int
+    is_unstable: bool
+    intervals: int
     may_skip: bool
     doubt: str
     notes: Mapping[str, str]
     absence: str
 
-    def list_rows(self) -> set[str]:
-        """Return the ids of the rows, or the rows as texts if they have none."""
+    def compute_digest(self) -> str:
+        """Return a hash of the ids of the rows, or of the rows if they have none."""
         rows = self.table.to_pylist() if self.id is None else self.table[self.id].to_pylist()
-        return set(map(str, rows))
+        return blake2b("\n".join(sorted(map(str, rows))).encode(), digest_size=16).hexdigest()
 
 
 class RangeReader:
@@ -137,6 +144,7 @@ class RangeReader:
     def _start_crawler(self, range_: ValueRange, limits: Mapping[str, object]) -> Crawler:
         crawler = self._start(bind_range(self._slice, self._variables, range_), limits)
         crawler.shows_warnings = False  # they are in the notes
+        crawler.counts_each_page = True
         return crawler
 
     def _run_crawler(self, crawler: Crawler) -> Result:
@@ -167,7 +175,12 @@ class RangeReader:
         return None, {}
 
     def read_range(
-        self, range_: ValueRange, total: int | None = None, *, whole: bool = False
+        self,
+        range_: ValueRange,
+        total: int | None = None,
+        *,
+        whole: bool = False,
+        one_page: bool = False,
     ) -> RangeAnswer:
         """Return the rows of a range, or a first part of them if they exceed the cap.
 
@@ -179,6 +192,8 @@ class RangeReader:
             The number of rows in the whole list, if it is known.
         whole
             Whether to read on up to the cap if the endpoint counts more.
+        one_page
+            Whether to read only the first page.
 
         Raises
         ------
@@ -199,9 +214,13 @@ class RangeReader:
             self._path = name  # beside it may be another list, of which the one row is the count
         count = self._read_count(result)
         answer = self._build_answer(result, has_positions=False)
+        page_rows = answer.table.num_rows
         is_over = cap is not None and count is not None and count > cap
         # Texts have no values in between, so that a division takes as many of them as possible.
-        if crawler.is_open and (whole or not is_over or answer.kind == "text"):
+        goes_on = whole or not (is_over or one_page) or answer.kind == "text"
+        if crawler.is_open and one_page and not goes_on:
+            answer = dataclasses.replace(answer, is_cut=True)
+        if crawler.is_open and goes_on:
             crawler.limits = replace(crawler.limits, max_requests=None, max_results=cap)
             try:
                 result = self._run_crawler(crawler)
@@ -210,7 +229,10 @@ class RangeReader:
                     raise
                 result, is_refused = error.result, True
             answer = self._build_answer(
-                result, is_refused=is_refused, has_positions=crawler.has_positions
+                result,
+                is_refused=is_refused,
+                has_positions=crawler.has_positions,
+                page_rows=page_rows,
             )
         self._check_filter(range_, answer, total)
         return answer
@@ -236,7 +258,12 @@ class RangeReader:
         return None
 
     def _build_answer(
-        self, result: Result, *, is_refused: bool = False, has_positions: bool
+        self,
+        result: Result,
+        *,
+        is_refused: bool = False,
+        has_positions: bool,
+        page_rows: int | None = None,
     ) -> RangeAnswer:
         from gqlnb.result.frames import build_parquet_table
 
@@ -260,9 +287,10 @@ class RangeReader:
         is_over = cap is not None and max(count or 0, report.got) > cap
         # Some endpoints count no more rows than they return.
         may_be_cut = count in {None, cap} and cap is not None and report.got >= cap
-        is_less = (count or 0) > report.got
-        is_left_off = report.ended != COMPLETE and is_less
+        is_left_off = report.ended != COMPLETE and (count or 0) > report.got
+        is_cut = is_refused or is_over or may_be_cut or is_left_off
         doubt = _find_doubt(result, table, id_)
+        has_failed = bool(result.errors) or report.got > table.num_rows
         if not doubt and count not in {None, report.got}:  # a count beside the list
             doubt = f"{report.got:,} rows were received, and the endpoint counts {count:,}."
         return RangeAnswer(
@@ -273,13 +301,22 @@ class RangeReader:
             id_,
             count,
             report.requests,
-            is_refused or is_over or may_be_cut or is_left_off,
-            is_less and bool(doubt) and report.requests > 1,
+            is_cut,
+            table.num_rows if page_rows is None else page_rows,
+            self._can_skip(has_positions=has_positions)
+            and bool(doubt)
+            and report.requests > 1
+            and not (has_failed or is_cut),
+            min(report.requests - 1, 1 if report.expected is None else report.requests),
             count is None and report.requests > 1 and has_positions,
             doubt,
             read_notes(result.extensions),
             "" if table.num_rows else explain_absence(result.extensions),
         )
+
+    def _can_skip(self, *, has_positions: bool) -> bool:
+        """Return whether rows that change may lead to others being skipped between two pages."""
+        return has_positions or not self._slice.fixed
 
     def _find_id(self, columns: Mapping[str, FrameColumn]) -> str | None:
         """Return the column that identifies a row."""

@@ -18,6 +18,7 @@ __all__ = [
     "RangeGap",
     "RangeStep",
     "Reading",
+    "are_frequent",
 ]
 
 Ends = tuple[Any, Any]  # of a range, as JSON values in the log
@@ -38,6 +39,12 @@ class Reading(msgspec.Struct, kw_only=True):
         The number of rows that came.
     doubt
         The reason why completeness is not proved; empty if it is.
+    requests
+        The number of requests; the rows of a single one are of one moment.
+    digest
+        A hash of the ids of its rows.
+    is_verified
+        Whether another reading of the range returned the same rows.
     """
 
     number: int
@@ -45,6 +52,9 @@ class Reading(msgspec.Struct, kw_only=True):
     count: int | None
     got: int
     doubt: str = ""
+    requests: int = 1
+    digest: str = ""
+    is_verified: bool = False
 
 
 class RangeStep(msgspec.Struct, tag="range", kw_only=True):
@@ -62,6 +72,8 @@ class RangeStep(msgspec.Struct, tag="range", kw_only=True):
         The rows of the reading, as a Parquet file.
     requests
         The number of requests.
+    intervals, unstable
+        The number of intervals between counts, and of readings in which rows changed meanwhile.
     notes
         Notes of the endpoint on the answers, by a key that is the same for equal notes.
     """
@@ -71,6 +83,8 @@ class RangeStep(msgspec.Struct, tag="range", kw_only=True):
     reading: Reading | None = None
     rows: bytes = b""
     requests: int = 0
+    intervals: int = 0
+    unstable: int = 0
     notes: dict[str, str] = {}
 
 
@@ -184,6 +198,11 @@ class HarvestState(msgspec.Struct, tag="state", kw_only=True):
         The number of readings, replaced ones included.
     requests, parts
         Numbers of requests and of Parquet files.
+    intervals, unstable
+        The number of intervals between counts while ranges were read, and of readings in which rows
+        changed meanwhile.
+    moves
+        The number of times that the count of a range had changed when it was counted again.
     notes
         Notes of the endpoint on its answers, by a key that is the same for equal notes.
     doubt
@@ -204,6 +223,9 @@ class HarvestState(msgspec.Struct, tag="state", kw_only=True):
     numbers: int = 0
     requests: int = 0
     parts: int = 0
+    intervals: int = 0
+    unstable: int = 0
+    moves: int = 0
     notes: dict[str, str] = {}
     doubt: str = ""
     coverage: RangeCoverage | None = None
@@ -213,6 +235,11 @@ class HarvestState(msgspec.Struct, tag="state", kw_only=True):
         """Whether the harvest is finished."""
         return self.coverage is not None
 
+    @property
+    def is_moving(self) -> bool:
+        """Whether rows change so often that changes may hide each other between two pages."""
+        return are_frequent(self.unstable, self.intervals)
+
     def parse_range(self, ends: Ends) -> ValueRange:
         """Return a range with values of Python."""
         return ValueRange(*(parse_value(self.kind, end) if self.kind else end for end in ends))
@@ -221,6 +248,8 @@ class HarvestState(msgspec.Struct, tag="state", kw_only=True):
         """Change the state after a range was read or divided."""
         self.pending.remove(step.ends)
         self.requests += step.requests
+        self.intervals += step.intervals
+        self.unstable += step.unstable
         new = [key for key in step.notes if key not in self.notes][: MAX_NOTES - len(self.notes)]
         self.notes |= {key: step.notes[key] for key in new}
         if step.reading is None:
@@ -228,6 +257,13 @@ class HarvestState(msgspec.Struct, tag="state", kw_only=True):
             return
         self.numbers = step.reading.number + 1
         self.readings.append(step.reading)
+
+
+# Changes come at random. If `seen` were seen in some intervals, about seen² / (4 * intervals) pairs
+# of them, such as a deletion and an insertion, hid each other: less than 1/80 below this limit.
+def are_frequent(seen: int, intervals: int) -> bool:
+    """Return whether so many changes were seen that others may have hidden each other."""
+    return seen**2 * 20 > intervals
 
 
 Event = HarvestState | RangeStep

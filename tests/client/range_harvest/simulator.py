@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,7 +20,7 @@ input Filter {{ at: Between }}
 input Between {{ gte: {type}, lt: {type} }}
 type Items {{ {count} nodes: [Item]! pageInfo: PageInfo! }}
 type PageInfo {{ hasNextPage: Boolean! endCursor: String }}
-type Item {{ id: ID! at: {type} label: String tags: [String!]! }}
+type Item {{ id: ID! at: {column} label: String tags: [String!]! }}
 """
 QUERY = """query ($low: {type}, $high: {type}) {{
   items(low: $low, high: $high) {{ nodes {{ id at label tags }} }}
@@ -40,6 +41,11 @@ class Endpoint:
         ``"rising"``, ``"falling"`` or ``"none"``.
     closed
         The ends that belong to a range.
+    is_required
+        Whether the column is non-null in the schema.
+    cursors
+        ``"offset"``, ``"opaque"`` for positions in another text, or ``"keyset"`` for cursors that
+        continue after a row, wherever it stands.
     drift
         Called before each request.
     damage
@@ -55,6 +61,8 @@ class Endpoint:
     closed: str = "both"
     has_count: bool = True
     is_ignoring: bool = False
+    is_required: bool = False
+    cursors: str = "offset"
     drift: Callable[[], None] | None = None
     damage: Callable[[list[Any]], object] | None = None
     labels: dict[str, str] = field(default_factory=dict)
@@ -63,7 +71,8 @@ class Endpoint:
     def build_schema(self) -> gqlnb.Schema:
         """Return the schema with its resolver."""
         count = "totalCount: Int!" if self.has_count else ""
-        text = SDL.format(type=self.type, count=count)
+        column = f"{self.type}!" if self.is_required else self.type
+        text = SDL.format(type=self.type, column=column, count=count)
         return gqlnb.Schema(text, {"Query": {"items": self.resolve_items}})
 
     @property
@@ -88,8 +97,9 @@ class Endpoint:
             found.sort(key=lambda key: ((v := values[key]) is None, v or 0, key))
             if self.order == "falling":
                 found.reverse()
-        start = int(args.get("after") or 0)
-        stop = min(start + args["first"], self.cap)
+        start = self._find_start(found, args.get("after"))
+        cap = len(found) if self.cursors == "keyset" else self.cap
+        stop = min(start + args["first"], cap)
         nodes = [
             {
                 "id": key,
@@ -101,12 +111,32 @@ class Endpoint:
         ]
         if self.damage is not None:
             self.damage(nodes)
-        more = stop < min(len(found), self.cap)
+        more = stop < min(len(found), cap)
         return {
             "totalCount": len(found),
             "nodes": nodes,
-            "pageInfo": {"hasNextPage": more, "endCursor": str(stop)},
+            "pageInfo": {"hasNextPage": more, "endCursor": self._format_cursor(found, stop)},
         }
+
+    def _format_cursor(self, found: list[str], stop: int) -> str | None:
+        if self.cursors == "keyset":
+            key = found[stop - 1] if found else ""
+            return f"{self.rows.get(key)}|{key}"
+        return {"offset": str(stop), "opaque": f"page-token-{stop}-of-list"}[self.cursors]
+
+    def _find_start(self, found: list[str], after: str | None) -> int:
+        """Return the number of rows before those after a cursor."""
+        if not after:
+            return 0
+        if self.cursors != "keyset":
+            return int(re.sub(r"\D", "", after))
+        value, _, last = after.partition("|")
+        if self.order == "none":
+            return sum(hash((key, "a salt")) <= hash((last, "a salt")) for key in found)
+        ends = [(self.rows[key], key) for key in found]
+        if self.order == "falling":
+            return sum(end >= (int(value), last) for end in ends)
+        return sum(end <= (int(value), last) for end in ends)
 
     def _read(self, value: Any) -> Any:
         is_time = self.type == "DateTime" and value is not None

@@ -163,12 +163,12 @@ def estimate_pages(total: int, low: int, width: int = 1) -> tuple[int, int]:
     Returns
     -------
     (int, int)
-        Fewest and most pages of 100 repositories, at least one.
+        Fewest and most pages of 100 repositories, at least two.
     """
     least = max(1, ceil(total / MAX_PAGE_SIZE))
     overhead = next(share for stars, share in PAGE_OVERHEAD if low >= stars)
     if total <= MAX_PAGE_SIZE:
-        return least, least
+        return least + 1, least + 1  # the second page counts again
     return least, ceil(least * (1 + overhead)) + RECOUNTS + width
 
 

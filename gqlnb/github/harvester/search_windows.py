@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -36,9 +35,9 @@ _FULL_NAME_PATTERN = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 # show it if one repository disappeared while another came. Chains are left at the first shift.
 PAGE_OVERLAP = 4  # in closed windows
 CHAIN_OVERLAP = 1
-# In a window with more changes they may hide each other, so it is read again in smaller parts.
-MAX_RISES = 2  # pages that count more than the page before
-MAX_SKIPS = 2  # results that came twice
+# In a window with more results that came twice, or with another count, changes may hide each
+# other, so that it is read again in smaller parts.
+MAX_SKIPS = 2
 
 
 class RepositoryRow(NamedTuple):
@@ -292,6 +291,11 @@ class SearchWindow(msgspec.Struct):
     above
         Ranges of more stars in the same second, to be searched one after another when it is
         finished.
+    comparison
+        What its count is compared with, if it is requested only for that: ``"chains"``, the
+        ``"rows"`` of all closed windows, those of one ``"slice"``, or a ``"repair"``; else empty.
+    shown
+        Number of repositories of such a slice.
     """
 
     number: int
@@ -306,6 +310,8 @@ class SearchWindow(msgspec.Struct):
     sizes: dict[int, int] = {}
     reads: list[CompleteRead] = []
     above: list[Scope] = []
+    comparison: str = ""
+    shown: int = 0
 
     @property
     def text(self) -> str:
@@ -379,7 +385,8 @@ class SearchWindow(msgspec.Struct):
         if not ask.start and offset:  # the cursors of all pages are known, so send them at once
             starts = list_page_starts(ask.first, page.total, closed=self.closed)
             after = {start: offset.format_cursor(start) for start in starts}
-        elif page.more and page.end and following <= self._last_start(ask.first):
+        # Also after a first page that holds all that it counts: the count may be capped or rounded.
+        if not after and page.more and page.end and following <= self._last_start(ask.first):
             known = any(start > ask.start for start in (*self.asks, *self.pages))
             after = {} if known else {following: page.end}
         new = {
@@ -497,10 +504,7 @@ class SearchWindow(msgspec.Struct):
         if agrees and not ranges and not is_anywhere:
             return Assessment(proved=True)
         is_anywhere = is_anywhere or not self.order.startswith("stars")
-        totals = [page.total for _, page in pages]
-        falls = sum(after < before for before, after in pairwise(totals))
-        rises = sum(after > before for before, after in pairwise(totals))
-        if falls or rises > MAX_RISES or max(missing, len(ranges)) > MAX_SKIPS:
+        if not is_steady or max(missing, len(ranges)) > MAX_SKIPS:
             is_anywhere = True  # so many changes may hide each other
         return Assessment(False, missing, () if is_anywhere else tuple(merge_ranges(ranges)))
 

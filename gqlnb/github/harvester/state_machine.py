@@ -153,6 +153,8 @@ class RangeRepair(msgspec.Struct):
         Whether they search the whole range, and only that.
     parent
         Number of the repair that waits for this one; 0 for none.
+    counted
+        Whether its range was counted again at the end.
     """
 
     number: int
@@ -167,6 +169,7 @@ class RangeRepair(msgspec.Struct):
     failed: bool = False
     whole: bool = False
     parent: int = 0
+    counted: bool = False
 
 
 class SweepState(msgspec.Struct):
@@ -183,7 +186,10 @@ class SweepState(msgspec.Struct):
     proved: list[CountCheck] = []
     repairs: dict[int, RangeRepair] = {}
     moving: bool = False
-    recounts: list[int] | None = None
+    recounted: bool = False
+    compared: bool = False
+    grown: bool = False  # whether a slice counted more than it had shown
+    slices: list[tuple[Scope, int]] = []
     expected: int | None = None
     got: int = 0
     duplicates: int = 0
@@ -290,8 +296,8 @@ class Sweep:
             if state.size < state.most and state.calm >= PAGES_BEFORE_REGROWTH:
                 state.size, state.calm = min(state.most, state.size * 2), 0
             self._add_page(window, ask, page)
-        if not (state.windows or state.moving) and state.recounts is None:
-            self._start_recounts()
+        if not state.windows:
+            self._start_last_counts()
         return self._take_step()
 
     def build_coverage(self) -> Coverage:
@@ -329,12 +335,16 @@ class Sweep:
         self._rows, self._requests, self._notes = [], [], []
         return step
 
-    def _open_window(self, window: SearchWindow, held_by: CountCheck | None = None) -> None:
-        """Start the search of a window, or hold it until a check has all its next windows."""
+    def _add_window(self, window: SearchWindow) -> None:
+        """Give a window its number."""
         self._state.begun += 1
         self._state.number += 1
         window.number = self._state.number
         self._state.windows[window.number] = window
+
+    def _open_window(self, window: SearchWindow, held_by: CountCheck | None = None) -> None:
+        """Start the search of a window, or hold it until a check has all its next windows."""
+        self._add_window(window)
         if held_by is None:
             self._requests.append(window.build_first_request(self._state.size))
         else:
@@ -354,8 +364,8 @@ class Sweep:
 
     def _add_page(self, window: SearchWindow, ask: SearchRequest, page: SearchPage) -> None:
         """Store a page; after the last one of its window, continue from there."""
-        if window.number in (self._state.recounts or ()):
-            self._finish_recount(window, page)
+        if window.comparison:
+            self._compare_count(window, page)
             return
         asks = window.add_page(ask, page)
         if self._state.expected is None:
@@ -553,20 +563,43 @@ class Sweep:
             self._state.proved.append(self._state.checks.pop(each.number))
             del self._state.proved[:-CHECKS_REOPENED]
 
-    def _start_recounts(self) -> None:
-        """Count everything again in other orders, after chains with equal counts."""
+    # -- counts at the end
+
+    def _start_last_counts(self) -> None:
+        """Count everything again: after chains in other orders, after closed windows once."""
         state = self._state
-        state.recounts = []
-        is_one_page = state.begun == 1 and state.requests == 1
-        number = 0 if is_one_page else max(1, SHORT_CHAIN - state.begun)
+        if state.moving:
+            if not state.compared:
+                state.compared = True
+                self._request_count(SearchWindow(0, state.scope, comparison="rows"))
+            return
+        if state.recounted:
+            return
+        state.recounted = True
+        number = 1 if state.requests == 1 else max(1, SHORT_CHAIN - state.begun)
         for order in RECOUNT_ORDERS[:number]:
-            self._open_window(SearchWindow(0, state.scope, order))
-            state.recounts.append(state.number)
+            self._open_window(SearchWindow(0, state.scope, order, comparison="chains"))
+
+    def _request_count(self, window: SearchWindow) -> None:
+        """Request one result of a search, for its count."""
+        self._add_window(window)
+        self._requests.append(window.build_first_request(1))
+
+    def _compare_count(self, window: SearchWindow, page: SearchPage) -> None:
+        """Process the answer to a request for a count."""
+        del self._state.windows[window.number]
+        if window.comparison == "chains":
+            self._finish_recount(window, page)
+        elif window.comparison == "rows":
+            self._compare_with_rows(page.total)
+        elif window.comparison == "slice":
+            self._compare_with_slice(window, page.total)
+        else:
+            self._finish_repair_count(self._state.repairs[window.parent], page.total)
 
     def _finish_recount(self, window: SearchWindow, page: SearchPage) -> None:
         """Compare a count, and the page that came with it, with all chains."""
         state = self._state
-        del state.windows[window.number]
         known: CreationTimes = {}
         for check in state.proved:
             known |= check.recent | check.ids
@@ -578,6 +611,43 @@ class Sweep:
         repair.unseen = page.total - state.got if is_known else 0
         state.repairs[repair.number] = repair
         self._leave_chains(state.scope, repair=repair)
+
+    def _compare_with_rows(self, total: int) -> None:
+        """Count each closed window again if all of them have fewer rows than are counted.
+
+        Answers that were cut count no more than they show, so that each proves itself. Where the
+        count has changed, other rows have come meanwhile.
+        """
+        state = self._state
+        if state.gaps or not total == state.expected > state.got:
+            return
+        for scope, shown in state.slices:
+            window = SearchWindow(0, scope, closed=True, comparison="slice", shown=shown)
+            self._request_count(window)
+        if not state.slices:
+            self._report_missing(total)
+
+    def _compare_with_slice(self, window: SearchWindow, total: int) -> None:
+        """Search a slice again that counts more than it showed."""
+        state = self._state
+        if total > window.shown:
+            state.grown = True
+            state.repeated += 1
+            self._open_window(SearchWindow(0, window.scope, closed=True))
+        elif not state.grown and not state.windows:
+            self._report_missing(state.expected or 0)
+
+    def _report_missing(self, total: int) -> None:
+        """Report that fewer repositories came than were counted at the beginning and the end."""
+        state = self._state
+        why = "The count is the same as at the beginning, and fewer repositories came."
+        state.gaps.append(Gap(state.scope.format_expression(), total, state.got, why))
+
+    def _note_slice(self, scope: Scope, shown: int) -> None:
+        """Note the number of repositories of a proved slice of the whole range of stars."""
+        whole = self._state.scope
+        if (scope.low, scope.high) == (whole.low, whole.high):
+            self._state.slices.append((scope, shown))
 
     # -- closed windows
 
@@ -630,6 +700,7 @@ class Sweep:
         verdict = window.assess()
         if verdict.proved or window.is_proved_by_repetition():
             state.shifts += window.tries > 0
+            self._note_slice(window.scope, len(rows))
             state.fruitless = max(0, state.fruitless - len(window.pages) * (window.tries > 0))
             self._close_window(window)
             return
@@ -769,18 +840,36 @@ class Sweep:
         repair.open -= 1
         if repair.open:
             return
-        if repair.found < repair.missing and not (
-            repair.whole or repair.failed
-        ):  # they are elsewhere
-            repair.whole, repair.open = True, 2
-            state.repeated += 2
-            parts = split_by_time(repair.scope, [*filter(None, repair.ids.values())], 2)
-            known = repair.recent | repair.ids
-            self._open_parts(parts, known, parent=number, closed=True, tries=repair.tries + 2)
-            return
+        if not (repair.whole or repair.failed):
+            if repair.found < repair.missing:  # they are elsewhere
+                self._repair_whole(repair)
+                return
+            if not repair.counted:
+                # What was found may be new, and what was skipped elsewhere after a large jump.
+                repair.open, repair.counted = 1, True
+                self._request_count(
+                    SearchWindow(0, repair.scope, parent=number, closed=True, comparison="repair")
+                )
+                return
         state.miscounts += repair.found < repair.unseen and not repair.failed
         del state.repairs[repair.number]
         self._close_part(repair.parent)
+
+    def _repair_whole(self, repair: RangeRepair) -> None:
+        """Search the whole range of a repair again, in halves."""
+        parts = split_by_time(repair.scope, [*filter(None, repair.ids.values())], 2)
+        repair.whole, repair.open = True, len(parts)
+        self._state.repeated += len(parts)
+        known = repair.recent | repair.ids
+        self._open_parts(parts, known, parent=repair.number, closed=True, tries=repair.tries + 2)
+
+    def _finish_repair_count(self, repair: RangeRepair, total: int) -> None:
+        """Accept a repair if its range has no more repositories than came of it."""
+        if total > len(repair.ids):
+            self._repair_whole(repair)
+        else:
+            self._note_slice(repair.scope, len(repair.ids))
+            self._close_part(repair.number)
 
     def _report_gap(self, window: SearchWindow, got: int, why: str) -> None:
         total = max(page.total for page in window.pages.values())

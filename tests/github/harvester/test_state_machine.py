@@ -50,11 +50,11 @@ def test_each_repository_is_returned_once(population, query):
 
 
 def test_a_thousand_results_take_one_search():
-    """One page needs no other request. After several, three other orders are counted.
+    """After one page another order is counted, after several pages three others.
 
     A count of 1,000 may be capped, so another window follows, and one count less.
     """
-    for count, requests in ((0, 1), (1, 1), (100, 1), (101, 5), (199, 5), (999, 14), (1000, 13)):
+    for count, requests in ((0, 2), (1, 2), (100, 2), (101, 5), (199, 5), (999, 14), (1000, 13)):
         made = github.population(count or 1, 1)
         sweep = Sweep(Scope.parse(">0" if count else ">1000000000"))
         rows = harvest(sweep, World(made))
@@ -534,7 +534,44 @@ def test_a_repair_counts_rows_of_its_own_range(stars, again):
     sweep = Sweep(state.scope, state=state)
     step = sweep.feed_page(ask, SearchPage(2, (RepositoryRow("a", 15), RepositoryRow("b", stars))))
     assert [row.id for row in step.rows] == ["b"]
-    assert bool(sweep.list_requests()) == again
+    assert [ask.first > 1 for ask in sweep.list_requests()] == ([True, True] if again else [False])
+
+
+def repair_a_row(total):
+    """Return a sweep that found as many rows as a range lacked, after a new count of the range."""
+    window = SearchWindow(2, Scope("", 9, 21), parent=1, closed=True, recent={"a": None}, tries=1)
+    ask = window.build_first_request(100)
+    repair = RangeRepair(1, Scope("", 10, 20), 0, {"a": None}, {}, missing=1, open=1)
+    state = SweepState(
+        Scope("", 0), number=2, windows={2: window}, repairs={1: repair}, moving=True
+    )
+    sweep = Sweep(state.scope, state=state)
+    sweep.feed_page(ask, SearchPage(2, (RepositoryRow("a", 15), RepositoryRow("new", 15))))
+    (count,) = sweep.list_requests()
+    assert count.first == 1
+    assert count.text == "stars:10..20 sort:stars-desc"
+    sweep.feed_page(count, SearchPage(total, (RepositoryRow("a", 15),)))
+    return sweep
+
+
+def test_a_new_row_does_not_stand_for_the_one_that_was_skipped():
+    """The range counts more rows than came of it, so it is read again."""
+    assert [ask.first for ask in repair_a_row(3).list_requests()] == [100, 100]
+    (last,) = repair_a_row(2).list_requests()  # all are counted at the end
+    assert (last.first, last.text) == (1, "stars:>=0 sort:stars-desc")
+
+
+@pytest.mark.parametrize("offset", [0, 1])
+def test_a_first_page_may_hold_all_that_is_counted_and_be_followed(offset):
+    """A count of 100 may be capped, and a smaller one rounded."""
+    window = SearchWindow(1, Scope("", 0))
+    rows = tuple(RepositoryRow(f"r{number}", 5) for number in range(100))
+    page = SearchPage(100 - offset, rows, more=True, end=cursor(100))
+    (ask,) = window.add_page(window.build_first_request(100), page)
+    assert (ask.start, ask.after) == (100, cursor(100))
+    ended = SearchWindow(1, Scope("", 0))
+    page = SearchPage(100 - offset, rows, more=False, end=cursor(100))
+    assert not ended.add_page(ended.build_first_request(100), page)
 
 
 @pytest.mark.parametrize(

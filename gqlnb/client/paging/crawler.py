@@ -119,8 +119,9 @@ class Crawler:
         Whether to send no more requests, as `progress` returned False.
     shows_warnings
         Whether warnings of the endpoint are shown when they come.
-    counts_each_page
-        Whether counts that are added to the query are requested with each page, to notice changes.
+    detects_changes
+        Whether pages overlap by an item, where positions are known, and come with counts that are
+        added to the query: then items that were inserted or deleted meanwhile are noticed.
     """
 
     def __init__(
@@ -139,7 +140,7 @@ class Crawler:
         self.data: Any = None
         self.begun = self.handed_out = False
         self.shows_warnings = True
-        self.counts_each_page = False
+        self.detects_changes = False
         self.is_stopped = False
         self.requests = self._duplicates = 0
         self._cached_at: list[float] = []  # the times of remembered answers
@@ -271,7 +272,7 @@ class Crawler:
         text, used = self._plan.write_next_request(
             pages,
             self._sizes.list_edits(),
-            counts=self.counts_each_page and self._requests_counts,
+            counts=self.detects_changes and self._requests_counts,
             infos=self._requests_infos,
         )
         variables = {name: value for name, value in self._variables.items() if name in used}
@@ -298,7 +299,7 @@ class Crawler:
         if most is None:
             return size
         kept = min((each.kept for each in cursor.filters if not each.was_shorter), default=0)
-        return min(size, most - kept - step * size)
+        return min(size, most - kept - step * (size - cursor.overlap) + cursor.overlap)
 
     @property
     def _is_spent(self) -> bool:
@@ -532,10 +533,13 @@ class Crawler:
         if field.kind == "page" and cursor.check_numbering(page):
             self._open.append(cursor)  # pages are counted from 1, so page 1 was the first one
             return
-        cursor.requested_size = size
+        overlap = cursor.overlap
+        cursor.requested_size = None if size is None else size - overlap
+        if overlap and not cursor.remove_overlap(page):
+            self._doubts.add(field.name, "items moved between two pages.")
         goes_on = self._add_page(cursor, page)
         if size is not None:
-            count = cursor.last_length
+            count = cursor.last_length + overlap
             self._sizes.note_answer(field, size, count, request.cost, goes_on=goes_on)
 
     def _lose_page(self, cursor: ListCursor, errors: list[Mapping[str, Any]]) -> None:
@@ -554,6 +558,8 @@ class Crawler:
         # The first page is the target of the list itself, so that only later ones are joined.
         field, before = cursor.field, cursor.got
         cursor.add_lengths(page)
+        if self.detects_changes:
+            cursor.begin_overlap(page)
         largest = (field, cursor.requested_size)
         self._largest[largest] = max(self._largest[largest], cursor.last_length)
         duplicates = cursor.remove_duplicates(page)
@@ -620,8 +626,7 @@ class Crawler:
         # Neither a missing permission nor a rate limit depends on the size of a request.
         may_be_growth = not (isinstance(error, TransportError) and error.status in {401, 403, 429})
         if (
-            self._leave_out_counts(request, error)
-            or self._is_verification(request)
+            self._is_verification(request)
             or (may_be_growth and self._refuse_batch(request))
             or (may_be_growth and self._refuse_growth(request, errors, messages))
         ):
@@ -644,14 +649,6 @@ class Crawler:
             return True
         self._release_cursors(request)
         return False
-
-    def _leave_out_counts(self, request: PageRequest, error: GqlnbError) -> bool:
-        """Reopen the lists without counts on each page, which older recordings do not have."""
-        if not (self.counts_each_page and isinstance(error, ReplayError)):
-            return False
-        self.counts_each_page = False
-        self._release_cursors(request)
-        return True
 
     def _restart_first(self, request: PageRequest, error: GqlnbError, messages: list[str]) -> bool:
         """Return whether to send the first request again, with changes."""

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from gqlnb.client.paging.duplicates import DuplicateFilter
+from gqlnb.client.paging.duplicates import DuplicateFilter, build_key
 from gqlnb.client.paging.offset_cursors import contains_offset, detect_offset_format
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
 from gqlnb.document.paging_conventions import get_at_path
 from gqlnb.document.selections import ADDED_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from gqlnb.client.paging.offset_cursors import OffsetFormat
     from gqlnb.document.paged_fields import PagedField
@@ -31,6 +31,7 @@ __all__ = [
     "read_error_path",
 ]
 
+MIN_OVERLAPPING_PAGE = 4  # items; of smaller pages the item would be a large share
 MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # pages in a row without new items: filters can leave pages empty
 ResponsePath = tuple[str | int, ...]
 Position = str | int | None  # of a page: a cursor, an offset or a page number
@@ -154,6 +155,8 @@ class ListCursor:
         Items of the last page, by filter.
     is_uneven
         Whether a list went on after a page in which it was shorter than another list.
+    overlap
+        Number of items of the last page that the next one repeats, to notice items that move.
     """
 
     field: PagedField
@@ -186,6 +189,8 @@ class ListCursor:
     filters: list[DuplicateFilter] = dataclasses.field(init=False)
     lengths: list[int] = dataclasses.field(default_factory=list)
     is_uneven: bool = False
+    overlap: int = 0
+    _last_keys: dict[str, Hashable] = dataclasses.field(default_factory=dict)
     _has_short_pages: bool = False
     _size: int | None = None
 
@@ -340,8 +345,37 @@ class ListCursor:
         if self.pages_without_new_items >= MAX_PAGES_WITHOUT_NEW_ITEMS:
             return f"{MAX_PAGES_WITHOUT_NEW_ITEMS} consecutive pages contained no new items"
         self.seen.add(cursor)
-        self.position = cursor
+        offset = detect_offset_format(cursor, self.received) if self.overlap else None
+        if offset is None and self.field.kind == "cursor":
+            self.overlap = 0
+        self.position = cursor if offset is None else offset.format_cursor(self._next_item)
         return self.unreachable
+
+    # -- overlapping pages
+
+    def begin_overlap(self, page: Mapping[str, Any]) -> None:
+        """Note the last items of a page, if the next one can repeat them."""
+        lists = [page.get(each.key) or [] for each in self.field.items]
+        can_overlap = self.field.kind in {"offset", "cursor"} and not self.field.backward
+        is_large = (self.requested_size or 0) >= MIN_OVERLAPPING_PAGE
+        self.overlap = int(can_overlap and is_large and all(lists))
+        pairs = zip(self.field.items, lists, strict=True)
+        self._last_keys = {each.key: build_key(items[-1], each) for each, items in pairs if items}
+
+    def remove_overlap(self, page: Mapping[str, Any]) -> bool:
+        """Remove the item that a page repeats; return whether it begins with that item."""
+        for each in self.field.items:
+            items = page.get(each.key)
+            if not items or build_key(items[0], each) != self._last_keys[each.key]:
+                return False
+        for each in self.field.items:
+            del page[each.key][0]
+        return True
+
+    @property
+    def _next_item(self) -> int:
+        """Number of items before the next page."""
+        return self.received - self.overlap
 
     def advance(self, page: Mapping[str, Any]) -> None:
         """Move to the next page by its offset or number."""
@@ -351,7 +385,7 @@ class ListCursor:
             self.start, self.numbered = current, True
         # Duplicates count in an offset: the endpoint does not know that we left them out.
         if self.field.kind == "offset":
-            self.position = self.start + self.received
+            self.position = self.start + self._next_item
         else:
             self.position = self.covered or self.pages
 
@@ -407,13 +441,13 @@ class ListCursor:
         """The format of its cursors if they are offsets and the total is known."""
         if self.total is None or self.field.backward or self.field.kind != "cursor":
             return None
-        return detect_offset_format(self.position, self.received)
+        return detect_offset_format(self.position, self._next_item)
 
     @property
     def has_positions(self) -> bool:
         """Whether it may be continued by positions, which shift where rows are deleted."""
         # The position of a list that has ended is the one its last page began at.
-        counts = (self.received, self.received - self.last_length)
+        counts = (self._next_item, self._next_item - self.last_length)
         is_offset = any(contains_offset(self.position, count) for count in counts)
         return self.field.kind != "cursor" or is_offset
 
@@ -502,8 +536,8 @@ def foresee_pages(
         ahead = []
         for (cursor, offset), (size, most) in zip(offsets, sizes, strict=True):
             ends = (cursor.total, offset.max_items, most)
-            items = cursor.received + step * size
-            if items < min(end for end in ends if end is not None):
+            items = cursor.received + step * (size - cursor.overlap) - cursor.overlap
+            if items + cursor.overlap < min(end for end in ends if end is not None):
                 ahead.append((cursor, offset.format_cursor(items)))
         if not ahead:
             return

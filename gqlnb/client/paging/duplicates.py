@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from gqlnb.document.paged_fields import ItemList
 
-__all__ = ["DuplicateFilter"]
+__all__ = ["DuplicateFilter", "build_key"]
 
 MAX_REPEATING_KINDS = 2  # distinct rows; equal pages of so few may be genuine
 SMALLEST_PAGE_LIMIT = 5  # items; no service is known that cuts pages to fewer
@@ -231,6 +231,13 @@ def identify_item(
     if items.cursor is not None and isinstance(item, dict) and item.get(items.cursor):
         return (item[items.cursor], repr(item), repr(parallel) if parallel else None)
     return None
+
+
+def build_key(item: object, items: ItemList) -> Hashable:
+    """Return the key of an item by its identifier, or its text without one."""
+    # A cursor alone would not do: those that are positions are the same for other items.
+    key = identify_item(item, items, ()) if items.ids else None
+    return repr(item) if key is None else key
 
 
 def _print_leaves(item: object) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.client.range_harvest.range_reader import RangeReader
 from gqlnb.client.range_harvest.range_state import (
     HarvestState,
     RangeCoverage,
@@ -18,17 +20,18 @@ from gqlnb.client.range_harvest.range_state import (
 from gqlnb.client.range_harvest.slices import (
     ValueRange,
     divide_range,
+    is_between_steps,
     match_value,
     shift,
 )
-from gqlnb.errors import GqlnbError, sanitize_text
+from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
     from gqlnb.client.progress import ProgressCallback
-    from gqlnb.client.range_harvest.range_reader import RangeAnswer, RangeReader
+    from gqlnb.client.range_harvest.range_reader import RangeAnswer
     from gqlnb.client.range_harvest.range_state import Ends
     from gqlnb.client.range_harvest.range_store import RangeStore
     from gqlnb.client.range_harvest.reader_pool import ReaderPool
@@ -47,6 +50,10 @@ NULLS = (
 NO_COUNT = (
     "The endpoint does not count rows, so that rows whose {} is null, which are in no range, would "
     "not be noticed. Select a count of all rows if there is one."
+)
+BETWEEN_STEPS = (
+    "The values of {} are closer together than the ends of adjacent ranges, so that rows between "
+    "them may be missing. Use a filter that includes only one end, or give step= of the Slice."
 )
 SHIFTING = (
     "Each reading brought other rows, and the endpoint does not count them. Larger pages, or a "
@@ -100,12 +107,16 @@ class RangeHarvester:
             If a request fails for good. The rows so far are stored.
         """
         state = self._state
+        self._match_ends()
         if state.is_ended:
             self._begin_refresh()
         elif not state.started:
             state.started = time.time()
             state.pending = [self._whole]
             self._store.save_state()
+        elif not state.kind and state.pending:
+            # It was interrupted before its first answer, and the log has the ends as texts.
+            state.pending = [self._whole]
         if self._pool.doubt and not state.doubt:  # also about the rows of later runs
             state.doubt = self._pool.doubt
             self._store.save_state()
@@ -122,6 +133,37 @@ class RangeHarvester:
                 hint = f"The rows so far are in {path}: run the same call again to continue."
                 error.args = (f"{error.args[0]} {hint}", *error.args[1:])
             raise
+
+    def _match_ends(self) -> None:
+        """Convert the ends that the user gave to the type of the column.
+
+        Texts may be times, a day may be a time, and each is followed by another value.
+
+        Raises
+        ------
+        OptionError
+            If the filter cannot select the rows at the low end.
+        """
+        ends = [end for end in self._whole if isinstance(end, str | date)]
+        is_exact = self._slice.closed == "both" and all(isinstance(end, datetime) for end in ends)
+        if not ends or is_exact:
+            return
+        example = None
+        # Some endpoints require the filter. Between ends that it excludes there may be no row.
+        for range_ in (self._whole, ValueRange(None, None)):
+            if example is None:
+                self._state.requests += 1
+                example = self._pool.call(partial(RangeReader.read_example, range_=range_))
+        if example is None:
+            return
+        low, high = (None if end is None else match_value(end, example) for end in self._whole)
+        self._whole = ValueRange(low, high)
+        if isinstance(low, str) and self._slice.closed in {"right", "neither"}:
+            msg = (
+                "least= is a text, and the filter leaves out its low end: no text comes just "
+                "before another one. Use a filter that includes it, or leave least= out."
+            )
+            raise OptionError(msg)
 
     # -- ranges
 
@@ -249,6 +291,14 @@ class RangeHarvester:
             doubt = answer.absence
         elif answer.count is None and answer.has_nulls and range_ != self._whole and not doubt:
             doubt = NO_COUNT.format(self._slice.column)
+        elif (
+            answer.count is None
+            and not doubt
+            and range_ != self._whole
+            and (self._slice.closed, self._slice.step) == ("both", None)
+            and any(map(is_between_steps, answer.values))
+        ):
+            doubt = BETWEEN_STEPS.format(self._slice.column)
         got = answer.table.num_rows
         return Reading(
             number=self._state.numbers,
@@ -285,7 +335,9 @@ class RangeHarvester:
             highest_first = sorted(state.readings, key=self._find_low, reverse=True)
             if not self._is_fixed:
                 again.add(highest_first[0].number)  # a row that left a lower range may be there
+                is_refresh = state.previous and left_rounds == MAX_ROUNDS  # then they moved earlier
                 lower = [pair for pair in changed if pair[0] is not highest_first[0]]
+                lower = [] if is_refresh else lower
                 state.moves += sum(self._is_move(count, left[each.number]) for each, count in lower)
             replaced = [each for each in highest_first if each.number in again]
             state.pending = [each.ends for each in replaced]
@@ -470,14 +522,14 @@ class RangeHarvester:
         state = self._state
         self._store.save_fingerprints()
         state.previous, state.started, state.coverage = state.started, time.time(), None
-        state.notes = {}
+        state.notes, state.intervals, state.unstable, state.moves = {}, 0, 0, 0
         readings = sorted(state.readings, key=lambda each: each.number)
         ranges = {each.number: state.parse_range(each.ends) for each in readings}
         tail = self._find_tail(list(ranges.values()))
         if state.pinned is not None:
             state.pinned = self._get_time(state.started)
         state.pending, state.readings = [tail], []
-        if tail.low is not None:
+        if tail.low is not None and state.kind:  # without a row so far, all is read again
             for reading in readings:
                 low, high = ranges[reading.number]
                 if low is not None and low >= tail.low:

@@ -144,7 +144,7 @@ class RangeReader:
     def _start_crawler(self, range_: ValueRange, limits: Mapping[str, object]) -> Crawler:
         crawler = self._start(bind_range(self._slice, self._variables, range_), limits)
         crawler.shows_warnings = False  # they are in the notes
-        crawler.counts_each_page = True
+        crawler.detects_changes = True
         return crawler
 
     def _run_crawler(self, crawler: Crawler) -> Result:
@@ -173,6 +173,45 @@ class RangeReader:
                 return count, read_notes(result.extensions)
         result.raise_for_errors()
         return None, {}
+
+    def read_example(self, range_: ValueRange) -> Any:  # noqa: ANN401 - of any kind
+        """Return a value of the column of the slice, from some row between two ends.
+
+        Parameters
+        ----------
+        range_
+            The ends, which are sent as they are; they may have another type.
+
+        Returns
+        -------
+        object
+            The value; None if the first page has none.
+
+        Raises
+        ------
+        GqlnbError
+            If the request fails.
+        """
+        as_given = dataclasses.replace(self._slice, closed="both")
+        limits = {"page_size": self._page_size, "max_requests": 1}
+        crawler = self._start(bind_range(as_given, self._variables, range_), limits)
+        crawler.shows_warnings = False
+        answer = self._build_answer(self._read_first_page(crawler), has_positions=False)
+        return next(iter(answer.values), None)
+
+    def _read_first_page(self, crawler: Crawler) -> Result:
+        """Return the first page of the list; raise QueryError unless the query has one list."""
+        names = crawler.list_names
+        # Without a schema no list is known: then the endpoint says why, such as a wrong token.
+        result = self._run_crawler(crawler) if len(names) < 2 else None
+        if result is None or len(names) != 1:
+            shown = ", ".join(names) or "none"
+            msg = f"A harvest takes a query with one list that has pages; it has: {shown}."
+            raise QueryError(msg)
+        (name,) = names
+        if self._path is None and isinstance((result.data or {}).get(name), list):
+            self._path = name  # beside it may be another list, of which the one row is the count
+        return result
 
     def read_range(
         self,
@@ -203,15 +242,7 @@ class RangeReader:
         cap = self._slice.cap
         limits = {"page_size": self._page_size, "max_requests": 1}
         crawler = self._start_crawler(range_, limits)
-        if len(crawler.list_names) != 1:
-            names = ", ".join(crawler.list_names) or "none"
-            msg = f"A harvest takes a query with one list that has pages; it has: {names}."
-            raise QueryError(msg)
-        is_refused = False
-        result = self._run_crawler(crawler)
-        (name,) = crawler.list_names
-        if self._path is None and isinstance((result.data or {}).get(name), list):
-            self._path = name  # beside it may be another list, of which the one row is the count
+        is_refused, result = False, self._read_first_page(crawler)
         count = self._read_count(result)
         answer = self._build_answer(result, has_positions=False)
         page_rows = answer.table.num_rows
@@ -286,7 +317,8 @@ class RangeReader:
             kind, present = "int", [_read_number(value, name) for value in present]
         is_over = cap is not None and max(count or 0, report.got) > cap
         # Some endpoints count no more rows than they return.
-        may_be_cut = count in {None, cap} and cap is not None and report.got >= cap
+        received = report.got + report.duplicates
+        may_be_cut = count in {None, cap} and cap is not None and received >= cap
         is_left_off = report.ended != COMPLETE and (count or 0) > report.got
         is_cut = is_refused or is_over or may_be_cut or is_left_off
         doubt = _find_doubt(result, table, id_)
@@ -307,7 +339,8 @@ class RangeReader:
             and bool(doubt)
             and report.requests > 1
             and not (has_failed or is_cut),
-            min(report.requests - 1, 1 if report.expected is None else report.requests),
+            # Positions overlap by an item, which shows changes as a count on each page does.
+            report.requests - 1 if has_positions or report.expected is not None else 1,
             count is None and report.requests > 1 and has_positions,
             doubt,
             read_notes(result.extensions),

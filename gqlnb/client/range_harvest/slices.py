@@ -8,6 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gqlnb.errors import OptionError, sanitize_text
@@ -24,6 +25,7 @@ __all__ = [
     "bind_range",
     "divide_range",
     "find_kind",
+    "is_between_steps",
     "is_far_outside",
     "match_value",
     "parse_value",
@@ -244,6 +246,15 @@ def shift(value: Any, direction: int, step: Any = None) -> Any:  # noqa: ANN401 
         return value + direction * (STEPS[find_value_kind(value)] if step is None else step)
     except OverflowError:
         return value
+
+
+def is_between_steps(value: object) -> bool:
+    """Return whether values may lie between this one and the one that :func:`shift` returns."""
+    if isinstance(value, str):
+        return min(value, default=" ") < " "  # control characters
+    if isinstance(value, Decimal):
+        return bool(Fraction(value) % Fraction(STEPS["decimal"]))
+    return bool(getattr(value, "nanosecond", 0))  # of a pandas.Timestamp
 
 
 def find_value_kind(value: object) -> str:

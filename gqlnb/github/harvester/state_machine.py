@@ -619,7 +619,7 @@ class Sweep:
         count has changed, other rows have come meanwhile.
         """
         state = self._state
-        if state.gaps or not total == state.expected > state.got:
+        if state.gaps or total != state.expected or total <= state.got:
             return
         for scope, shown in state.slices:
             window = SearchWindow(0, scope, closed=True, comparison="slice", shown=shown)

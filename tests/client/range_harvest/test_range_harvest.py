@@ -154,7 +154,7 @@ def test_an_ignored_filter_is_an_error(kind: str):
     endpoint = Endpoint(draw_values(draw), type=type_, is_ignoring=True)
     with pytest.raises(QueryError, match="ignores the filter"):
         harvest(endpoint)
-    assert endpoint.requests < 30
+    assert endpoint.requests < 35  # pages overlap by a row
 
 
 @pytest.mark.parametrize("order", ["rising", "falling", "none"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from itertools import takewhile
 from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import msgspec
@@ -16,6 +17,7 @@ import msgspec
 from gqlnb.client.range_harvest.part_files import (
     build_part_path,
     check_foreign_files,
+    find_missing_part,
     remove_parts,
     sync_folder,
     write_durably,
@@ -123,6 +125,22 @@ class HarvestLog(Generic[Event]):
         self.remove_coverage()
         return False
 
+    def check_parts(self, count: int) -> None:
+        """Check that no part was removed: the log does not contain its rows any more.
+
+        Raises
+        ------
+        OptionError
+            If one of the first `count` parts is missing.
+        """
+        missing = find_missing_part(self._folder, count)
+        if missing is not None:
+            msg = (
+                f"{sanitize_text(self._folder, 120)} lacks {missing.name}, a part of this harvest. "
+                f"Put it back. Or: {RESTART_HINT}"
+            )
+            raise OptionError(msg)
+
     def remove_coverage(self) -> None:
         """Remove the report of a finished harvest."""
         (self._folder / COVERAGE_NAME).unlink(missing_ok=True)
@@ -194,10 +212,11 @@ class HarvestLog(Generic[Event]):
                 f"{LOG_VERSION}. Update gqlnb. Or: {RESTART_HINT}"
             )
         elif (header.get("query"), header.get("source")) != (own.query, own.source):
+            found, wanted = _show_difference(str(header.get("query")), own.query)
             msg = (
-                f"{path} is the log of {sanitize_text(repr(header.get('query')), 120)} from "
+                f"{path} is the log of {found} from "
                 f"{sanitize_text(header.get('source'), 120)}, and this harvest is "
-                f"{sanitize_text(repr(own.query), 120)} from {own.source}. {RESTART_HINT}"
+                f"{wanted} from {own.source}. {RESTART_HINT}"
             )
         elif header.get("fields") != own.fields:
             found, wanted = (
@@ -224,6 +243,15 @@ class HarvestLog(Generic[Event]):
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _show_difference(*queries: str) -> list[str]:
+    """Return two queries as they are shown: from shortly before their first difference."""
+    pairs = zip(*queries, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    start = same - 30 if same > 60 and queries[0] != queries[1] else 0
+    cut = "\u2026" if start else ""
+    return [sanitize_text(repr(cut + query[start:]), 120) for query in queries]
 
 
 def lock_file(file: IO[bytes]) -> None:

@@ -159,11 +159,9 @@ class RangeHarvest:
 
     def __repr__(self) -> str:
         report = self.coverage
-        expected = "an unknown number" if report.expected is None else f"{report.expected:,}"
         lines = [
             f"{len(self):,} rows from {self.source}, {'' if self.complete else 'not '}complete",
-            f"  expected {expected}, got {report.got:,} in {report.ranges:,} ranges and "
-            f"{report.requests:,} requests; {len(report.moved):,} moved between ranges",
+            f"  {report.describe_counts()}",
         ]
         if report.stopped:
             lines.append(f"  {describe_stop(self.folder)}")

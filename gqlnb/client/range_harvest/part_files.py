@@ -22,6 +22,7 @@ __all__ = [
     "build_part_path",
     "check_foreign_files",
     "drop_rows",
+    "find_missing_part",
     "find_repeated_rows",
     "remove_parts",
     "replace_durably",
@@ -80,6 +81,12 @@ def write_part(folder: Path, number: int, rows: pa.Table, about: Mapping[str, st
         raise
     # Arrow keeps what writing took, about 60 MB, in part too fragmented to be used again.
     pa.default_memory_pool().release_unused()
+
+
+def find_missing_part(folder: Path, count: int) -> Path | None:
+    """Return the path of the first part that is missing among the first `count`, or None."""
+    paths = (build_part_path(folder, number) for number in range(count))
+    return next((path for path in paths if not path.exists()), None)
 
 
 def remove_parts(folder: Path, first: int) -> None:

@@ -101,7 +101,11 @@ def open_store(
     if out is None and options.get("refresh"):
         msg = "refresh=True updates the harvest in a folder: name it with out=."
         raise OptionError(msg)
-    query = f"{text if isinstance(text, str) else text.text} {slice_!r}"
+    # What selects other rows is another harvest. It comes first, as messages cut long queries.
+    selected = {"least": slice_.least, "most": slice_.most, "id": slice_.id}
+    selected |= {name: options.get(name) for name in ("operation", "path")}
+    terms = [f"{name}={value}" for name, value in selected.items() if value is not None]
+    query = " ".join([*terms, text if isinstance(text, str) else text.text, repr(slice_)])
     if variables:  # of which the values may be secret
         given = json.dumps({**variables}, default=repr, sort_keys=True)
         query += f" variables {blake2b(given.encode(), digest_size=8).hexdigest()}"

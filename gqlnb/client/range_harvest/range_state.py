@@ -164,6 +164,23 @@ class RangeCoverage(msgspec.Struct, frozen=True, kw_only=True):
     stopped: bool = False
     changes: Changes | None = None
 
+    def __repr__(self) -> str:
+        lines = [
+            f"RangeCoverage: {'' if self.complete else 'not '}complete",
+            self.describe_counts(),
+        ]
+        if self.gaps or self.notes:
+            lines.append(f"gaps: {len(self.gaps):,}, notes: {len(self.notes):,}")
+        return "\n  ".join(lines)
+
+    def describe_counts(self) -> str:
+        """Return the numbers of rows, ranges and requests as text."""
+        expected = "an unknown number" if self.expected is None else f"{self.expected:,}"
+        return (
+            f"expected {expected}, got {self.got:,} in {self.ranges:,} ranges and "
+            f"{self.requests:,} requests; {len(self.moved):,} moved between ranges"
+        )
+
     def _repr_html_(self) -> str:
         return render_lines(repr(self))
 

@@ -150,6 +150,7 @@ class RangeStore:
             else:
                 self.state.apply_step(event)
                 self._hold_rows(event, _decode_rows(event.rows) if event.rows else None)
+        log.check_parts(self.state.parts)
         if not self.state.is_ended:
             log.remove_coverage()
         remove_parts(folder, self.state.parts)

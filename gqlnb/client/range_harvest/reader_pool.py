@@ -6,6 +6,7 @@ replaces the one that is refused.
 
 from __future__ import annotations
 
+import re
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import nullcontext
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from gqlnb.background import POLL_SECONDS, open_thread_pool
+from gqlnb.client.paging import pager
 from gqlnb.client.progress import announce_wait, sum_budgets
 from gqlnb.errors import AuthError, GqlnbError, QueryError, RateLimited
 from gqlnb.http.response_parser import find_refusal
@@ -23,18 +25,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gqlnb.client.paging.pager import Pager
+    from gqlnb.client.progress import Account
     from gqlnb.client.range_harvest.range_reader import RangeReader
     from gqlnb.http.rate_limit_rules import Budget
 
     # The pagers of clients by account, notes on clients that were refused, and a doubt.
     FindAccounts = Callable[[], tuple[Mapping[str, Sequence[Pager]], list[str], str]]
 
-__all__ = ["ReaderAccount", "ReaderPool"]
+__all__ = ["ReaderAccount", "ReaderPool", "describe_refusal"]
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 MAX_RATE_LIMITS = 8  # in a row, after which an account is given up
+# The hint that paging adds to an error.
+ADVICE = re.compile(rf" [\d,]+ items were received before\. {re.escape(pager.ADVICE)}")
 
 
 @dataclass
@@ -80,7 +85,7 @@ class ReaderPool:
     Attributes
     ----------
     notes
-        The accounts that were refused or given up, as sentences.
+        The accounts and tokens that were refused or given up, as sentences.
     """
 
     def __init__(self, accounts: Sequence[ReaderAccount], doubt: str = "") -> None:
@@ -160,6 +165,7 @@ class ReaderPool:
                     try:
                         answer = future.result()
                     except GqlnbError as error:
+                        remove_advice(error)
                         if self._continue_after(account, error):
                             again.append(task)
                         else:
@@ -191,6 +197,7 @@ class ReaderPool:
         refusal = refused or isinstance(error, AuthError)
         if refusal and len(account.readers) > 1:
             del account.readers[0]
+            self.notes.append(describe_refusal(account, error))
             return True
         if len(self._live) < 2:
             return False
@@ -203,9 +210,24 @@ class ReaderPool:
             return True
         if refusal or isinstance(error, RateLimited):
             account.refusal = str(error)
-            self.notes.append(f"{account.name} is refused; the others continue: {error}")
+            self.notes.append(describe_refusal(account, error))
             return True
         return False
+
+
+def remove_advice(error: BaseException) -> None:
+    """Remove the hint at client.resume(), which would continue only one range."""
+    if error.args:
+        error.args = (ADVICE.sub("", str(error.args[0])), *error.args[1:])
+    notes = getattr(error, "__notes__", [])
+    notes[:] = [note for note in notes if "client.resume()" not in note]
+
+
+def describe_refusal(account: Account, error: GqlnbError) -> str:
+    """Return which token or account is refused, which ones continue, and the reason."""
+    if account.refusal:
+        return f"{account.name} is refused; the others continue: {error}"
+    return f"A token of {account.name} is refused; its next one continues: {error}"
 
 
 def _call_now(
@@ -217,4 +239,7 @@ def _call_now(
         future.set_result(execute(task, reader))
     except GqlnbError as error:
         future.set_exception(error)
+    except KeyboardInterrupt as error:
+        remove_advice(error)
+        raise
     return future

@@ -11,6 +11,7 @@ import msgspec
 
 from gqlnb.client.range_harvest.harvest_log import COVERAGE_NAME, LOG_NAME, LogHeader
 from gqlnb.client.range_harvest.harvest_result import build_range_frame
+from gqlnb.client.range_harvest.part_files import find_missing_part
 from gqlnb.client.range_harvest.range_state import RangeCoverage
 from gqlnb.client.range_harvest.range_store import compare_hashes, concat_tables, hash_rows
 from gqlnb.errors import FrameError, OptionError, sanitize_text
@@ -32,9 +33,10 @@ __all__ = ["HarvestFolder", "open_folder"]
 
 
 class LogLine(msgspec.Struct):
-    """The kind of a line of a log."""
+    """The kind of a line of a log, and the number of parts that were written before it."""
 
     type: str = ""
+    parts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,14 @@ class HarvestFolder:
 
     @property
     def complete(self) -> bool:
-        """Whether the harvest is finished, and its completeness is proved."""
+        """Whether the harvest is finished, its completeness is proved, and no part is missing."""
         coverage = self.coverage
-        return coverage is not None and coverage.complete
+        return coverage is not None and coverage.complete and self._missing_part is None
+
+    @property
+    def _missing_part(self) -> Path | None:
+        """The first part that the log lists and the folder lacks."""
+        return find_missing_part(self.path, self._read_state().parts)
 
     def arrow(self) -> pa.Table:
         """Return the rows as an Arrow table; it must fit into memory.
@@ -182,10 +189,14 @@ class HarvestFolder:
 
     @property
     def _has_ranges(self) -> bool:
-        """Whether it is of a harvest in ranges, according to the second line of its log."""
+        """Whether it is of a harvest in ranges."""
+        return self._read_state().type == "state"
+
+    def _read_state(self) -> LogLine:
+        """Return the second line of the log: the state when the last part was written."""
         with (self.path / LOG_NAME).open("rb") as log:
             log.readline()
-            return msgspec.json.decode(log.readline() or b"{}", type=LogLine).type == "state"
+            return msgspec.json.decode(log.readline() or b"{}", type=LogLine)
 
     def _build_own_columns(self) -> FieldColumns | None:
         from gqlnb.github.harvester.field_columns import restore_columns
@@ -265,11 +276,13 @@ class HarvestFolder:
         return names
 
     def __repr__(self) -> str:
-        coverage = self.coverage
+        coverage, missing = self.coverage, self._missing_part
         state = "not finished"
         if coverage is not None:
             state = "complete" if coverage.complete else "not complete"
             state = f"{coverage.got:,} rows, {state}"
+        if missing is not None:
+            state = f"not complete, {missing.name} is missing"
         return f"HarvestFolder({str(self.path)!r}: {len(self.parts)} parts, {state})"
 
 

@@ -190,6 +190,22 @@ class Coverage(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     stopped: bool = False
 
+    def __repr__(self) -> str:
+        lines = [
+            f"Coverage of {self.scope.format_expression(order='')!r}: "
+            f"{'' if self.complete else 'not '}complete",
+            f"expected {self.expected or 0:,} at the beginning, got {self.got:,}; "
+            f"{self.duplicates + self.moved:,} were returned twice",
+            f"{self.requests:,} pages for at least {self.bound:,}; {self.windows:,} searches, "
+            f"{self.splits:,} splits, {self.repairs:,} repeated",
+        ]
+        if self.gaps or self.field_errors or self.notes:
+            lines.append(
+                f"gaps: {len(self.gaps):,}, field_errors: {len(self.field_errors):,}, "
+                f"notes: {len(self.notes):,}"
+            )
+        return "\n  ".join(lines)
+
     def _repr_html_(self) -> str:
         return render_lines(repr(self))
 

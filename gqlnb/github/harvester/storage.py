@@ -102,8 +102,8 @@ class EndedEvent(msgspec.Struct, tag="ended"):
 
     Attributes
     ----------
-    rows, requests
-        Total numbers.
+    rows, requests, parts
+        Total numbers; no parts in memory.
     coverage
         Report of the sweep.
     """
@@ -111,6 +111,7 @@ class EndedEvent(msgspec.Struct, tag="ended"):
     rows: int
     requests: int
     coverage: dict[str, Any]
+    parts: int = 0
 
 
 Event = Checkpoint | AnsweredEvent | FieldsEvent | NotesEvent | EndedEvent
@@ -263,8 +264,8 @@ class FolderStorage(MemoryStorage):
     Raises
     ------
     OptionError
-        If `folder` is a file, contains other Parquet files or another harvest, or another harvest
-        is writing to it.
+        If `folder` is a file, contains other Parquet files or another harvest, lacks a part, or
+        another harvest is writing to it.
     OSError
         If it cannot be written to.
     """
@@ -307,7 +308,7 @@ class FolderStorage(MemoryStorage):
         Raises
         ------
         OptionError
-            If the log belongs to another harvest, or cannot be read.
+            If the log belongs to another harvest, or cannot be read, or a part is missing.
         """
         first = Checkpoint(0, 0, 0, new_sweep.export_state())
         if not self._log.begin(first, resume=self._resume):
@@ -324,7 +325,8 @@ class FolderStorage(MemoryStorage):
                     self.doubt = event.doubt
                 case EndedEvent():
                     self._restore_columns()
-                    self.rows, self.requests, self.ended = event.rows, event.requests, event
+                    self._part_count, self.rows = event.parts, event.rows
+                    self.requests, self.ended = event.requests, event
                 case AnsweredEvent():
                     self.requests += 1
                     for ask, page in zip(event.asks, event.pages, strict=True):
@@ -335,6 +337,7 @@ class FolderStorage(MemoryStorage):
                 case NotesEvent():
                     self.notes |= event.notes
                     self.doubt = self.doubt or event.doubt
+        self._log.check_parts(self._part_count)
         if self.ended is None:
             # A part that was not followed by a checkpoint: the log contains its rows.
             remove_parts(self.folder, self._part_count)
@@ -434,7 +437,7 @@ class FolderStorage(MemoryStorage):
         self._write_next_part(coverage=report.decode())
         self._log.write_coverage(report)
         super().finish_harvest(coverage)
-        self._log.restart_at(EndedEvent(self.rows, self.requests, coverage))
+        self._log.restart_at(EndedEvent(self.rows, self.requests, coverage, self._part_count))
 
     def load_table(self) -> pa.Table:
         """Return the rows of all parts."""

@@ -11,12 +11,14 @@ import duckdb
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from msgspec import structs
 
 from gqlnb import Client, OptionError, QueryError, Schema, github, reference_schema, stars
 from gqlnb.errors import TransportError
 from gqlnb.github.harvester import identities, runner, storage
 from gqlnb.github.harvester.harvests import harvest_frame
 from gqlnb.github.harvester.requests import PAGES_PER_REQUEST, BatchSize
+from gqlnb.github.harvester.search_windows import Gap
 from gqlnb.github.standin.simulation import Simulation
 from tests.github.harvester.logging_standin import rows
 
@@ -159,6 +161,18 @@ def test_the_report_names_counts_and_source(client):
     assert f"in {made.requests} requests" in text
     assert "from in-process" in text
     assert made._repr_html_().startswith("<strong>")
+
+
+def test_the_coverage_is_shown_in_a_few_lines(client):
+    """With the numbers that the harvest shows, and those of gaps, failed fields and notes."""
+    coverage = github.harvest(">=2000", client=client).coverage
+    first, numbers, pages = repr(coverage).split("\n")
+    assert first == "Coverage of 'stars:>=2000': complete"
+    assert f"  expected {coverage.expected:,} at the beginning, got {coverage.got:,}; " in numbers
+    assert f"  {coverage.requests} pages for at least {coverage.bound}; " in pages
+    gap = Gap("stars:5", 3, 2, "Counts differ.")
+    last = repr(structs.replace(coverage, gaps=(gap,), field_errors={"x": 1})).split("\n")[-1]
+    assert last == "  gaps: 1, field_errors: 1, notes: 0"
 
 
 def test_progress_is_called_for_each_answer(client, truth):

@@ -189,7 +189,9 @@ def test_the_others_continue_for_a_refused_account(kind: str):
     assert sorted(found.frame()["id"]) == sorted(search.rows)
     if kind != "limit":
         assert accounts.apps[1].answers > 10
-        assert any("bob is refused; the others continue" in note for note in found.notes)
+        notes = "\n".join(found.notes)
+        assert "A token of ann is refused; its next one continues: " in notes
+        assert "bob is refused; the others continue: " in notes
 
 
 def test_the_progress_has_the_budget_of_each_account():
@@ -229,8 +231,9 @@ def test_the_last_refused_account_ends_the_harvest(tmp_path: Path):
     accounts = Accounts(search, "ann", "bob")
     for app in accounts.apps:
         app.refused_after = 9
-    with pytest.raises(AuthError, match="run the same call again"):
+    with pytest.raises(AuthError, match="run the same call again") as caught:
         accounts.harvest(out=tmp_path)
+    assert "resume()" not in str(caught.value)  # which would continue one range
     accounts = Accounts(search, "ann", "bob")
     found = accounts.harvest(out=tmp_path)
     assert found.complete

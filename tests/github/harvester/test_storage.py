@@ -122,6 +122,26 @@ def test_a_file_is_not_a_folder(tmp_path, client, standin):
     assert standin.asked == []
 
 
+@pytest.mark.parametrize("is_finished", [True, False])
+def test_a_lost_part_is_an_error(broken, client, truth, is_finished):
+    """The log does not contain its rows; a folder without it is not complete."""
+    if is_finished:
+        github.harvest(EVERYTHING, client=client, out=broken, part=PART)
+    part = broken / "part-00000.parquet"
+    content = part.read_bytes()
+    part.unlink()
+    opened = github.open(broken)
+    assert not opened.complete
+    assert "not complete, part-00000.parquet is missing" in repr(opened)
+    with pytest.raises(OptionError, match=r"lacks part-00000\.parquet, a part of this harvest"):
+        github.harvest(EVERYTHING, client=client, out=broken, part=PART)
+    part.write_bytes(content)
+    made = github.harvest(EVERYTHING, client=client, out=broken, part=PART)
+    assert made.complete
+    assert github.open(broken).complete
+    assert rows(made.frame()) == truth
+
+
 def test_parts_without_their_log_are_refused(broken, client):
     """It is unknown which rows are missing."""
     (broken / LOG_NAME).unlink()

@@ -1,4 +1,4 @@
-"""The accounts of a harvest: each has its own budget, and one request in flight.
+"""The accounts of a harvest: each has its own budget, and sends GitHub one request at a time.
 
 GitHub's budget belongs to the account, not to the token, so tokens of one account are one
 :class:`Identity`; the others replace its first token if that is refused.
@@ -75,8 +75,10 @@ class Identity:
         """Return the seconds until the next request may be sent."""
         return max(0.0, self._paused_until - time.monotonic())
 
-    def refuse(self, error: GqlnbError) -> None:
-        """Replace the client, or stop the identity if it was the last."""
+    def refuse(self, error: GqlnbError, client: PortableClient) -> None:
+        """Replace a refused client by the next one, or stop the identity if it was the last."""
+        if client is not self.client:  # another request of it was refused before
+            return
         if isinstance(error, AuthError) and len(self.clients) > 1:
             del self.clients[0]
         else:

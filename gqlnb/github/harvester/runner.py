@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gqlnb.background import POLL_SECONDS, defer_interrupt
 from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.client.progress import announce_wait, sum_budgets
+from gqlnb.client.range_harvest.reader_pool import describe_refusal
 from gqlnb.errors import (
     AnswerError,
     AuthError,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from gqlnb.client.paging.offset_cursors import OffsetFormat
     from gqlnb.client.progress import ProgressCallback
     from gqlnb.github.harvester.identities import Identity
-    from gqlnb.github.harvester.requests import FetchOutcome
+    from gqlnb.github.harvester.requests import FetchOutcome, PortableClient
     from gqlnb.github.harvester.search_windows import RepositoryRow
     from gqlnb.github.harvester.state_machine import Sweep
     from gqlnb.github.harvester.storage import MemoryStorage
@@ -50,8 +51,8 @@ class SentRequest(NamedTuple):
 
     Attributes
     ----------
-    sender
-        Its sender.
+    sender, client
+        Its sender, and the client in use then.
     asks, foreseen
         Pages the sweep asked for, and pages it may ask for.
     rows
@@ -59,6 +60,7 @@ class SentRequest(NamedTuple):
     """
 
     sender: Identity
+    client: PortableClient
     asks: Sequence[SearchRequest] = ()
     foreseen: Sequence[SearchRequest] = ()
     rows: Sequence[RepositoryRow] = ()
@@ -120,6 +122,7 @@ class HarvestRunner:
         self._by_id = bool(self._incomplete)
         self._node_batch = NodeBatch()
         self._refused_alone = 0  # requests in a row, each for one node
+        self._last_limit: RateLimited | None = None
 
     def run(self) -> None:
         """Send requests until the sweep has no more, and all own fields came.
@@ -148,6 +151,9 @@ class HarvestRunner:
                 self._store_rows()
                 self._report_progress()
             self.stopped = self.stopped and bool(self._in_flight or self._has_work)
+            if not self.stopped and self._sweep.list_requests():
+                msg = "the sweep waits for answers to requests that were not sent"
+                raise AssertionError(msg)
         finally:
             self._store_rows()
             for future in self._in_flight:
@@ -184,18 +190,23 @@ class HarvestRunner:
             if not self._pending or len(self._incomplete) >= MAX_SEARCH_RESULTS:
                 count = min(self._node_batch.size, len(self._incomplete))
                 rows = [self._incomplete.popleft() for _ in range(count)]
-                self._submit(executor, SentRequest(sender, rows=rows))
+                self._submit(executor, SentRequest(sender, sender.client, rows=rows))
                 continue
             # What is pending is shared, so that no identity waits for the requests of another.
             share = -(-len(self._pending) // len(senders))
             count = min(self._batch_size.pages, share)
             asks = [self._pending.pop() for _ in range(count)]
-            self._submit(executor, SentRequest(sender, asks, self._foresee_requests(asks)))
+            foreseen = self._foresee_requests(asks)
+            self._submit(executor, SentRequest(sender, sender.client, asks, foreseen))
 
     def _submit(self, executor: Executor, sent: SentRequest) -> None:
         pages, ids = [*sent.asks, *sent.foreseen], [row.id for row in sent.rows]
         fields = self._fields if ids or not self._by_id else ""
-        future = executor.submit(fetch_pages, sent.sender.client, pages, fields, ids)
+        try:
+            future = executor.submit(fetch_pages, sent.client, pages, fields, ids)
+        except RuntimeError as error:  # such as BrokenProcessPool: it accepts no further calls
+            msg = f"The executor accepts no more requests: {describe_exception(error)}"
+            raise TransportError(msg) from error
         sent.sender.in_flight += 1
         self._in_flight[future] = sent
 
@@ -277,7 +288,7 @@ class HarvestRunner:
             self._pending.extend(ask for ask in reversed(sent.asks) if ask in large)
         else:
             self._batch_size.note_success(seconds)
-        if len(came) == 1 and pages[0].heavy and self._drop_fields(sent.asks[0]):
+        if len(pages) == 1 and pages[0].heavy and self._drop_fields(sent.asks[0]):
             return
         if self._fields and any(row and row.data is None for page in pages for row in page.rows):
             self._by_id = True  # its fields could not come with the page
@@ -291,6 +302,7 @@ class HarvestRunner:
     ) -> None:
         """Feed pages to the sweep, also foreseen ones that it asks for then."""
         self._store_rows()
+        was_moving = self._sweep.is_moving
         rows: list[RepositoryRow] = []
         fed: list[SearchRequest] = []
         waiting = deque(asks)
@@ -303,6 +315,9 @@ class HarvestRunner:
             waiting.extend(new for new in step.asks if new in came)
             self._pending.extend(new for new in reversed(step.asks) if new not in came)
         self.wasted_pages += len(came) - len(fed)
+        if self._sweep.is_moving and not was_moving:  # it has left its searches
+            waiting_for = set(self._sweep.list_requests())
+            self._pending = [ask for ask in self._pending if ask in waiting_for]
         if fed:
             self._unstored = AnsweredEvent(fed, [came[ask] for ask in fed]), rows
 
@@ -353,7 +368,11 @@ class HarvestRunner:
         sender, asks, error = sent.sender, sent.asks, outcome.error
         if isinstance(error, RateLimited):
             sender.limits += 1
+            # The endpoint's own words, not ours about the wait that they began.
+            if error.status is not None or self._last_limit is None:
+                self._last_limit = error
             if sender.limits > MAX_RATE_LIMITS:
+                error = self._last_limit
                 if not self._replace_sender(sent, error):
                     raise error
                 return
@@ -397,9 +416,10 @@ class HarvestRunner:
 
     def _replace_sender(self, sent: SentRequest, error: GqlnbError) -> bool:
         """Give the request of a refused sender to the others; return whether there are any."""
-        sent.sender.refuse(error)
+        sent.sender.refuse(error, sent.client)
         if all(each.refusal for each in self._identities):
             return False
         self._requeue(sent)
-        self.notes.append(f"{sent.sender.name} is refused; the others continue: {error}")
+        if (note := describe_refusal(sent.sender, error)) not in self.notes:
+            self.notes.append(note)
         return True

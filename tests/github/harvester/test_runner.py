@@ -1,0 +1,194 @@
+"""The loop of a harvest, with answers of a simulated search instead of requests."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import Client, TransportError, github
+from gqlnb.errors import AuthError
+from gqlnb.github.harvester.identities import Identity
+from gqlnb.github.harvester.own_fields import OwnFields, RowShape
+from gqlnb.github.harvester.query_range import Scope
+from gqlnb.github.harvester.requests import FetchOutcome
+from gqlnb.github.harvester.runner import HarvestRunner
+from gqlnb.github.harvester.search_windows import SearchPage
+from gqlnb.github.harvester.state_machine import Sweep
+from gqlnb.github.harvester.storage import MemoryStorage
+from gqlnb.http.rate_limit_rules import Budget
+from tests.github.harvester.search_simulator import Changes, SearchSimulator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gqlnb.github.harvester.requests import PortableClient
+    from gqlnb.github.harvester.search_windows import SearchRequest
+
+LOW = 20
+OWN = OwnFields("forkCount", RowShape(children={"forkCount": RowShape("Int", field="forkCount")}))
+
+
+class SearchExecutor(Executor):
+    """Answers each request at once.
+
+    Parameters
+    ----------
+    search
+        Answers a request for one page.
+    width
+        Requests that the endpoint accepts at once.
+
+    Attributes
+    ----------
+    sent
+        The pages of each request.
+    sweep
+        The sweep.
+    unneeded
+        Pages that were requested while the sweep did not wait for them, in slices.
+    """
+
+    sweep: Sweep
+
+    def __init__(self, search: SearchSimulator, width: int = 1) -> None:
+        self.search, self.width = search, width
+        self.sent: list[Sequence[SearchRequest]] = []
+        self.unneeded: list[SearchRequest] = []
+
+    def submit(self, _fetch: Any, /, *args: Any, **_options: Any) -> Future[Any]:
+        """Answer the pages of a request."""
+        client, asks, fields, ids = args
+        assert not ids
+        self.sent.append(asks)
+        if self.sweep.is_moving:
+            needed = self.sweep.list_requests()
+            self.unneeded += [ask for ask in asks if ask not in needed]
+        future: Future[FetchOutcome] = Future()
+        try:
+            pages = self.answer_pages(client, asks, fields)
+        except AuthError as error:
+            future.set_exception(error)
+        else:
+            future.set_result(FetchOutcome(pages, None, 0.0, self.width, Budget(), 0.01))
+        return future
+
+    def answer_pages(
+        self, _client: PortableClient, asks: Sequence[SearchRequest], fields: str
+    ) -> list[SearchPage]:
+        """Return the pages, with own fields if they are requested."""
+        return [self.answer_page(ask, fields) for ask in asks]
+
+    def answer_page(self, ask: SearchRequest, fields: str) -> SearchPage:
+        """Return one page."""
+        page = self.search(ask)
+        data = '{"forkCount": 1}' if fields else None
+        rows = [row and row._replace(data=data) for row in page.rows]
+        return SearchPage(page.total, tuple(rows), page.more, page.end)
+
+
+class HeavyExecutor(SearchExecutor):
+    """The first page is too large where several are requested together."""
+
+    def answer_pages(
+        self, client: PortableClient, asks: Sequence[SearchRequest], fields: str
+    ) -> list[SearchPage]:
+        """Return the pages."""
+        pages = super().answer_pages(client, asks, fields)
+        if len(pages) > 1:
+            pages[0] = SearchPage(pages[0].total, (), heavy=True)
+        return pages
+
+
+class TokenExecutor(SearchExecutor):
+    """Refuses the requests of some clients after the first ones.
+
+    Attributes
+    ----------
+    refused
+        The clients.
+    """
+
+    refused: Sequence[PortableClient] = ()
+
+    def answer_pages(
+        self, client: PortableClient, asks: Sequence[SearchRequest], fields: str
+    ) -> list[SearchPage]:
+        """Return the pages, or raise AuthError."""
+        if client in self.refused and len(self.sent) > 3:
+            msg = "Bad credentials"
+            raise AuthError(msg)
+        return super().answer_pages(client, asks, fields)
+
+
+def run_harvest(
+    executor: SearchExecutor,
+    *,
+    fields: OwnFields | None = None,
+    size: int = 100,
+    width: int = 1,
+    identity: Identity | None = None,
+) -> tuple[HarvestRunner, Sweep, set[str]]:
+    """Harvest all repositories; return the runner, the sweep and the ids."""
+    sweep = Sweep(Scope("", LOW, None), size=size, width=width)
+    executor.sweep = sweep
+    storage = MemoryStorage(fields)
+    sender = identity or Identity("ann", Client(github.service()))
+    runner = HarvestRunner(sweep, storage, [sender], executor, width, lambda *_: True)
+    runner.run()
+    return runner, sweep, set(storage.load_table()["id"].to_pylist())
+
+
+def test_a_page_beside_one_that_is_too_large_is_kept():
+    """The page that is too large is requested again, and no other one is lost."""
+    search = SearchSimulator(3_000, LOW, Changes(), seed=1)
+    executor = HeavyExecutor(search)
+    _, sweep, ids = run_harvest(executor, fields=OWN, size=50)
+    assert ids == search.required
+    assert sweep.build_coverage().complete
+
+
+def test_no_request_is_sent_for_searches_that_were_left():
+    """Once the sweep reads slices of creation time, it drops the answers of other searches."""
+    search = SearchSimulator(3_000, LOW, Changes(moves=5), seed=1)
+    executor = SearchExecutor(search)
+    _, sweep, ids = run_harvest(executor, width=8)
+    assert sweep.is_moving
+    assert not executor.unneeded
+    assert search.required <= ids
+    assert sweep.build_coverage().complete
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_the_next_token_of_an_account_replaces_a_refused_one(width: int):
+    """Also if several requests of the first one are refused at the same time."""
+    search = SearchSimulator(3_000, LOW, Changes(), seed=1)
+    executor = TokenExecutor(search, width)
+    identity = Identity("ann", Client(github.service()))
+    identity.clients.append(Identity("ann", Client(github.service())).client)
+    executor.refused = identity.clients[:1]
+    runner, sweep, ids = run_harvest(executor, width=width, identity=identity)
+    assert ids == search.required
+    assert sweep.build_coverage().complete
+    assert not identity.refusal
+    notes = [note for note in runner.notes if "refused" in note]
+    assert notes == ["A token of ann is refused; its next one continues: Bad credentials"]
+
+
+class BrokenExecutor(SearchExecutor):
+    """Accepts a few requests, and no further ones, as a pool that lost a process."""
+
+    def submit(self, fetch: Any, /, *args: Any, **options: Any) -> Future[Any]:
+        """Answer, or raise RuntimeError."""
+        if len(self.sent) == 3:
+            msg = "cannot schedule new futures"
+            raise RuntimeError(msg)
+        return super().submit(fetch, *args, **options)
+
+
+def test_an_executor_that_accepts_no_more_requests_is_a_transport_error():
+    """The rows so far are stored."""
+    executor = BrokenExecutor(SearchSimulator(3_000, LOW, Changes(), seed=1))
+    with pytest.raises(TransportError, match=r"accepts no more requests: .*cannot schedule new"):
+        run_harvest(executor)

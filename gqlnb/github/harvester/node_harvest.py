@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, get_args
 
 from gqlnb.client.range_harvest.slices import Slice, ValueRange, bind_range
 from gqlnb.errors import OptionError, QueryError, sanitize_text
 from gqlnb.github.harvester.identities import group_clients
+from gqlnb.github.harvester.own_fields import remove_braces
 from gqlnb.github.harvester.requests import explain_query_error
 from gqlnb.github.search_syntax import MAX_SEARCH_RESULTS, RangeTest, parse_qualifier
 
@@ -125,7 +125,7 @@ def build_node_search(
     Raises
     ------
     QueryError
-        If the query is not text, or has a sort order.
+        If the query or the fields are not text, or the query has a sort order.
     OptionError
         If nodes of this type cannot be harvested, or not by that time.
     """
@@ -141,13 +141,18 @@ def build_node_search(
             f"{sanitize_text(repr(column), 40)}: GitHub has no other qualifier for it."
         )
         raise OptionError(msg)
+    if fields is not None and not isinstance(fields, str):
+        shown = sanitize_text(repr(fields), 80)
+        msg = f"fields= takes a selection on {search.name}, such as {search.fields!r}, not {shown}."
+        raise QueryError(msg)
     if not isinstance(query, str):
         msg = f"The query of type {kind} is a search expression, not {type(query).__name__}."
         raise QueryError(msg)
     text, low, high = _split_ranges(query, column)
-    if search.term and not re.search(r"(?<!\S)(?:is|type):", text):
+    if search.term not in text.split():  # another term with is:, such as is:open, selects less
         text = f"{text} {search.term}".strip()
-    selection = f"id createdAt updatedAt {search.fields if fields is None else fields}"
+    own = search.fields if fields is None else remove_braces(fields)
+    selection = f"id createdAt updatedAt {own}\n"  # it may end in a comment
     document = (
         f"query ($query: String!) {{ search(query: $query, type: {search.search_type}) "
         f"{{ nodes {{ ... on {search.name} {{ {selection} }} }} }} }}"
@@ -243,5 +248,7 @@ def harvest_nodes(
     try:
         found = client._harvest(text, slice=slice_, out=out, **options)
     except QueryError as error:
+        if fields is not None:  # an error in them does not mean that the endpoint is not GitHub
+            raise
         raise explain_query_error(error, client.source) from None
     return found

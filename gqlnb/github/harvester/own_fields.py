@@ -47,6 +47,7 @@ __all__ = [
     "RowShape",
     "drop_fields",
     "parse_fields",
+    "remove_braces",
 ]
 
 NODE_TYPE = "Repository"
@@ -153,10 +154,7 @@ def parse_fields(text: str, schema: GraphQLSchema, source: str) -> OwnFields:
 
 def _parse_selection(text: str, schema: GraphQLSchema) -> Document:
     """Return the document of a search with a selection on Repository, with or without braces."""
-    stripped = text.strip()
-    if stripped.startswith("{") and stripped.endswith("}"):
-        text = text.replace("{", " ", 1)
-        text = " ".join(text.rsplit("}", 1))
+    text = remove_braces(text)
     try:
         document = Document.parse(f"{_HEAD}{text}{_TAIL}", schema)
         (search,) = document.operation.selection_set.selections
@@ -168,6 +166,15 @@ def _parse_selection(text: str, schema: GraphQLSchema) -> Document:
     else:
         return document
     raise QueryError(text=text, problems=problems)
+
+
+def remove_braces(text: str) -> str:
+    """Return a selection with spaces instead of the braces around it."""
+    stripped = text.strip()
+    if stripped.startswith("{") and stripped.endswith("}"):
+        text = text.replace("{", " ", 1)
+        text = " ".join(text.rsplit("}", 1))
+    return text
 
 
 def _move_problem(problem: Problem, text: str) -> Problem:
@@ -209,9 +216,12 @@ def _print_selections(selections: SelectionSetNode) -> str:
 def _check_names(repository: Shape) -> None:
     """Raise QueryError if a response name is needed by the harvest."""
     for name, child in repository.children.items():
-        is_column = name in BASE_COLUMNS and (child.lists or not child.composite)
+        # The rows of a connection are in the column with its name.
+        items = [child.children[key] for key in ("nodes", "edges") if key in child.children]
+        is_list = child.lists or any(each.lists for each in items)
+        is_column = name in BASE_COLUMNS and (is_list or not child.composite)
         if is_column and child.field_name != _SAME_FIELDS.get(name):
-            msg = f"{name!r} is a column of every harvest. Give {child.field_name!r} another alias."
+            msg = f"{name!r} is a column of every harvest. Give {child.field_name!r} an alias."
         elif name.startswith(ALIAS_PREFIX):
             msg = f"{name!r}: names with {ALIAS_PREFIX!r} are the harvest's own. Choose another."
         else:

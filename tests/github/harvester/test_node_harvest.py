@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import gqlnb
-from gqlnb import Client, OptionError, QueryError
+from gqlnb import AuthError, Client, OptionError, QueryError
 from tests.github.harvester.github_search import Search
 
 if TYPE_CHECKING:
@@ -167,3 +167,41 @@ def test_a_refresh_by_created_finds_new_and_deleted_nodes(tmp_path: Path):
     assert (again.changes.added, again.changes.removed) == (["i5000"], ["i9"])
     assert "i5000" in set(again.frame()["id"])
     assert "i9" not in set(again.frame()["id"])
+
+
+def test_the_type_is_selected_beside_other_terms():
+    """`is:open` says nothing about the type; a term that selects it is not repeated."""
+    search = Search(make_rows(5))
+    client = Client(search.build_schema())
+    for query in ("repo:a/b is:open", "is:issue is:open", "type:x"):
+        gqlnb.github.harvest(query, type="ISSUE", client=client)
+    texts = [text.partition(" created:")[0] for text in dict.fromkeys(search.texts)]
+    assert texts == ["repo:a/b is:open is:issue", "is:issue is:open", "type:x is:issue"]
+
+
+@pytest.mark.parametrize("fields", ["{ number }", "number # their numbers", " {\n number\n} "])
+def test_own_fields_may_have_braces_and_comments(fields: str):
+    """As those of repositories."""
+    client = Client(Search(make_rows(5)).build_schema())
+    frame = gqlnb.github.harvest("x", type="ISSUE", client=client, fields=fields).frame()
+    assert list(frame.columns) == ["id", "createdAt", "updatedAt", "number"]
+
+
+def test_wrong_own_fields_are_named():
+    """The error suggests a name, and does not say that the endpoint is another service."""
+    client = Client(Search(make_rows(5)).build_schema())
+    with pytest.raises(QueryError, match=r"Did you mean .*title") as caught:
+        gqlnb.github.harvest("x", type="ISSUE", client=client, fields="titel")
+    assert "GitHub" not in str(caught.value)
+    with pytest.raises(QueryError, match=r"fields= takes a selection on Issue.*, not \['title'\]"):
+        gqlnb.github.harvest("x", type="ISSUE", client=client, fields=["title"])  # type: ignore[call-overload]
+
+
+def test_a_wrong_token_is_named():
+    """Without a schema the endpoint says why, not that the query has no list."""
+    schema = Search(make_rows(5)).build_schema()
+    token = gqlnb.Token("right-" + "x" * 20)
+    with gqlnb.serve(schema, port=0, token=token) as server:
+        client = Client(server.url, token=gqlnb.Token("wrong-" + "x" * 20))
+        with pytest.raises(AuthError):
+            gqlnb.github.harvest("x", type="ISSUE", client=client)

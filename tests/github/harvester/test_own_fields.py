@@ -161,6 +161,8 @@ def test_invalid_fields_are_refused_before_the_first_request(standin, client):
         ("forkCount ... Missing", "Unknown fragment 'Missing'"),
         ("repositoryTopics(first: $n) { totalCount }", "fields= takes no variables"),
         ("owner: forkCount", "'owner' is a column of every harvest"),
+        ("stargazers(first: 2) { nodes { login } }", "'stargazers' is a column of every harvest"),
+        ("name: languages(first: 2) { edges { size } }", "Give 'languages' an alias"),
         ("harvest_id: id", "names with 'harvest_'"),
         ("{ viewer { login } }", "Cannot query field 'viewer'"),
         ("query { viewer { login } }", "a query without the selection"),

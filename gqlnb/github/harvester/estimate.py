@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gqlnb.client.progress import sum_budgets
 from gqlnb.document.document import Document
 from gqlnb.errors import format_count
 from gqlnb.github.harvester.requests import (
@@ -22,7 +23,10 @@ from gqlnb.github.search_syntax import MAX_PAGE_SIZE
 from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gqlnb.client.client import Client
+    from gqlnb.github.harvester.identities import Identity
     from gqlnb.github.harvester.query_range import Scope
     from gqlnb.http.rate_limit_rules import Budget
 
@@ -60,7 +64,7 @@ class Estimate:
     least, most
         Pages: the fewest that can hold them, and the most expected for such a population.
     budget
-        The endpoint's remaining budget.
+        The remaining budget, of all accounts together.
     accounts
         Number of accounts that send requests.
     fields
@@ -173,37 +177,39 @@ def estimate_pages(total: int, low: int, width: int = 1) -> tuple[int, int]:
 
 
 def estimate_harvest(
-    client: Client, scope: Scope, width: int = 1, accounts: int = 1, fields: str = ""
+    identities: Sequence[Identity], scope: Scope, width: int = 1, fields: str = ""
 ) -> Estimate:
     """Count the matching repositories, and estimate the cost of their harvest.
 
     Parameters
     ----------
-    client
-        The client that requests the count.
+    identities
+        The accounts that will send requests; the first one requests the count.
     scope
         The repositories to harvest.
     width
         Number of time slices, as for :func:`estimate_pages`.
-    accounts
-        Number of accounts that will send requests.
     fields
         Own fields; empty for none.
 
     Returns
     -------
     Estimate
-        The count, the pages, and the budget that the endpoint has left.
+        The count, the pages, and the remaining budget of all accounts.
 
     Raises
     ------
     GqlnbError
         If the request fails.
     """
+    client = identities[0].client.client
     total = count_matches(client, scope)
     least, most = estimate_pages(total, scope.low, width)
     query = scope.format_expression(order="")
-    made = Estimate(query, client.source, total, least, most, client.budget, accounts)
+    for identity in identities:
+        identity.budget = identity.client.client.budget
+    budget = sum_budgets(identities) or client.budget
+    made = Estimate(query, client.source, total, least, most, budget, len(identities))
     if not fields:
         return made
     page = compute_cost(Document.parse(build_query(1, fields)), {"n0": MAX_PAGE_SIZE})

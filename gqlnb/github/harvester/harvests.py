@@ -76,7 +76,7 @@ class HarvestOptions(TypedDict, total=False):
         Number of rows per part; a part may have up to a thousand more.
     clients
         Several clients, instead of `client`. Those of one account share its budget; each account
-        has one request in flight, and takes over the work of one that is limited or refused.
+        sends GitHub one request at a time, and takes over for one that is limited or refused.
     tokens
         Tokens such as ``"env:NAME"``, each for a client of `client`, which is then a name or a URL.
         GitHub's terms forbid sharing tokens to get around its limits: give those of people who
@@ -387,8 +387,7 @@ def harvest(
             own = parse_fields(fields, clients[0].schema, clients[0].source)
         if dry_run:
             groups = group_clients(clients, scope.format_expression(order=""))
-            accounts = len(groups.identities)
-            return estimate_harvest(clients[0], scope, width, accounts, own.text if own else "")
+            return estimate_harvest(groups.identities, scope, width, own.text if own else "")
         storage = MemoryStorage(own)
         if out is not None:
             header = LogHeader(query=scope.format_expression(order=""), source=clients[0].source)

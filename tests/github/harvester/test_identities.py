@@ -212,6 +212,18 @@ def test_the_progress_has_the_budget_of_each_account(people, tokens):
     )
 
 
+def test_a_dry_run_has_the_budget_of_all_accounts(people, tokens):
+    """A token that is refused is not among them, also if it is the first."""
+    values = [*tokens.values()]
+    accounts = Accounts(people, dict(zip(values, ["cid", "ann", "bob"], strict=False)))
+    accounts.refused = {values[0]: 0}
+    with serve_accounts(accounts) as url:
+        estimate = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:3], dry_run=True)
+    assert estimate.accounts == 2
+    assert estimate.budget.limit == 10_000
+    assert re.search(r"budget: 9,9\d\d of 10,000 left .*\(ann 4,99\d, bob 4,99\d\)", repr(estimate))
+
+
 @pytest.mark.slow
 def test_a_cluster_sends_requests_of_several_accounts(people, truth, tokens):
     """Dask with two workers, one of which is killed; each account has one request in flight."""

@@ -16,7 +16,13 @@ from gqlnb.github.search_syntax import (
     quote_term,
 )
 
-__all__ = ["StarQuery", "check_threshold", "normalize_typed_query", "parse_star_query"]
+__all__ = [
+    "StarQuery",
+    "check_threshold",
+    "normalize_typed_query",
+    "parse_star_query",
+    "spell_out_thresholds",
+]
 
 THRESHOLD_FORMS = "'>N', '>=N', '<N', '<=N', 'N..M', 'N'"
 # Fifteen digits: more than any count, and exact in every JSON reader.
@@ -35,13 +41,25 @@ _TERM = re.compile(
 )
 # A malformed threshold, which GitHub would take for a word.
 _LOOKS_NUMERIC = re.compile(r"(?=.*[\d<>])[<>=.,_*\d-]+", re.ASCII)
+# "50k..60k", "stars>1000", "≥1000" and "1000+", likewise.
+_LOOKS_LIKE_THRESHOLD = re.compile(
+    r"(?:stars?)?(?=\D*\d)(?=.*(?:[<>=≥≤~\u2013]|\.\.|\+$))[<>=≥≤~+.,_*\u2013\dkm-]+",
+    re.IGNORECASE,
+)
+# "3.12" and "24-7", which are words if the threshold is another term.
+_DOTTED_NUMBER = re.compile(r"\d+(?:[.-]\d+)+", re.ASCII)
+# Spellings of other services, which GitHub would take for words.
+_OTHER_NAMES = {"owner": "user", "account": "user", "order": "sort", "stargazers": "stars"}
+_ASSIGNED_TERM = re.compile(
+    r"(?P<name>-?[a-z][a-z-]*)[=\uff1a](?P<value>.+)", re.IGNORECASE | re.DOTALL
+)
 # "1k" and "1000.0", which GitHub would take for words, too.
 _ROUNDED_COUNT = re.compile(
     r"(?P<sign>[<>]=?)?(?P<number>\d{1,12}(?:\.\d{1,6})?)(?P<unit>[km]?)", re.ASCII | re.IGNORECASE
 )
 _UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 _QUALIFIER_TERM = re.compile(r"-?(?P<name>[a-z][a-z.-]*):(?P<value>.*)", re.IGNORECASE | re.DOTALL)
-_LEADING_COUNT = re.compile(rf"\s*(?:{_COUNT_PATTERN})(?=\s|$)", re.ASCII)
+_LEADING_COUNT = re.compile(rf"\s*(?:{_COUNT_PATTERN})(?=\s|$)(?!\s*\.\.)", re.ASCII)
 _ORDER_TERMS = tuple(f"sort:{key}{way}" for key in SORT_KEYS for way in ("", "-asc"))
 
 
@@ -115,18 +133,19 @@ def parse_star_query(query: SupportsIndex | str | StarQuery) -> StarQuery:
     """
     if isinstance(query, StarQuery):
         return query
-    text = query if isinstance(query, str) else ""
+    text = normalize_spaces(query) if isinstance(query, str) else ""
     if not isinstance(query, str | bool):
         try:
             text = f">{operator.index(query)}"
         except TypeError:  # refused below, as a text without a threshold
             text = ""
+    terms = _Terms(text, query)
     parser = _StarQueryParser(query, text)
-    for match in _TERM.finditer(text):
+    for match in terms.matches:
         if match["threshold"]:
             parser.add_threshold(_parse_threshold(match))
         else:
-            parser.add_term(match["term"])
+            parser.add_term(terms.check_word(match))
     return parser.build_query()
 
 
@@ -140,7 +159,7 @@ def normalize_typed_query(text: str) -> str:
     >>> normalize_typed_query("1000 language:python")
     '>1000 language:python'
     """
-    return f">{text.strip()}" if _LEADING_COUNT.match(text) else text
+    return f">{text.strip()}" if _LEADING_COUNT.match(normalize_spaces(text)) else text
 
 
 def check_threshold(text: str) -> None:
@@ -155,6 +174,86 @@ def check_threshold(text: str) -> None:
     """
     if text.strip() and not parse_star_query(text).threshold:
         raise make_threshold_error(text.strip())
+
+
+def normalize_spaces(text: str) -> str:
+    """Return text with a plain space for each other one, such as U+00A0 of a copied page."""
+    return "".join(" " if char.isspace() else char for char in text)
+
+
+def spell_out_thresholds(text: str) -> str:
+    """Return a search expression with ``stars:`` before each threshold.
+
+    Raises
+    ------
+    QueryError
+        If a term looks like a threshold or a qualifier and is not one, or a number without a sign
+        stands beside another threshold.
+
+    Examples
+    --------
+    >>> spell_out_thresholds("language:python > 1,000")
+    'language:python stars:>1000'
+    """
+    terms = _Terms(normalize_spaces(text), text)
+    numbers = [match for match in terms.matches if match["threshold"]]
+    if len(numbers) > 1 and any(match["exact"] == match["threshold"] for match in numbers):
+        raise _make_repeated_error(text)  # the number may be part of a name
+    return " ".join(
+        f"stars:{_parse_threshold(match)}" if match["threshold"] else terms.check_word(match)
+        for match in terms.matches
+    )
+
+
+class _Terms:
+    """The terms of a search.
+
+    Parameters
+    ----------
+    text
+        The search, with plain spaces.
+    given
+        The argument of the caller, for messages.
+    """
+
+    def __init__(self, text: str, given: object) -> None:
+        self.matches = [*_TERM.finditer(text)]
+        self._text = text
+        self._given = given
+        self._has_threshold = any(
+            match["threshold"] or match["term"].lower().startswith("stars:")
+            for match in self.matches
+        )
+
+    def check_word(self, match: re.Match[str]) -> str:
+        """Return a term, or raise if it looks like a threshold or a qualifier and is not one."""
+        text = match["term"]
+        if self._is_malformed_threshold(text):
+            if self._has_threshold and _LOOKS_NUMERIC.fullmatch(text):
+                raise _make_repeated_error(self._text)
+            if text == self._text.strip():
+                raise make_threshold_error(self._given)
+            raise make_threshold_error(text, " A number of a name is written in quotes.")
+        if text.lower() in {"star", "stars"} and self._is_beside_threshold(match):
+            msg = (
+                f"Search term {quote_term(text)} beside a threshold is a word to search for. Leave "
+                "it out, or put it in quotes if it is part of a name."
+            )
+            raise QueryError(msg)
+        _check_qualifier(text)
+        return text
+
+    def _is_malformed_threshold(self, text: str) -> bool:
+        if self._has_threshold and _DOTTED_NUMBER.fullmatch(text):
+            return False
+        if not self._has_threshold and _ROUNDED_COUNT.fullmatch(text):
+            return True
+        return bool(_LOOKS_NUMERIC.fullmatch(text) or _LOOKS_LIKE_THRESHOLD.fullmatch(text))
+
+    def _is_beside_threshold(self, match: re.Match[str]) -> bool:
+        place = self.matches.index(match)
+        neighbors = self.matches[max(place - 1, 0) : place + 2]
+        return any(neighbor["threshold"] for neighbor in neighbors)
 
 
 class _StarQueryParser:
@@ -173,11 +272,6 @@ class _StarQueryParser:
         self._threshold = threshold
 
     def add_term(self, text: str) -> None:
-        if _LOOKS_NUMERIC.fullmatch(text) or (
-            not self._has_threshold and _ROUNDED_COUNT.fullmatch(text)
-        ):
-            self._check_single_threshold()
-            raise make_threshold_error(self._given if text == self._text.strip() else text)
         named = _QUALIFIER_TERM.fullmatch(text)
         name = named["name"].lower() if named else ""
         if name == "sort" and text[0] != "-" and named is not None:
@@ -185,8 +279,6 @@ class _StarQueryParser:
             return
         if name == "stars" and text[0] != "-":
             self._check_single_threshold()
-        elif name and not is_qualifier(name):
-            _check_qualifier_spelling(name, text)
         self._terms.append(text)
 
     def build_query(self) -> StarQuery:
@@ -197,19 +289,21 @@ class _StarQueryParser:
 
     def _check_single_threshold(self) -> None:
         if self._has_threshold:
-            msg = (
-                f"Star search {quote_term(self._text)} has two thresholds. Write one, such as "
-                "'>1000' or '1000..5000'; thousands as 1000 or 1,000, and a number of a name in "
-                "quotes."
-            )
-            raise QueryError(msg)
+            raise _make_repeated_error(self._text)
         self._has_threshold = True
 
 
-def make_threshold_error(given: object) -> QueryError:
+def _make_repeated_error(text: str) -> QueryError:
+    return QueryError(
+        f"Star search {quote_term(text)} has two thresholds. Write one, such as '>1000' or "
+        "'1000..5000'; thousands as 1000 or 1,000, and a number of a name in quotes."
+    )
+
+
+def make_threshold_error(given: object, advice: str = "") -> QueryError:
     return QueryError(
         f"Star threshold {sanitize_text(repr(given), 80)} is not one of {THRESHOLD_FORMS}, "
-        f"with N and M whole numbers of stars. Write {_propose_threshold(given)}."
+        f"with N and M whole numbers of stars. Write {_propose_threshold(given)}.{advice}"
     )
 
 
@@ -256,10 +350,27 @@ def _parse_order(value: str, text: str) -> str:
     return order
 
 
-def _check_qualifier_spelling(name: str, text: str) -> None:
-    """Refuse a misspelt qualifier, which GitHub would take for a word."""
-    near = find_similar(name, sorted(QUALIFIER_NAMES), 0.75, abbreviated=True)
-    if near is not None:
+def _check_qualifier(text: str) -> None:
+    """Refuse a misspelt qualifier, which GitHub would take for a word, and one without a value."""
+    assigned = _ASSIGNED_TERM.fullmatch(text)
+    if assigned is not None and is_qualifier(assigned["name"].lower().lstrip("-")):
+        right = f"{assigned['name'].lower()}:{assigned['value']}"
+        msg = (
+            f"Search term {quote_term(text)} is not a qualifier. Write {quote_term(right)}, or put "
+            "it in quotes if it is text."
+        )
+        raise QueryError(msg)
+    named = _QUALIFIER_TERM.fullmatch(text)
+    name = named["name"].lower() if named else ""
+    if named is not None and is_qualifier(name):
+        if not named["value"]:
+            msg = f"Search term {quote_term(text)} has no value. Write it without a space after it."
+            raise QueryError(msg)
+        return
+    near = _OTHER_NAMES.get(name) or find_similar(
+        name, sorted(QUALIFIER_NAMES), 0.75, abbreviated=True
+    )
+    if name and near is not None:
         msg = (
             f"Search term {quote_term(text)} is not a qualifier. Did you mean {near + ':'!r}? "
             "Put it in quotes if it is text."

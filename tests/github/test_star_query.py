@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gqlnb import QueryError, stars
+from gqlnb.github.harvester.query_range import Scope
 from gqlnb.github.repositories import load_snapshot
-from gqlnb.github.star_query import normalize_typed_query, parse_star_query
+from gqlnb.github.star_query import normalize_typed_query, parse_star_query, spell_out_thresholds
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,8 @@ from gqlnb.github.star_query import normalize_typed_query, parse_star_query
         ("language:python", "language:python"),
         ("forks:>9 created:2024-01-01..2024-06-30", "forks:>9 created:2024-01-01..2024-06-30"),
         (">5 NOT vim", ">5 NOT vim"),
+        (">50000\u00a0language:python", ">50000 language:python"),
+        ("> 50000\u3000language:python", ">50000 language:python"),
     ],
 )
 def test_a_search_has_one_normalized_form(query, expected):
@@ -99,9 +102,80 @@ def test_the_error_of_a_rounded_number_proposes_the_whole_one(query, proposal):
     assert f"Write {proposal}." in str(caught.value)
 
 
-def test_a_rounded_number_beside_a_threshold_is_a_word():
-    """A name may contain one, so GitHub searches for it."""
-    assert parse_star_query(">1000 4k").terms == "4k"
+WORDS_OF_NAMES = (
+    *(
+        "4k",
+        "c++",
+        "C#",
+        "c++11",
+        ".net",
+        "node.js",
+        "24-7",
+        "python 3.12",
+        "ipv4.6.0",
+        "star-wars",
+    ),
+    *("k8s", "1+1", "es2015..es2020", "a=b", "std::vector", "node:test", "todo:", "github stars"),
+    *('"stars"', '"lang:python"', '"1000+"', "'3'"),
+)
+
+
+@pytest.mark.parametrize("words", WORDS_OF_NAMES)
+@pytest.mark.parametrize("form", ["{words} forks:>0 >100", ">100 forks:>0 {words}"])
+def test_words_of_names_are_searched(words, form):
+    """Numbers, signs and colons in a name are not taken for thresholds or qualifiers."""
+    query = form.format(words=words)
+    assert words in parse_star_query(query).terms
+    assert words in Scope.parse(query).text
+
+
+@pytest.mark.parametrize(
+    ("term", "said"),
+    [
+        ("50k..60k", "not one of '>N'"),
+        ("stars>50000", "not one of '>N'"),
+        ("\u226550000", "not one of '>N'"),
+        ("50000+", "not one of '>N'"),
+        ("50000\u201360000", "not one of '>N'"),
+        ("~1000", "not one of '>N'"),
+        (">1k", "Write '>1000'"),
+        ("1k", "Write '1000'"),
+        ("-5", "not one of '>N'"),
+        ("3.12", "A number of a name is written in quotes"),
+        ("stars >50000", "'stars' beside a threshold is a word to search for"),
+        (">50000 STARS", "'STARS' beside a threshold is a word to search for"),
+        ("language=python", "Write 'language:python'"),
+        ("-language=python", "Write '-language:python'"),
+        ("language\uff1apython", "Write 'language:python'"),
+        ("owner:google", "Did you mean 'user:'"),
+        ("order:stars", "Did you mean 'sort:'"),
+        ("lang:python", "Did you mean 'language:'"),
+        ("topic:", "'topic:' has no value"),
+        ("python 3 >50000", "two thresholds.*a number of a name in quotes"),
+    ],
+)
+@pytest.mark.parametrize("parse", [parse_star_query, Scope.parse, spell_out_thresholds])
+def test_a_misspelled_threshold_or_qualifier_is_refused(term, said, parse):
+    """GitHub would search for it as a word; searches and harvests say what to write instead."""
+    with pytest.raises(QueryError, match=said) as caught:
+        parse(f"{term} forks:>0")
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("query", "expression"),
+    [
+        ("> 50000 language:python", "stars:>50000 language:python"),
+        ("language:python 50,000", "language:python stars:50000"),
+        ("50 .. 60\u00a0vim", "stars:50..60 vim"),
+        (">5 <9", "stars:>5 stars:<9"),
+        ("stars:5 stars:>3", "stars:5 stars:>3"),
+        ('"a > 5"', '"a > 5"'),
+    ],
+)
+def test_thresholds_of_a_harvest_are_those_of_a_search(query, expression):
+    """With ``stars:`` before each."""
+    assert spell_out_thresholds(query) == expression
 
 
 @pytest.mark.parametrize(
@@ -163,6 +237,8 @@ def test_a_number_in_a_shell_means_above():
     assert normalize_typed_query("1000") == ">1000"
     assert normalize_typed_query(" 1,000 language:python") == ">1,000 language:python"
     assert normalize_typed_query("1000..2000") == "1000..2000"
+    assert normalize_typed_query("1000 .. 2000") == "1000 .. 2000"
+    assert normalize_typed_query("1000\u00a0vim") == ">1000\u00a0vim"
     assert normalize_typed_query("language:python 1000") == "language:python 1000"
 
 

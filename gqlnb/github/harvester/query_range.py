@@ -13,7 +13,7 @@ import msgspec
 from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.github.repositories import format_timestamp
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS, RangeTest, parse_qualifier
-from gqlnb.github.star_query import parse_star_query
+from gqlnb.github.star_query import parse_star_query, spell_out_thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +32,8 @@ __all__ = [
 _TERM_PATTERN = re.compile(
     r'(?P<minus>-?)(?:(?P<name>[a-zA-Z][\w.-]*):)?(?P<value>"[^"]*"?|[^\s"]+)'
 )
-_BARE_RANGE = re.compile(r"[<>]=?\d+|\d+\.\.(?:\d+|\*)|\*\.\.\d+", re.ASCII)
 _BARE_THRESHOLD = re.compile(r"[\s\d,_.>=]+", re.ASCII)
+MAX_STARS = 10**15 - 1  # of fifteen digits, the most in a search
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 _RANGE_QUALIFIERS = frozenset({"stars", "created"})
 
@@ -90,6 +90,7 @@ class Scope(msgspec.Struct, frozen=True):
         """
         if not isinstance(query, str) or _BARE_THRESHOLD.fullmatch(query) or not query.strip():
             query = parse_star_query(query).expression
+        query = spell_out_thresholds(query)
         words: list[str] = []
         ranges: list[RangeTest] = []
         for match in _TERM_PATTERN.finditer(query):
@@ -100,7 +101,8 @@ class Scope(msgspec.Struct, frozen=True):
                 ranges.append(test)
         stars = _intersect_ranges([test for test in ranges if test.column == "stars"], query)
         created = _intersect_ranges([test for test in ranges if test.column == "created"], query)
-        return cls(" ".join(words), max(stars[0] or 0, 0), stars[1], *created)
+        low = min(max(stars[0] or 0, 0), MAX_STARS)
+        return cls(" ".join(words), low, stars[1], *created)
 
     def format_expression(self, order: str = "stars-desc") -> str:
         """Return the search expression in GitHub's syntax.
@@ -153,9 +155,7 @@ def _format_range(low: object | None, high: object | None) -> str:
 def _parse_range_term(match: re.Match[str]) -> RangeTest | None:
     """Return the range of a term that a harvest sets itself; None for other terms."""
     name, value = (match["name"] or "").lower(), match["value"].strip('"')
-    if _BARE_RANGE.fullmatch(match[0]):  # ">100 language:python": GitHub has no bare range
-        name = "stars"
-    if name == "sort" and not value.lower().startswith("stars"):
+    if name == "sort" and value.lower() not in {"stars", "stars-desc"}:
         msg = (
             f"A harvest returns all repositories, so {sanitize_text(match[0], 80)!r} has no "
             "place in its query. Leave it out, and sort the frame."
@@ -166,10 +166,6 @@ def _parse_range_term(match: re.Match[str]) -> RangeTest | None:
             f"A harvest adds qualifiers to its query, and {match[0]} does not go with qualifiers. "
             "Harvest each of the alternatives, and put the frames together."
         )
-        raise QueryError(msg)
-    if not name and value[:-1].lower() in {*_RANGE_QUALIFIERS, "sort"} and value.endswith(":"):
-        term = sanitize_text(match[0], 80)
-        msg = f"{term!r} has no value. Write it without a space after the colon."
         raise QueryError(msg)
     if name == "sort":
         return RangeTest("sort", None, None)

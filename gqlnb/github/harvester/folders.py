@@ -268,10 +268,13 @@ class HarvestFolder:
         return polars.scan_parquet(self._list_names())
 
     def _list_names(self) -> list[str]:
-        """Return the names of the present parts; raise OptionError if there is none yet."""
-        names = [str(path) for path in self.parts]
+        """Return the names of the present parts; raise OptionError if there is none."""
+        names, missing = [str(path) for path in self.parts], self._missing_part
         if not names:
-            msg = f"{sanitize_text(self.path, 120)} has no part yet: the first one is being filled."
+            reason = "has no part yet: the first one is being filled"
+            if missing is not None:
+                reason = f"has no part: {missing.name} is missing. Put it back"
+            msg = f"{sanitize_text(self.path, 120)} {reason}."
             raise OptionError(msg)
         return names
 

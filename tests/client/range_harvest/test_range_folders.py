@@ -86,6 +86,14 @@ def test_a_lost_part_is_an_error(tmp_path: Path):
     assert harvest(endpoint, out=tmp_path, part=60, resume=False).complete
 
 
+def test_a_folder_that_lost_its_only_part_names_it(tmp_path: Path):
+    """It is not described as one whose first part is still to come."""
+    harvest(make_endpoint(), out=tmp_path)
+    (tmp_path / "part-00000.parquet").unlink()
+    with pytest.raises(OptionError, match=r"has no part: part-00000\.parquet is missing"):
+        gqlnb.github.open(tmp_path).frame()
+
+
 def test_a_lost_part_of_an_unfinished_harvest_is_an_error(tmp_path: Path):
     """Its rows would be missing at the end."""
     endpoint = make_endpoint()

@@ -18,6 +18,8 @@ from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.github.repositories import parse_timestamp
 
 __all__ = [
+    "IS_TESTS",
+    "LANGUAGE_NAMES",
     "MAX_PAGE_SIZE",
     "MAX_SEARCH_RESULTS",
     "QUALIFIER_NAMES",
@@ -93,6 +95,22 @@ LANGUAGE_ALIASES: Mapping[str, str] = MappingProxyType(
         for name, others in _ALIASES_BY_LANGUAGE.items()
         for other in others
     }
+)
+# Further languages of Linguist, whose only alias is their name.
+_FURTHER_LANGUAGES = """
+ada agda apex arduino asciidoc astro autohotkey autoit awk ballerina bicep blade brainfuck c cairo
+chapel clojure cmake coldfusion crystal css csv cuda cue cython dart dhall eiffel ejs elixir elm
+erlang factor fennel forth fortran freemarker gdscript gherkin gleam glsl groovy hack handlebars
+haskell haxe hlsl idris java jinja json jsonnet julia just kotlin lean less liquid livescript llvm
+logos lua mathematica mdx mercury meson metal mojo move mustache nim nunjucks nushell objective-j
+ocaml odin opencl openscad plpgsql plsql pony postscript processing prolog pug purescript qml racket
+reason rescript rich-text-format robotframework roff sas sass scala scheme scss slim smalltalk
+smarty solidity sourcepawn sql squirrel stata standard-ml stylus svelte svg swift systemverilog tcl
+terra text thrift toml tsql twig typst vala vba vbscript verilog vhdl vue wren xquery xslt yacc zig
+"""
+#: Names and aliases of languages, as :func:`normalize_language` returns them.
+LANGUAGE_NAMES = frozenset(
+    {*LANGUAGE_ALIASES, *LANGUAGE_ALIASES.values(), *_FURTHER_LANGUAGES.split()}
 )
 
 
@@ -439,7 +457,8 @@ def _make_choice_parser(
 
 
 _VISIBILITIES = {"public": True, "private": False, "internal": False}
-_IS_TESTS: dict[str, QualifierTest] = {
+#: The values of ``is:`` in a search for repositories.
+IS_TESTS: dict[str, QualifierTest] = {
     **{word: FlagTest("all", wanted) for word, wanted in _VISIBILITIES.items()},
     **{word: UnknownTest(word) for word in ("mirror", "template", "sponsorable")},
     "fork": FlagTest("all", wanted=False),
@@ -457,7 +476,7 @@ _QUALIFIER_PARSERS: dict[str, Callable[[str, str], QualifierTest | None]] = {
     "archived": _make_choice_parser({"true": True, "false": False}, "archived"),
     "fork": _make_choice_parser({"true": True, "false": True, "only": False}),
     "-fork": _make_choice_parser({"true": True, "false": False, "only": True}),
-    "is": lambda value, _text: _IS_TESTS.get(value.lower()),
+    "is": lambda value, _text: IS_TESTS.get(value.lower()),
     "visibility": _make_choice_parser(_VISIBILITIES),
     # Numbers, flags and texts that the data of the stand-in lack.
     **{
@@ -532,12 +551,15 @@ class SearchExpression:
         the words, which is nothing to sort by without words: then most stars come first.
     descending
         Whether the largest comes first.
+    ignored
+        Qualifiers of GitHub's other searches, as written, which have no effect.
     """
 
     clauses: tuple[Clause, ...]
     words: tuple[tuple[Word, ...], ...] = ()
     sort: str = "match"
     descending: bool = True
+    ignored: tuple[str, ...] = ()
 
 
 def parse_expression(text: str, viewer: str | None = None) -> SearchExpression:
@@ -590,6 +612,7 @@ class _ExpressionParser:
         self._order = ("match", True)
         self._has_applicable = self._has_ignored = self._has_parentheses = False
         self._has_property = False
+        self._ignored: list[str] = []
 
     def add_term(self, match: re.Match[str]) -> None:
         if match["group"]:
@@ -627,7 +650,7 @@ class _ExpressionParser:
         # GitHub ignores custom properties but in a search of a single organization.
         if self._has_property and len(self._alternatives["owner"]) == 1:
             clauses.append(Clause((UnknownTest("props"),)))
-        return SearchExpression(tuple(clauses), words, *self._order)
+        return SearchExpression(tuple(clauses), words, *self._order, tuple(self._ignored))
 
     def _add_qualifier(self, name: str, value: str, text: str, *, negated: bool) -> None:
         if name == "sort":
@@ -646,7 +669,10 @@ class _ExpressionParser:
         test = parse_qualifier("-fork" if negated and is_fork else name, value, text)
         if test is None:  # a qualifier of another search, which GitHub ignores beside others
             self._has_ignored = True
-            self._has_property |= name.startswith("props.")
+            if name.startswith("props."):
+                self._has_property = True
+            else:
+                self._ignored.append(f"-{text}" if negated else text)
             return
         self._has_applicable = True
         if name in QUALIFIER_GROUPS and not negated:

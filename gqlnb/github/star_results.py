@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,13 +9,20 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from gqlnb.client.client import Client
 from gqlnb.client.paging.page_size import has_size_error, is_overload
-from gqlnb.errors import AnswerError, GqlnbError, QueryError, sanitize_text
+from gqlnb.errors import AuthError, GqlnbError, QueryError, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.harvests import harvest_frame
-from gqlnb.github.harvester.requests import explain_query_error
+from gqlnb.github.harvester.requests import (
+    check_page_errors,
+    explain_query_error,
+    make_null_error,
+)
 from gqlnb.github.harvester.runner import MIN_PAGE_SIZE
+from gqlnb.github.search_notes import list_search_notes
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
 from gqlnb.github.star_query import StarQuery, parse_star_query
+from gqlnb.http.error_responses import is_transient_error
+from gqlnb.http.response_parser import find_refusal
 from gqlnb.option_checks import read_whole_number
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import describe_missing, read_missing_fields
@@ -50,13 +56,13 @@ query Stars($query: String!, $first: Int!, $after: String) {
 FALLBACK_STARS_QUERY = STARS_QUERY.replace("stargazers { totalCount }", "stargazerCount")
 
 UNLIMITED_ROWS = 10**15
+MAX_REPEATS = 2  # of a page with rows that are null for a temporary failure
 # In these orders a harvest can go past the cap of one search.
 STAR_ORDERS = ("", "stars", "stars-asc")
 STARGAZERS_REFUSED = (
     "The endpoint refuses 'stargazers' for repositories one does not administer, so "
     "'stargazerCount' was requested instead; it is the same number."
 )
-_EXACT_THRESHOLD = re.compile(r"stars:(?P<number>\d+)(?= |$)", re.ASCII)
 OnPage = Callable[[int, int, int], object]
 
 
@@ -172,10 +178,8 @@ def _harvest_stars(
         rising=query.order == "stars-asc",
     )
     frame = harvested[["name", "owner", "stargazers"]]
-    hints = [] if len(frame) else _explain_exact_threshold(query.expression)
-    notes = [*harvested.attrs["notes"], *hints]
     order = find_order(query)
-    frame.attrs = {**harvested.attrs, "query": query.expression, "order": order, "notes": notes}
+    frame.attrs = {**harvested.attrs, "query": query.expression, "order": order}
     return frame
 
 
@@ -230,6 +234,7 @@ class StarPages:
         self._messages: list[str] = []
         self._missing: dict[str, str] = {}  # fields without data, by place
         self._is_stopped = False
+        self._repeats = 0
 
     def fetch_pages(self, on_page: OnPage | None = None) -> None:
         """Fetch pages until there are enough rows, no more pages, or `on_page` returns False."""
@@ -238,7 +243,8 @@ class StarPages:
         entries = 0  # with duplicates and nulls: they end an endpoint whose pages never end
         while entries < max(self._limit, MAX_SEARCH_RESULTS):
             search = self._fetch_page(cursor)
-            self.total = search.get("repositoryCount") or 0
+            # A failing index counts 0: the other pages have shown that there are more.
+            self.total = max(self.total, search.get("repositoryCount") or 0)
             edges = search.get("edges") or []
             entries += len(edges)
             self._add_edges(edges)
@@ -269,7 +275,7 @@ class StarPages:
             else:
                 if search is not None:
                     return search
-                continue  # without `stargazers`
+                continue  # without `stargazers`, or after a temporary failure
             errors = failure.result.errors if failure.result else ()
             smallest = MIN_PAGE_SIZE if is_overload(failure) else 1
             if first <= smallest or not (is_overload(failure) or has_size_error(errors)):
@@ -283,10 +289,19 @@ class StarPages:
         self.source = result.source
         self._missing |= read_missing_fields(result.extensions)
         search = result.data.get("search") if isinstance(result.data, Mapping) else None
+        is_lost = search is None and not result.errors
+        if (is_lost or any(map(is_transient_error, result.errors))) and self._repeats < MAX_REPEATS:
+            self._repeats += 1
+            return None
         if has_size_error(result.errors) or not isinstance(search, Mapping):
+            refusal = "" if has_size_error(result.errors) else find_refusal(result)
+            if refusal:
+                msg = f"{result.source}: {refusal}"
+                raise AuthError(msg, result=result)
             result.raise_for_errors()
-            msg = "The answer holds no 'search', so the endpoint is not GitHub-shaped."
-            raise AnswerError(msg)
+            raise make_null_error(result, "search")
+        check_page_errors(result.errors, result.source, rows=["search", "edges"])
+        self._repeats = 0
         messages = (error.get("message", "") for error in result.errors)
         self._messages.extend(sanitize_text(text, 200) for text in messages)
         return search
@@ -308,9 +323,11 @@ class StarPages:
     def build_notes(self) -> list[str]:
         """Return the warnings about the rows, a sentence each."""
         notes = [STARGAZERS_REFUSED] if self._text is FALLBACK_STARS_QUERY else []
-        if self._nulls or self._messages:
-            reason = f": {self._messages[0]}" if self._messages else "."
+        reason = f": {self._messages[0]}" if self._messages else "."
+        if self._nulls:
             notes.append(f"{self._nulls:,} of the repositories were null and are left out{reason}")
+        elif self._messages:
+            notes.append(f"The endpoint reported an error{reason}")
         got, expected = len(self.rows), min(self._limit, MAX_SEARCH_RESULTS, self.total)
         if not self._is_stopped and got + self._nulls < expected:
             twice = f" ({self._duplicates:,} were returned twice)" if self._duplicates else ""
@@ -318,8 +335,8 @@ class StarPages:
                 f"Expected {expected:,} repositories, got {got:,}{twice}: pages of a wide search "
                 "can leave some out. Ask again, or search narrower ranges and put them together."
             )
-        if not self.total and not self.rows:
-            notes.extend(_explain_exact_threshold(self._expression))
+        is_empty = not self.total and not self.rows
+        notes.extend(list_search_notes(self._expression, is_empty=is_empty))
         if min(self.total, self._limit) > MAX_SEARCH_RESULTS and not self._is_stopped:
             more = "all" if self._limit == UNLIMITED_ROWS else "more"
             notes.append(
@@ -357,15 +374,6 @@ class StarPages:
             notes=self.build_notes(),
         )
         return frame
-
-
-def _explain_exact_threshold(expression: str) -> list[str]:
-    """Return a note about a number without a sign, for a search that found nothing."""
-    match = _EXACT_THRESHOLD.match(expression)
-    if match is None:
-        return []
-    count = match["number"]
-    return [f"'{count}' means exactly {int(count):,} stars; write '>{count}' for above."]
 
 
 def _is_stargazers_refusal(error: Mapping[str, Any]) -> bool:

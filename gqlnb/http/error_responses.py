@@ -22,7 +22,9 @@ __all__ = [
     "describe_page",
     "find_message",
     "find_transient_failure",
+    "is_empty",
     "is_login_path",
+    "is_transient_error",
     "is_transient_message",
     "transcode_response",
     "unescape_json",
@@ -124,13 +126,16 @@ def _is_utf8(body: bytes) -> bool:
     return True
 
 
-# octokit/graphql.js#554, apache/devlake#4349, magit/forge#65; the last alternative is the member
-# `message` of a body.
+# octokit/graphql.js#554, apache/devlake#4349, magit/forge#65; "Timeout on validation of query" is
+# graphql-ruby's (MeltanoLabs/tap-github#466); the last alternative is the member `message` of a
+# body.
 _TRANSIENT_WORDS = re.compile(
-    r"\s*something went wrong|.*\btimedout\b|.*couldn['\u2019]t respond to your request in time",
+    r"\s*something went wrong|.*\btimedout\b|\s*timeout on (?:validation|execution)\b"
+    r"|.*couldn['\u2019]t respond to your request in time",
     re.IGNORECASE | re.DOTALL,
 )
-_INTERNAL_TYPE = "INTERNAL"  # the `type` of an error; codes in `extensions` are a resolver's
+# The `type` of an error; codes in `extensions` are a resolver's. PostHog/posthog#69652.
+_TRANSIENT_TYPES = frozenset({"INTERNAL", "SERVICE_UNAVAILABLE"})
 NULL_AS_TEXT = "null"  # GitHub's gateway writes null data as this string
 
 
@@ -154,6 +159,13 @@ def is_transient_message(message: object) -> bool:
     return isinstance(message, str) and _TRANSIENT_WORDS.match(message) is not None
 
 
+def is_transient_error(error: Mapping[str, object]) -> bool:
+    """Return whether an error is that of a transient failure."""
+    return str(error.get("type")).upper() in _TRANSIENT_TYPES or is_transient_message(
+        error.get("message")
+    )
+
+
 def find_transient_failure(
     data: object, errors: Sequence[Mapping[str, object]]
 ) -> TransientFailure | None:
@@ -173,21 +185,22 @@ def find_transient_failure(
     >>> find_transient_failure({"a": 1, "b": None}, [{"message": "timedout"}]) is None
     True
     """
-    if not _is_empty(data):
+    if not is_empty(data):
         return None
     for error in errors:
         message = error.get("message")
         if is_transient_message(message):
             return TransientFailure(str(message), timed_out=True)
     for error in errors:
-        if str(error.get("type")).upper() == _INTERNAL_TYPE:
+        kind = str(error.get("type")).upper()
+        if kind in _TRANSIENT_TYPES:
             message = error.get("message")
-            text = message if isinstance(message, str) and message else _INTERNAL_TYPE
+            text = message if isinstance(message, str) and message else kind
             return TransientFailure(text, timed_out=False)
     return None
 
 
-def _is_empty(data: object) -> bool:
+def is_empty(data: object) -> bool:
     """Return whether all root fields are null."""
     if isinstance(data, Mapping):
         return all(value is None for name, value in data.items() if name != "__typename")

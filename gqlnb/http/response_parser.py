@@ -30,6 +30,7 @@ from gqlnb.http.error_responses import (
     describe_page,
     find_message,
     find_transient_failure,
+    is_empty,
     is_transient_message,
     transcode_response,
     unescape_json,
@@ -44,6 +45,7 @@ from gqlnb.http.incremental import (
 from gqlnb.http.rate_limit_rules import compute_restore_wait, read_cost_extension
 from gqlnb.http.retry_rules import read_retry_after
 from gqlnb.redact import strip_traceback
+from gqlnb.result.answer_notes import WARNINGS
 from gqlnb.result.checked_decoder import Misfit, iter_misfits, read_lazily
 from gqlnb.result.column_batch import ColumnMembers
 from gqlnb.result.response_parts import InvalidPartError
@@ -60,6 +62,7 @@ __all__ = [
     "ResponseContext",
     "find_refusal",
     "has_json_media_type",
+    "is_limit_error",
     "parse_array",
     "parse_response",
 ]
@@ -87,6 +90,15 @@ DENIAL_WORDS = re.compile(
     r"|(?:api|access)[ -]?key|authentication credentials|invalid token",
     re.IGNORECASE,
 )
+# Source: GitHub documentation, "Troubleshooting the REST API", lists of organizations.
+PARTIAL_RESULTS = {
+    "type": "SSO_PARTIAL_RESULTS",
+    "message": (
+        "The answer leaves out organizations with SAML single sign-on for which the token is not "
+        "authorized."
+    ),
+    "link": "https://github.com/settings/tokens",
+}
 SSO_HEADER, PERMISSIONS_HEADER = "x-github-sso", "x-accepted-github-permissions"
 REFUSAL_STATUSES = frozenset({401, 403, 429})
 # Statuses of addresses that are not an endpoint's; 405 is of a file server or a page.
@@ -100,6 +112,7 @@ JSON_TYPE = re.compile(
 SUBSCRIBE_ADVICE = "A subscription is answered with a stream: use client.subscribe(text)."
 TOKEN_ADVICE = "Pass a token the endpoint knows: token='env:NAME' or 'prompt'."  # noqa: S105
 EXCERPT_LENGTH = 80  # characters of a foreign body
+REASON_LENGTH = 500  # GitHub names the missing scopes, then the address where to grant them
 ENDPOINT_HINT = "Is this the address of a GraphQL endpoint?"
 MISFITS_SHOWN = 3
 REDACTED_BYTES = 1 << 16  # bytes of a foreign body that are redacted before it is cut
@@ -296,7 +309,8 @@ def _parse_response(response: Response, asked: ResponseContext) -> Result:
         )
         raise AnswerError(msg, result=result)
     transient = _find_transient(result, response, asked) if result.errors else None
-    if result.data is None or transient is not None:
+    limited = _reports_limit(result, response, asked) if result.errors else False
+    if result.data is None or transient is not None or limited:
         has_data = members.get("data", {}) != {}
         return _resolve_failure(result, transient, response, asked, has_data=has_data)
     if response.members is None:
@@ -363,6 +377,25 @@ def _find_transient(
     if local or asked.document.kind == "subscription" or not 200 <= response.status < 300:
         return None
     return find_transient_failure(result.data, result.errors)
+
+
+def _reports_limit(result: Result, response: Response, asked: ResponseContext) -> bool:
+    """Return whether all fields are null and an error, whose place does not matter, is a limit."""
+    # GitHub's fields that may be null stay beside the error, as `{"data": {"repository": null}}`.
+    local = bool(response.causes) or (response.members is not None and response.replayed)
+    if local or asked.document.kind == "subscription" or not is_empty(result.data):
+        return False
+    return any(is_limit_error(error) for error in result.errors)
+
+
+def is_limit_error(error: Mapping[str, object]) -> bool:
+    """Return whether an error of an answer is a rate limit."""
+    message = error.get("message")
+    return not RATE_LIMIT_CODES.isdisjoint(_get_error_codes(error)) or (
+        isinstance(message, str)
+        and SECONDARY_LIMIT_WORDS.search(message) is not None
+        and not error.get("path")
+    )
 
 
 def _build_transient_error(
@@ -485,11 +518,16 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
     data, errors = members.get("data"), members.get("errors")
     errors = [] if errors is None else errors
     succeeded = 200 <= response.status < 300
+    is_remote = response.members is None and asked.document.kind != "subscription"
     if data == NULL_AS_TEXT:
         if succeeded and not errors:
             failure = TransientFailure("'data' is the text \"null\"", timed_out=True)
             raise _build_transient_error(failure, response, asked)
         data = None if errors else data
+    elif data is None and "data" in members and errors == [] and succeeded and is_remote:
+        # Clients of GitHub repeat it, too: of a valid query, a server has lost the answer.
+        failure = TransientFailure("'data' is null, and there are no errors", timed_out=False)
+        raise _build_transient_error(failure, response, asked)
     if data == {} and response.members is None and _concerns_the_request(errors):
         data = None  # the controller that graphql-ruby generates for Rails answers failures so
     fault = _find_member_fault(data, errors, has_data="data" in members)
@@ -507,10 +545,14 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
         msg = f"{asked.source}: not a GraphQL response: {fault}.{quoted}"
         raise AnswerError(msg, result=result)
     extensions = members.get("extensions")
+    extensions = dict(extensions) if isinstance(extensions, Mapping) else {}
+    if response.headers.get(SSO_HEADER, "").startswith("partial-results"):
+        listed = extensions.get(WARNINGS)
+        extensions[WARNINGS] = [*(listed if isinstance(listed, list) else ()), PARTIAL_RESULTS]
     result = Result(
         data=data,
         errors=tuple(errors if response.members is not None else map(asked.redact_value, errors)),
-        extensions=asked.redact_value(dict(extensions)) if isinstance(extensions, Mapping) else {},
+        extensions=asked.redact_value(extensions),
         document=asked.document,
         response=response,
         source=asked.source,
@@ -620,7 +662,7 @@ def _raise_if_refused(
             message = find_message(load_json(response.body))
     reason = "no reason given"
     if message and isinstance(message, str):
-        reason = asked.clean_text(message, 200)
+        reason = asked.clean_text(message, REASON_LENGTH)
     where = f"{asked.source}: HTTP {response.status}"
     codes = set().union(*map(_get_error_codes, errors))
     limited = response.status == 429 or not RATE_LIMIT_CODES.isdisjoint(codes)
@@ -635,32 +677,50 @@ def _raise_if_refused(
         raise RateLimited(msg, wait=wait, status=response.status, result=result)
     is_denied = response.status == 403 and result is None and DENIAL_WORDS.search(reason)
     if response.status == 401 or is_denied or not UNAUTHENTICATED_CODES.isdisjoint(codes):
-        msg = f"{where}: {end_sentence(reason)} {TOKEN_ADVICE}"
+        # The endpoint knows a token without scopes, and GitHub's message says where to add them.
+        advice = "" if "INSUFFICIENT_SCOPES" in codes else f" {TOKEN_ADVICE}"
+        msg = f"{where}: {end_sentence(reason)}{advice}{_describe_documentation(response, asked)}"
         raise AuthError(msg, status=response.status, result=result)
-    advice = _describe_permissions(response, asked)
+    advice = _describe_permissions(response.headers, asked.clean_text)
     if response.status == 403 and (advice or PERMISSION_WORDS.search(reason)):
-        msg = f"{where}: {end_sentence(reason)}{advice}"
+        msg = f"{where}: {end_sentence(reason)}{advice}{_describe_documentation(response, asked)}"
         raise AuthError(msg, status=response.status, result=result)
+
+
+def _describe_documentation(response: Response, asked: ResponseContext) -> str:
+    """Return a sentence with the page that GitHub names beside its message; empty without."""
+    members: object = None
+    with suppress(JSONError):
+        members = load_json(response.body)
+    address = members.get("documentation_url") if isinstance(members, dict) else None
+    if not isinstance(address, str) or not address.startswith("https://"):
+        return ""
+    return f" See {asked.clean_text(address, 200)}"
 
 
 def find_refusal(result: ResultLike | None) -> str:
     """Return the reason for which an answer with status 200 refuses the token; empty without."""
     for error in result.errors if result is not None else ():
-        message = sanitize_text(error.get("message"), 200)
-        if error.get("type") == "FORBIDDEN" or PERMISSION_WORDS.search(message):
-            return message
+        message = sanitize_text(error.get("message"), REASON_LENGTH)
+        kinds = {"FORBIDDEN", *UNAUTHENTICATED_CODES}
+        if not kinds.isdisjoint(_get_error_codes(error)) or PERMISSION_WORDS.search(message):
+            headers = getattr(getattr(result, "response", None), "headers", None) or {}
+            advice = _describe_permissions(headers)
+            return end_sentence(message) + advice if advice else message
     return ""
 
 
-def _describe_permissions(response: Response, asked: ResponseContext) -> str:
+def _describe_permissions(
+    headers: Mapping[str, str], clean: Callable[[str, int], str] = sanitize_text
+) -> str:
     """Return advice for a refused token from GitHub's headers; empty without them."""
-    _, has_address, address = response.headers.get(SSO_HEADER, "").partition("url=")
-    needed = response.headers.get(PERMISSIONS_HEADER, "")
+    _, has_address, address = headers.get(SSO_HEADER, "").partition("url=")
+    needed = headers.get(PERMISSIONS_HEADER, "")
     texts = []
     if has_address:
-        texts.append(f" Authorize the token at {asked.clean_text(address)}")
+        texts.append(f" Authorize the token at {clean(address, 400)}")
     if needed:
-        texts.append(f" It needs these permissions: {asked.clean_text(needed, 200)}.")
+        texts.append(f" It needs these permissions: {clean(needed, 200)}.")
     return "".join(texts)
 
 
@@ -670,7 +730,9 @@ def _is_rate_limited(
     """Return whether a response without an error code for it means a rate limit."""
     has_words = bool(RATE_LIMIT_WORDS.search(reason))
     if response.status == 403:
-        return has_words or wait is not None
+        # The last request of a budget may be refused for its token: waiting does not help then.
+        is_denied = SSO_HEADER in response.headers or PERMISSION_WORDS.search(reason)
+        return has_words or (wait is not None and not is_denied)
     # An error about the query has a place; its message may quote words of the query.
     is_placed = any(error.get("locations") or error.get("path") for error in errors)
     return has_words and response.status == 200 and not is_placed

@@ -320,7 +320,7 @@ FINAL = {
     "two answers": (answer(TEXT + TEXT), AnswerError, "trailing characters"),
     "null alone": (
         answer('{"data": null}'),
-        AnswerError,
+        TransportError,
         "'data' is null, and there are no errors",
     ),
     "no members": (answer("{}"), AnswerError, "neither 'data' nor 'errors'"),

@@ -34,6 +34,7 @@ from gqlnb.server.app import App
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 ROWS = 119  # repositories of the stand-in with more than 100,000 stars
 DOCS = "https://docs.github.com/graphql"
@@ -52,6 +53,9 @@ SAML = "Resource protected by organization SAML enforcement. You must grant your
 SSO = "required; url=https://github.com/orgs/o/sso?authorization_request=A"
 SCOPES = "Your token has not been granted the required scopes to execute this query."
 NULLS = object()  # data in which every root field is null
+EMPTY = object()  # data in which every search has no results
+VALIDATION = "Timeout on validation of query"
+UNAVAILABLE = "The service is unavailable"
 
 
 class Fault(NamedTuple):
@@ -60,7 +64,8 @@ class Fault(NamedTuple):
     Attributes
     ----------
     body
-        JSON members, or a page; ``NULLS`` stands for data whose fields are null.
+        JSON members, or a page; ``NULLS`` stands for data whose fields are null, ``EMPTY`` for
+        searches without results.
     error
         The error that a call ends with if the fault persists.
     words
@@ -96,6 +101,13 @@ PASSING = {
     "INTERNAL": Fault(
         {"data": NULLS, **fail("An error occurred", type="INTERNAL")}, TransportError, "An error"
     ),
+    "validation": Fault({"data": None, **fail(VALIDATION)}, TransportError, VALIDATION),
+    "SERVICE_UNAVAILABLE": Fault(
+        {"data": NULLS, **fail(UNAVAILABLE, type="SERVICE_UNAVAILABLE")},
+        TransportError,
+        UNAVAILABLE,
+    ),
+    "null alone": Fault({"data": None}, TransportError, "'data' is null, and there are no errors"),
     '"null" alone': Fault({"data": "null"}, TransportError, "'data' is the text"),
     "502 HTML": Fault("<html><title>502 Bad Gateway</title>", TransportError, "Bad Gateway", 502),
     "502 JSON": Fault({"data": None, **fail(WENT_WRONG)}, TransportError, WENT_WRONG, 502),
@@ -108,6 +120,9 @@ PASSING = {
     "secondary 429": limited(429, SECONDARY, **{"retry-after": "0"}),
     "abuse 403": limited(403, ABUSE),
     "RATE_LIMITED": Fault(fail("exceeded for user", type="RATE_LIMITED"), RateLimited, "exceeded"),
+    "RATE_LIMITED, nulls": Fault(
+        {"data": NULLS, **fail("exceeded for user", type="RATE_LIMITED")}, RateLimited, "exceeded"
+    ),
     "RATE_LIMIT": Fault(
         fail("already exceeded", type="RATE_LIMIT", code="graphql_rate_limit"),
         RateLimited,
@@ -133,11 +148,21 @@ TOO_LARGE = {
 }
 # Proxies cut and replace answers; nothing is known about the next one.
 DAMAGED = {
-    "data null": Fault({"data": None}, AnswerError, "'data' is null, and there are no errors"),
     "another page": Fault("<html><title>Hello</title>", AnswerError, "HTML page titled 'Hello'"),
     "empty": Fault("", AnswerError, "empty"),
     "cut": Fault('{"data": {"search": {', AnswerError, "incomplete"),
 }
+# An index that gives up in the middle of a search has neither rows nor a count that prove anything.
+UNPROVED = {
+    "went wrong, empty": Fault({"data": EMPTY, **fail(WENT_WRONG)}, TransportError, WENT_WRONG),
+    "validation, empty": Fault({"data": EMPTY, **fail(VALIDATION)}, TransportError, VALIDATION),
+    "INTERNAL, empty": Fault(
+        {"data": EMPTY, **fail("An error occurred", type="INTERNAL")}, TransportError, "An error"
+    ),
+}
+LIMITED_EMPTY = Fault(
+    {"data": EMPTY, **fail("exceeded for user", type="RATE_LIMITED")}, RateLimited, "exceeded"
+)
 # GitHub does not say for how long cursors are valid.
 EXPIRED = Fault(
     {"data": None, **fail("`abc` is not valid.", type="INVALID_CURSOR_ARGUMENTS", path=["p0"])},
@@ -156,9 +181,26 @@ REFUSED = {
     "IP list": Fault(
         {"message": "The `o` organization has an IP allow list enabled"}, AuthError, "IP allow", 403
     ),
+    "SAML, last request": Fault(
+        {"message": SAML},
+        AuthError,
+        SSO[14:],
+        403,
+        {"x-github-sso": SSO, "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9999999999"},
+    ),
     "scopes": Fault(fail(SCOPES, type="INSUFFICIENT_SCOPES"), AuthError, SCOPES),
     "bad credentials": Fault({"message": "Bad credentials"}, AuthError, "Bad credentials", 401),
 }
+
+
+# A field that may be null stays beside the error, so for `execute` it is a result.
+REFUSED_FIELD = Fault(
+    {"data": NULLS, **fail(SAML, type="FORBIDDEN")},
+    AuthError,
+    f"{SAML} Authorize the token at {SSO[14:]}",
+    200,
+    {"x-github-sso": SSO},
+)
 
 
 class FaultyGitHub:
@@ -203,8 +245,13 @@ class FaultyGitHub:
         body = self._fault.body
         if isinstance(body, str):
             return body.encode(), b"text/html"
+        names = re.findall(r"(\w+): search\(", query) or ["search"]
+        if body.get("data") is EMPTY:
+            rows = "edges" if "edges" in query else "nodes"
+            info = {"hasNextPage": False, "endCursor": None}
+            page = {"repositoryCount": 0, "pageInfo": info, rows: []}
+            body = {**body, "data": dict.fromkeys(names, page)}
         if body.get("data") is NULLS:
-            names = re.findall(r"(\w+): search\(", query) or ["search"]
             paths = [{**error, "path": [name]} for error in body["errors"] for name in names]
             body = {"data": dict.fromkeys(names), "errors": paths}
         return json.dumps(body).encode(), b"application/json"
@@ -250,6 +297,7 @@ CALLS: dict[str, Callable[[Client], int]] = {
     "execute_all": lambda client: count_nodes(client.execute_all(ALL_PAGES, VARIABLES)),
 }
 RECOVERING = ["stars(limit=None)", "harvest", "client.harvest"]
+SEARCHES = ["stars(limit=300)", "stars(limit=None)", "harvest"]
 EXPECTED = dict.fromkeys(CALLS, ROWS) | {"execute": 100}
 PAGING = [name for name in CALLS if name != "execute"]
 
@@ -312,6 +360,53 @@ def test_a_harvest_recovers_from_a_damaged_answer(fault: str, call: str, number:
     assert endpoint.requests == 4
 
 
+@pytest.mark.parametrize("call", SEARCHES)
+@pytest.mark.parametrize("fault", UNPROVED)
+@pytest.mark.parametrize("number", [0, 1])
+def test_an_empty_page_beside_a_failure_is_repeated(fault: str, call: str, number: int) -> None:
+    """It never makes a search complete; an endpoint that has only such pages is an error."""
+    endpoint = FaultyGitHub(UNPROVED[fault], lambda at, _size: at == number)
+    assert run_call(call, endpoint) == ROWS
+    assert endpoint.requests > number
+    _, error, words, *_ = UNPROVED[fault]
+    with pytest.raises(error, match=re.escape(words)):
+        run_call(call, FaultyGitHub(UNPROVED[fault], lambda *_: True))
+
+
+@pytest.mark.parametrize("call", SEARCHES)
+def test_an_empty_page_beside_a_rate_limit_is_not_a_result(call: str) -> None:
+    """A harvest waits; a search of single pages ends with the error."""
+    with pytest.raises(RateLimited, match="exceeded for user"):
+        run_call(call, FaultyGitHub(LIMITED_EMPTY, lambda *_: True))
+    if call != "stars(limit=300)":
+        assert run_call(call, FaultyGitHub(LIMITED_EMPTY, lambda at, _size: at == 0)) == ROWS
+
+
+@pytest.mark.parametrize("call", ["stars(limit=None)", "harvest"])
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_harvest_repeats_a_page_with_any_error(call: str, number: int) -> None:
+    """An empty page proves nothing, whatever the error says."""
+    fault = Fault({"data": EMPTY, **fail("Shard 7 is missing")}, AnswerError, "Shard 7 is missing")
+    endpoint = FaultyGitHub(fault, lambda at, _size: at == number)
+    assert run_call(call, endpoint) == ROWS
+    with pytest.raises(AnswerError, match="Shard 7 is missing"):
+        run_call(call, FaultyGitHub(fault, lambda *_: True))
+
+
+def test_a_failing_harvest_into_a_folder_is_not_complete(tmp_path: Path) -> None:
+    """The next call continues it."""
+    fault = UNPROVED["went wrong, empty"]
+    with (
+        Client(FaultyGitHub(fault, lambda *_: True), limits=Limits(wait=1)) as client,
+        pytest.raises(TransportError, match="Something went wrong"),
+    ):
+        github.harvest(">100000", client=client, out=tmp_path)
+    with Client(FaultyGitHub(fault, lambda *_: False)) as client:
+        found = github.harvest(">100000", client=client, out=tmp_path)
+    assert found.complete
+    assert len(found) == ROWS
+
+
 @pytest.mark.parametrize("call", ["stars(limit=None)", "harvest"])
 def test_a_search_is_repeated_when_its_cursor_expires(call: str) -> None:
     """The second request has the cursor of the first."""
@@ -345,6 +440,15 @@ def test_a_refused_token_is_an_auth_error_without_retries(fault: str, call: str)
     _, error, words, *_ = REFUSED[fault]
     endpoint = FaultyGitHub(REFUSED[fault], lambda *_: True)
     with pytest.raises(error, match=re.escape(words)):
+        run_call(call, endpoint)
+    assert endpoint.requests == 1
+
+
+@pytest.mark.parametrize("call", SEARCHES)
+def test_a_refused_search_is_an_auth_error(call: str) -> None:
+    """With status 200, too; the message has the address in the header."""
+    endpoint = FaultyGitHub(REFUSED_FIELD, lambda *_: True)
+    with pytest.raises(REFUSED_FIELD.error, match=re.escape(REFUSED_FIELD.words)):
         run_call(call, endpoint)
     assert endpoint.requests == 1
 

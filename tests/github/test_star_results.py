@@ -20,6 +20,7 @@ from gqlnb import (
 )
 from gqlnb.github.repositories import load_snapshot
 from gqlnb.github.star_results import FALLBACK_STARS_QUERY, STARS_QUERY, collect_stars
+from tests.client.faults import Endpoint, json_answer
 
 # ---------------------------------------------------------------- the frame
 
@@ -385,14 +386,51 @@ def test_an_error_with_partial_data_is_a_warning():
         assert len(stars(5, client=endpoint(answer))) == 1
 
 
-def test_an_endpoint_with_a_different_search_is_refused():
-    """With a one-sentence error."""
+def test_a_search_that_is_null_once_is_repeated():
+    """Without an error, the answer was lost."""
     sdl = github.schema().sdl.replace(
         "): SearchResultItemConnection!", "): SearchResultItemConnection"
     )
-    other = Schema(sdl, {"Query": {"search": lambda *_: None}})
-    with pytest.raises(AnswerError, match="not GitHub-shaped"):
+    answers = [None, connection("a/b/9")]
+    kinds = {
+        "SearchResultItem": {"__resolveType": lambda value, context: "Repository"},
+        "RepositoryOwner": {"__resolveType": lambda value, context: "User"},
+    }
+    schema = Schema(sdl, {"Query": {"search": lambda *_: answers.pop(0)}, **kinds})
+    assert stars(5, client=schema)["name"].tolist() == ["b"]
+
+
+def test_a_page_that_counts_nothing_does_not_change_the_total():
+    """A failing index counts 0 for a later page."""
+    pages = {
+        None: connection("a/b/9", after="c", more=True, total=2),
+        "c": {**connection(after=""), "repositoryCount": 0},
+    }
+    with pytest.warns(UserWarning, match="Expected 2 repositories, got 1"):
+        frame = stars(5, client=endpoint(lambda args: pages[args["after"]]))
+    assert frame.attrs["total_count"] == 2
+
+
+def test_an_error_beside_all_rows_is_noted():
+    """It does not say that rows were null."""
+    members = {"data": {"search": connection("a/b/9")}, "errors": [{"message": "No page."}]}
+    with (
+        Endpoint(json_answer(members)) as server,
+        pytest.warns(UserWarning, match=r"^The endpoint reported an error: No page\.$"),
+    ):
+        assert len(stars(5, client=server.url)) == 1
+
+
+def test_an_endpoint_with_a_different_search_is_refused():
+    """With a one-sentence error, after the search was repeated: its answer may have been lost."""
+    sdl = github.schema().sdl.replace(
+        "): SearchResultItemConnection!", "): SearchResultItemConnection"
+    )
+    calls = []
+    other = Schema(sdl, {"Query": {"search": lambda *_: calls.append(1)}})
+    with pytest.raises(AnswerError, match="'search' of the answer is null, without an error"):
         stars(5, client=other)
+    assert len(calls) == 3
 
 
 def test_a_schema_with_a_different_search_is_refused():

@@ -152,6 +152,53 @@ def test_a_rejected_token_gives_the_endpoints_message():
     with pytest.raises(AuthError, match="HTTP 401: Bad credentials") as caught:
         answer(body, 401)
     assert caught.value.status == 401
+    assert str(caught.value).endswith(" See https://docs.github.com/graphql")
+
+
+@pytest.mark.parametrize("address", [7, "", "javascript:alert(1)", "http://host/"])
+def test_only_an_https_address_is_shown_as_documentation(address):
+    """Other members of that name are ignored."""
+    with pytest.raises(AuthError) as caught:
+        answer({"message": "Bad credentials", "documentation_url": address}, 401)
+    assert " See " not in str(caught.value)
+
+
+def test_a_token_without_scopes_is_not_called_unknown():
+    """GitHub's message says where to add them, and is not cut before that."""
+    message = (
+        "Your token has not been granted the required scopes to execute this query. The 'email' "
+        "field requires one of the following scopes: ['user:email', 'read:user'], but your token "
+        "has only been granted the: ['public_repo'] scopes. Please modify your token's scopes at: "
+        "https://github.com/settings/tokens."
+    )
+    with pytest.raises(AuthError) as caught:
+        answer({"errors": [{"type": "INSUFFICIENT_SCOPES", "message": message}]})
+    assert str(caught.value).endswith(message)
+
+
+def test_a_refused_token_is_not_a_rate_limit():
+    """Also if the refused request was the last one of the budget."""
+    body = {"message": "Resource protected by organization SAML enforcement."}
+    spent = {"x_ratelimit_remaining": "0", "x_ratelimit_reset": "1030"}
+    with pytest.raises(AuthError, match="SAML"):
+        answer(body, 403, **spent)
+    with pytest.raises(AuthError, match="Authorize the token at https://github"):
+        answer({"message": "No"}, 403, x_github_sso="required; url=https://github.com/o", **spent)
+    with pytest.raises(RateLimited):
+        answer({"message": "No"}, 403, **spent)
+
+
+def test_partial_results_have_a_warning():
+    """GitHub leaves out organizations with single sign-on, and says so in a header alone."""
+    headers = {"x_github_sso": "partial-results; organizations=1,2"}
+    found = answer({"data": {"a": 1}, "extensions": {"warnings": [{"message": "old"}]}}, **headers)
+    assert [each["message"][:20] for each in found.extensions["warnings"]] == [
+        "old",
+        "The answer leaves ou",
+    ]
+    assert answer({"data": {"a": 1}}, x_github_sso="required; url=https://x").extensions == {}
+    (warning,) = answer({"data": {"a": 1}}, **headers).extensions["warnings"]
+    assert "single sign-on" in warning["message"]
 
 
 NEEDED = "Your token has not been granted the required scopes to execute this query."
@@ -215,6 +262,18 @@ def test_another_403_is_a_transport_error():
     [
         ({"errors": [{"type": "RATE_LIMITED", "message": "exceeded"}]}, 200, {}, None),
         ({"errors": [{"type": "RATE_LIMIT", "message": "exceeded"}]}, 200, {}, None),
+        (
+            {"data": {"a": None}, "errors": [{"type": "RATE_LIMITED", "path": ["a"]}]},
+            200,
+            {},
+            None,
+        ),
+        (
+            {"data": {"a": None}, "errors": [{"message": "a secondary rate limit"}]},
+            200,
+            {"retry_after": "9"},
+            9.0,
+        ),
         ({"message": "You have exceeded a secondary rate limit."}, 403, {}, None),
         ({"message": "Slow down"}, 403, {"retry_after": "60"}, 60.0),
         ({"message": "Slow down"}, 429, {"retry_after": "7"}, 7.0),
@@ -291,6 +350,18 @@ WENT_WRONG = "Something went wrong while executing your query. This may be a tim
             "failed: timedout.",
         ),
         ({"data": "null"}, 504, "'data' is the text \"null\"."),
+        ({"data": None}, 200, "'data' is null, and there are no errors."),
+        ({"data": None, "errors": []}, 200, "'data' is null, and there are no errors."),
+        (
+            {"data": {"a": None}, "errors": [{"message": "Timeout on validation of query"}]},
+            504,
+            "Timeout on validation of query.",
+        ),
+        (
+            {"data": {"a": None}, "errors": [{"type": "SERVICE_UNAVAILABLE"}]},
+            200,
+            "failed: SERVICE_UNAVAILABLE.",
+        ),
         ({"data": "null", "errors": [{"message": "timedout"}]}, 504, "failed: timedout."),
         (
             {"message": "We couldn't respond to your request in time. Sorry about that."},
@@ -309,7 +380,7 @@ def test_a_transient_failure_is_a_transport_error(members, status, words):
     assert error.status == status
     assert str(error).startswith("http://host/graphql: HTTP 200, and the endpoint failed: ")
     assert str(error).endswith(words)
-    if "errors" in members:
+    if members.get("errors"):
         assert len(error.result.errors) == len(members["errors"])
 
 
@@ -319,6 +390,11 @@ def test_a_transient_failure_is_a_transport_error(members, status, words):
         {"data": {"a": 1, "b": None}, "errors": [{"message": WENT_WRONG, "path": ["b"]}]},
         {"data": {"a": {"b": None}}, "errors": [{"type": "INTERNAL", "message": "m"}]},
         {"data": {"a": []}, "errors": [{"message": "timedout"}]},
+        {"data": {"a": []}, "errors": [{"type": "RATE_LIMITED", "message": "exceeded"}]},
+        {
+            "data": {"a": None},
+            "errors": [{"message": "'secondary rate limit' was not found", "path": ["a"]}],
+        },
         {"data": {"a": None}, "errors": [{"message": "Not found", "type": "NOT_FOUND"}]},
         {
             "data": {"a": None},

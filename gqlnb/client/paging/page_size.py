@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.document.paging_plan import DEFAULT_PAGE_SIZE
 from gqlnb.errors import TransportError
-from gqlnb.http.error_responses import is_transient_message
+from gqlnb.http.error_responses import is_transient_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -304,11 +304,6 @@ def has_size_error(errors: Iterable[Mapping[str, Any]]) -> bool:
 def is_overload(error: BaseException) -> bool:
     """Return whether a gateway gave up on the endpoint, so that a smaller request may succeed."""
     return isinstance(error, TransportError) and error.status in OVERLOAD_STATUSES
-
-
-def is_transient_error(error: Mapping[str, Any]) -> bool:
-    """Return whether an error in an answer is likely to be temporary."""
-    return error.get("type") == "INTERNAL" or is_transient_message(error.get("message"))
 
 
 def is_about_size(message: str) -> bool:

@@ -30,6 +30,7 @@ from gqlnb.github.harvester.runner import HarvestRunner
 from gqlnb.github.harvester.search_windows import Coverage, Gap
 from gqlnb.github.harvester.state_machine import Sweep
 from gqlnb.github.harvester.storage import ROWS_PER_PART, FolderStorage, MemoryStorage
+from gqlnb.github.search_notes import list_search_notes
 from gqlnb.option_checks import check_whole_number
 from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.result import Result
@@ -169,6 +170,7 @@ class Harvest:
             "total_count": self.coverage.expected,
             "source": self.source,
             "query": self.query,
+            "order": "stars-desc",
             "notes": self._list_warnings(),
             "coverage": encode_coverage(self.coverage),
         }
@@ -189,7 +191,8 @@ class Harvest:
         found += [f"Null in {count:,} rows: {reason}" for reason, count in errors[:3]]
         if len(errors) > 3:
             found.append(f"{len(errors) - 3:,} more reasons for nulls; see coverage.field_errors.")
-        return found
+        is_empty = not len(self) and not self.coverage.expected
+        return found + list_search_notes(self.query, is_empty=is_empty)
 
     def __repr__(self) -> str:
         report = self.coverage

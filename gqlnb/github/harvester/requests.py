@@ -27,7 +27,8 @@ from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.harvester.own_fields import ALIAS_PREFIX, ERRORS_KEY, drop_fields
 from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE
-from gqlnb.http.response_parser import find_refusal
+from gqlnb.http.error_responses import is_transient_error
+from gqlnb.http.response_parser import find_refusal, is_limit_error
 from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
 from gqlnb.result.answer_notes import read_notes
 from gqlnb.result.result import PartialError, Result
@@ -47,9 +48,11 @@ __all__ = [
     "NodeBatch",
     "PortableClient",
     "build_query",
+    "check_page_errors",
     "encode_node",
     "explain_query_error",
     "fetch_pages",
+    "make_null_error",
 ]
 
 PAGES_PER_REQUEST = 10  # all pages of one search
@@ -358,7 +361,11 @@ def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> 
         heavy = is_expired or any(map(is_size_error, errors))
         if search is None and not (heavy and _can_shrink(asks)):
             result.raise_for_errors()
-            msg = f"The answer has no {name!r}, so the endpoint is not GitHub-shaped."
+            raise make_null_error(result, name)
+        about_page = check_page_errors(errors, result.source, rows=[name, "nodes"])
+        if about_page and not heavy:
+            message = sanitize_text(about_page[0].get("message"), 300)
+            msg = f"{result.source}: an error concerns a whole page of the search: {message}"
             raise AnswerError(msg)
         search = dict(search or {})
         nodes = search.get("nodes") or ()
@@ -383,6 +390,49 @@ def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> 
             msg = f"{name!r} of the answer is not GitHub-shaped: {sanitize_text(error, 200)}"
             raise AnswerError(msg) from None
     return pages
+
+
+def check_page_errors(
+    errors: Iterable[Mapping[str, Any]], source: str | None, *, rows: Sequence[str]
+) -> list[Mapping[str, Any]]:
+    """Return the errors that concern a page, and not just one of its rows.
+
+    Neither the rows nor the count of such a page prove anything.
+
+    Parameters
+    ----------
+    errors
+        The errors of the page.
+    source
+        The endpoint, as it is shown.
+    rows
+        The path of its rows.
+
+    Raises
+    ------
+    RateLimited, TransportError
+        If one of them is a rate limit or a temporary failure.
+    """
+    found = []
+    for error in errors:
+        path = list(error.get("path") or ())
+        if path[: len(rows)] == list(rows) and len(path) > len(rows):
+            continue
+        found.append(error)
+        reason = f"{source}: the endpoint failed: {sanitize_text(error.get('message'), 300)}"
+        if is_limit_error(error):
+            raise RateLimited(reason, status=200)
+        if is_transient_error(error):
+            # 504 for a time-out, so that a smaller page is requested.
+            raise TransportError(reason, status=max(OVERLOAD_STATUSES), transient=True)
+    return found
+
+
+def make_null_error(result: Result, name: str) -> AnswerError:
+    """Return the error for an answer without its search, and without a reason for that."""
+    if isinstance(result.data, Mapping) and name in result.data:
+        return AnswerError(f"{result.source}: {name!r} of the answer is null, without an error.")
+    return AnswerError(f"The answer has no {name!r}, so the endpoint is not GitHub-shaped.")
 
 
 def _convert_connection(

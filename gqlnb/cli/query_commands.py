@@ -32,6 +32,7 @@ from gqlnb.github.star_results import stars as search_stars
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    import pandas as pd
     from graphql import VariableDefinitionNode
 
     from gqlnb.client.client import Client
@@ -347,7 +348,7 @@ def stars(
     with open_client() as client, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the notes of the frame repeat them
         if not (fetch_all or dry_run or limit == "all"):
-            print_frame(search_stars(search, limit=limit, client=client), form, parquet)
+            _print_search(partial(search_stars, search, limit=limit, client=client), form, parquet)
             return 0
         folder = parquet if fetch_all else None
         if folder is None and anew:
@@ -371,3 +372,14 @@ def stars(
         frame.attrs = attrs
         print_frame(frame, form, parquet)
     return 0 if result.complete else _EXIT_INCOMPLETE
+
+
+def _print_search(search: Callable[[], pd.DataFrame], form: str, parquet: Path | None) -> None:
+    """Print the result of a search, with its notes and all other warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        frame = search()
+    print_frame(frame, form, parquet)
+    for text in (str(item.message) for item in caught if issubclass(item.category, UserWarning)):
+        if text not in frame.attrs["notes"]:
+            print_note(text)

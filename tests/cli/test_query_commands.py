@@ -14,6 +14,7 @@ from gqlnb import github, serve
 from gqlnb.cli.main import main
 from gqlnb.github.harvester.requests import PAGES_PER_REQUEST
 from gqlnb.github.repositories import Owner, Repository
+from tests.client.faults import Endpoint, json_answer
 from tests.github.harvester.logging_standin import Listening, rows
 
 if TYPE_CHECKING:
@@ -130,3 +131,32 @@ def test_own_fields_are_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--fields requires --all" in capsys.readouterr().err
     assert main(["stars", ">400000", "--all", "--fields", "forkCont"]) == 1
     assert "Did you mean 'forkCount'" in capsys.readouterr().err
+
+
+def test_warnings_of_the_endpoint_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Once, beside the notes of the search."""
+    page = {
+        "repositoryCount": 1,
+        "pageInfo": {"hasNextPage": False, "endCursor": None},
+        "edges": [
+            {"node": {"name": "b", "owner": {"login": "a"}, "stargazers": {"totalCount": 9}}}
+        ],
+    }
+    warning = {"type": "DEPRECATION", "message": "The search is deprecated."}
+    members = {"data": {"search": page}, "extensions": {"warnings": [warning]}}
+    with Endpoint(json_answer(members)) as endpoint:
+        assert main(["stars", ">5 is:archive", "--csv", "--client", endpoint.url]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[1:] == ["b,a,9"]
+    assert told.err.count("The search is deprecated.") == 1
+    assert told.err.count("Ignored: 'is:archive'") == 1
+
+
+def test_a_search_that_finds_nothing_is_explained(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With and without ``--all``."""
+    for options in ([], ["--all"], ["--all", "--parquet", "out"]):
+        assert main(["stars", "language:pyhton", *options]) == 0
+        told = capsys.readouterr()
+        assert "Did you mean 'python'?" in told.out + told.err

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["RangeHarvester"]
 
 READS_PER_RANGE = 3  # of a range that changes while it is read
-MAX_ROUNDS = 4  # in which ranges with other counts, or without a proof, are read again
+MAX_ROUNDS = 3  # in which ranges with other counts, or without a proof, are read again
 # Rows that the endpoint shows late, and a clock that is ahead of the endpoint's.
 OVERLAP = timedelta(minutes=5)
 NULLS = (
@@ -315,7 +315,7 @@ class RangeHarvester:
     def _settle(self) -> None:
         """Read the ranges again that changed, or that are not proved, until the counts agree."""
         state, moved = self._state, dict[str, None]()
-        fewest: dict[bool, int] = {}
+        fewest, is_useless = dict[bool, int](), False
         for left_rounds in reversed(range(MAX_ROUNDS + 1)):
             left, found = self._store.remove_old_rows()
             moved |= dict.fromkeys(found)
@@ -327,11 +327,8 @@ class RangeHarvester:
             if not again and not is_enough:
                 changed = self._find_changed(left, total)
                 again = {reading.number for reading, _ in changed}
-            # Where no fewer ranges change than in the round before, another round is useless.
-            is_useless = len(again) >= fewest.get(bool(changed), len(again) + 1)
             if not again or not left_rounds or is_useless:
                 break
-            fewest[bool(changed)] = len(again)
             highest_first = sorted(state.readings, key=self._find_low, reverse=True)
             if not self._is_fixed:
                 again.add(highest_first[0].number)  # a row that left a lower range may be there
@@ -347,21 +344,32 @@ class RangeHarvester:
             self._read_pending()
             if self._is_stopped:
                 return
-            self._mark_verified()
+            others = self._mark_verified()
+            # Where no fewer ranges change than in the round before, another round is useless.
+            score = len(changed) or others
+            is_useless = score >= fewest.get(bool(changed), score + 1)
+            fewest[bool(changed)] = score
         self._finish(left, total, changed, [*moved])
 
-    def _mark_verified(self) -> None:
-        """Mark the new readings that have the same rows as those that they replace."""
-        state, same, others = self._state, list[Reading](), 0
-        for each in state.readings:
-            before = self._digests.get(state.parse_range(each.ends))
-            if before == each.digest:
-                same.append(each)
-            elif before is not None:
-                others += 1
+    def _mark_verified(self) -> int:
+        """Mark the new readings that have the same rows as those that they replace.
+
+        Returns
+        -------
+        int
+            The number of ranges with other rows, and of those that were divided meanwhile.
+        """
+        state = self._state
+        same = [
+            each
+            for each in state.readings
+            if self._digests.get(state.parse_range(each.ends)) == each.digest
+        ]
+        others = len(self._digests) - len(same)
         if not are_frequent(others, len(state.readings)):
             for each in same:
                 each.is_verified = True
+        return others
 
     @property
     def _is_fixed(self) -> bool:

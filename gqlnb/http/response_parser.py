@@ -546,6 +546,9 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
         raise AnswerError(msg, result=result)
     extensions = members.get("extensions")
     extensions = dict(extensions) if isinstance(extensions, Mapping) else {}
+    if SSO_HEADER in response.headers or PERMISSIONS_HEADER in response.headers:
+        # Errors about this result may quote them.
+        response = replace(response, headers=asked.redact_value(dict(response.headers)))
     if response.headers.get(SSO_HEADER, "").startswith("partial-results"):
         listed = extensions.get(WARNINGS)
         extensions[WARNINGS] = [*(listed if isinstance(listed, list) else ()), PARTIAL_RESULTS]

@@ -6,7 +6,7 @@ from gqlnb.document.document import Document
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import AnswerError, AuthError, QueryError, RateLimited, TransportError
 from gqlnb.http.messages import Response
-from gqlnb.http.response_parser import ResponseContext, parse_response
+from gqlnb.http.response_parser import ResponseContext, find_refusal, parse_response
 from gqlnb.tokens import Token
 
 ASKED = ResponseContext(
@@ -316,6 +316,19 @@ def test_an_echoed_secret_is_masked():
             with pytest.raises(Exception) as caught:  # noqa: PT011 - each kind is tested above
                 answer(body, status)
             assert "canary-77" not in str(caught.value)
+
+
+def test_a_secret_echoed_in_advice_is_masked():
+    """The address and the permissions in the headers of a refusal with status 200, too."""
+    members = {"data": {"a": None}, "errors": [{"type": "FORBIDDEN", "message": "SAML"}]}
+    refused = answer(
+        members,
+        x_github_sso="required; url=https://github.com/canary-77",
+        x_accepted_github_permissions="canary-77=read",
+    )
+    assert find_refusal(refused) == (
+        "SAML. Authorize the token at https://github.com/*** It needs these permissions: ***=read."
+    )
 
 
 def test_null_errors_count_as_absent():

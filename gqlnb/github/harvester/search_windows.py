@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -35,9 +36,9 @@ _FULL_NAME_PATTERN = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 # show it if one repository disappeared while another came. Chains are left at the first shift.
 PAGE_OVERLAP = 4  # in closed windows
 CHAIN_OVERLAP = 1
-# In a window with more results that came twice, or with another count, changes may hide each
-# other, so that it is read again in smaller parts.
-MAX_SKIPS = 2
+# In a window with more changes they may hide each other, so it is read again in smaller parts.
+MAX_RISES = 2  # pages that count more than the page before
+MAX_SKIPS = 2  # results that came twice
 
 
 class RepositoryRow(NamedTuple):
@@ -520,7 +521,10 @@ class SearchWindow(msgspec.Struct):
         if agrees and not ranges and not is_anywhere:
             return Assessment(proved=True)
         is_anywhere = is_anywhere or not self.order.startswith("stars")
-        if not is_steady or max(missing, len(ranges)) > MAX_SKIPS:
+        totals = [page.total for _, page in pages]
+        falls = sum(after < before for before, after in pairwise(totals))
+        rises = sum(after > before for before, after in pairwise(totals))
+        if falls or rises > MAX_RISES or max(missing, len(ranges)) > MAX_SKIPS:
             is_anywhere = True  # so many changes may hide each other
         return Assessment(False, missing, () if is_anywhere else tuple(merge_ranges(ranges)))
 

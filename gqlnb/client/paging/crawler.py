@@ -120,8 +120,7 @@ class Crawler:
     shows_warnings
         Whether warnings of the endpoint are shown when they come.
     detects_changes
-        Whether pages overlap by an item, where positions are known, and come with counts that are
-        added to the query: then items that were inserted or deleted meanwhile are noticed.
+        Whether pages overlap by an item, where positions are known, and come with added counts.
     """
 
     def __init__(

@@ -268,11 +268,9 @@ class Crawler:
             PlannedPage(cursor.field, size, cursor.type_name, value)
             for cursor, size, value in zip(cursors, sizes, values, strict=True)
         ]
+        counts = self.detects_changes and self._requests_counts
         text, used = self._plan.write_next_request(
-            pages,
-            self._sizes.list_edits(),
-            counts=self.detects_changes and self._requests_counts,
-            infos=self._requests_infos,
+            pages, self._sizes.list_edits(), counts=counts, infos=self._requests_infos
         )
         variables = {name: value for name, value in self._variables.items() if name in used}
         for number, (cursor, value) in enumerate(zip(cursors, values, strict=True)):

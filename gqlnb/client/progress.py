@@ -22,6 +22,7 @@ __all__ = [
     "Progress",
     "ProgressCallback",
     "ShowProgress",
+    "announce_pause",
     "announce_wait",
     "is_interactive",
     "is_unattended",
@@ -216,6 +217,13 @@ def announce_wait(text: str, wait: float) -> None:
     _LOG.warning("%s", text)
     if wait >= NOTICEABLE_WAIT and is_interactive():
         sys.stderr.write(f"{text} Interrupt to stop waiting.\n")
+
+
+def announce_pause(error: Exception, wait: float) -> None:
+    """Announce that a harvest waits for a rate limit, without the error's advice to callers."""
+    source = str(error).partition(": ")[0]
+    text = f"{source}: rate limit reached. The harvest goes on by itself in {wait:.0f} s."
+    announce_wait(text, wait)
 
 
 def is_interactive() -> bool:

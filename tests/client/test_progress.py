@@ -12,8 +12,13 @@ from datetime import UTC, datetime
 import nbformat
 import pytest
 
-from gqlnb import OptionError
-from gqlnb.client.progress import PROGRESS_VARIABLE, TESTING_VARIABLES, Progress
+from gqlnb import OptionError, RateLimited
+from gqlnb.client.progress import (
+    PROGRESS_VARIABLE,
+    TESTING_VARIABLES,
+    Progress,
+    announce_pause,
+)
 from gqlnb.http.rate_limit_rules import Budget
 
 BUDGET = Budget(5000, 4987, datetime(2027, 1, 15, 8, 1, tzinfo=UTC), 1)
@@ -213,3 +218,18 @@ def test_notebooks_under_nbval_show_no_bar(tmp_path):
         command, cwd=tmp_path, env=kept, capture_output=True, text=True, check=False, timeout=100
     )
     assert "1 passed" in done.stdout, done.stdout
+
+
+def test_a_pause_of_a_harvest_is_announced_without_advice(caplog):
+    """The harvest waits longer than a call, so that the advice of the error does not apply."""
+    error = RateLimited(
+        "https://api.github.com/graphql: HTTP 403: You have exceeded a secondary rate limit. The "
+        "maximum total wait is 5 s. To wait longer, pass limits=Limits(wait=...).",
+        status=403,
+    )
+    with caplog.at_level("WARNING", "gqlnb"):
+        announce_pause(error, 60)
+    (record,) = caplog.records
+    assert record.message == (
+        "https://api.github.com/graphql: rate limit reached. The harvest goes on by itself in 60 s."
+    )

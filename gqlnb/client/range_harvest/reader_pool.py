@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gqlnb.background import POLL_SECONDS, open_thread_pool
 from gqlnb.client.paging import pager
-from gqlnb.client.progress import announce_wait, sum_budgets
+from gqlnb.client.progress import announce_pause, sum_budgets
 from gqlnb.errors import AuthError, GqlnbError, QueryError, RateLimited
 from gqlnb.http.response_parser import find_refusal
 from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
@@ -206,7 +206,7 @@ class ReaderPool:
             account.limits += 1
             account.resumes_at = time.monotonic() + pause
             if all(each.resumes_at > time.monotonic() for each in self._live):
-                announce_wait(f"{error} Going on by itself.", pause)
+                announce_pause(error, pause)
             return True
         if refusal or isinstance(error, RateLimited):
             account.refusal = str(error)

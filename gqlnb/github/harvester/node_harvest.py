@@ -149,6 +149,11 @@ def build_node_search(
         msg = f"The query of type {kind} is a search expression, not {type(query).__name__}."
         raise QueryError(msg)
     text, low, high = _split_ranges(query, column)
+    others = {each.term: name for name, each in SEARCHES.items() if each.term != search.term}
+    wrong = next((term for term in text.split() if term in others), None)
+    if wrong is not None:
+        msg = f"{wrong!r} contradicts type={kind!r}. Leave it out, or use type={others[wrong]!r}."
+        raise QueryError(msg)
     if search.term not in text.split():  # another term with is:, such as is:open, selects less
         text = f"{text} {search.term}".strip()
     own = search.fields if fields is None else remove_braces(fields)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.background import POLL_SECONDS, defer_interrupt
 from gqlnb.client.paging.offset_cursors import detect_offset_format
-from gqlnb.client.progress import announce_wait, sum_budgets
+from gqlnb.client.progress import announce_pause, sum_budgets
 from gqlnb.client.range_harvest.reader_pool import describe_refusal
 from gqlnb.errors import (
     AnswerError,
@@ -379,7 +379,7 @@ class HarvestRunner:
             self._requeue(sent)
             sender.pause(outcome.wait)
             if all(each.refusal or each.compute_pause() for each in self._identities):
-                announce_wait(f"{error} Going on by itself.", outcome.wait)
+                announce_pause(error, outcome.wait)
             return
         sender.pause(OVERLOAD_PAUSE)
         if sent.rows and error is not None:

@@ -108,10 +108,10 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str):
 
 
 @pytest.mark.parametrize(
-    "query", ["x sort:created-desc", "created:2020-01-01..2019-01-01", "created:soon"]
+    "query", ["x sort:created-desc", "created:2020-01-01..2019-01-01", "created:soon", "x is:pr"]
 )
 def test_wrong_queries_are_refused(query: str):
-    """A sort order and times that cannot be are errors before a request."""
+    """A sort order, times that cannot be and another type are errors before a request."""
     search = Search({})
     with pytest.raises(QueryError):
         gqlnb.github.harvest(query, type="ISSUE", client=Client(search.build_schema()))

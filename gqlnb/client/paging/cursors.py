@@ -447,7 +447,8 @@ class ListCursor:
     def has_positions(self) -> bool:
         """Whether it may be continued by positions, which shift where rows are deleted."""
         # The position of a list that has ended is the one its last page began at.
-        counts = (self._next_item, self._next_item - self.last_length)
+        ends = (self.received, self.received - self.last_length)
+        counts = {end - repeated for end in ends for repeated in (0, self.overlap)}
         is_offset = any(contains_offset(self.position, count) for count in counts)
         return self.field.kind != "cursor" or is_offset
 

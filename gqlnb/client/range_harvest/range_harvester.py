@@ -223,10 +223,11 @@ class RangeHarvester:
     ) -> list[ValueRange]:
         """Return the parts of a range that is cut, or that changed while it was read; or none."""
         slice_ = self._slice
-        if answer.is_unstable or one_page:  # the rows of one page are of one moment
-            slice_ = replace(slice_, cap=answer.page_rows or slice_.cap)
-        if not (answer.is_cut or answer.is_unstable):
+        is_doubtful = answer.is_short or answer.is_unstable
+        if not (answer.is_cut or is_doubtful):
             return []
+        if one_page or not answer.is_cut:  # the rows of one page are of one moment
+            slice_ = replace(slice_, cap=answer.page_rows or slice_.cap)
         whole = range_ if self._state.kind else self._complete_range(range_, answer)
         return divide_range(whole, answer.values, answer.count, slice_)
 
@@ -499,7 +500,8 @@ class RangeHarvester:
                     explained += (count or rows) - rows
         if total is not None and total != got + explained:
             missing = total - got - explained
-            why = NULLS.format(f"{missing:,}", self._slice.column) if missing > 0 else CHANGING
+            is_outside = missing > 0 and not state.is_moving
+            why = NULLS.format(f"{missing:,}", self._slice.column) if is_outside else CHANGING
             if total == self._slice.cap:
                 why = CAPPED_COUNT
             gaps.append(RangeGap(text="All rows", expected=total, got=got, why=why))

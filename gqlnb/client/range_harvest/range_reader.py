@@ -70,6 +70,8 @@ class RangeAnswer:
         Whether the endpoint returns only some of the rows.
     page_rows
         Number of rows of the first page.
+    is_short
+        Whether fewer rows came than the endpoint counts, in more than one request.
     is_unstable
         Whether rows changed from page to page, so that others may have been skipped.
     intervals
@@ -93,6 +95,7 @@ class RangeAnswer:
     requests: int
     is_cut: bool
     page_rows: int
+    is_short: bool
     is_unstable: bool
     intervals: int
     may_skip: bool
@@ -319,7 +322,8 @@ class RangeReader:
         # Some endpoints count no more rows than they return.
         received = report.got + report.duplicates
         may_be_cut = count in {None, cap} and cap is not None and received >= cap
-        is_left_off = report.ended != COMPLETE and (count or 0) > report.got
+        is_less = (count or 0) > report.got
+        is_left_off = report.ended != COMPLETE and is_less
         is_cut = is_refused or is_over or may_be_cut or is_left_off
         doubt = _find_doubt(result, table, id_)
         has_failed = bool(result.errors) or report.got > table.num_rows
@@ -335,6 +339,7 @@ class RangeReader:
             report.requests,
             is_cut,
             table.num_rows if page_rows is None else page_rows,
+            is_less and bool(doubt) and report.requests > 1,
             self._can_skip(has_positions=has_positions)
             and bool(doubt)
             and report.requests > 1

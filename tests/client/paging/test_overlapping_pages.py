@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, Schema
+from gqlnb import Client, Result, Schema
+from gqlnb.client.paging.crawler import Crawler
 
 SDL = """
 type Query {
@@ -62,13 +63,18 @@ class Rows:
         return [b64encode(f"{self.prefix}{n}".encode()).decode() for n in range(1000)]
 
 
-def collect(rows: Rows, kind: str, **limits: Any) -> Any:
-    """Return the joined result of all pages, which overlap."""
+def crawl(rows: Rows, kind: str, **limits: Any) -> tuple[Crawler, Result]:
+    """Return the crawler and the joined result of all pages, which overlap."""
     resolvers = {"plain": rows.resolve_plain, "connected": rows.resolve_connected}
     client = Client(Schema(SDL, {"Query": resolvers}))
     crawler = client._pager.start_crawler(QUERIES[kind], None, None, {"page_size": 10, **limits})
     crawler.detects_changes = True
-    return client._pager.run_crawler(crawler, progress=False)
+    return crawler, client._pager.run_crawler(crawler, progress=False)
+
+
+def collect(rows: Rows, kind: str, **limits: Any) -> Any:
+    """Return the joined result of all pages, which overlap."""
+    return crawl(rows, kind, **limits)[1]
 
 
 @pytest.mark.parametrize("count", [0, 1, 9, 10, 11, 19, 20, 28, 95])
@@ -104,7 +110,10 @@ def test_a_limit_of_items_is_kept(kind: str, most: int):
 
 
 def test_cursors_that_are_no_positions_do_not_overlap():
-    """Such a list is continued by the cursor of the endpoint."""
+    """Such a list is continued by the cursor of the endpoint, though it contains a position."""
     rows = Rows(25, None, prefix="after row ")
-    assert collect(rows, "cursor").report.complete
+    crawler, result = crawl(rows, "cursor")
+    assert result.report is not None
+    assert result.report.complete
     assert rows.starts == [0, 10, 20]
+    assert crawler.has_positions

@@ -698,7 +698,7 @@ def _describe_documentation(response: Response, asked: ResponseContext) -> str:
     address = members.get("documentation_url") if isinstance(members, dict) else None
     if not isinstance(address, str) or not address.startswith("https://"):
         return ""
-    return f" See {asked.clean_text(address, 200)}"
+    return f" See {asked.clean_text(address, 200)} for help."
 
 
 def find_refusal(result: ResultLike | None) -> str:

@@ -305,7 +305,7 @@ def test_a_view_far_out_of_sight_comes_back_as_it_was(show: Open) -> None:
     again = view.root.bounding_box()
     assert box is not None
     assert again is not None
-    assert again["height"] == box["height"]
+    assert round(again["height"]) == round(box["height"])  # laid out in fractions of a pixel
 
 
 def test_the_tree_opens_searches_and_copies_paths(show: Open, axe: Callable[..., None]) -> None:

@@ -186,7 +186,7 @@ def test_no_failure_exposes_a_token(
             pytest.fail(f"{name} is no answer")
         client.close()
         assert_clean(*left, *capfd.readouterr(), everything_logged.getvalue())
-    assert CANARY.encode() in canned.requests[0]
+    assert any(CANARY.encode() in request for request in canned.requests)
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)

@@ -152,7 +152,7 @@ def test_a_rejected_token_gives_the_endpoints_message():
     with pytest.raises(AuthError, match="HTTP 401: Bad credentials") as caught:
         answer(body, 401)
     assert caught.value.status == 401
-    assert str(caught.value).endswith(" See https://docs.github.com/graphql")
+    assert str(caught.value).endswith(" See https://docs.github.com/graphql for help.")
 
 
 @pytest.mark.parametrize("address", [7, "", "javascript:alert(1)", "http://host/"])

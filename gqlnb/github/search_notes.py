@@ -51,7 +51,7 @@ def list_search_notes(expression: str, *, is_empty: bool) -> list[str]:
 def _explain_ignored(terms: tuple[str, ...]) -> list[str]:
     shown = ", ".join(map(quote_term, terms[:TERMS_SHOWN]))
     more = " and others" if len(terms) > TERMS_SHOWN else ""
-    note = f"Ignored: {shown}{more}. Searches for repositories have no such filter."
+    note = f"Probably without effect: {shown}{more}. Searches for repositories have no such filter."
     if any(term.lower().lstrip("-").startswith("is:") for term in terms):
         note += f" Their values of is: are {', '.join(IS_TESTS)}."
     return [note]

@@ -149,7 +149,7 @@ def test_warnings_of_the_endpoint_are_printed(capsys: pytest.CaptureFixture[str]
     told = capsys.readouterr()
     assert told.out.splitlines()[1:] == ["b,a,9"]
     assert told.err.count("The search is deprecated.") == 1
-    assert told.err.count("Ignored: 'is:archive'") == 1
+    assert told.err.count("Probably without effect: 'is:archive'") == 1
 
 
 def test_a_search_that_finds_nothing_is_explained(

@@ -37,8 +37,11 @@ def test_an_empty_search_has_a_note_on_the_likely_reason(expression, notes):
 @pytest.mark.parametrize(
     ("expression", "said"),
     [
-        ("stars:>5 author:ann", "Ignored: 'author:ann'. Searches for repositories have no such"),
-        ("stars:>5 -filename:x label:y", "Ignored: '-filename:x', 'label:y'."),
+        (
+            "stars:>5 author:ann",
+            "Probably without effect: 'author:ann'. Searches for repositories have no such",
+        ),
+        ("stars:>5 -filename:x label:y", "Probably without effect: '-filename:x', 'label:y'."),
         ("stars:>5 is:archive", "Their values of is: are public, private, internal, mirror,"),
         ("stars:>5 no:a no:b no:c no:d", "'no:c' and others."),
     ],
@@ -58,7 +61,7 @@ def test_terms_with_an_effect_are_not_noted(expression):
 @pytest.mark.parametrize("limit", [10, None])
 def test_a_search_shows_them(limit):
     """As warnings and in the attributes of its frame, once each."""
-    with pytest.warns(UserWarning, match=r"Ignored: 'is:archive'\.") as caught:
+    with pytest.warns(UserWarning, match=r"Probably without effect: 'is:archive'\.") as caught:
         found = stars(">400000 is:archive", limit=limit)
     assert len(found) > 1
     assert found.attrs["notes"] == [str(one.message) for one in caught]

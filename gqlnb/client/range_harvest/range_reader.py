@@ -75,7 +75,7 @@ class RangeAnswer:
     is_unstable
         Whether rows changed from page to page, so that others may have been skipped.
     intervals
-        Number of intervals after each of which the rows were counted, while it was read.
+        Number of intervals between requests after which a change of the rows would have shown.
     may_skip
         Whether rows may have shifted between its pages without a count that shows it.
     doubt
@@ -326,6 +326,9 @@ class RangeReader:
         is_left_off = report.ended != COMPLETE and is_less
         is_cut = is_refused or is_over or may_be_cut or is_left_off
         doubt = _find_doubt(result, table, id_)
+        is_counted, is_paged = report.expected is not None, report.requests > 1
+        # Rows of fixed values after a cursor that is not a position keep their places.
+        can_skip = has_positions or not self._slice.fixed
         has_failed = bool(result.errors) or report.got > table.num_rows
         if not doubt and count not in {None, report.got}:  # a count beside the list
             doubt = f"{report.got:,} rows were received, and the endpoint counts {count:,}."
@@ -339,22 +342,15 @@ class RangeReader:
             report.requests,
             is_cut,
             table.num_rows if page_rows is None else page_rows,
-            is_less and bool(doubt) and report.requests > 1,
-            self._can_skip(has_positions=has_positions)
-            and bool(doubt)
-            and report.requests > 1
-            and not (has_failed or is_cut),
+            is_less and bool(doubt) and is_paged,
+            is_paged and bool(doubt) and can_skip and not (has_failed or is_cut),
             # Positions overlap by an item, which shows changes as a count on each page does.
-            report.requests - 1 if has_positions or report.expected is not None else 1,
-            count is None and report.requests > 1 and has_positions,
+            min(report.requests - 1, report.requests if has_positions or is_counted else 1),
+            count is None and is_paged and has_positions,
             doubt,
             read_notes(result.extensions),
             "" if table.num_rows else explain_absence(result.extensions),
         )
-
-    def _can_skip(self, *, has_positions: bool) -> bool:
-        """Return whether rows that change may lead to others being skipped between two pages."""
-        return has_positions or not self._slice.fixed
 
     def _find_id(self, columns: Mapping[str, FrameColumn]) -> str | None:
         """Return the column that identifies a row."""

@@ -73,7 +73,8 @@ class RangeStep(msgspec.Struct, tag="range", kw_only=True):
     requests
         The number of requests.
     intervals, unstable
-        The number of intervals between counts, and of readings in which rows changed meanwhile.
+        The number of intervals between requests after which a change would have shown, and of
+        readings in which rows changed.
     notes
         Notes of the endpoint on the answers, by a key that is the same for equal notes.
     """
@@ -216,8 +217,8 @@ class HarvestState(msgspec.Struct, tag="state", kw_only=True):
     requests, parts
         Numbers of requests and of Parquet files.
     intervals, unstable
-        The number of intervals between counts while ranges were read, and of readings in which rows
-        changed meanwhile.
+        The number of intervals between requests after which a change would have shown, and of
+        readings in which rows changed.
     moves
         The number of times that the count of a range had changed when it was counted again.
     notes

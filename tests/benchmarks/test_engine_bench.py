@@ -1,4 +1,4 @@
-"""The benchmarks of the engine, at small sizes: equal answers, and no figure that is absurd."""
+"""The benchmarks of the engine, at small sizes: all sides give equal answers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
     from tests.benchmarks.measure import Workload
 
-# How far a figure may lie from what should be reached before something must be broken rather than
-# the machine busy.
-SLOWEST = 1  # times as fast as graphql-core
-DEAREST = 4  # times the limit on what we may cost
-
 WORKLOAD = pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
 
 
@@ -39,12 +34,9 @@ def small_heap() -> Iterator[None]:
 
 
 @WORKLOAD
-def test_responses_are_equal_and_ratios_plausible(workload: Workload) -> None:
-    """Our engine is not slower than graphql-core."""
-    costs = measure.measured(workload, workload.small, rounds=3)
-    for goal in (*workload.goals, *workload.either):
-        ratio = goal.ratio(min(costs[OURS]), min(costs[goal.against]))
-        assert ratio <= DEAREST * goal.reach if goal.most else ratio >= SLOWEST
+def test_responses_are_equal(workload: Workload) -> None:
+    """The ratios are printed."""
+    measure.report_small(workload, rounds=3)
 
 
 @pytest.mark.parametrize("name", ["list-dict", "memory"])

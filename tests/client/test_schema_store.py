@@ -352,9 +352,8 @@ def test_peek_never_blocks() -> None:
         client = Client(made.url)
         assert client.peek_schema() is None
         waiting = ThreadPoolExecutor(1).submit(lambda: client.schema)
-        begun = time.monotonic()
         assert client.peek_schema() is None
-        assert time.monotonic() - begun < 1
+        assert not waiting.done()
     assert isinstance(waiting.exception(60), TransportError)
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "merge_ranges",
     "split_by_stars",
     "split_by_time",
+    "widen_range",
 ]
 
 _TERM_PATTERN = re.compile(
@@ -126,6 +127,11 @@ class Scope(msgspec.Struct, frozen=True):
         if order:
             terms.append(f"sort:{order}")
         return " ".join(filter(None, terms))
+
+    @property
+    def is_one_second(self) -> bool:
+        """Whether all its repositories were created in the same second."""
+        return self.begin is not None and self.begin == self.end
 
     def clamp_stars(self, stars: int) -> int:
         """Return the star count in the range that is nearest to `stars`."""
@@ -279,6 +285,15 @@ def split_by_stars(scope: Scope, stars: Sequence[int]) -> list[Scope]:
     ]
 
 
+def widen_range(scope: Scope, whole: Scope) -> Scope:
+    """Add some stars on both sides, within `whole`: a repository may have moved there meanwhile."""
+    low, high = max(whole.low, scope.low - 1 - scope.low // 100), scope.high
+    if high is not None:
+        high += 1 + high // 100
+        high = high if whole.high is None else min(high, whole.high)
+    return msgspec.structs.replace(scope, low=low, high=high)
+
+
 def merge_ranges(ranges: list[Scope]) -> list[Scope]:
     """Merge overlapping and adjacent star ranges of the same time slice, most stars first."""
 
@@ -299,8 +314,9 @@ def merge_ranges(ranges: list[Scope]) -> list[Scope]:
 def join_ranges(ranges: list[Scope]) -> list[Scope]:
     """Return scopes that cover the same repositories and do not overlap in time.
 
-    Each covers one range of stars in one time slice.
+    Each covers one range of stars in one time slice, and excludes no repository.
     """
+    ranges = [msgspec.structs.replace(scope, without=()) for scope in ranges]
     begins = [-1 if scope.begin is None else scope.begin for scope in ranges]
     ends = [_LATEST_CREATION if scope.end is None else scope.end + 1 for scope in ranges]
     joined: list[Scope] = []

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from gqlnb.client.paging.offset_cursors import detect_offset_format
-from gqlnb.github.harvester.query_range import Scope, merge_ranges
+from gqlnb.errors import AnswerError
+from gqlnb.github.harvester.query_range import (
+    TARGET_SLICE_SIZE,
+    Scope,
+    count_slices,
+    merge_ranges,
+    split_by_time,
+)
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
 from gqlnb.result.renderer import render_lines
 
@@ -17,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "Assessment",
+    "CompleteRead",
     "Coverage",
     "CreationTimes",
     "Gap",
@@ -26,8 +34,11 @@ __all__ = [
     "SearchRequest",
     "SearchWindow",
     "SweepStep",
+    "check_results_match",
     "list_exclusions",
     "list_page_starts",
+    "map_creation",
+    "plan_next_ranges",
 ]
 
 MAX_EXCLUDED = 3  # `-repo:` qualifiers in one search
@@ -39,6 +50,8 @@ CHAIN_OVERLAP = 1
 # In a window with more changes they may hide each other, so it is read again in smaller parts.
 MAX_RISES = 2  # pages that count more than the page before
 MAX_SKIPS = 2  # results that came twice
+_MIN_RESULTS_OUTSIDE = 10  # results outside of the range; fewer may have changed since
+TAIL = 10  # last rows of a page, of which some come again where a repository entered before them
 
 
 class RepositoryRow(NamedTuple):
@@ -256,11 +269,62 @@ class Assessment(NamedTuple):
     ranges
         Star ranges that contain all repositories it may have skipped; empty if they may be
         anywhere in it.
+    has_arrivals
+        Whether that may all come from repositories that entered the range, which another count
+        can show.
+    pulls, pushes
+        Number of pages before which results moved up, and moved down.
     """
 
     proved: bool
     missing: int = 0
     ranges: tuple[Scope, ...] = ()
+    has_arrivals: bool = False
+    pulls: int = 0
+    pushes: int = 0
+
+
+class PageStep(NamedTuple):
+    """What a page of a closed window shows in comparison with those before it.
+
+    Attributes
+    ----------
+    new
+        Number of results that no page before it has shown.
+    pull
+        Number of them among its first places, which repeat the last ones of the page before:
+        results have moved up.
+    fall
+        By how many it counts fewer than the page before.
+    lost
+        Number of places in which no new result stands, unless it has moved there from a page
+        before it.
+    first
+        Number of the first page that has shown one of its results.
+    is_torn
+        Whether none of those first places repeats a result.
+    is_pushed
+        Whether the last results of the page before come again behind them.
+    is_short
+        Whether it shows fewer results than places.
+    repeats
+        Whether a result comes twice in it.
+    """
+
+    new: int
+    pull: int
+    fall: int
+    lost: int
+    first: int
+    is_torn: bool
+    is_pushed: bool
+    is_short: bool
+    repeats: bool
+
+    @property
+    def has_fallen(self) -> bool:
+        """Whether its count fell by more than its first places show."""
+        return self.fall > self.pull
 
 
 class CompleteRead(msgspec.Struct, frozen=True, array_like=True):
@@ -304,15 +368,19 @@ class SearchWindow(msgspec.Struct):
     sizes
         Page sizes of the answers, by index of their first result.
     reads
-        Earlier searches of exactly its range, if it cannot be divided.
+        Earlier searches of exactly its range, if it cannot be divided; for a comparison with
+        ``"known"`` rows these.
     above
         Ranges of more stars in the same second, to be searched one after another when it is
         finished.
     comparison
         What its count is compared with, if it is requested only for that: ``"chains"``, the
-        ``"rows"`` of all closed windows, those of one ``"slice"``, or a ``"repair"``; else empty.
+        ``"rows"`` of all closed windows, those of one ``"slice"``, a ``"repair"``, or its
+        ``"known"`` rows; else empty.
     shown
         Number of repositories of such a slice.
+    lowest
+        Fewest stars of such known rows; its range is wider.
     """
 
     number: int
@@ -329,6 +397,7 @@ class SearchWindow(msgspec.Struct):
     above: list[Scope] = []
     comparison: str = ""
     shown: int = 0
+    lowest: int = 0
 
     @property
     def text(self) -> str:
@@ -365,6 +434,17 @@ class SearchWindow(msgspec.Struct):
         """Whether an answer counts fewer results than it shows."""
         ids = {row.id for page in self.pages.values() for row in page.rows if row is not None}
         return len(self.pages) == 1 and len(ids) > self.total
+
+    @property
+    def has_separate_pages(self) -> bool:
+        """Whether its pages cannot overlap, as their cursors do not tell positions.
+
+        They prove nothing together: what moves from one to another may be in none.
+        """
+        first = self.pages.get(0)
+        if first is None or not first.more:
+            return False
+        return detect_offset_format(first.end, self.sizes[0]) is None
 
     @property
     def has_movement(self) -> bool:
@@ -483,50 +563,78 @@ class SearchWindow(msgspec.Struct):
     # The proof, for a range that no repository leaves or enters unseen, as its creation time is
     # fixed. If all pages count the same and every place shows another repository, there is no room
     # for one that was skipped. A repository is skipped where it moves from a page still to come to
-    # one already read. If it rose by itself, it pushed another one down, which came twice; then it
-    # has about as many stars as the results at that border. If one before it disappeared, either
-    # the count fell, or the first places of the next page, which repeat the last ones of the page
-    # before, show it.
+    # one already read. It then pushes another one down, which comes twice; and it has about as many
+    # stars as the results at that border, unless it jumped. Two changes may hide each other:
+    # another repository has left the pages before, and pulled the others up. So where the count
+    # falls, the first places of the next page, which repeat the last ones of the page before, have
+    # to show that they were pulled up. A repository that moves from a page already read to one
+    # still to come pulls them up, too; it comes again later.
     def assess(self) -> Assessment:
         """Return whether the pages prove completeness, and where rows may have been skipped."""
         pages = sorted(self.pages.items())
-        seen: dict[str, int] = {}  # number of the page, by id
-        covered = missing = 0
-        ranges: list[Scope] = []
-        is_anywhere = False
-        for number, (start, page) in enumerate(pages):
-            end = start + self.sizes[start]
-            before = pages[number - 1][1] if number else page
-            zone = covered - start
-            room = max(0, min(end, page.total, MAX_SEARCH_RESULTS) - covered)
-            behind = [row.id for row in page.rows[zone:] if row is not None]
-            again = [seen[key] for key in behind if key in seen]
-            fresh = set(behind) - seen.keys()
-            shared = [row.id for row in page.rows[:zone] if row is not None]
-            shifted = zone > 0 and seen.keys().isdisjoint(shared)
-            if len(fresh) < room:
-                missing += room - len(fresh)
-                if len(page.rows) - zone < room and number == len(pages) - 1:
-                    is_anywhere = True  # places move up where a result is left out
-                first = min(again, default=number)
-                inside = len(behind) < room or len(behind) > len({*behind})
-                ranges.append(self._restrict_to_border(pages, number, first, inside=inside))
-            elif number and (shifted or page.total < before.total):
+        steps = self._compare_pages(pages)
+        missing, ranges, is_anywhere = 0, list[Scope](), False
+        for number, step in enumerate(steps):
+            if step.lost > 0:
+                missing += step.lost
+                is_last = number == len(pages) - 1
+                is_anywhere |= step.is_short and is_last  # places move up where one is left out
+                inside = step.is_short or step.repeats
+                ranges.append(self._restrict_to_border(pages, number, step.first, inside=inside))
+            elif number and (step.is_torn or step.has_fallen):
                 ranges.append(self._restrict_to_border(pages, number, number - 1))
-            covered = max(covered, end)
-            seen |= dict.fromkeys(fresh.union(shared) - seen.keys(), number)
-        last = pages[-1][1].total
-        is_steady = all(page.total == last for _, page in pages)
-        agrees = len(seen) == last if is_steady else len(seen) >= last
-        if agrees and not ranges and not is_anywhere:
-            return Assessment(proved=True)
-        is_anywhere = is_anywhere or not self.order.startswith("stars")
         totals = [page.total for _, page in pages]
-        falls = sum(after < before for before, after in pairwise(totals))
-        rises = sum(after > before for before, after in pairwise(totals))
+        is_steady, seen = len({*totals}) == 1, sum(step.new for step in steps)
+        pulls = sum(step.pull > 0 for step in steps)
+        pushes = sum(step.is_pushed for step in steps)
+        agrees = seen == totals[-1] if is_steady else seen >= totals[-1]
+        if agrees and not ranges and not is_anywhere:
+            return Assessment(proved=True, pulls=pulls, pushes=pushes)
+        falls = sum(step.has_fallen for step in steps)
+        rises = sum(step.fall < 0 for step in steps)
+        has_arrivals = rises > 0 and totals == sorted(totals) and not is_anywhere
+        has_arrivals = has_arrivals and missing <= totals[-1] - totals[0] and rises <= MAX_RISES
+        is_anywhere |= not self.order.startswith("stars")
         if falls or rises > MAX_RISES or max(missing, len(ranges)) > MAX_SKIPS:
             is_anywhere = True  # so many changes may hide each other
-        return Assessment(False, missing, () if is_anywhere else tuple(merge_ranges(ranges)))
+        places = () if is_anywhere else tuple(merge_ranges(ranges))
+        return Assessment(False, missing, places, has_arrivals, pulls, pushes)
+
+    def _compare_pages(self, pages: list[tuple[int, SearchPage]]) -> list[PageStep]:
+        """Compare each page with those before it."""
+        seen: dict[str, int] = {}  # number of the page, by id
+        covered = credit = 0
+        steps: list[PageStep] = []
+        for number, (start, page) in enumerate(pages):
+            before = pages[number - 1][1] if number else page
+            end, zone = start + self.sizes[start], covered - start
+            room = max(0, min(end, page.total, MAX_SEARCH_RESULTS) - covered)
+            shared = {row.id for row in page.rows[:zone] if row is not None}
+            behind = [row.id for row in page.rows[zone:] if row is not None]
+            again = [key for key in behind if key in seen]
+            pull, fall = len(shared - seen.keys()), before.total - page.total
+            credit += pull - max(0, min(pull, fall))
+            tail = {row.id for row in before.rows[-TAIL:] if row is not None}
+            lost = room - len(set(behind) - seen.keys())
+            back = max(0, min(credit, lost, len([key for key in again if key not in tail])))
+            credit -= back
+            fresh = (shared | {*behind}) - seen.keys()
+            steps.append(
+                PageStep(
+                    new=len(fresh),
+                    pull=pull,
+                    fall=fall,
+                    lost=lost - back,
+                    first=min((seen[key] for key in again), default=number),
+                    is_torn=zone > 0 and pull == len(shared),
+                    is_pushed=not tail.isdisjoint(again),
+                    is_short=len(behind) < room,
+                    repeats=len(behind) > len({*behind}),
+                )
+            )
+            covered = max(covered, end)
+            seen |= dict.fromkeys(fresh, number)
+        return steps
 
     def _restrict_to_border(
         self, pages: list[tuple[int, SearchPage]], number: int, first: int, *, inside: bool = False
@@ -584,3 +692,55 @@ def list_exclusions(rows: Iterable[RepositoryRow], lowest: int) -> tuple[str, ..
     names = [f"{row.owner}/{row.name}" for row in repeated[: MAX_EXCLUDED + 1]]
     few = len(names) <= MAX_EXCLUDED and all(map(_FULL_NAME_PATTERN.fullmatch, names))
     return tuple(names) if few else ()
+
+
+def plan_next_ranges(window: SearchWindow, rows: RowsById, lowest: int, width: int) -> list[Scope]:
+    """Return the ranges after a window of more than 1,000; none if it cannot be continued.
+
+    Parameters
+    ----------
+    window
+        The window.
+    rows
+        Its rows.
+    lowest
+        The fewest stars of them.
+    width
+        Number of time slices after the first window.
+    """
+    scope, stars = window.scope, [row.stars for row in rows.values()]
+    left = window.total - sum(map(lowest.__lt__, stars))
+    # Endpoints may lack the repositories with the fewest stars: data for tests, by language.
+    low = max(scope.low, lowest * len(stars) / (len(stars) + left) / 2)
+    count = count_slices(left, low, lowest, 2 * stars.count(lowest))
+    if lowest == scope.low:
+        count = -(-left // TARGET_SLICE_SIZE) if left > MAX_SEARCH_RESULTS else 1
+    if window.number == 1:
+        count = max(count, width)
+    excluded = list_exclusions(rows.values(), lowest) if lowest != scope.high else ()
+    below = msgspec.structs.replace(scope, high=lowest, without=excluded)
+    if count == 1 and lowest != scope.high:
+        return [below]
+    created = [row.created for row in rows.values() if row.created is not None]
+    parts = split_by_time(below, created, count)
+    return parts if len(parts) > 1 or lowest != scope.high else []
+
+
+def check_results_match(window: SearchWindow, rows: RowsById) -> None:
+    """Raise if most results lie outside of the range: the endpoint ignores the qualifiers."""
+    scope = window.scope
+    outside = sum(
+        not (scope.is_in_star_range(row.stars) and scope.is_in_time_range(row.created))
+        for row in rows.values()
+    )
+    if outside >= _MIN_RESULTS_OUTSIDE and outside * 2 > len(rows):
+        msg = (
+            f"{outside} of {len(rows)} results of the search {window.text!r} do not match it: "
+            "the endpoint ignores 'stars:' or 'created:', and cannot be harvested without."
+        )
+        raise AnswerError(msg)
+
+
+def map_creation(rows: RowsById) -> CreationTimes:
+    """Return the creation times of rows by id."""
+    return {row.id: row.created for row in rows.values()}

@@ -6,33 +6,36 @@ many repositories have equal stars it splits the range by creation time. A :clas
 compares the count and the rows of each window with those of the windows below it.
 
 As soon as anything disagrees, a chain proves nothing any more: repositories move across the borders
-between its windows. The sweep then reads *closed windows*: slices of creation time, which never
-changes, of at most 1,000 results, each of which has to prove its own completeness
-(:meth:`SearchWindow.assess`). A closed window that does not is read again: around the places where
-a repository may have been skipped (:class:`RangeRepair`), then in halves and in other orders.
+between its windows. Slices of what it has read are then compared with one more request each, and
+the rest is read in *closed windows*: slices of creation time, which never changes, of at most 1,000
+results, each of which has to prove its own completeness (:meth:`SearchWindow.assess`). A closed
+window that does not is read again: around the places where a repository may have been skipped
+(:class:`RangeRepair`), then in halves and in other orders. Where changes are frequent, a closed
+window has one page, which is an answer at one moment. At the end all are counted again.
 
 It does no I/O: it is fed with pages and returns requests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import cycle
 from typing import Any, Self
 
 import msgspec
 
-from gqlnb.client.paging.offset_cursors import detect_offset_format
-from gqlnb.errors import AnswerError
 from gqlnb.github.harvester.query_range import (
     TARGET_SLICE_SIZE,
     Scope,
-    count_slices,
     join_ranges,
     merge_ranges,
     split_by_stars,
     split_by_time,
+    widen_range,
 )
 from gqlnb.github.harvester.search_windows import (
+    Assessment,
+    CompleteRead,
     Coverage,
     CreationTimes,
     Gap,
@@ -42,7 +45,17 @@ from gqlnb.github.harvester.search_windows import (
     SearchRequest,
     SearchWindow,
     SweepStep,
-    list_exclusions,
+    check_results_match,
+    map_creation,
+    plan_next_ranges,
+)
+from gqlnb.github.harvester.sweep_state import (
+    MAX_KNOWN_ROWS,
+    MIN_CUT_SHARE,
+    CountCheck,
+    ProvedSlice,
+    RangeRepair,
+    SweepState,
 )
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
 
@@ -51,18 +64,24 @@ __all__ = ["Sweep"]
 #: Number of times a range is searched again, each time in smaller parts or another order.
 MAX_TRIES = 12
 # The endpoint treats another order as another search, which may show results that the first left
-# out. Stars come first, since that order shows in which range results are missing.
-SORT_ORDERS = ("stars-desc", "stars-asc", "updated-desc", "forks-desc", "updated-asc", "forks-asc")
+# out. Stars come first, since that order shows in which range results are missing; they rise more
+# often than they fall, and what rises to a page still to come is shown twice, not skipped.
+SORT_ORDERS = ("stars-asc", "stars-desc", "updated-desc", "forks-desc", "updated-asc", "forks-asc")
 # At the end all are counted again: changes that hid each other in a chain have changed the count.
-# Other orders are other searches, whose counts are wrong in another way where they are wrong. In a
-# short chain few counts were compared, so more are requested.
+# Other orders are other searches, whose counts are wrong in another way where they are wrong.
 RECOUNT_ORDERS = ("stars-asc", "updated-desc", "forks-desc")
-SHORT_CHAIN = 4  # windows
+SHORT_CHAIN = 4  # windows; in a shorter one few counts were compared, so slices are counted
 # Checks that agreed shortly before others did not: movement had begun, and may have hidden itself.
 CHECKS_REOPENED = 30
+# Repositories of a chain that one request verifies, and requests for all of them, unless they are
+# too many or on one page: the fewer repositories, the rarer changes hide each other.
+MAX_VERIFIED_ROWS = 1000
+VERIFICATIONS = 10
 CLOSED_SLICE_SIZE = 800  # repositories; fewer than in chains, as their distribution is less known
 # A slice is a small share of all, so that changes at the same time rarely hide each other in it.
 MIN_CLOSED_SLICES = 8
+MAX_ARRIVALS = 3  # repositories that are new in a slice, where counts change
+MAX_COMPARISONS = 3  # of the rows of closed windows with the count of all
 MIN_SLICE_SIZE = 85  # repositories, mostly on one page
 MIN_LOCAL_TOTAL = 250  # a smaller window is read again whole
 # One second is searched again whole before its parts are: where only results were left out, this
@@ -75,133 +94,6 @@ FRUITLESS_SHARE = 0.1
 MAX_MISCOUNTS = 2  # counts that are too low for their own answer; they stop then too
 
 PAGES_BEFORE_REGROWTH = 10  # pages in a row that were not too large, before larger ones are tried
-_MIN_RESULTS_OUTSIDE = 10  # results outside of the range; fewer may have changed since
-
-
-class CountCheck(msgspec.Struct):
-    """Comparison of the count and the rows of a window with those of the windows below it.
-
-    Attributes
-    ----------
-    number
-        Number of its window.
-    scope
-        Range that the window should have completed.
-    parent
-        Number of the check that waits for this window; 0 for none.
-    total
-        Count of the window.
-    ids
-        Repositories of the window.
-    recent
-        Repositories that came before it.
-    waiting
-        Number of next windows that are not finished.
-    held
-        Windows below those, which start when all next windows are finished.
-    below, below_total
-        Repositories of the next windows, and the sum of their counts.
-    """
-
-    number: int
-    scope: Scope
-    parent: int
-    total: int
-    ids: CreationTimes
-    recent: CreationTimes
-    waiting: int = 0
-    held: list[int] = []
-    below: CreationTimes = {}
-    below_total: int = 0
-
-    @property
-    def is_consistent(self) -> bool:
-        """Whether counts and rows agree on the number of repositories in the range."""
-        return self.total - self.below_total == len(self.ids.keys() - self.below.keys())
-
-
-class RangeRepair(msgspec.Struct):
-    """Closed windows that search again for repositories that another one may have skipped.
-
-    They search the star ranges around the places where it may have skipped repositories, or
-    everything in parts. If everything shows less than was counted, the count was wrong.
-
-    Attributes
-    ----------
-    number
-        Number of the window that is repaired.
-    scope
-        Its range.
-    tries
-        How often it was searched before.
-    ids
-        Its repositories, and those that the new windows found.
-    recent
-        Repositories that came before it.
-    missing
-        Number of repositories that may have been skipped around these places; 0 for the whole
-        range.
-    unseen
-        Number of repositories that were counted all the time, and not shown.
-    found
-        Number that they found in the range.
-    open
-        Number of them that are not finished.
-    failed
-        Whether one of them ended as a gap.
-    whole
-        Whether they search the whole range, and only that.
-    parent
-        Number of the repair that waits for this one; 0 for none.
-    counted
-        Whether its range was counted again at the end.
-    """
-
-    number: int
-    scope: Scope
-    tries: int
-    ids: CreationTimes
-    recent: CreationTimes
-    missing: int
-    unseen: int = 0
-    found: int = 0
-    open: int = 0
-    failed: bool = False
-    whole: bool = False
-    parent: int = 0
-    counted: bool = False
-
-
-class SweepState(msgspec.Struct):
-    """The whole state of a sweep, as it is written to the log of a harvest."""
-
-    scope: Scope
-    most: int = MAX_PAGE_SIZE
-    size: int = MAX_PAGE_SIZE
-    calm: int = 0
-    width: int = 1
-    number: int = 0
-    windows: dict[int, SearchWindow] = {}
-    checks: dict[int, CountCheck] = {}
-    proved: list[CountCheck] = []
-    repairs: dict[int, RangeRepair] = {}
-    moving: bool = False
-    recounted: bool = False
-    compared: bool = False
-    grown: bool = False  # whether a slice counted more than it had shown
-    slices: list[tuple[Scope, int]] = []
-    expected: int | None = None
-    got: int = 0
-    duplicates: int = 0
-    requests: int = 0
-    begun: int = 0
-    splits: int = 0
-    repeated: int = 0
-    fruitless: int = 0
-    miscounts: int = 0
-    shifts: int = 0
-    gaps: list[Gap] = []
-    recovered: list[str] = []
 
 
 # The log holds answers, not conclusions: the state machine is deterministic, so replaying the log
@@ -302,31 +194,7 @@ class Sweep:
 
     def build_coverage(self) -> Coverage:
         """Return the completeness so far."""
-        state = self._state
-        return Coverage(
-            scope=state.scope,
-            expected=state.expected,
-            got=state.got,
-            duplicates=state.duplicates,
-            requests=state.requests,
-            bound=-(-state.got // MAX_PAGE_SIZE),
-            windows=state.begun,
-            splits=state.splits,
-            repairs=state.repeated,
-            shifts=state.shifts,
-            gaps=tuple(state.gaps) or self._list_doubts(),
-            open=len(state.windows),
-            recovered=tuple(sorted(state.recovered)),
-        )
-
-    def _list_doubts(self) -> tuple[Gap, ...]:
-        """Return the whole range as a gap if counts were wrong: then they agreed by chance."""
-        state = self._state
-        if not state.miscounts or state.windows:
-            return ()
-        text, expected = state.scope.format_expression(), state.expected or 0
-        why = f"{state.miscounts} counts were wrong, so others may be right by chance."
-        return (Gap(text, expected, state.got, why),)
+        return self._state.build_coverage()
 
     # -- windows
 
@@ -360,7 +228,10 @@ class Sweep:
         """Open a window for each part of a range, with its share of the known facts."""
         for part in parts:
             recent = {key: made for key, made in known.items() if part.is_in_time_range(made)}
-            self._open_window(SearchWindow(0, part, recent=recent, **about), held_by)
+            window = SearchWindow(0, part, recent=recent, **about)
+            if window.closed and "order" not in about and not part.is_one_second:
+                window.order = SORT_ORDERS[0]
+            self._open_window(window, held_by)
 
     def _add_page(self, window: SearchWindow, ask: SearchRequest, page: SearchPage) -> None:
         """Store a page; after the last one of its window, continue from there."""
@@ -368,10 +239,11 @@ class Sweep:
             self._compare_count(window, page)
             return
         asks = window.add_page(ask, page)
+        if 0 in window.pages:
+            self._state.note_counts(window.total, page.total)
         if self._state.expected is None:
             self._state.expected = page.total
-        if not window.closed and window.has_movement:
-            self._requests.extend(asks)
+        if not window.closed and (window.has_movement or window.has_separate_pages):
             self._leave_chains()
         elif not ask.start and self._split_early(window):
             return
@@ -380,7 +252,7 @@ class Sweep:
         if window.asks or window.number not in self._state.windows:
             return
         rows = window.collect_rows()
-        self._check_results_match(window, rows)
+        check_results_match(window, rows)
         self._state.duplicates += window.count_repeated_rows()
         if window.closed:
             del self._state.windows[window.number]
@@ -402,9 +274,9 @@ class Sweep:
             size = min(CLOSED_SLICE_SIZE, max(share, MIN_SLICE_SIZE))
             if not window.tries:
                 most = min(most, max(share * 5 // 4, MAX_PAGE_SIZE))
-            if detect_offset_format(window.pages[0].end, window.sizes[0]) is None:
-                # Pages that cannot overlap prove nothing together, so that each is a search.
-                size, most = MIN_SLICE_SIZE, MAX_PAGE_SIZE
+            if window.has_separate_pages or self._state.has_frequent_changes:
+                most = window.sizes[0]  # each page has to prove itself as a search
+                size = max(1, most * MIN_SLICE_SIZE // MAX_PAGE_SIZE)
         if window.total <= most:
             return False
         created = [row.created for row in rows.values() if row.created is not None]
@@ -414,11 +286,11 @@ class Sweep:
             too_many = window.closed and window.is_capped
             return too_many and self._split_second(window, rows, window.tries)
         del self._state.windows[window.number]
-        self._check_results_match(window, rows)
+        check_results_match(window, rows)
         if window.closed:
             self._note_split(window, parts)
             self._emit_rows(window, rows)
-            self._replace_closed_window(window, rows, parts, "stars-desc", window.tries)
+            self._replace_closed_window(window, rows, parts, window.tries)
         else:
             self._replace_window(window, rows, parts)
         return True
@@ -433,7 +305,7 @@ class Sweep:
         if len(halves) == 1:
             return False
         state.windows.pop(window.number, None)
-        self._check_results_match(window, rows)
+        check_results_match(window, rows)
         self._emit_rows(window, rows)
         state.splits += 1
         self._notes.append(f"{window.text}: continued in two ranges of stars, the lower one first.")
@@ -442,18 +314,18 @@ class Sweep:
             repair.open += 1
         upper, lower = halves
         # The margin is for those that lose stars; the upper half has to be smaller than the whole.
-        low = max(self._widen_range(upper).low, scope.low + 1)
+        low = max(widen_range(upper, state.scope).low, scope.low + 1)
         above = [msgspec.structs.replace(upper, low=low), *window.above]
-        self._open_closed_window(window, rows, lower, above, tries)
+        self._open_star_range(window, rows, lower, above, tries)
         return True
 
-    def _open_closed_window(
+    def _open_star_range(
         self, window: SearchWindow, rows: RowsById, scope: Scope, above: list[Scope], tries: int = 0
     ) -> None:
         """Search a range of the same second as the window that has just ended."""
-        shown = window.recent | _map_creation(rows)
-        self._open_window(
-            SearchWindow(0, scope, "stars-desc", window.parent, True, shown, tries, above=above)
+        known = window.recent | map_creation(rows)
+        self._open_parts(
+            [scope], known, closed=True, parent=window.parent, tries=tries, above=above
         )
 
     def _note_split(self, window: SearchWindow, parts: list[Scope]) -> None:
@@ -466,26 +338,11 @@ class Sweep:
         """Return the new repositories of a window with the next step; return their ids."""
         check = self._state.checks.get(window.parent)
         known = window.recent if check is None else window.recent.keys() | check.ids.keys()
-        new = [row for key, row in rows.items() if key not in known]
+        new = self._state.select_new_rows(rows, known)
         self._rows += new
-        self._state.got += len(new)
         if check is not None:
-            check.below |= _map_creation(rows)
+            check.below |= map_creation(rows)
         return [row.id for row in new]
-
-    def _check_results_match(self, window: SearchWindow, rows: RowsById) -> None:
-        """Raise if most results lie outside of the range: the endpoint ignores the qualifiers."""
-        scope = window.scope
-        outside = sum(
-            not (scope.is_in_star_range(row.stars) and scope.is_in_time_range(row.created))
-            for row in rows.values()
-        )
-        if outside >= _MIN_RESULTS_OUTSIDE and outside * 2 > len(rows):
-            msg = (
-                f"{outside} of {len(rows)} results of the search {window.text!r} do not match it: "
-                "the endpoint ignores 'stars:' or 'created:', and cannot be harvested without."
-            )
-            raise AnswerError(msg)
 
     # -- chains
 
@@ -495,32 +352,13 @@ class Sweep:
         low = scope.low
         if window.is_capped:
             lowest = scope.clamp_stars(next(reversed(rows.values())).stars)
-            parts = self._plan_next_ranges(window, rows, lowest)
+            parts = plan_next_ranges(window, rows, lowest, self._state.width)
             if lowest == scope.high and len(parts) > 1:
                 self._replace_window(window, rows, parts)
                 return
             low = lowest + 1 if parts else low
         self._emit_rows(window, rows)
         self._start_check(window, rows, low, parts)
-
-    def _plan_next_ranges(self, window: SearchWindow, rows: RowsById, lowest: int) -> list[Scope]:
-        """Return the ranges after a window of more than 1,000; none if it cannot be continued."""
-        scope, stars = window.scope, [row.stars for row in rows.values()]
-        left = window.total - sum(map(lowest.__lt__, stars))
-        # Endpoints may lack the repositories with the fewest stars: data for tests, by language.
-        low = max(scope.low, lowest * len(stars) / (len(stars) + left) / 2)
-        count = count_slices(left, low, lowest, 2 * stars.count(lowest))
-        if lowest == scope.low:
-            count = -(-left // TARGET_SLICE_SIZE) if left > MAX_SEARCH_RESULTS else 1
-        if window.number == 1:
-            count = max(count, self._state.width)
-        excluded = list_exclusions(rows.values(), lowest) if lowest != scope.high else ()
-        below = msgspec.structs.replace(scope, high=lowest, without=excluded)
-        if count == 1 and lowest != scope.high:
-            return [below]
-        created = [row.created for row in rows.values() if row.created is not None]
-        parts = split_by_time(below, created, count)
-        return parts if len(parts) > 1 or lowest != scope.high else []
 
     def _replace_window(self, window: SearchWindow, rows: RowsById, parts: list[Scope]) -> None:
         """Replace a window, all rows of which have equal stars, by time slices."""
@@ -529,14 +367,14 @@ class Sweep:
         if check is not None:
             check.waiting += len(parts) - 1
         self._note_split(window, parts)
-        self._open_parts(parts, window.recent | _map_creation(rows), parent=window.parent)
+        self._open_parts(parts, window.recent | map_creation(rows), parent=window.parent)
 
     def _start_check(
         self, window: SearchWindow, rows: RowsById, low: int, parts: list[Scope]
     ) -> None:
         """Open the next windows, and start the check of the range from `low` stars up."""
         scope = msgspec.structs.replace(window.scope, low=low)
-        shown = _map_creation(rows)
+        shown = map_creation(rows)
         check = CountCheck(
             window.number, scope, window.parent, window.total, shown, window.recent, len(parts)
         )
@@ -569,16 +407,53 @@ class Sweep:
         """Count everything again: after chains in other orders, after closed windows once."""
         state = self._state
         if state.moving:
-            if not state.compared:
-                state.compared = True
-                self._request_count(SearchWindow(0, state.scope, comparison="rows"))
+            if state.has_frequent_changes and self._reopen_long_slices():
+                return
+            is_last = state.compared == MAX_COMPARISONS
+            if state.compared and (is_last or not state.reopened):
+                self._report_missing()
+            if not state.compared or (state.reopened and not is_last):
+                state.compared += 1
+                state.last_compared = state.counted, state.got
+                state.counted, state.reopened = 0, False
+                for order in RECOUNT_ORDERS[:2]:
+                    self._request_count(SearchWindow(0, state.scope, order, comparison="rows"))
             return
-        if state.recounted:
+        if not state.recounted:
+            state.recounted = True
+            self._recount_chains()
+
+    def _reopen_long_slices(self) -> bool:
+        """Search ranges again that several pages proved; return whether there are any."""
+        state = self._state
+        long = [part for part in state.slices if part.pages > 1]
+        state.slices = [part for part in state.slices if part.pages == 1]
+        state.repeated += len(long)
+        for part in long:
+            self._open_parts([part.scope], part.rows, closed=True)
+        return bool(long)
+
+    def _recount_chains(self) -> None:
+        """Compare the rows of chains with their counts, in some slices of creation time.
+
+        Changes that hid each other in a chain have changed the counts of different slices.
+        """
+        state = self._state
+        known: CreationTimes = {}
+        for check in state.proved:
+            known |= check.recent | check.ids
+        if len(known) != state.got:  # the oldest checks are forgotten
+            self._request_count(SearchWindow(0, state.scope, RECOUNT_ORDERS[0], comparison="all"))
             return
-        state.recounted = True
-        number = 1 if state.requests == 1 else max(1, SHORT_CHAIN - state.begun)
-        for order in RECOUNT_ORDERS[:number]:
-            self._open_window(SearchWindow(0, state.scope, order, comparison="chains"))
+        created = [made for made in known.values() if made is not None]
+        number = max(1, SHORT_CHAIN - state.begun)
+        number = min(number, -(-len(known) // MIN_SLICE_SIZE)) if state.requests > 1 else 1
+        parts = [state.scope]
+        if number > 1 and len(created) == len(known):
+            parts = split_by_time(state.scope, created, number)
+        for part, order in zip(parts, cycle(RECOUNT_ORDERS), strict=False):
+            ids = [key for key, made in known.items() if part.is_in_time_range(made)]
+            self._verify_rows(part, ids, known, 0, comparison="chains", order=order)
 
     def _request_count(self, window: SearchWindow) -> None:
         """Request one result of a search, for its count."""
@@ -588,100 +463,191 @@ class Sweep:
     def _compare_count(self, window: SearchWindow, page: SearchPage) -> None:
         """Process the answer to a request for a count."""
         del self._state.windows[window.number]
-        if window.comparison == "chains":
-            self._finish_recount(window, page)
+        if window.comparison == "all":
+            self._compare_with_all(page.total)
         elif window.comparison == "rows":
             self._compare_with_rows(page.total)
         elif window.comparison == "slice":
-            self._compare_with_slice(window, page.total)
+            self._compare_with_slice(window, page)
+        elif window.comparison in ("known", "chains"):
+            self._compare_with_known(window, page)
         else:
-            self._finish_repair_count(self._state.repairs[window.parent], page.total)
+            self._finish_repair_count(self._state.repairs[window.parent], window, page)
 
-    def _finish_recount(self, window: SearchWindow, page: SearchPage) -> None:
-        """Compare a count, and the page that came with it, with all chains."""
+    def _compare_with_all(self, total: int) -> None:
+        """Search everything again if the count of all differs from the number of rows."""
         state = self._state
-        known: CreationTimes = {}
-        for check in state.proved:
-            known |= check.recent | check.ids
-        is_known = len(known) == state.got  # else the oldest checks are forgotten
-        unknown = is_known and any(row is not None and row.id not in known for row in page.rows)
-        if page.total == state.got and not unknown:
-            return
-        repair = RangeRepair(window.number, state.scope, 0, known, {}, 0, whole=True)
-        repair.unseen = page.total - state.got if is_known else 0
-        state.repairs[repair.number] = repair
-        self._leave_chains(state.scope, repair=repair)
+        if total != state.got:
+            self._leave_chains(state.scope)
 
     def _compare_with_rows(self, total: int) -> None:
         """Count each closed window again if all of them have fewer rows than are counted.
 
         Answers that were cut count no more than they show, so that each proves itself. Where the
-        count has changed, other rows have come meanwhile.
+        count has changed, other rows may have come meanwhile, so that only few windows are counted.
         """
         state = self._state
-        if state.gaps or total != state.expected or total <= state.got:
+        if state.counted:
+            state.note_counts(state.counted, total)
+        state.counted = max(state.counted, total)
+        is_again = state.has_cut_answers and state.compared < MAX_COMPARISONS
+        state.reopened |= is_again  # what was cut twice may be found by a third answer
+        if state.windows or state.gaps or (state.counted <= state.got and not is_again):
             return
-        for scope, shown in state.slices:
-            window = SearchWindow(0, scope, closed=True, comparison="slice", shown=shown)
+        if state.is_steady or state.got <= MAX_KNOWN_ROWS:
+            slices, state.slices = state.slices, []
+            for part in slices:
+                self._count_slice(part)
+
+    def _count_slice(self, part: ProvedSlice) -> None:
+        """Request the count of a proved range, and its first page if its rows are known."""
+        # The opposite order is another text, for which other results may be left out.
+        order = SORT_ORDERS[1]
+        if part.rows:
+            about = {"comparison": "slice", "order": order, "shown": part.shown}
+            self._verify_rows(part.scope, part.rows, part.rows, 0, **about)
+        else:
+            window = SearchWindow(0, part.scope, order, comparison="slice", shown=part.shown)
             self._request_count(window)
-        if not state.slices:
-            self._report_missing(total)
 
-    def _compare_with_slice(self, window: SearchWindow, total: int) -> None:
-        """Search a slice again that counts more than it showed."""
-        state = self._state
-        if total > window.shown:
-            state.grown = True
+    def _compare_with_slice(self, window: SearchWindow, page: SearchPage) -> None:
+        """Search a slice again that counts more than it showed, by more than may be new."""
+        state, before = self._state, self._state.got
+        if state.compared > 1:  # before, another text was counted
+            state.note_counts(window.shown, page.total)
+        more = page.total - window.shown
+        if window.reads:
+            more = self._count_unknown(window, page) + state.got - before
+        plausible = 0.0 if state.is_steady else max(MAX_ARRIVALS, MIN_CUT_SHARE * page.total)
+        if more > plausible:
+            state.reopened = True
             state.repeated += 1
-            self._open_window(SearchWindow(0, window.scope, closed=True))
-        elif not state.grown and not state.windows:
-            self._report_missing(state.expected or 0)
+            about = {"closed": True, "order": window.order, "tries": 1}
+            self._open_parts([window.scope], window.recent, None, **about)
+        else:
+            self._note_slice(window, page.total, window.recent if window.reads else {})
 
-    def _report_missing(self, total: int) -> None:
-        """Report that fewer repositories came than were counted at the beginning and the end."""
+    def _report_missing(self) -> None:
+        """Report that fewer repositories came than are counted, unless others may have come.
+
+        Others come continually, so that the count grows from one comparison to the next.
+        """
         state = self._state
-        why = "The count is the same as at the beginning, and fewer repositories came."
-        state.gaps.append(Gap(state.scope.format_expression(), total, state.got, why))
+        if state.counted <= state.got or state.gaps:
+            return
+        if state.counted == state.expected:
+            why = "The count is the same as at the beginning, and fewer repositories came."
+        elif not state.changed and (state.counted, state.got) == state.last_compared:
+            why = "The same count came again, and fewer repositories."
+        elif state.has_cut_answers and state.compared == MAX_COMPARISONS:
+            why = "Answers were cut, and fewer repositories came than are counted."
+        else:
+            state.reopened |= not state.changed
+            return
+        state.gaps.append(Gap(state.scope.format_expression(), state.counted, state.got, why))
 
-    def _note_slice(self, scope: Scope, shown: int) -> None:
-        """Note the number of repositories of a proved slice of the whole range of stars."""
-        whole = self._state.scope
-        if (scope.low, scope.high) == (whole.low, whole.high):
-            self._state.slices.append((scope, shown))
+    def _note_slice(self, window: SearchWindow, shown: int, rows: CreationTimes) -> None:
+        """Note the rows of a proved window, unless a repair covers more."""
+        repair = self._state.repairs.get(window.parent)
+        if repair is None or repair.whole:
+            pages = len(window.pages) or -(-shown // MAX_PAGE_SIZE)
+            self._state.add_slice(ProvedSlice(window.scope, shown, rows, pages))
 
     # -- closed windows
 
-    def _leave_chains(self, *ranges_again: Scope, repair: RangeRepair | None = None) -> None:
-        """Replace the open windows and checks of chains by closed windows, as parts of a repair."""
+    def _leave_chains(self, *ranges_again: Scope) -> None:
+        """Continue with closed windows; verify what chains have read, or read ranges again."""
         state = self._state
         state.moving = True
+        read: list[Scope] = []
         ranges = [*ranges_again]
+        above: CreationTimes = {}
         known: CreationTimes = {}
         for check in (*state.proved, *state.checks.values()):
-            ranges.append(check.scope)
-            known |= check.recent | check.ids | check.below
+            read.append(check.scope)
+            above |= check.recent | check.ids
+            known |= check.below
+        known |= above
         for window in [window for window in state.windows.values() if not window.closed]:
             rows = window.collect_rows()
             self._emit_rows(window, rows)
-            known |= window.recent | _map_creation(rows)
+            known |= window.recent | map_creation(rows)
             ranges.append(window.scope)
             del state.windows[window.number]
         state.checks, state.proved = {}, []
-        ranges = [msgspec.structs.replace(scope, without=()) for scope in ranges]
-        parts = [self._widen_range(scope) for scope in join_ranges(ranges)]
-        if repair is not None:
-            repair.open += len(parts)
-        self._open_parts(parts, known, parent=repair.number if repair else 0, closed=True)
+        parts = [widen_range(scope, state.scope) for scope in join_ranges(ranges)]
+        self._open_parts(parts, known, closed=True)
+        if not ranges_again:
+            self._verify_ranges(read, above)
         self._notes.append("Counts and results differ; continued in slices of creation time.")
 
-    def _widen_range(self, scope: Scope) -> Scope:
-        """Add some stars on both sides: a repository may have moved there meanwhile."""
-        whole, high = self._state.scope, scope.high
-        low = max(whole.low, scope.low - 1 - scope.low // 100)
-        if high is not None:
-            high += 1 + high // 100
-            high = high if whole.high is None else min(high, whole.high)
-        return msgspec.structs.replace(scope, low=low, high=high)
+    def _verify_ranges(self, ranges: list[Scope], known: CreationTimes) -> None:
+        """Compare ranges that chains have read with their counts.
+
+        Movement is noticed late in a chain, since few repositories pass others with many stars.
+        Most of what it has read by then is complete.
+        """
+        size = min(MAX_VERIFIED_ROWS, max(MIN_SLICE_SIZE, len(known) // VERIFICATIONS))
+        for scope in join_ranges(ranges):
+            inside = {key: made for key, made in known.items() if scope.is_in_time_range(made)}
+            slices, parts = -(-len(inside) // size), [scope]
+            if slices > 1:
+                parts = split_by_time(scope, [*filter(None, inside.values())], slices)
+            for part in parts:
+                ids = [key for key, made in inside.items() if part.is_in_time_range(made)]
+                wide = widen_range(part, self._state.scope)
+                about = {"comparison": "known", "lowest": part.low}
+                self._verify_rows(wide, ids, known, 0, **about)
+
+    def _verify_rows(
+        self,
+        scope: Scope,
+        ids: Iterable[str],
+        known: CreationTimes,
+        parent: int,
+        **about: Any,  # noqa: ANN401 - of several types
+    ) -> None:
+        """Request the count of a range, and its first page, to compare them with its rows."""
+        reads = [CompleteRead(-1, tuple(ids))]
+        self._open_parts([scope], known, parent=parent, closed=True, reads=reads, **about)
+
+    def _count_unknown(self, window: SearchWindow, page: SearchPage) -> int:
+        """Return how many more rows a range has behind its first page than are known.
+
+        The page shows those with the fewest stars: most of what came into the range since, or left
+        it. What left it elsewhere makes the number smaller.
+        """
+        state = self._state
+        shown = {row.id: row for row in page.rows if row is not None}
+        hidden = set(window.reads[0].ids) - shown.keys()
+        new = self._emit_rows(window, shown)
+        inside = [key for key in new if shown[key].stars >= window.lowest]
+        state.recovered += inside
+        if state.got > MAX_KNOWN_ROWS:  # the window below shows the others again
+            state.got -= len(new) - len(inside)
+        self._add_to_repairs(window, shown)
+        window.recent = window.recent | map_creation(shown)
+        return page.total - len(shown) - len(hidden)
+
+    def _compare_with_known(self, window: SearchWindow, page: SearchPage) -> None:
+        """Accept a range that chains have read if its count and its rows agree, or search it.
+
+        At the end, a new row is a reason, too.
+        """
+        state = self._state
+        before = state.got
+        unknown = self._count_unknown(window, page)
+        if not unknown and (window.comparison == "known" or state.got == before):
+            rows = {row.id: row.created for row in page.rows if row is not None}
+            rows |= {key: window.recent.get(key) for key in window.reads[0].ids}
+            self._note_slice(window, page.total, rows)
+            return
+        state.moving = True
+        if window.comparison == "chains" and page.total > MAX_SEARCH_RESULTS:
+            self._verify_ranges([window.scope], window.recent)
+        else:
+            state.repeated += 1
+            self._open_parts([window.scope], window.recent, closed=True, tries=1)
 
     def _finish_closed_window(self, window: SearchWindow, rows: RowsById) -> None:
         """Accept a closed window, or search its range again."""
@@ -690,20 +656,44 @@ class Sweep:
         repair = state.repairs.get(window.parent)
         if repair is not None or window.tries:
             state.recovered += new
-        for each in self._list_repairs(window.parent):
-            # Windows around a place are wider than the range: rows beyond it belong to others.
-            is_wider = not (each.whole and each is repair)
-            is_inside = each.scope.is_in_star_range
-            inside = {key for key, row in rows.items() if not is_wider or is_inside(row.stars)}
-            each.found += len(inside - each.ids.keys())
-            each.ids |= _map_creation(rows)
+        self._add_to_repairs(window, rows)
         verdict = window.assess()
-        if verdict.proved or window.is_proved_by_repetition():
+        state.intervals += len(window.pages) - 1
+        state.pulls += verdict.pulls
+        state.pushes += verdict.pushes
+        if state.has_frequent_changes and len(window.pages) > 1 and rows:
+            self._divide_into_pages(window, rows)
+        elif self._is_proved(window, verdict):
             state.shifts += window.tries > 0
-            self._note_slice(window.scope, len(rows))
+            self._note_slice(window, len(rows), map_creation(rows))
             state.fruitless = max(0, state.fruitless - len(window.pages) * (window.tries > 0))
             self._close_window(window)
-            return
+        else:
+            self._repair_window(window, rows, verdict, new)
+
+    def _is_proved(self, window: SearchWindow, verdict: Assessment) -> bool:
+        """Return whether a closed window is complete; pages that cannot overlap prove nothing."""
+        is_proved = verdict.proved and (len(window.pages) == 1 or not window.has_separate_pages)
+        return is_proved or window.is_proved_by_repetition()
+
+    def _divide_into_pages(self, window: SearchWindow, rows: RowsById) -> None:
+        """Search the range of a window again in parts of a page, which prove themselves."""
+        created = [row.created for row in rows.values() if row.created is not None]
+        size = max(1, self._state.size * MIN_SLICE_SIZE // MAX_PAGE_SIZE)
+        parts = split_by_time(window.scope, created, -(-window.total // size))
+        if len(parts) == 1:
+            why = "Its repositories changed too often while they were read."
+            self._report_gap(window, len(rows), why)
+        else:
+            self._state.repeated += len(parts)
+            self._replace_closed_window(window, rows, parts, window.tries)
+
+    def _repair_window(
+        self, window: SearchWindow, rows: RowsById, verdict: Assessment, new: list[str]
+    ) -> None:
+        """Search the range of a closed window again, or report it as a gap."""
+        state = self._state
+        repair = state.repairs.get(window.parent)
         if window.tries:
             state.fruitless += -len(new) if new else len(window.pages)
         state.miscounts += window.has_miscount
@@ -727,11 +717,21 @@ class Sweep:
                 f"Counts and results still differed after {MAX_TRIES} repeated searches.",
             )
         elif verdict.ranges and (repair is None or repair.whole) and self._can_be_repaired(window):
-            self._repair_ranges(window, rows, verdict.missing, verdict.ranges)
+            self._repair_ranges(window, rows, verdict)
         else:
             if repair is None:
                 window.parent = self._start_repair(window, rows, 0, whole=True).number
             self._search_again(window, rows)
+
+    def _add_to_repairs(self, window: SearchWindow, rows: RowsById) -> None:
+        """Add rows to the repair of their window, and to those that wait for it."""
+        for each in self._state.list_repairs(window.parent):
+            # Windows around a place are wider than the range: rows beyond it belong to others.
+            is_wider = not (each.whole and each.number == window.parent)
+            is_inside = each.scope.is_in_star_range
+            inside = {key for key, row in rows.items() if not is_wider or is_inside(row.stars)}
+            each.found += len(inside - each.ids.keys())
+            each.ids |= map_creation(rows)
 
     def _can_be_repaired(self, window: SearchWindow) -> bool:
         """Return whether parts of a window may be searched again, instead of all of it.
@@ -739,31 +739,32 @@ class Sweep:
         Not in a single second: its windows are split by stars, and a wider range would return what
         the window beside it contains.
         """
-        scope = window.scope
-        is_second = scope.begin is not None and scope.begin == scope.end
-        return window.total >= MIN_LOCAL_TOTAL and not is_second
+        return window.total >= MIN_LOCAL_TOTAL and not window.scope.is_one_second
 
-    def _repair_ranges(
-        self, window: SearchWindow, rows: RowsById, missing: int, ranges: tuple[Scope, ...]
-    ) -> None:
+    def _repair_ranges(self, window: SearchWindow, rows: RowsById, verdict: Assessment) -> None:
         """Search the ranges again in which a window may have skipped repositories."""
-        ids = window.recent | _map_creation(rows)
-        scopes = merge_ranges([self._widen_range(scope) for scope in ranges])
-        repair = self._start_repair(window, rows, missing)
-        repair.open = len(scopes)
-        self._state.repeated += len(scopes)
-        for scope in scopes:
-            self._open_window(
-                SearchWindow(
-                    0, scope, parent=repair.number, closed=True, recent=ids, tries=window.tries + 1
-                )
-            )
+        repair = self._start_repair(window, rows, verdict.missing)
+        whole = self._state.scope
+        repair.held = merge_ranges([widen_range(scope, whole) for scope in verdict.ranges])
+        repair.has_arrivals = verdict.has_arrivals
+        if repair.has_arrivals:  # then nothing may be missing, which one request can show
+            self._count_repair(repair)
+        else:
+            self._search_held_ranges(repair)
+
+    def _search_held_ranges(self, repair: RangeRepair) -> None:
+        """Search the ranges that a repair holds."""
+        repair.open = len(repair.held)
+        self._state.repeated += len(repair.held)
+        known, tries = repair.recent | repair.ids, repair.tries + 1
+        self._open_parts(repair.held, known, closed=True, parent=repair.number, tries=tries)
+        repair.held = []
 
     def _start_repair(
         self, window: SearchWindow, rows: RowsById, missing: int, *, whole: bool = False
     ) -> RangeRepair:
         """Add the repair of a window, with one open window."""
-        shown = _map_creation(rows)
+        shown = map_creation(rows)
         is_steady = len({page.total for page in window.pages.values()}) == 1
         repair = RangeRepair(
             window.number,
@@ -780,14 +781,6 @@ class Sweep:
         self._state.repairs[repair.number] = repair
         return repair
 
-    def _list_repairs(self, number: int) -> list[RangeRepair]:
-        """Return a repair and those that wait for it."""
-        found = []
-        while (repair := self._state.repairs.get(number)) is not None:
-            found.append(repair)
-            number = repair.parent
-        return found
-
     def _search_again(self, window: SearchWindow, rows: RowsById) -> None:
         """Search the range of a window again, in halves if it has several pages or fails often."""
         order = SORT_ORDERS[(window.tries + 1) % len(SORT_ORDERS)]
@@ -801,34 +794,31 @@ class Sweep:
             if is_stuck and self._split_second(window, rows, window.tries + 1):
                 return
         self._state.repeated += len(parts)
-        self._replace_closed_window(window, rows, parts, order, window.tries + 1)
+        self._replace_closed_window(window, rows, parts, window.tries + 1, order=order)
         if len(parts) == 1:  # every order may leave out something else
             again = self._state.windows[self._state.number]
             again.reads = [*window.reads, window.summarize_pages()]
             again.above = window.above
 
     def _replace_closed_window(
-        self, window: SearchWindow, rows: RowsById, parts: list[Scope], order: str, tries: int
+        self,
+        window: SearchWindow,
+        rows: RowsById,
+        parts: list[Scope],
+        tries: int,
+        **about: Any,  # noqa: ANN401 - of several types
     ) -> None:
         """Replace a closed window by others, with the same parent."""
         repair = self._state.repairs.get(window.parent)
         if repair is not None:
             repair.open += len(parts) - 1
-        self._open_parts(
-            parts,
-            window.recent | _map_creation(rows),
-            order=order,
-            parent=window.parent,
-            closed=True,
-            tries=tries,
-        )
+        known = window.recent | map_creation(rows)
+        self._open_parts(parts, known, parent=window.parent, closed=True, tries=tries, **about)
 
     def _close_window(self, window: SearchWindow) -> None:
         """Finish a closed window; the last one of a repair finishes the repair."""
         if window.above:
-            self._open_closed_window(
-                window, window.collect_rows(), window.above[0], window.above[1:]
-            )
+            self._open_star_range(window, window.collect_rows(), window.above[0], window.above[1:])
         self._close_part(window.parent)
 
     def _close_part(self, number: int) -> None:
@@ -841,15 +831,13 @@ class Sweep:
         if repair.open:
             return
         if not (repair.whole or repair.failed):
-            if repair.found < repair.missing:  # they are elsewhere
+            if repair.found < repair.missing and not repair.has_arrivals:  # they are elsewhere
                 self._repair_whole(repair)
                 return
             if not repair.counted:
                 # What was found may be new, and what was skipped elsewhere after a large jump.
-                repair.open, repair.counted = 1, True
-                self._request_count(
-                    SearchWindow(0, repair.scope, parent=number, closed=True, comparison="repair")
-                )
+                repair.counted = True
+                self._count_repair(repair)
                 return
         state.miscounts += repair.found < repair.unseen and not repair.failed
         del state.repairs[repair.number]
@@ -863,24 +851,30 @@ class Sweep:
         known = repair.recent | repair.ids
         self._open_parts(parts, known, parent=repair.number, closed=True, tries=repair.tries + 2)
 
-    def _finish_repair_count(self, repair: RangeRepair, total: int) -> None:
+    def _count_repair(self, repair: RangeRepair) -> None:
+        """Request the count of a repair's range, to compare it with what came of it."""
+        repair.open = 1
+        known = repair.recent | repair.ids
+        self._verify_rows(repair.scope, repair.ids, known, repair.number, comparison="repair")
+
+    def _finish_repair_count(
+        self, repair: RangeRepair, window: SearchWindow, page: SearchPage
+    ) -> None:
         """Accept a repair if its range has no more repositories than came of it."""
-        if total > len(repair.ids):
-            self._repair_whole(repair)
-        else:
-            self._note_slice(repair.scope, len(repair.ids))
+        if self._count_unknown(window, page) <= 0:
+            self._state.add_slice(ProvedSlice(repair.scope, page.total, repair.ids, 2))
+            repair.counted = True
             self._close_part(repair.number)
+        elif repair.held:
+            self._search_held_ranges(repair)
+        else:
+            self._repair_whole(repair)
 
     def _report_gap(self, window: SearchWindow, got: int, why: str) -> None:
         total = max(page.total for page in window.pages.values())
         gap = Gap(window.scope.format_expression(), total, got, why)
         self._state.gaps.append(gap)
         self._notes.append(f"{gap.text}: {gap.got:,} of {gap.expected:,}. {why}")
-        for repair in self._list_repairs(window.parent):
+        for repair in self._state.list_repairs(window.parent):
             repair.failed = True
         self._close_window(window)
-
-
-def _map_creation(rows: RowsById) -> CreationTimes:
-    """Return the creation times of rows by id."""
-    return {row.id: row.created for row in rows.values()}

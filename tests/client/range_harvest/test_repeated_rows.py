@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gqlnb import Client, github
 from gqlnb.client.range_harvest.part_files import find_repeated_rows
-from gqlnb.github.harvester import harvests, state_machine, storage
+from gqlnb.github.harvester import harvests, state_machine, storage, sweep_state
 from gqlnb.github.standin.simulation import Simulation
 from tests.github.harvester.populations import crowd
 
@@ -66,6 +66,8 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
         open_parts(sweep, parts, {}, *given, **about)
 
     monkeypatch.setattr(state_machine.Sweep, "_open_parts", forget)
+    for module in (state_machine, sweep_state):
+        monkeypatch.setattr(module, "MAX_KNOWN_ROWS", 0)
 
 
 def simulation() -> Simulation:

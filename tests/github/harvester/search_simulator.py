@@ -35,7 +35,9 @@ class Changes:
     Attributes
     ----------
     moves
-        Star changes before each request; one in ten takes a star away.
+        Star changes before each request.
+    falls
+        Share of them that take a star away.
     jumps
         Share of requests before which a repository gains 5 to 300 stars at once.
     deletions, creations, publications
@@ -82,9 +84,12 @@ class Changes:
         Number of results that a search shows.
     plateau
         Share of the repositories with the least number of stars.
+    cut_texts, cut_answers
+        Share of texts, and of single answers, that neither show nor count a fifth of the results.
     """
 
     moves: int = 0
+    falls: float = 0.1
     jumps: float = 0.0
     deletions: float = 0.0
     creations: float = 0.0
@@ -110,6 +115,8 @@ class Changes:
     cursors: str = "offset"
     cap: int = 1000
     plateau: float = 0.0
+    cut_texts: float = 0.0
+    cut_answers: float = 0.0
 
 
 class SearchSimulator:
@@ -167,8 +174,10 @@ class SearchSimulator:
         is_late = changes.replicas and self.random.random() < changes.replicas
         stars, exists = self.replica if is_late else (self.index, self.exists)
         rows, order = self._search(ask.text, stars, exists)
-        total = len(rows)
         noise = np.random.default_rng(crc32(f"{ask.text}|{self.tie_key[0]}".encode()))
+        left = self._cut(len(rows), noise)
+        rows, order = rows[left], order[left]
+        total = len(rows)
         if changes.offset:
             total += int(noise.integers(-changes.offset, changes.offset + 1))
         if changes.wobble:
@@ -195,6 +204,17 @@ class SearchSimulator:
         more = (end < len(shown)) != bool(self.random.random() < changes.lies)
         cursor = self._format_cursor(end, order) if page else None
         return SearchPage(max(0, total), self._show_rows(page), more, cursor)
+
+    def _cut(self, count: int, noise: np.random.Generator) -> np.ndarray:
+        """Return which results an answer has, for want of time."""
+        left = np.ones(count, bool)
+        for share, chance in (
+            (self.changes.cut_texts, noise),
+            (self.changes.cut_answers, self.random),
+        ):
+            if share and chance.random() < share:
+                left &= chance.random(count) < 0.8
+        return left
 
     def _show_rows(self, page: list[int]) -> tuple[RepositoryRow | None, ...]:
         """Return the rows of a page as the answer shows them."""
@@ -265,7 +285,7 @@ class SearchSimulator:
         if changes.moves:
             rows = np.flatnonzero(self.exists)
             for row in self.random.choice(rows, changes.moves).tolist():
-                self._add_stars(row, -1 if draw() < 0.1 else 1)
+                self._add_stars(row, -1 if draw() < changes.falls else 1)
         if draw() < changes.jumps:
             self._add_stars(self._choose_row(), int(self.random.integers(5, 300)))
         self._add_and_remove()

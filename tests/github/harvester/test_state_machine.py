@@ -17,7 +17,8 @@ from gqlnb.github.harvester.search_windows import (
     SearchRequest,
     SearchWindow,
 )
-from gqlnb.github.harvester.state_machine import RangeRepair, Sweep, SweepState
+from gqlnb.github.harvester.state_machine import Sweep
+from gqlnb.github.harvester.sweep_state import RangeRepair, SweepState
 from gqlnb.github.search_syntax import parse_expression
 from gqlnb.github.standin.simulation import Simulation
 from tests.github.harvester.populations import START, World, crowd, cursor, harvest, row_of, truth
@@ -50,11 +51,11 @@ def test_each_repository_is_returned_once(population, query):
 
 
 def test_a_thousand_results_take_one_search():
-    """After one page another order is counted, after several pages three others.
+    """After one page another order is compared, after several pages up to three slices.
 
-    A count of 1,000 may be capped, so another window follows, and one count less.
+    A count of 1,000 may be capped, so another window follows, and one slice less.
     """
-    for count, requests in ((0, 2), (1, 2), (100, 2), (101, 5), (199, 5), (999, 14), (1000, 13)):
+    for count, requests in ((0, 2), (1, 2), (100, 2), (101, 4), (199, 5), (999, 14), (1000, 13)):
         made = github.population(count or 1, 1)
         sweep = Sweep(Scope.parse(">0" if count else ">1000000000"))
         rows = harvest(sweep, World(made))
@@ -72,14 +73,16 @@ def test_high_thresholds_need_no_additional_page():
 
 
 def test_pages_are_requested_in_parallel_if_cursors_are_computable(population):
-    """The first page gives the cursors of nine others; otherwise pages are sequential."""
+    """The first page gives the cursors of nine others; otherwise each search has one page."""
     for cursors, at_once in ((None, 9), (lambda place: f"x{place}", 1)):
         world = World(population) if cursors is None else World(population, cursors=cursors)
         sweep = Sweep(Scope.parse(">=15"))
         (ask,) = sweep.list_requests()
         assert (ask.start, ask.first, ask.after) == (0, 100, None)
-        assert len(sweep.feed_page(ask, world(ask)).asks) == len(sweep.list_requests()) == at_once
-        complete(sweep, harvest(sweep, world), truth(population, "stars:>=15"))
+        step = sweep.feed_page(ask, world(ask))
+        assert len(step.asks) == len(sweep.list_requests()) == at_once
+        rows = [*step.rows, *harvest(sweep, world)]
+        complete(sweep, rows, truth(population, "stars:>=15"))
 
 
 def test_the_order_of_answers_does_not_matter(population):
@@ -494,16 +497,36 @@ def test_a_window_with_as_many_results_as_counted_is_complete():
 
 def test_a_repository_that_leaves_between_pages_shows_the_next_one():
     """All later ones move up by one, into the places that both pages show."""
-    moved_up = [*range(97, 99), 99, 100, *range(101, 150)]
-    verdict = read_window((150, 149), (range(100), moved_up))
-    assert (verdict.proved, verdict.missing) == (False, 0)
+    verdict = read_window((150, 149), (range(100), range(97, 150)))
+    assert (verdict.proved, verdict.pulls, verdict.pushes) == (True, 1, 0)
+
+
+def test_a_fall_without_a_shift_may_hide_a_skipped_repository():
+    """One rose past the border, while one above it left."""
+    verdict = read_window((150, 149), (range(100), range(96, 149)))
+    assert not verdict.proved
     assert verdict.ranges == ()
+
+
+def test_a_repository_that_moves_to_a_page_still_to_come_is_not_skipped():
+    """The results below it move up, and it comes again later."""
+    moved = [*range(97, 140), 20, *range(140, 150)]
+    verdict = read_window((150, 150), (range(100), moved))
+    assert (verdict.proved, verdict.pulls) == (True, 1)
 
 
 def test_a_repeated_result_reveals_a_skipped_repository():
     """The skipped one has about as many stars."""
     verdict = read_window((150, 150), (range(100), [*range(95, 99), 99, *range(100, 149)]))
-    assert verdict == (False, 1, (Scope("", 5, 5),))
+    assert verdict[:4] == (False, 1, (Scope("", 5, 5),), False)
+    assert (verdict.pulls, verdict.pushes) == (0, 1)
+
+
+def test_a_new_repository_may_explain_a_repeated_result():
+    """Then another count decides, before the place is searched again."""
+    verdict = read_window((150, 151), (range(100), [*range(95, 99), 99, *range(100, 150)]))
+    assert verdict.missing == 1
+    assert verdict.has_arrivals
 
 
 @pytest.mark.parametrize(
@@ -534,7 +557,9 @@ def test_a_repair_counts_rows_of_its_own_range(stars, again):
     sweep = Sweep(state.scope, state=state)
     step = sweep.feed_page(ask, SearchPage(2, (RepositoryRow("a", 15), RepositoryRow("b", stars))))
     assert [row.id for row in step.rows] == ["b"]
-    assert [ask.first > 1 for ask in sweep.list_requests()] == ([True, True] if again else [False])
+    texts = [ask.text for ask in sweep.list_requests()]
+    halves = [" created:" in text for text in texts]
+    assert halves == ([True, True] if again else [False])
 
 
 def repair_a_row(total):
@@ -548,8 +573,7 @@ def repair_a_row(total):
     sweep = Sweep(state.scope, state=state)
     sweep.feed_page(ask, SearchPage(2, (RepositoryRow("a", 15), RepositoryRow("new", 15))))
     (count,) = sweep.list_requests()
-    assert count.first == 1
-    assert count.text == "stars:10..20 sort:stars-desc"
+    assert count.text == "stars:10..20 sort:stars-asc"
     sweep.feed_page(count, SearchPage(total, (RepositoryRow("a", 15),)))
     return sweep
 
@@ -557,8 +581,11 @@ def repair_a_row(total):
 def test_a_new_row_does_not_stand_for_the_one_that_was_skipped():
     """The range counts more rows than came of it, so it is read again."""
     assert [ask.first for ask in repair_a_row(3).list_requests()] == [100, 100]
-    (last,) = repair_a_row(2).list_requests()  # all are counted at the end
-    assert (last.first, last.text) == (1, "stars:>=0 sort:stars-desc")
+    counts = repair_a_row(2).list_requests()  # all are counted at the end
+    assert {(ask.first, ask.text) for ask in counts} == {
+        (1, "stars:>=0 sort:stars-asc"),
+        (1, "stars:>=0 sort:updated-desc"),
+    }
 
 
 @pytest.mark.parametrize("offset", [0, 1])

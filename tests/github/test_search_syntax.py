@@ -532,6 +532,7 @@ repositories = st.builds(
 populations = st.lists(repositories, max_size=25, unique_by=lambda row: row.full_name.lower())
 comparisons = st.sampled_from([">", ">=", "<", "<=", ""])
 sorts = st.sampled_from(["", "sort:stars-asc", "sort:forks", "sort:forks-asc", "sort:updated"])
+WORDS = ("vim", "o", ".js")
 RELATION = {
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
@@ -562,8 +563,15 @@ def conditions(draw):
     if kind == "user":
         login = draw(st.sampled_from(["ann", "bob"]))
         return f"user:{login}", lambda row: row.owner.login.lower() == login
-    word = draw(st.sampled_from(["vim", "o", ".js"]))
+    word = draw(st.sampled_from(WORDS))
     return word, lambda row: word in row.name.lower()
+
+
+def rate(row, words):
+    """Return the rank of a row without `sort:`, as far as names and stars decide it."""
+    name = row.name.lower()
+    begins = any(name.startswith(word) for word in words)
+    return (2 if name in words else begins, row.stars)
 
 
 @given(
@@ -576,7 +584,10 @@ def test_search_equals_a_plain_filter_and_sort(rows, terms, sort):
     text = " ".join([("-" if negated else "") + term for negated, (term, _) in terms] + [sort])
     kept = [row for row in rows if all(holds(row) != negated for negated, (_, holds) in terms)]
     kept.sort(key=lambda row: row.full_name.lower())
+    words = [term for negated, (term, _) in terms if not negated and term in WORDS]
     by = {"f": lambda row: row.forks, "u": lambda row: row.pushed_at}
+    if not sort:
+        by[""] = lambda row: rate(row, words)
     kept.sort(key=by.get(sort[5:6], lambda row: row.stars), reverse=not sort.endswith("asc"))
     assert search(text, rows) == tuple(kept)
 

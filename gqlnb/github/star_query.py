@@ -294,10 +294,22 @@ class _StarQueryParser:
 
 
 def _make_repeated_error(text: str) -> QueryError:
+    example = _propose_range(text) or "'>1000' or '1000..5000'"
     return QueryError(
-        f"Star search {quote_term(text)} has two thresholds. Write one, such as '>1000' or "
-        "'1000..5000'; thousands as 1000 or 1,000, and a number of a name in quotes."
+        f"Star search {quote_term(text)} has two thresholds. Write one, such as {example}; "
+        "thousands as 1000 or 1,000, and a number of a name in quotes."
     )
+
+
+def _propose_range(text: str) -> str:
+    """Return the range between a lower and an upper threshold; empty if there are no such two."""
+    ends: dict[str, int] = {}
+    for match in _TERM.finditer(text):
+        if match["sign"]:
+            sign, number = match["sign"], _parse_count(match["number"])
+            ends[sign[0]] = number if "=" in sign else number + (1 if sign == ">" else -1)
+    low, high = ends.get(">"), ends.get("<")
+    return f"'{low}..{high}'" if low is not None and high is not None and low <= high else ""
 
 
 def make_threshold_error(given: object, advice: str = "") -> QueryError:
@@ -309,12 +321,27 @@ def make_threshold_error(given: object, advice: str = "") -> QueryError:
 
 def _propose_threshold(given: object) -> str:
     """Return a valid threshold that is near to an invalid one."""
-    match = _ROUNDED_COUNT.fullmatch(str(given)) if isinstance(given, str | float) else None
+    text = str(given).strip().translate({0x2265: ">=", 0x2264: "<=", 0x2013: "-"})
+    text = re.sub(r"^stars?:?", "", text, flags=re.IGNORECASE)
+    if text.endswith("+"):
+        text = f">={text[:-1]}"
+    first, last = (re.split(r"\.\.|-", text, maxsplit=1) * 2)[:2]
+    low, high = (end if end == "*" else _round_count(end) for end in (first, last))
+    if first != last and all(end == "*" or end.isdecimal() for end in (low, high)):
+        ends = [low, high] if "*" in (low, high) else sorted([low, high], key=int)
+        return "'{}..{}'".format(*ends)
+    sign = ">" if isinstance(given, float) else ""
+    count = _round_count(text)
+    return f"'{sign}{count}'" if count else "for example '>1000'"
+
+
+def _round_count(text: str) -> str:
+    """Return a count such as ``>1.5k`` in digits; empty if it is none."""
+    match = _ROUNDED_COUNT.fullmatch(text.replace(",", "").replace("_", ""))
     if match is None:
-        return "for example '>1000'"
+        return ""
     count = float(match["number"]) * _UNITS[match["unit"].lower()]
-    sign = match["sign"] or ("" if isinstance(given, str) else ">")
-    return f"'{sign}{round(count)}'" if count == round(count) else "for example '>1000'"
+    return f"{match['sign'] or ''}{round(count)}" if count == round(count) else ""
 
 
 def _parse_threshold(match: re.Match[str]) -> str:

@@ -132,7 +132,11 @@ def test_words_of_names_are_searched(words, form):
 @pytest.mark.parametrize(
     ("term", "said"),
     [
-        ("50k..60k", "not one of '>N'"),
+        ("50k..60k", r"not one of '>N'.*Write '50000\.\.60000'"),
+        ("2k..1k", r"Write '1000\.\.2000'"),
+        ("1k..*", r"Write '1000\.\.\*'"),
+        (">1k..2k", "Write for example '>1000'"),
+        ("1000+", "Write '>=1000'"),
         ("stars>50000", "not one of '>N'"),
         ("\u226550000", "not one of '>N'"),
         ("50000+", "not one of '>N'"),
@@ -184,8 +188,9 @@ def test_thresholds_of_a_harvest_are_those_of_a_search(query, expression):
         ("20..10", r"Write '10\.\.20'"),
         ("> 1 000", "two thresholds"),
         ("5 6", "two thresholds"),
-        (">1 <9", "two thresholds"),
-        (">1 stars:<9", "two thresholds"),
+        (">1 <9", "two thresholds.*such as '2..8'"),
+        (">=1 <=9", "two thresholds.*such as '1..9'"),
+        (">9 <1", "two thresholds.*such as '>1000'"),
         (
             ">1000 langauge:python",
             r"'langauge:python' is not a qualifier\. Did you mean 'language:'",

@@ -17,7 +17,7 @@ import msgspec
 from gqlnb.client.range_harvest.part_files import (
     build_part_path,
     check_foreign_files,
-    find_missing_part,
+    find_lost_part,
     remove_parts,
     sync_folder,
     write_durably,
@@ -126,18 +126,18 @@ class HarvestLog(Generic[Event]):
         return False
 
     def check_parts(self, count: int) -> None:
-        """Check that no part was removed: the log does not contain its rows any more.
+        """Check that no part was removed or cut: the log does not contain its rows any more.
 
         Raises
         ------
         OptionError
-            If one of the first `count` parts is missing.
+            If one of the first `count` parts is missing or damaged.
         """
-        missing = find_missing_part(self._folder, count)
-        if missing is not None:
+        lost = find_lost_part(self._folder, count)
+        if lost is not None:
             msg = (
-                f"{sanitize_text(self._folder, 120)} lacks {missing.name}, a part of this harvest. "
-                f"Put it back. Or: {RESTART_HINT}"
+                f"{sanitize_text(self._folder, 120)}: {lost}, a part of this harvest. Put it back. "
+                f"Or: {RESTART_HINT}"
             )
             raise OptionError(msg)
 

@@ -22,8 +22,9 @@ __all__ = [
     "build_part_path",
     "check_foreign_files",
     "drop_rows",
-    "find_missing_part",
+    "find_lost_part",
     "find_repeated_rows",
+    "has_end",
     "remove_parts",
     "replace_durably",
     "sync_folder",
@@ -36,6 +37,7 @@ T = TypeVar("T", "pa.Table", "pa.RecordBatch")
 HASHES_AT_ONCE = 250_000  # hashes in memory: 2 MB, and as much for their places and their order
 ROWS_PER_GROUP = 20_000  # whose encoded columns are held in memory until they are written
 _PART_STRIDE = 2**32  # more than the rows of any part
+_PARQUET_END = b"PAR1"
 _PART_PATTERN = re.compile(r"part-\d{5,}\.parquet")
 
 
@@ -83,10 +85,23 @@ def write_part(folder: Path, number: int, rows: pa.Table, about: Mapping[str, st
     pa.default_memory_pool().release_unused()
 
 
-def find_missing_part(folder: Path, count: int) -> Path | None:
-    """Return the path of the first part that is missing among the first `count`, or None."""
-    paths = (build_part_path(folder, number) for number in range(count))
-    return next((path for path in paths if not path.exists()), None)
+def find_lost_part(folder: Path, count: int) -> str | None:
+    """Return which of the first `count` parts is missing or damaged, in words, or None."""
+    for number in range(count):
+        path = build_part_path(folder, number)
+        if not path.exists():
+            return f"{path.name} is missing"
+        if not has_end(path):
+            return f"{path.name} is damaged"
+    return None
+
+
+def has_end(path: Path) -> bool:
+    """Return whether a Parquet file ends as one; a copy that was cut does not."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - len(_PARQUET_END)))
+        return file.read() == _PARQUET_END
 
 
 def remove_parts(folder: Path, first: int) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from gqlnb.client.range_harvest.harvest_log import COVERAGE_NAME, LOG_NAME, LogHeader
 from gqlnb.client.range_harvest.harvest_result import build_range_frame
-from gqlnb.client.range_harvest.part_files import find_missing_part
+from gqlnb.client.range_harvest.part_files import find_lost_part, has_end
 from gqlnb.client.range_harvest.range_state import RangeCoverage
 from gqlnb.client.range_harvest.range_store import compare_hashes, concat_tables, hash_rows
 from gqlnb.errors import FrameError, OptionError, sanitize_text
@@ -80,14 +80,26 @@ class HarvestFolder:
 
     @property
     def complete(self) -> bool:
-        """Whether the harvest is finished, its completeness is proved, and no part is missing."""
+        """Whether the harvest is finished, its completeness is proved, and no part is lost."""
         coverage = self.coverage
-        return coverage is not None and coverage.complete and self._missing_part is None
+        return coverage is not None and coverage.complete and self._lost_part is None
 
     @property
-    def _missing_part(self) -> Path | None:
-        """The first part that the log lists and the folder lacks."""
-        return find_missing_part(self.path, self._read_state().parts)
+    def _lost_part(self) -> str | None:
+        """Which part that the log lists is missing or damaged, in words."""
+        return find_lost_part(self.path, self._read_state().parts)
+
+    def _check_parts(self) -> list[Path]:
+        """Return the present parts; raise OptionError if one is damaged."""
+        parts = self.parts
+        damaged = next((path.name for path in parts if not has_end(path)), None)
+        if damaged is not None:
+            msg = (
+                f"{sanitize_text(self.path, 120)}: {damaged} is damaged, such as a copy that was "
+                "cut. Put it back."
+            )
+            raise OptionError(msg)
+        return parts
 
     def arrow(self) -> pa.Table:
         """Return the rows as an Arrow table; it must fit into memory.
@@ -96,10 +108,15 @@ class HarvestFolder:
         -------
         pyarrow.Table
             The rows in the order in which they were written; empty if there is no part yet.
+
+        Raises
+        ------
+        OptionError
+            If a part is damaged.
         """
         if self._has_ranges:
             return concat_tables(self._load_parts())
-        return load_parts(self.parts, self._build_own_columns())
+        return load_parts(self._check_parts(), self._build_own_columns())
 
     def _load_parts(self) -> list[pa.Table]:
         import pyarrow.parquet as pq
@@ -125,7 +142,8 @@ class HarvestFolder:
         FrameError
             If the rows have no list `explode`.
         OptionError
-            If there is no part of a harvest in ranges yet, whose columns are not known.
+            If a part is damaged, or there is no part of a harvest in ranges yet, whose columns are
+            not known.
         """
         if self._has_ranges:
             if explode is not None:
@@ -133,7 +151,7 @@ class HarvestFolder:
                 raise FrameError(msg)
             return build_range_frame(self._load_parts())
         columns = self._build_own_columns()
-        return build_repository_frame(load_parts(self.parts, columns), columns, explode)
+        return build_repository_frame(load_parts(self._check_parts(), columns), columns, explode)
 
     def find_changes(self, before: HarvestFolder) -> Changes:
         """Compare the rows with those of an earlier harvest, by id.
@@ -215,7 +233,7 @@ class HarvestFolder:
         Raises
         ------
         OptionError
-            If there is no part yet.
+            If there is no part yet, or one is damaged.
         """
         import pyarrow as pa
         import pyarrow.dataset
@@ -240,7 +258,7 @@ class HarvestFolder:
         Raises
         ------
         OptionError
-            If there is no part yet.
+            If there is no part yet, or one is damaged.
         MissingExtraError
             If DuckDB is not installed.
         """
@@ -258,7 +276,7 @@ class HarvestFolder:
         Raises
         ------
         OptionError
-            If there is no part yet.
+            If there is no part yet, or one is damaged.
         MissingExtraError
             If Polars is not installed.
         """
@@ -268,24 +286,24 @@ class HarvestFolder:
         return polars.scan_parquet(self._list_names())
 
     def _list_names(self) -> list[str]:
-        """Return the names of the present parts; raise OptionError if there is none."""
-        names, missing = [str(path) for path in self.parts], self._missing_part
+        """Return the names of the present parts; raise OptionError if none is there or whole."""
+        names, lost = [str(path) for path in self._check_parts()], self._lost_part
         if not names:
             reason = "has no part yet: the first one is being filled"
-            if missing is not None:
-                reason = f"has no part: {missing.name} is missing. Put it back"
+            if lost is not None:
+                reason = f"has no part: {lost}. Put it back"
             msg = f"{sanitize_text(self.path, 120)} {reason}."
             raise OptionError(msg)
         return names
 
     def __repr__(self) -> str:
-        coverage, missing = self.coverage, self._missing_part
+        coverage, lost = self.coverage, self._lost_part
         state = "not finished"
         if coverage is not None:
             state = "complete" if coverage.complete else "not complete"
             state = f"{coverage.got:,} rows, {state}"
-        if missing is not None:
-            state = f"not complete, {missing.name} is missing"
+        if lost is not None:
+            state = f"not complete, {lost}"
         return f"HarvestFolder({str(self.path)!r}: {len(self.parts)} parts, {state})"
 
 

@@ -77,8 +77,13 @@ def test_a_lost_part_is_an_error(tmp_path: Path):
     assert not opened.complete
     assert "not complete, part-00001.parquet is missing" in repr(opened)
     for options in ({}, {"refresh": True}):
-        with pytest.raises(OptionError, match=r"lacks part-00001\.parquet, a part of this harvest"):
+        with pytest.raises(OptionError, match=r"part-00001\.parquet is missing, a part of this"):
             harvest(endpoint, out=tmp_path, part=60, **options)
+    part.write_bytes(content[: len(content) // 2])
+    with pytest.raises(OptionError, match=r"part-00001\.parquet is damaged, a part of this"):
+        harvest(endpoint, out=tmp_path, part=60)
+    with pytest.raises(OptionError, match=r"part-00001\.parquet is damaged, such as a copy"):
+        opened.frame()
     part.write_bytes(content)
     assert gqlnb.github.open(tmp_path).complete
     assert list_ids(harvest(endpoint, out=tmp_path, part=60)) == sorted(endpoint.rows)
@@ -100,7 +105,7 @@ def test_a_lost_part_of_an_unfinished_harvest_is_an_error(tmp_path: Path):
     stopped = harvest(endpoint, out=tmp_path, part=60, progress=lambda got, *_: got < 200)
     assert stopped.coverage.stopped
     (tmp_path / "part-00000.parquet").unlink()
-    with pytest.raises(OptionError, match=r"lacks part-00000\.parquet"):
+    with pytest.raises(OptionError, match=r"part-00000\.parquet is missing"):
         harvest(endpoint, out=tmp_path, part=60)
 
 

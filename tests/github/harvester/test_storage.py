@@ -133,8 +133,15 @@ def test_a_lost_part_is_an_error(broken, client, truth, is_finished):
     opened = github.open(broken)
     assert not opened.complete
     assert "not complete, part-00000.parquet is missing" in repr(opened)
-    with pytest.raises(OptionError, match=r"lacks part-00000\.parquet, a part of this harvest"):
+    with pytest.raises(OptionError, match=r"part-00000\.parquet is missing, a part of this"):
         github.harvest(EVERYTHING, client=client, out=broken, part=PART)
+    part.write_bytes(content[: len(content) // 2])
+    assert "not complete, part-00000.parquet is damaged" in repr(opened)
+    with pytest.raises(OptionError, match=r"part-00000\.parquet is damaged, a part of this"):
+        github.harvest(EVERYTHING, client=client, out=broken, part=PART)
+    for read in (opened.arrow, opened.frame, opened.dataset):
+        with pytest.raises(OptionError, match=r"part-00000\.parquet is damaged, such as a copy"):
+            read()
     part.write_bytes(content)
     made = github.harvest(EVERYTHING, client=client, out=broken, part=PART)
     assert made.complete

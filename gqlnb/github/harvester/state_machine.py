@@ -407,6 +407,11 @@ class Sweep:
         """Count everything again: after chains in other orders, after closed windows once."""
         state = self._state
         if state.moving:
+            if state.unverified:
+                ranges, state.unverified = state.unverified, []
+                self._verify_ranges(ranges, state.unverified_rows)
+                state.unverified_rows = {}
+                return
             if state.has_frequent_changes and self._reopen_long_slices():
                 return
             is_last = state.compared == MAX_COMPARISONS
@@ -559,15 +564,18 @@ class Sweep:
         """Continue with closed windows; verify what chains have read, or read ranges again."""
         state = self._state
         state.moving = True
-        read: list[Scope] = []
-        ranges = [*ranges_again]
+        checks = [*state.proved, *state.checks.values()]
         above: CreationTimes = {}
         known: CreationTimes = {}
-        for check in (*state.proved, *state.checks.values()):
-            read.append(check.scope)
+        for check in checks:
             above |= check.recent | check.ids
             known |= check.below
         known |= above
+        ranges = [*ranges_again]
+        if any(check.total < len(check.ids) for check in checks):  # counts that verify nothing
+            ranges += [check.scope for check in checks]
+        elif not ranges_again:
+            state.unverified, state.unverified_rows = [check.scope for check in checks], above
         for window in [window for window in state.windows.values() if not window.closed]:
             rows = window.collect_rows()
             self._emit_rows(window, rows)
@@ -577,15 +585,14 @@ class Sweep:
         state.checks, state.proved = {}, []
         parts = [widen_range(scope, state.scope) for scope in join_ranges(ranges)]
         self._open_parts(parts, known, closed=True)
-        if not ranges_again:
-            self._verify_ranges(read, above)
         self._notes.append("Counts and results differ; continued in slices of creation time.")
 
     def _verify_ranges(self, ranges: list[Scope], known: CreationTimes) -> None:
         """Compare ranges that chains have read with their counts.
 
         Movement is noticed late in a chain, since few repositories pass others with many stars.
-        Most of what it has read by then is complete.
+        Most of what it has read by then is complete. It is compared when all below is read: what
+        has gained many stars meanwhile was read there, or is counted here.
         """
         size = min(MAX_VERIFIED_ROWS, max(MIN_SLICE_SIZE, len(known) // VERIFICATIONS))
         for scope in join_ranges(ranges):

@@ -175,6 +175,8 @@ class SweepState(msgspec.Struct):
     proved: list[CountCheck] = []
     repairs: dict[int, RangeRepair] = {}
     moving: bool = False
+    unverified: list[Scope] = []  # what chains have read, until it is compared with its counts
+    unverified_rows: CreationTimes = {}
     recounted: bool = False
     intervals: int = 0  # between pages of closed windows
     pulls: int = 0  # intervals in which results moved up

@@ -72,7 +72,7 @@ _LOG = logging.getLogger("gqlnb")
 
 
 class CachePolicy(msgspec.Struct, frozen=True, eq=False):
-    """How answers are remembered; a ``with`` block applies it to all clients of this process.
+    """Settings of the response cache; a ``with`` block applies it to all clients of this process.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which failures are transient, and the delay before another attempt."""
+"""Transient failures, and the delay before another attempt."""
 
 from __future__ import annotations
 

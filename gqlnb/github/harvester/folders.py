@@ -86,7 +86,7 @@ class HarvestFolder:
 
     @property
     def _lost_part(self) -> str | None:
-        """Which part that the log lists is missing or damaged, in words."""
+        """The first part of the log that is missing or damaged, in words; or None."""
         return find_lost_part(self.path, self._read_state().parts)
 
     def _check_parts(self) -> list[Path]:

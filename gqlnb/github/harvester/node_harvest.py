@@ -31,7 +31,7 @@ SECOND = timedelta(seconds=1)  # GitHub's times have no fractions
 
 
 class NodeSearch(NamedTuple):
-    """How nodes of one type are searched.
+    """The search for nodes of one type.
 
     Attributes
     ----------

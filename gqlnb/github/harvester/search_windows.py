@@ -285,7 +285,7 @@ class Assessment(NamedTuple):
 
 
 class PageStep(NamedTuple):
-    """What a page of a closed window shows in comparison with those before it.
+    """Comparison of a page of a closed window with those before it.
 
     Attributes
     ----------

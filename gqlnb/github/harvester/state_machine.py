@@ -308,6 +308,7 @@ class Sweep:
         check_results_match(window, rows)
         self._emit_rows(window, rows)
         state.splits += 1
+        state.has_split_second = True
         self._notes.append(f"{window.text}: continued in two ranges of stars, the lower one first.")
         repair = state.repairs.get(window.parent)
         if repair is not None:

@@ -182,6 +182,7 @@ class SweepState(msgspec.Struct):
     pulls: int = 0  # intervals in which results moved up
     pushes: int = 0  # intervals in which results moved down
     changed: bool = False  # whether the count of a window changed from page to page
+    has_split_second: bool = False  # whether one second was read in ranges of stars
     has_cut_answers: bool = False  # whether it changed by more than repositories come and go
     compared: int = 0  # how often the count of all was compared with the rows
     counted: int = 0  # the larger count then
@@ -262,9 +263,16 @@ class SweepState(msgspec.Struct):
         )
 
     def _list_doubts(self) -> tuple[Gap, ...]:
-        """Return the whole range as a gap if counts were wrong: then they agreed by chance."""
-        if not self.miscounts or self.windows:
+        """Return the whole range as a gap if counts agree by chance, or prove nothing."""
+        if self.windows:
             return ()
         text, expected = self.scope.format_expression(), self.expected or 0
-        why = f"{self.miscounts} counts were wrong, so others may be right by chance."
-        return (Gap(text, expected, self.got, why),)
+        if self.miscounts:
+            why = f"{self.miscounts} counts were wrong, so others may be right by chance."
+            return (Gap(text, expected, self.got, why),)
+        if self.has_split_second and self.changed:  # ranges of stars are left and entered
+            why = (
+                "Repositories created in the same second are too many for one search, and changed."
+            )
+            return (Gap(text, expected, self.got, why),)
+        return ()

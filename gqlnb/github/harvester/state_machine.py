@@ -51,6 +51,7 @@ from gqlnb.github.harvester.search_windows import (
 )
 from gqlnb.github.harvester.sweep_state import (
     MAX_KNOWN_ROWS,
+    MAX_SLICED_ROWS,
     MIN_CUT_SHARE,
     CountCheck,
     ProvedSlice,
@@ -80,6 +81,7 @@ VERIFICATIONS = 10
 CLOSED_SLICE_SIZE = 800  # repositories; fewer than in chains, as their distribution is less known
 # A slice is a small share of all, so that changes at the same time rarely hide each other in it.
 MIN_CLOSED_SLICES = 8
+MAX_MISMATCHES = 0.3  # share of ranges, above which others have agreed by chance
 MAX_ARRIVALS = 3  # repositories that are new in a slice, where counts change
 MAX_COMPARISONS = 3  # of the rows of closed windows with the count of all
 MIN_SLICE_SIZE = 85  # repositories, mostly on one page
@@ -400,6 +402,7 @@ class Sweep:
                 self._leave_chains()
                 return
             self._state.proved.append(self._state.checks.pop(each.number))
+            self._state.has_forgotten |= len(self._state.proved) > CHECKS_REOPENED
             del self._state.proved[:-CHECKS_REOPENED]
 
     # -- counts at the end
@@ -413,11 +416,13 @@ class Sweep:
                 self._verify_ranges(ranges, state.unverified_rows)
                 state.unverified_rows = {}
                 return
+            if state.verified and self._reopen_verified():
+                return
             if state.has_frequent_changes and self._reopen_long_slices():
                 return
             is_last = state.compared == MAX_COMPARISONS
             if state.compared and (is_last or not state.reopened):
-                self._report_missing()
+                state.compare_with_count(is_last=is_last)
             if not state.compared or (state.reopened and not is_last):
                 state.compared += 1
                 state.last_compared = state.counted, state.got
@@ -428,6 +433,20 @@ class Sweep:
         if not state.recounted:
             state.recounted = True
             self._recount_chains()
+
+    def _reopen_verified(self) -> bool:
+        """Search verified ranges, too, if many others did not agree; return whether it does."""
+        state = self._state
+        verified, state.verified = state.verified, []
+        is_doubtful = state.mismatches > MAX_MISMATCHES * (state.mismatches + len(verified))
+        state.mismatches = 0
+        for part in verified:
+            if is_doubtful:
+                state.repeated += 1
+                self._open_parts([part.scope], part.rows, closed=True, tries=1)
+            else:
+                state.add_slice(part)
+        return is_doubtful
 
     def _reopen_long_slices(self) -> bool:
         """Search ranges again that several pages proved; return whether there are any."""
@@ -448,7 +467,7 @@ class Sweep:
         known: CreationTimes = {}
         for check in state.proved:
             known |= check.recent | check.ids
-        if len(known) != state.got:  # the oldest checks are forgotten
+        if state.has_forgotten:
             self._request_count(SearchWindow(0, state.scope, RECOUNT_ORDERS[0], comparison="all"))
             return
         created = [made for made in known.values() if made is not None]
@@ -500,7 +519,7 @@ class Sweep:
         state.reopened |= is_again  # what was cut twice may be found by a third answer
         if state.windows or state.gaps or (state.counted <= state.got and not is_again):
             return
-        if state.is_steady or state.got <= MAX_KNOWN_ROWS:
+        if state.is_steady or state.lacks_many or state.got <= MAX_SLICED_ROWS:
             slices, state.slices = state.slices, []
             for part in slices:
                 self._count_slice(part)
@@ -532,25 +551,6 @@ class Sweep:
             self._open_parts([window.scope], window.recent, None, **about)
         else:
             self._note_slice(window, page.total, window.recent if window.reads else {})
-
-    def _report_missing(self) -> None:
-        """Report that fewer repositories came than are counted, unless others may have come.
-
-        Others come continually, so that the count grows from one comparison to the next.
-        """
-        state = self._state
-        if state.counted <= state.got or state.gaps:
-            return
-        if state.counted == state.expected:
-            why = "The count is the same as at the beginning, and fewer repositories came."
-        elif not state.changed and (state.counted, state.got) == state.last_compared:
-            why = "The same count came again, and fewer repositories."
-        elif state.has_cut_answers and state.compared == MAX_COMPARISONS:
-            why = "Answers were cut, and fewer repositories came than are counted."
-        else:
-            state.reopened |= not state.changed
-            return
-        state.gaps.append(Gap(state.scope.format_expression(), state.counted, state.got, why))
 
     def _note_slice(self, window: SearchWindow, shown: int, rows: CreationTimes) -> None:
         """Note the rows of a proved window, unless a repair covers more."""
@@ -648,9 +648,11 @@ class Sweep:
         if not unknown and (window.comparison == "known" or state.got == before):
             rows = {row.id: row.created for row in page.rows if row is not None}
             rows |= {key: window.recent.get(key) for key in window.reads[0].ids}
-            self._note_slice(window, page.total, rows)
+            part = ProvedSlice(window.scope, page.total, rows, -(-page.total // MAX_PAGE_SIZE))
+            state.verified.append(part)
             return
         state.moving = True
+        state.mismatches += 1
         if window.comparison == "chains" and page.total > MAX_SEARCH_RESULTS:
             self._verify_ranges([window.scope], window.recent)
         else:

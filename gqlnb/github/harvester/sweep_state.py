@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_KNOWN_ROWS",
+    "MAX_SLICED_ROWS",
     "MIN_CUT_SHARE",
     "CountCheck",
     "ProvedSlice",
@@ -35,9 +36,13 @@ __all__ = [
 MAX_HIDDEN_CHANGES = 0.5
 # A smaller difference of two counts may be changes, a larger one is an answer that was cut.
 MIN_CUT, MIN_CUT_SHARE = 10, 0.05
-# Up to so many rows all ids are kept, and windows are counted again though the count of all has
-# changed. With more, a count of the rows may include some twice that moved between two windows.
-MAX_KNOWN_ROWS = 10_000
+MAX_NEW_SHARE = 0.01  # of all rows, that may come while they are read
+# Up to so many rows all ids are kept. With more, a count of the rows may include some twice that
+# moved between two windows.
+MAX_KNOWN_ROWS = 100_000
+# Up to so many rows those of each proved range are kept, too, so that ranges are compared with
+# their rows again where the count of all differs from the number of rows.
+MAX_SLICED_ROWS = 10_000
 
 
 class CountCheck(msgspec.Struct):
@@ -177,6 +182,9 @@ class SweepState(msgspec.Struct):
     moving: bool = False
     unverified: list[Scope] = []  # what chains have read, until it is compared with its counts
     unverified_rows: CreationTimes = {}
+    verified: list[ProvedSlice] = []  # ranges that agreed, until all are compared
+    mismatches: int = 0  # ranges that did not
+    has_forgotten: bool = False  # whether chains have read more than is kept
     recounted: bool = False
     intervals: int = 0  # between pages of closed windows
     pulls: int = 0  # intervals in which results moved up
@@ -218,6 +226,30 @@ class SweepState(msgspec.Struct):
         """Whether nothing shows that the repositories have changed since the beginning."""
         return self.counted == self.expected or not self.changed
 
+    @property
+    def lacks_many(self) -> bool:
+        """Whether more repositories are counted at the end than may have come meanwhile."""
+        return self.counted - self.got > max(MIN_CUT, MAX_NEW_SHARE * self.got)
+
+    def compare_with_count(self, *, is_last: bool) -> None:
+        """Add a gap if fewer repositories came than are counted, unless others may have come.
+
+        Others come continually, so that the count grows from one comparison to the next: it is
+        compared once more, unless this is the last time.
+        """
+        if self.counted <= self.got or self.gaps:
+            return
+        if self.counted == self.expected:
+            why = "The count is the same as at the beginning, and fewer repositories came."
+        elif not self.changed and (self.counted, self.got) == self.last_compared:
+            why = "The same count came again, and fewer repositories."
+        elif (self.has_cut_answers and is_last) or (self.lacks_many and not self.reopened):
+            why = "Answers were cut, and fewer repositories came than are counted."
+        else:
+            self.reopened |= not self.changed
+            return
+        self.gaps.append(Gap(self.scope.format_expression(), self.counted, self.got, why))
+
     def list_repairs(self, number: int) -> list[RangeRepair]:
         """Return a repair and those that wait for it."""
         found = []
@@ -228,7 +260,7 @@ class SweepState(msgspec.Struct):
 
     def add_slice(self, part: ProvedSlice) -> None:
         """Note a proved range; with many rows without the rows, which would take much memory."""
-        if self.got > MAX_KNOWN_ROWS:
+        if self.got > MAX_SLICED_ROWS:
             part = msgspec.structs.replace(part, rows={})
             if self.slices and self.slices[0].rows:
                 self.slices = [msgspec.structs.replace(each, rows={}) for each in self.slices]

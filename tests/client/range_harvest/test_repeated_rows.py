@@ -68,6 +68,7 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_machine.Sweep, "_open_parts", forget)
     for module in (state_machine, sweep_state):
         monkeypatch.setattr(module, "MAX_KNOWN_ROWS", 0)
+        monkeypatch.setattr(module, "MAX_SLICED_ROWS", 0)
 
 
 def simulation() -> Simulation:

@@ -334,9 +334,12 @@ class RangeHarvester:
             if not self._is_fixed:
                 again.add(highest_first[0].number)  # a row that left a lower range may be there
                 is_refresh = state.previous and left_rounds == MAX_ROUNDS  # then they moved earlier
-                lower = [pair for pair in changed if pair[0] is not highest_first[0]]
-                lower = [] if is_refresh else lower
-                state.moves += sum(self._is_move(count, left[each.number]) for each, count in lower)
+                # Rows enter the highest range in any case if their values are times; rows that have
+                # left it may have moved to a lower one, in place of one that was deleted.
+                pairs = [] if is_refresh else changed
+                if self._has_times:
+                    pairs = [pair for pair in pairs if pair[0] is not highest_first[0]]
+                state.moves += sum(self._is_move(count, left[each.number]) for each, count in pairs)
             replaced = [each for each in highest_first if each.number in again]
             state.pending = [each.ends for each in replaced]
             state.readings = [each for each in state.readings if each.number not in again]

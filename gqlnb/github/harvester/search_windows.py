@@ -273,7 +273,8 @@ class Assessment(NamedTuple):
         Whether that may all come from repositories that entered the range, which another count
         can show.
     pulls, pushes
-        Number of pages before which results moved up, and moved down.
+        Number of pages before which results moved up, and moved down, if they were answered after
+        the page before.
     """
 
     proved: bool
@@ -305,6 +306,8 @@ class PageStep(NamedTuple):
         Whether none of those first places repeats a result.
     is_pushed
         Whether the last results of the page before come again behind them.
+    is_later
+        Whether it was answered after the page before it.
     is_short
         Whether it shows fewer results than places.
     repeats
@@ -318,6 +321,7 @@ class PageStep(NamedTuple):
     first: int
     is_torn: bool
     is_pushed: bool
+    is_later: bool
     is_short: bool
     repeats: bool
 
@@ -585,8 +589,8 @@ class SearchWindow(msgspec.Struct):
                 ranges.append(self._restrict_to_border(pages, number, number - 1))
         totals = [page.total for _, page in pages]
         is_steady, seen = len({*totals}) == 1, sum(step.new for step in steps)
-        pulls = sum(step.pull > 0 for step in steps)
-        pushes = sum(step.is_pushed for step in steps)
+        pulls = sum(step.pull > 0 and step.is_later for step in steps)
+        pushes = sum(step.is_pushed and step.is_later for step in steps)
         agrees = seen == totals[-1] if is_steady else seen >= totals[-1]
         if agrees and not ranges and not is_anywhere:
             return Assessment(proved=True, pulls=pulls, pushes=pushes)
@@ -605,6 +609,7 @@ class SearchWindow(msgspec.Struct):
         seen: dict[str, int] = {}  # number of the page, by id
         covered = credit = 0
         steps: list[PageStep] = []
+        moments = {start: moment for moment, start in enumerate(self.pages)}
         for number, (start, page) in enumerate(pages):
             before = pages[number - 1][1] if number else page
             end, zone = start + self.sizes[start], covered - start
@@ -628,6 +633,7 @@ class SearchWindow(msgspec.Struct):
                     first=min((seen[key] for key in again), default=number),
                     is_torn=zone > 0 and pull == len(shared),
                     is_pushed=not tail.isdisjoint(again),
+                    is_later=moments[start] > moments[pages[number - 1][0]],
                     is_short=len(behind) < room,
                     repeats=len(behind) > len({*behind}),
                 )

@@ -245,7 +245,9 @@ class Sweep:
             self._state.note_counts(window.total, page.total)
         if self._state.expected is None:
             self._state.expected = page.total
-        if not window.closed and (window.has_movement or window.has_separate_pages):
+        has_movement = not window.closed and window.has_movement
+        self._state.changed |= has_movement
+        if has_movement or (not window.closed and window.has_separate_pages):
             self._leave_chains()
         elif not ask.start and self._split_early(window):
             return
@@ -398,7 +400,8 @@ class Sweep:
         for each in (above, check):
             if each is None or each.waiting:
                 continue
-            if not each.is_consistent:
+            if each.missing:
+                self._state.note_counts(each.total, each.total - each.missing)
                 self._leave_chains()
                 return
             self._state.proved.append(self._state.checks.pop(each.number))
@@ -657,7 +660,10 @@ class Sweep:
             self._verify_ranges([window.scope], window.recent)
         else:
             state.repeated += 1
-            self._open_parts([window.scope], window.recent, closed=True, tries=1)
+            # Another text than the one that did not agree.
+            order = SORT_ORDERS[window.order == SORT_ORDERS[0]]
+            about = {"closed": True, "order": order, "tries": 1}
+            self._open_parts([window.scope], window.recent, None, **about)
 
     def _finish_closed_window(self, window: SearchWindow, rows: RowsById) -> None:
         """Accept a closed window, or search its range again."""
@@ -667,8 +673,10 @@ class Sweep:
         if repair is not None or window.tries:
             state.recovered += new
         self._add_to_repairs(window, rows)
+        state.forget_fallen(rows)
         verdict = window.assess()
         state.intervals += len(window.pages) - 1
+        state.changed |= verdict.pulls > 0 or verdict.pushes > 0
         state.pulls += verdict.pulls
         state.pushes += verdict.pushes
         if state.has_frequent_changes and len(window.pages) > 1 and rows:

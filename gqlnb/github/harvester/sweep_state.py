@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gqlnb.github.harvester.query_range import Scope
+from gqlnb.github.harvester.query_range import Scope, widen_range
 from gqlnb.github.harvester.search_windows import (
     Coverage,
     CreationTimes,
@@ -32,11 +32,11 @@ __all__ = [
 
 # Changes that hide each other between two pages, as expected from those that were seen alone. Above
 # this, only searches of one page prove something. With twenty star changes per request and 18,400
-# repositories it is 0.1 at most; where repositories were lost, it was above 1.
-MAX_HIDDEN_CHANGES = 0.5
+# repositories it is 0.2 at most; where repositories were lost, it was above 1.5.
+MAX_HIDDEN_CHANGES = 1.0
 # A smaller difference of two counts may be changes, a larger one is an answer that was cut.
 MIN_CUT, MIN_CUT_SHARE = 10, 0.05
-MAX_NEW_SHARE = 0.01  # of all rows, that may come while they are read
+MAX_NEW_SHARE = 0.001  # of all rows, that may come while as many others leave
 # Up to so many rows all ids are kept. With more, a count of the rows may include some twice that
 # moved between two windows.
 MAX_KNOWN_ROWS = 100_000
@@ -82,9 +82,9 @@ class CountCheck(msgspec.Struct):
     below_total: int = 0
 
     @property
-    def is_consistent(self) -> bool:
-        """Whether counts and rows agree on the number of repositories in the range."""
-        return self.total - self.below_total == len(self.ids.keys() - self.below.keys())
+    def missing(self) -> int:
+        """Number of repositories in the range by the counts, less those that came."""
+        return self.total - self.below_total - len(self.ids.keys() - self.below.keys())
 
 
 class RangeRepair(msgspec.Struct):
@@ -224,12 +224,17 @@ class SweepState(msgspec.Struct):
     @property
     def is_steady(self) -> bool:
         """Whether nothing shows that the repositories have changed since the beginning."""
-        return self.counted == self.expected or not self.changed
+        return not self.changed
 
     @property
     def lacks_many(self) -> bool:
-        """Whether more repositories are counted at the end than may have come meanwhile."""
-        return self.counted - self.got > max(MIN_CUT, MAX_NEW_SHARE * self.got)
+        """Whether more repositories are counted at the end than may have come meanwhile.
+
+        Those that came after their range was read, less those that left, are a part of the change
+        of the count, about.
+        """
+        change = abs(self.counted - (self.expected or 0))
+        return self.counted - self.got > max(MIN_CUT, MAX_NEW_SHARE * self.got) + change
 
     def compare_with_count(self, *, is_last: bool) -> None:
         """Add a gap if fewer repositories came than are counted, unless others may have come.
@@ -239,7 +244,7 @@ class SweepState(msgspec.Struct):
         """
         if self.counted <= self.got or self.gaps:
             return
-        if self.counted == self.expected:
+        if not self.changed and self.counted == self.expected:
             why = "The count is the same as at the beginning, and fewer repositories came."
         elif not self.changed and (self.counted, self.got) == self.last_compared:
             why = "The same count came again, and fewer repositories."
@@ -249,6 +254,20 @@ class SweepState(msgspec.Struct):
             self.reopened |= not self.changed
             return
         self.gaps.append(Gap(self.scope.format_expression(), self.counted, self.got, why))
+
+    def forget_fallen(self, rows: RowsById) -> None:
+        """Forget which rows chains have read in ranges that they have left since.
+
+        Otherwise each of them would stand for another one that came into its range.
+        """
+        for key in self.unverified_rows.keys() & rows.keys():
+            row = rows[key]
+            if not any(
+                scope.is_in_time_range(row.created)
+                and row.stars >= widen_range(scope, self.scope).low
+                for scope in self.unverified
+            ):
+                del self.unverified_rows[key]
 
     def list_repairs(self, number: int) -> list[RangeRepair]:
         """Return a repair and those that wait for it."""

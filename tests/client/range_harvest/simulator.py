@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from zlib import crc32
 
 import gqlnb
 
@@ -25,6 +26,11 @@ type Item {{ id: ID! at: {column} label: String tags: [String!]! }}
 QUERY = """query ($low: {type}, $high: {type}) {{
   items(low: $low, high: $high) {{ nodes {{ id at label tags }} }}
 }}"""
+
+
+def mix(key: str) -> tuple[int, str]:
+    """Return a sort key in no order that the values have; the same in each process."""
+    return crc32(f"{key} a salt".encode()), key
 
 
 @dataclass
@@ -92,7 +98,7 @@ class Endpoint:
         values = {key: self._read(value) for key, value in self.rows.items()}
         found = [key for key, value in values.items() if self._matches(value, low, high, closed)]
         if self.order == "none":
-            found.sort(key=lambda key: hash((key, "a salt")))
+            found.sort(key=mix)
         else:
             found.sort(key=lambda key: ((v := values[key]) is None, v or 0, key))
             if self.order == "falling":
@@ -132,7 +138,7 @@ class Endpoint:
             return int(re.sub(r"\D", "", after))
         value, _, last = after.partition("|")
         if self.order == "none":
-            return sum(hash((key, "a salt")) <= hash((last, "a salt")) for key in found)
+            return sum(mix(key) <= mix(last) for key in found)
         ends = [(self.rows[key], key) for key in found]
         if self.order == "falling":
             return sum(end >= (int(value), last) for end in ends)

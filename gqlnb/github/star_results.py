@@ -294,13 +294,11 @@ class StarPages:
             self._repeats += 1
             return None
         if has_size_error(result.errors) or not isinstance(search, Mapping):
-            refusal = "" if has_size_error(result.errors) else find_refusal(result)
-            if refusal:
-                msg = f"{result.source}: {refusal}"
-                raise AuthError(msg, result=result)
-            result.raise_for_errors()
+            _raise_refusal(result)
             raise make_null_error(result, "search")
-        check_page_errors(result.errors, result.source, rows=["search", "edges"])
+        about_page = check_page_errors(result.errors, result.source, rows=["search", "edges"])
+        if about_page and not search.get("edges"):  # an empty page beside an error proves nothing
+            _raise_refusal(result)
         self._repeats = 0
         messages = (error.get("message", "") for error in result.errors)
         self._messages.extend(sanitize_text(text, 200) for text in messages)
@@ -374,6 +372,15 @@ class StarPages:
             notes=self.build_notes(),
         )
         return frame
+
+
+def _raise_refusal(result: Result) -> None:
+    """Raise AuthError if an answer refuses the token, or AnswerError with its other errors."""
+    refusal = "" if has_size_error(result.errors) else find_refusal(result)
+    if refusal:
+        msg = f"{result.source}: {refusal}"
+        raise AuthError(msg, result=result)
+    result.raise_for_errors()
 
 
 def _is_stargazers_refusal(error: Mapping[str, Any]) -> bool:

@@ -393,6 +393,22 @@ def test_a_harvest_repeats_a_page_with_any_error(call: str, number: int) -> None
         run_call(call, FaultyGitHub(fault, lambda *_: True))
 
 
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        ({"message": "Resource protected by organization SAML", "type": "FORBIDDEN"}, AuthError),
+        ({"message": "Shard 7 is missing"}, AnswerError),
+    ],
+)
+def test_an_empty_page_of_a_search_beside_an_error_raises(
+    error: dict[str, str], raised: type[Exception]
+) -> None:
+    """It would look like a search without results."""
+    fault = Fault({"data": EMPTY, "errors": [error]}, raised, error["message"])
+    with pytest.raises(raised, match=error["message"]):
+        run_call("stars(limit=300)", FaultyGitHub(fault, lambda *_: True))
+
+
 def test_a_failing_harvest_into_a_folder_is_not_complete(tmp_path: Path) -> None:
     """The next call continues it."""
     fault = UNPROVED["went wrong, empty"]

@@ -375,7 +375,7 @@ class StarPages:
 
 
 def _raise_refusal(result: Result) -> None:
-    """Raise AuthError if an answer refuses the token, or AnswerError with its other errors."""
+    """Raise AuthError if an answer refuses the token, or PartialError for its other errors."""
     refusal = "" if has_size_error(result.errors) else find_refusal(result)
     if refusal:
         msg = f"{result.source}: {refusal}"

@@ -397,7 +397,7 @@ def test_a_harvest_repeats_a_page_with_any_error(call: str, number: int) -> None
     ("error", "raised"),
     [
         ({"message": "Resource protected by organization SAML", "type": "FORBIDDEN"}, AuthError),
-        ({"message": "Shard 7 is missing"}, AnswerError),
+        ({"message": "Shard 7 is missing"}, PartialError),
     ],
 )
 def test_an_empty_page_of_a_search_beside_an_error_raises(

@@ -636,7 +636,7 @@ SLOW = {
 @BOTH
 @pytest.mark.parametrize("fault", SLOW)
 def test_the_deadline_applies_to_slow_responses(endpoint, fault, ask):
-    """One error soon after it, and the connection is closed."""
+    """One error within a second after it, and the connection is closed."""
     server = endpoint(SLOW[fault])
     begun = time.monotonic()
     error = failing(
@@ -644,7 +644,7 @@ def test_the_deadline_applies_to_slow_responses(endpoint, fault, ask):
         r"(no answer|not complete) within 0.3 s\..*longer timeout=",
         lambda: ask(client(server, timeout=0.3), "{ hello }"),
     )
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 1.3
     assert server.gone.wait(10)
     assert len(server.requests) == 1
     assert not error.broken

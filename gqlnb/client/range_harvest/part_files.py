@@ -25,6 +25,7 @@ __all__ = [
     "find_lost_part",
     "find_repeated_rows",
     "has_end",
+    "read_parquet",
     "remove_parts",
     "replace_durably",
     "sync_folder",
@@ -102,6 +103,29 @@ def has_end(path: Path) -> bool:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - len(_PARQUET_END)))
         return file.read() == _PARQUET_END
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """Return the rows of a part.
+
+    Raises
+    ------
+    OptionError
+        If its contents are damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(path)
+    except FileNotFoundError:
+        raise
+    except (OSError, pa.ArrowInvalid) as error:
+        msg = (
+            f"{sanitize_text(path.parent, 120)}: {path.name} is damaged "
+            f"({sanitize_text(error, 120)}). Put it back."
+        )
+        raise OptionError(msg) from None
 
 
 def remove_parts(folder: Path, first: int) -> None:

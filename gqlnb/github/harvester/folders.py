@@ -11,7 +11,7 @@ import msgspec
 
 from gqlnb.client.range_harvest.harvest_log import COVERAGE_NAME, LOG_NAME, LogHeader
 from gqlnb.client.range_harvest.harvest_result import build_range_frame
-from gqlnb.client.range_harvest.part_files import find_lost_part, has_end
+from gqlnb.client.range_harvest.part_files import find_lost_part, has_end, read_parquet
 from gqlnb.client.range_harvest.range_state import RangeCoverage
 from gqlnb.client.range_harvest.range_store import compare_hashes, concat_tables, hash_rows
 from gqlnb.errors import FrameError, OptionError, sanitize_text
@@ -90,14 +90,13 @@ class HarvestFolder:
         return find_lost_part(self.path, self._read_state().parts)
 
     def _check_parts(self) -> list[Path]:
-        """Return the present parts; raise OptionError if one is damaged."""
-        parts = self.parts
+        """Return the parts; raise OptionError if one of the log is missing or one is damaged."""
+        parts, lost = self.parts, self._lost_part
         damaged = next((path.name for path in parts if not has_end(path)), None)
-        if damaged is not None:
-            msg = (
-                f"{sanitize_text(self.path, 120)}: {damaged} is damaged, such as a copy that was "
-                "cut. Put it back."
-            )
+        if lost is None and damaged is not None:
+            lost = f"{damaged} is damaged"
+        if lost is not None:
+            msg = f"{sanitize_text(self.path, 120)}: {lost}. Put it back."
             raise OptionError(msg)
         return parts
 
@@ -112,16 +111,14 @@ class HarvestFolder:
         Raises
         ------
         OptionError
-            If a part is damaged.
+            If a part is missing or damaged.
         """
         if self._has_ranges:
             return concat_tables(self._load_parts())
         return load_parts(self._check_parts(), self._build_own_columns())
 
     def _load_parts(self) -> list[pa.Table]:
-        import pyarrow.parquet as pq
-
-        return [pq.read_table(name) for name in self._list_names()]
+        return [read_parquet(Path(name)) for name in self._list_names()]
 
     def frame(self, *, explode: str | None = None) -> pd.DataFrame:
         """Return the rows as a DataFrame; it must fit into memory.
@@ -142,8 +139,8 @@ class HarvestFolder:
         FrameError
             If the rows have no list `explode`.
         OptionError
-            If a part is damaged, or there is no part of a harvest in ranges yet, whose columns are
-            not known.
+            If a part is missing or damaged, or there is no part of a harvest in ranges yet, whose
+            columns are not known.
         """
         if self._has_ranges:
             if explode is not None:
@@ -233,7 +230,7 @@ class HarvestFolder:
         Raises
         ------
         OptionError
-            If there is no part yet, or one is damaged.
+            If there is no part yet, or one is missing or damaged.
         """
         import pyarrow as pa
         import pyarrow.dataset
@@ -258,7 +255,7 @@ class HarvestFolder:
         Raises
         ------
         OptionError
-            If there is no part yet, or one is damaged.
+            If there is no part yet, or one is missing or damaged.
         MissingExtraError
             If DuckDB is not installed.
         """
@@ -276,7 +273,7 @@ class HarvestFolder:
         Raises
         ------
         OptionError
-            If there is no part yet, or one is damaged.
+            If there is no part yet, or one is missing or damaged.
         MissingExtraError
             If Polars is not installed.
         """
@@ -286,13 +283,11 @@ class HarvestFolder:
         return polars.scan_parquet(self._list_names())
 
     def _list_names(self) -> list[str]:
-        """Return the names of the present parts; raise OptionError if none is there or whole."""
-        names, lost = [str(path) for path in self._check_parts()], self._lost_part
+        """Return the names of the parts; raise OptionError if there is none, or one is lost."""
+        names = [str(path) for path in self._check_parts()]
         if not names:
-            reason = "has no part yet: the first one is being filled"
-            if lost is not None:
-                reason = f"has no part: {lost}. Put it back"
-            msg = f"{sanitize_text(self.path, 120)} {reason}."
+            path = sanitize_text(self.path, 120)
+            msg = f"{path} has no part yet: the first one is being filled."
             raise OptionError(msg)
         return names
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from gqlnb.client.range_harvest.part_files import read_parquet
 from gqlnb.errors import FrameError, sanitize_text
 
 if TYPE_CHECKING:
@@ -126,8 +127,7 @@ def build_repository_frame(
 def read_part(path: Path) -> pa.Table:
     """Return the rows of a part."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     # Parquet stores no timestamps in seconds, so they come back in milliseconds.
-    rows, schema = pq.read_table(path).replace_schema_metadata(None), build_arrow_schema()
+    rows, schema = read_parquet(path).replace_schema_metadata(None), build_arrow_schema()
     return rows.cast(pa.schema([*schema, *list(rows.schema)[len(schema) :]]))

@@ -75,6 +75,8 @@ def test_a_lost_part_is_an_error(tmp_path: Path):
     part.unlink()
     opened = gqlnb.github.open(tmp_path)
     assert not opened.complete
+    with pytest.raises(OptionError, match=r"part-00001\.parquet is missing\. Put it back"):
+        opened.frame()
     assert "not complete, part-00001.parquet is missing" in repr(opened)
     for options in ({}, {"refresh": True}):
         with pytest.raises(OptionError, match=r"part-00001\.parquet is missing, a part of this"):
@@ -82,7 +84,7 @@ def test_a_lost_part_is_an_error(tmp_path: Path):
     part.write_bytes(content[: len(content) // 2])
     with pytest.raises(OptionError, match=r"part-00001\.parquet is damaged, a part of this"):
         harvest(endpoint, out=tmp_path, part=60)
-    with pytest.raises(OptionError, match=r"part-00001\.parquet is damaged, such as a copy"):
+    with pytest.raises(OptionError, match=r"part-00001\.parquet is damaged\. Put it back"):
         opened.frame()
     part.write_bytes(content)
     assert gqlnb.github.open(tmp_path).complete
@@ -95,7 +97,7 @@ def test_a_folder_that_lost_its_only_part_names_it(tmp_path: Path):
     """It is not described as one whose first part is still to come."""
     harvest(make_endpoint(), out=tmp_path)
     (tmp_path / "part-00000.parquet").unlink()
-    with pytest.raises(OptionError, match=r"has no part: part-00000\.parquet is missing"):
+    with pytest.raises(OptionError, match=r"part-00000\.parquet is missing\. Put it back"):
         gqlnb.github.open(tmp_path).frame()
 
 

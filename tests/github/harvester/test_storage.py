@@ -140,8 +140,15 @@ def test_a_lost_part_is_an_error(broken, client, truth, is_finished):
     with pytest.raises(OptionError, match=r"part-00000\.parquet is damaged, a part of this"):
         github.harvest(EVERYTHING, client=client, out=broken, part=PART)
     for read in (opened.arrow, opened.frame, opened.dataset):
-        with pytest.raises(OptionError, match=r"part-00000\.parquet is damaged, such as a copy"):
+        with pytest.raises(OptionError, match=r"part-00000\.parquet is damaged\. Put it back"):
             read()
+    middle = len(content) // 4
+    part.write_bytes(content[:middle] + bytes(200) + content[middle + 200 :])
+    with pytest.raises(OptionError, match=r"part-00000\.parquet is damaged \("):
+        opened.frame()
+    part.unlink()
+    with pytest.raises(OptionError, match=r"part-00000\.parquet is missing\. Put it back"):
+        opened.arrow()
     part.write_bytes(content)
     made = github.harvest(EVERYTHING, client=client, out=broken, part=PART)
     assert made.complete

@@ -1,4 +1,4 @@
-"""Requests and pages of one search, its rows, and the report on a whole harvest: plain values."""
+"""Requests and pages of a search, its rows, the ranges after it, and the report on a harvest."""
 
 from __future__ import annotations
 

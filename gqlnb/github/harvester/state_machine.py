@@ -72,8 +72,7 @@ SORT_ORDERS = ("stars-asc", "stars-desc", "updated-desc", "forks-desc", "updated
 # Other orders are other searches, whose counts are wrong in another way where they are wrong.
 RECOUNT_ORDERS = ("stars-asc", "updated-desc", "forks-desc")
 SHORT_CHAIN = 4  # windows; in a shorter one few counts were compared, so slices are counted
-# Checks that agreed shortly before others did not: movement had begun, and may have hidden itself.
-CHECKS_REOPENED = 30
+MAX_KEPT_CHECKS = 30  # the last ones, whose rows can be compared with their counts again
 # Repositories of a chain that one request verifies, and requests for all of them, unless they are
 # too many or on one page: the fewer repositories, the rarer changes hide each other.
 MAX_VERIFIED_ROWS = 1000
@@ -405,8 +404,8 @@ class Sweep:
                 self._leave_chains()
                 return
             self._state.proved.append(self._state.checks.pop(each.number))
-            self._state.has_forgotten |= len(self._state.proved) > CHECKS_REOPENED
-            del self._state.proved[:-CHECKS_REOPENED]
+            self._state.has_forgotten |= len(self._state.proved) > MAX_KEPT_CHECKS
+            del self._state.proved[:-MAX_KEPT_CHECKS]
 
     # -- counts at the end
 
@@ -467,12 +466,12 @@ class Sweep:
         Changes that hid each other in a chain have changed the counts of different slices.
         """
         state = self._state
-        known: CreationTimes = {}
-        for check in state.proved:
-            known |= check.recent | check.ids
         if state.has_forgotten:
             self._request_count(SearchWindow(0, state.scope, RECOUNT_ORDERS[0], comparison="all"))
             return
+        known: CreationTimes = {}
+        for check in state.proved:
+            known |= check.recent | check.ids
         created = [made for made in known.values() if made is not None]
         number = max(1, SHORT_CHAIN - state.begun)
         number = min(number, -(-len(known) // MIN_SLICE_SIZE)) if state.requests > 1 else 1
@@ -522,7 +521,7 @@ class Sweep:
         state.reopened |= is_again  # what was cut twice may be found by a third answer
         if state.windows or state.gaps or (state.counted <= state.got and not is_again):
             return
-        if state.is_steady or state.lacks_many or state.got <= MAX_SLICED_ROWS:
+        if not state.changed or state.lacks_many or state.got <= MAX_SLICED_ROWS:
             slices, state.slices = state.slices, []
             for part in slices:
                 self._count_slice(part)
@@ -546,7 +545,7 @@ class Sweep:
         more = page.total - window.shown
         if window.reads:
             more = self._count_unknown(window, page) + state.got - before
-        plausible = 0.0 if state.is_steady else max(MAX_ARRIVALS, MIN_CUT_SHARE * page.total)
+        plausible = 0.0 if not state.changed else max(MAX_ARRIVALS, MIN_CUT_SHARE * page.total)
         if more > plausible:
             state.reopened = True
             state.repeated += 1
@@ -661,7 +660,8 @@ class Sweep:
         else:
             state.repeated += 1
             # Another text than the one that did not agree.
-            order = SORT_ORDERS[window.order == SORT_ORDERS[0]]
+            first, second = SORT_ORDERS[:2]
+            order = second if window.order == first else first
             about = {"closed": True, "order": order, "tries": 1}
             self._open_parts([window.scope], window.recent, None, **about)
 
@@ -801,7 +801,7 @@ class Sweep:
 
     def _search_again(self, window: SearchWindow, rows: RowsById) -> None:
         """Search the range of a window again, in halves if it has several pages or fails often."""
-        order = SORT_ORDERS[(window.tries + 1) % len(SORT_ORDERS)]
+        order = SORT_ORDERS[(SORT_ORDERS.index(window.order) + 1) % len(SORT_ORDERS)]
         parts = [window.scope]
         is_large = window.total > MAX_PAGE_SIZE or window.tries >= len(SORT_ORDERS)
         is_divided = is_large and bool(rows)

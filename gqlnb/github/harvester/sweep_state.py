@@ -155,7 +155,7 @@ class ProvedSlice(msgspec.Struct, frozen=True, array_like=True):
     shown
         Number of its repositories.
     rows
-        The repositories; empty if there are many slices.
+        The repositories; empty if there are more than 10,000 in all.
     pages
         Number of pages that proved it.
     """
@@ -189,9 +189,9 @@ class SweepState(msgspec.Struct):
     intervals: int = 0  # between pages of closed windows
     pulls: int = 0  # intervals in which results moved up
     pushes: int = 0  # intervals in which results moved down
-    changed: bool = False  # whether the count of a window changed from page to page
+    changed: bool = False  # whether anything shows that the repositories change
     has_split_second: bool = False  # whether one second was read in ranges of stars
-    has_cut_answers: bool = False  # whether it changed by more than repositories come and go
+    has_cut_answers: bool = False  # whether two counts of a search differ by too much for that
     compared: int = 0  # how often the count of all was compared with the rows
     counted: int = 0  # the larger count then
     last_compared: tuple[int, int] = (0, 0)  # that of the comparison before, and the rows then
@@ -222,11 +222,6 @@ class SweepState(msgspec.Struct):
         return self.pulls * self.pushes > MAX_HIDDEN_CHANGES * self.intervals
 
     @property
-    def is_steady(self) -> bool:
-        """Whether nothing shows that the repositories have changed since the beginning."""
-        return not self.changed
-
-    @property
     def lacks_many(self) -> bool:
         """Whether more repositories are counted at the end than may have come meanwhile.
 
@@ -248,8 +243,10 @@ class SweepState(msgspec.Struct):
             why = "The count is the same as at the beginning, and fewer repositories came."
         elif not self.changed and (self.counted, self.got) == self.last_compared:
             why = "The same count came again, and fewer repositories."
-        elif (self.has_cut_answers and is_last) or (self.lacks_many and not self.reopened):
+        elif self.has_cut_answers and is_last:
             why = "Answers were cut, and fewer repositories came than are counted."
+        elif self.lacks_many and not self.reopened:
+            why = "More repositories are counted than can have come meanwhile."
         else:
             self.reopened |= not self.changed
             return

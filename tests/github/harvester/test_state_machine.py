@@ -18,7 +18,7 @@ from gqlnb.github.harvester.search_windows import (
     SearchWindow,
 )
 from gqlnb.github.harvester.state_machine import Sweep
-from gqlnb.github.harvester.sweep_state import RangeRepair, SweepState
+from gqlnb.github.harvester.sweep_state import CountCheck, ProvedSlice, RangeRepair, SweepState
 from gqlnb.github.search_syntax import parse_expression
 from gqlnb.github.standin.simulation import Simulation
 from tests.github.harvester.populations import START, World, crowd, cursor, harvest, row_of, truth
@@ -623,3 +623,197 @@ def test_searches_of_the_same_range_prove_it_together(reads, proved):
     assert window.is_proved_by_repetition() is proved
     window.reads = [CompleteRead(5, earlier[0].ids), *earlier[1:]]
     assert not window.is_proved_by_repetition()
+
+
+# -- changing data, step by step
+
+
+DAY = 86_400
+
+
+def slice_of(day, low=0, high=None):
+    """Return the repositories of one day."""
+    return Scope("", low, high, day * DAY, (day + 1) * DAY - 1)
+
+
+def rows_of(day, numbers, stars=5):
+    """Return repositories created in the course of a day, some seconds apart."""
+    return tuple(
+        RepositoryRow(f"{day}/{number}", stars, day * DAY + 100 * number) for number in numbers
+    )
+
+
+def proved_slice(day, pages=1):
+    """Return a proved range of one row."""
+    return ProvedSlice(slice_of(day), 1, {f"{day}/0": day * DAY}, pages)
+
+
+def finish_last_window(**about):
+    """Return a sweep in closed windows with some state, after its last open window is proved."""
+    window = SearchWindow(1, slice_of(9), closed=True)
+    state = SweepState(Scope("", 0), number=1, windows={1: window}, moving=True, **about)
+    sweep = Sweep(state.scope, state=state)
+    sweep.feed_page(window.build_first_request(100), SearchPage(1, rows_of(9, [0])))
+    return sweep
+
+
+def list_texts(sweep):
+    """Return the range of each open request, without its order, and the number of rows."""
+    return sorted((ask.text.partition(" sort:")[0], ask.first) for ask in sweep.list_requests())
+
+
+def describe_search(part):
+    """Return the request that reads a slice again, as `list_texts` gives it."""
+    return part.scope.format_expression().partition(" sort:")[0], 100
+
+
+COUNTS = [("stars:>=0", 1)] * 2  # all are counted in two orders
+
+
+@pytest.mark.parametrize(
+    ("about", "is_gap"),
+    [
+        ({"expected": 11_000, "counted": 11_006, "got": 10_899}, True),
+        ({"expected": 18_400, "counted": 18_420, "got": 18_405}, False),  # some came meanwhile
+        ({"expected": 500, "counted": 511, "got": 500}, False),
+        ({"expected": 500, "counted": 500, "got": 489}, True),
+    ],
+)
+def test_counts_that_arrivals_cannot_explain_are_a_gap(about, is_gap):
+    """More rows are missing than the count has grown, and than a thousandth of all."""
+    state = SweepState(Scope("", 0), changed=True, **about)
+    state.compare_with_count(is_last=False)
+    assert bool(state.gaps) is is_gap
+    assert state.build_coverage().complete is not is_gap
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_ranges_of_stars_of_one_second_prove_nothing_while_stars_change(changed):
+    """A repository leaves one of them, and enters another one that was read before."""
+    state = SweepState(
+        Scope("", 0), expected=1500, got=1500, has_split_second=True, changed=changed
+    )
+    coverage = state.build_coverage()
+    assert coverage.complete is not changed
+    assert any("same second" in gap.why for gap in coverage.gaps) is changed
+
+
+def test_rows_that_fell_below_an_unverified_range_are_forgotten():
+    """A new one that came into the range would otherwise be taken for them."""
+    rows = {row.id: row for row in (*rows_of(1, [0], 20), *rows_of(1, [1], 49), *rows_of(1, [2]))}
+    known = {key: row.created for key, row in rows.items()}
+    state = SweepState(Scope("", 0), unverified=[Scope("", 50)], unverified_rows=dict(known))
+    state.forget_fallen({key: row for key, row in rows.items() if key != "1/2"})
+    assert state.unverified_rows.keys() == {"1/1", "1/2"}  # ranges are read with a margin
+
+
+def test_a_row_that_fell_does_not_stand_for_one_that_rose():
+    """The range counts as many as before, and shows another one behind its first page."""
+    about = {"unverified": [Scope("", 50)], "unverified_rows": {"9/0": 9 * DAY}}
+    sweep = finish_last_window(**about)  # it shows 9/0 with five stars
+    (ask,) = sweep.list_requests()
+    sweep.feed_page(ask, SearchPage(1, ()))
+    assert sweep.is_moving
+    assert [again.first for again in sweep.list_requests()] == [100]
+
+
+@pytest.mark.parametrize("mismatches", [0, 1, 2])
+def test_agreement_is_doubted_where_many_ranges_disagreed(mismatches):
+    """The others may have agreed by chance, so they are searched, too."""
+    verified = [proved_slice(day) for day in (1, 2, 3)]
+    sweep = finish_last_window(verified=verified, mismatches=mismatches)
+    again = sorted(describe_search(part) for part in verified)
+    assert list_texts(sweep) == (again if mismatches == 2 else COUNTS)
+
+
+@pytest.mark.parametrize("is_frequent", [False, True])
+def test_slices_of_several_pages_are_read_again_where_changes_are_frequent(is_frequent):
+    """Changes may have hidden each other between their pages."""
+    slices = [proved_slice(1), proved_slice(2, pages=2)]
+    shifts = {"pulls": 3, "pushes": 3, "intervals": 8 if is_frequent else 9}
+    sweep = finish_last_window(slices=slices, **shifts)
+    again = [describe_search(slices[1])]
+    assert list_texts(sweep) == (again if is_frequent else COUNTS)
+
+
+@pytest.mark.parametrize("is_frequent", [False, True])
+def test_windows_are_divided_into_pages_where_changes_are_frequent(is_frequent):
+    """One answer is of one moment; a window of several pages proves nothing then."""
+    window = SearchWindow(1, slice_of(1), closed=True, order="stars-asc")
+    state = SweepState(Scope("", 0), number=1, windows={1: window}, moving=True, expected=8_000)
+    state.pulls = state.pushes = 9 if is_frequent else 0
+    first = window.build_first_request(100)
+    (second,) = window.add_page(first, SearchPage(150, rows_of(1, range(100)), True, cursor(100)))
+    sweep = Sweep(state.scope, state=state)
+    sweep.feed_page(second, SearchPage(150, rows_of(1, range(second.start, 150))))
+    asks = sweep.list_requests()
+    if not is_frequent:
+        assert list_texts(sweep) == COUNTS
+        return
+    assert len(asks) == 2
+    assert all(" created:" in ask.text and ask.first == 100 for ask in asks)
+
+
+@pytest.mark.parametrize("opaque", [False, True])
+def test_pages_of_one_second_that_cannot_overlap_prove_nothing(opaque):
+    """What moves from one to another may be in none; they are requested in another order."""
+    second = Scope("", 0, None, DAY, DAY)
+    window = SearchWindow(1, second, closed=True)
+    state = SweepState(Scope("", 0), number=1, windows={1: window}, moving=True, expected=8_000)
+    sweep = Sweep(state.scope, state=state)
+    rows = tuple(RepositoryRow(f"{number}", 5, DAY) for number in range(150))
+    end = "Y3Vyc29y?" if opaque else cursor(100)
+    sweep.feed_page(window.build_first_request(100), SearchPage(150, rows[:100], True, end))
+    (ask,) = sweep.list_requests()
+    sweep.feed_page(ask, SearchPage(150, rows[ask.start :]))
+    assert (list_texts(sweep) == COUNTS) is not opaque
+    if opaque:
+        assert {ask.text for ask in sweep.list_requests()} == {
+            second.format_expression("updated-desc")
+        }
+
+
+def test_a_range_that_disagrees_is_read_in_another_order():
+    """The same text may show the same wrong answer again."""
+    window = SearchWindow(
+        1,
+        slice_of(1),
+        order="stars-asc",
+        closed=True,
+        comparison="known",
+        reads=[CompleteRead(-1, ("1/0",))],
+    )
+    ask = window.build_first_request(100)
+    state = SweepState(Scope("", 0), number=1, windows={1: window}, moving=True)
+    sweep = Sweep(state.scope, state=state)
+    sweep.feed_page(ask, SearchPage(3, rows_of(1, [0, 1])))
+    (again,) = sweep.list_requests()
+    assert again.text == slice_of(1).format_expression("stars-desc")
+
+
+@pytest.mark.parametrize("has_forgotten", [False, True])
+def test_rows_of_chains_are_compared_unless_they_are_too_many_to_keep(has_forgotten):
+    """Otherwise only the number of all rows can be compared with the count."""
+    known = {f"1/{number}": DAY + number for number in range(3)}
+    check = CountCheck(1, Scope("", 10), 0, 3, known, {})
+    window = SearchWindow(2, Scope("", 0, 9))
+    state = SweepState(Scope("", 0), number=2, windows={2: window}, proved=[check], expected=5)
+    state.got, state.begun, state.requests = 4, 1, 1  # one of these is not kept
+    state.has_forgotten = has_forgotten
+    sweep = Sweep(state.scope, state=state)
+    sweep.feed_page(window.build_first_request(100), SearchPage(1, rows_of(2, [0])))
+    firsts = {ask.first for ask in sweep.list_requests()}
+    assert firsts == ({1} if has_forgotten else {100})
+
+
+@pytest.mark.parametrize("total", [3, 2])
+def test_counts_below_their_own_rows_verify_nothing(total):
+    """What chains have read is read again at once then, not compared later."""
+    known = {f"1/{number}": DAY + number for number in range(3)}
+    check = CountCheck(1, Scope("", 10), 0, total, known, {})
+    window = SearchWindow(2, Scope("", 0, 9))
+    state = SweepState(Scope("", 0), number=2, windows={2: window}, proved=[check], expected=5)
+    sweep = Sweep(state.scope, state=state)
+    sweep.feed_page(window.build_first_request(100), SearchPage(2, rows_of(2, [0])))  # one too few
+    assert sweep.is_moving
+    assert list_texts(sweep) == [("stars:0..10" if total == 3 else "stars:>=0", 100)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from gqlnb.client.client import Client
 from gqlnb.client.paging.page_size import has_size_error, is_overload
-from gqlnb.errors import AuthError, GqlnbError, QueryError, sanitize_text
+from gqlnb.errors import AuthError, GqlnbError, QueryError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.harvests import harvest_frame
 from gqlnb.github.harvester.requests import (
@@ -56,7 +56,8 @@ query Stars($query: String!, $first: Int!, $after: String) {
 FALLBACK_STARS_QUERY = STARS_QUERY.replace("stargazers { totalCount }", "stargazerCount")
 
 UNLIMITED_ROWS = 10**15
-MAX_REPEATS = 2  # of a page with rows that are null for a temporary failure
+MAX_REPEATS = 2  # of a page that is cut short, or has rows that are null for a temporary failure
+MIN_REST = 20  # rows of a page, once rows were missing: else each takes a request of its own
 # In these orders a harvest can go past the cap of one search.
 STAR_ORDERS = ("", "stars", "stars-asc")
 STARGAZERS_REFUSED = (
@@ -235,6 +236,7 @@ class StarPages:
         self._missing: dict[str, str] = {}  # fields without data, by place
         self._is_stopped = False
         self._repeats = 0
+        self._short_pages = 0
 
     def fetch_pages(self, on_page: OnPage | None = None) -> None:
         """Fetch pages until there are enough rows, no more pages, or `on_page` returns False."""
@@ -263,10 +265,11 @@ class StarPages:
     def _fetch_page(self, after: str | None) -> Mapping[str, Any]:
         """Return the field ``search`` of one page, which is halved as long as it is too large."""
         while True:
-            first = min(self._page_size, self._limit - len(self.rows))
+            rest = self._limit - len(self.rows)
+            first = min(self._page_size, max(rest, MIN_REST) if self._nulls else rest)
             variables = {"query": self._expression, "first": first, "after": after}
             try:
-                search = self._read_search(self._client.execute(self._text, variables))
+                search = self._read_search(self._client.execute(self._text, variables), first)
             except GqlnbError as error:
                 failure = error
                 if isinstance(error, QueryError):
@@ -282,24 +285,28 @@ class StarPages:
                 raise failure
             self._page_size = first // 2
 
-    def _read_search(self, result: Result) -> Mapping[str, Any] | None:
+    def _read_search(self, result: Result, first: int) -> Mapping[str, Any] | None:
+        """Return the field ``search`` of a page of `first` rows; None to request it again."""
         if self._text is STARS_QUERY and any(map(_is_stargazers_refusal, result.errors)):
             self._text = FALLBACK_STARS_QUERY
             return None
         self.source = result.source
         self._missing |= read_missing_fields(result.extensions)
         search = result.data.get("search") if isinstance(result.data, Mapping) else None
-        is_lost = search is None and not result.errors
-        if (is_lost or any(map(is_transient_error, result.errors))) and self._repeats < MAX_REPEATS:
+        has_failed = any(map(is_transient_error, result.errors))
+        is_short = not result.errors and _is_cut_short(search, first)
+        if (is_short or has_failed) and self._repeats < MAX_REPEATS:
             self._repeats += 1
             return None
         if has_size_error(result.errors) or not isinstance(search, Mapping):
             _raise_refusal(result)
             raise make_null_error(result, "search")
-        about_page = check_page_errors(result.errors, result.source, rows=["search", "edges"])
+        about_page = check_page_errors(result.errors, result, rows=["search", "edges"])
         if about_page and not search.get("edges"):  # an empty page beside an error proves nothing
             _raise_refusal(result)
-        self._repeats = 0
+        self._short_pages += is_short
+        if not (is_short or has_failed):  # else further pages are not repeated, either
+            self._repeats = 0
         messages = (error.get("message", "") for error in result.errors)
         self._messages.extend(sanitize_text(text, 200) for text in messages)
         return search
@@ -326,6 +333,11 @@ class StarPages:
             notes.append(f"{self._nulls:,} of the repositories were null and are left out{reason}")
         elif self._messages:
             notes.append(f"The endpoint reported an error{reason}")
+        if self._short_pages and len(self.rows) < self.total:
+            notes.append(
+                f"{format_count(self._short_pages, 'page')} had fewer rows than requested although "
+                "more followed, so repositories may be missing between those that came."
+            )
         got, expected = len(self.rows), min(self._limit, MAX_SEARCH_RESULTS, self.total)
         if not self._is_stopped and got + self._nulls < expected:
             twice = f" ({self._duplicates:,} were returned twice)" if self._duplicates else ""
@@ -372,6 +384,14 @@ class StarPages:
             notes=self.build_notes(),
         )
         return frame
+
+
+def _is_cut_short(search: object, first: int) -> bool:
+    """Return whether a page lacks rows: it has fewer than `first`, and says that more follow."""
+    if not isinstance(search, Mapping) or search.get("edges") is None:
+        return True
+    info = search.get("pageInfo") or {}
+    return bool(info.get("hasNextPage")) and len(search["edges"]) < first
 
 
 def _raise_refusal(result: Result) -> None:

@@ -380,12 +380,18 @@ def _find_transient(
 
 
 def _reports_limit(result: Result, response: Response, asked: ResponseContext) -> bool:
-    """Return whether all fields are null and an error, whose place does not matter, is a limit."""
-    # GitHub's fields that may be null stay beside the error, as `{"data": {"repository": null}}`.
+    """Return whether a limit stopped the request: all fields are null, or an error has no path.
+
+    A limit with a path beside other data is that of one field; a mutation with data was executed.
+    """
     local = bool(response.causes) or (response.members is not None and response.replayed)
-    if local or asked.document.kind == "subscription" or not is_empty(result.data):
+    if local or asked.document.kind == "subscription":
         return False
-    return any(is_limit_error(error) for error in result.errors)
+    # GitHub's fields that may be null stay beside the error, as `{"data": {"repository": null}}`.
+    is_null = is_empty(result.data)
+    return (is_null or asked.document.kind == "query") and any(
+        is_limit_error(error) for error in result.errors if is_null or not error.get("path")
+    )
 
 
 def is_limit_error(error: Mapping[str, object]) -> bool:

@@ -154,6 +154,9 @@ DAMAGED = {
 }
 # An index that gives up in the middle of a search has neither rows nor a count that prove anything.
 UNPROVED = {
+    "went wrong at an unknown field": Fault(
+        {"data": EMPTY, **fail(WENT_WRONG, path=["elsewhere"])}, TransportError, WENT_WRONG
+    ),
     "went wrong, empty": Fault({"data": EMPTY, **fail(WENT_WRONG)}, TransportError, WENT_WRONG),
     "validation, empty": Fault({"data": EMPTY, **fail(VALIDATION)}, TransportError, VALIDATION),
     "INTERNAL, empty": Fault(
@@ -161,7 +164,10 @@ UNPROVED = {
     ),
 }
 LIMITED_EMPTY = Fault(
-    {"data": EMPTY, **fail("exceeded for user", type="RATE_LIMITED")}, RateLimited, "exceeded"
+    {"data": EMPTY, **fail("exceeded for user", type="RATE_LIMITED")},
+    RateLimited,
+    "exceeded",
+    headers={"retry-after": "0"},
 )
 # GitHub does not say for how long cursors are valid.
 EXPIRED = Fault(
@@ -373,13 +379,15 @@ def test_an_empty_page_beside_a_failure_is_repeated(fault: str, call: str, numbe
         run_call(call, FaultyGitHub(UNPROVED[fault], lambda *_: True))
 
 
-@pytest.mark.parametrize("call", SEARCHES)
-def test_an_empty_page_beside_a_rate_limit_is_not_a_result(call: str) -> None:
-    """A harvest waits; a search of single pages ends with the error."""
-    with pytest.raises(RateLimited, match="exceeded for user"):
+@pytest.mark.parametrize("call", [*SEARCHES, "client.harvest", "execute_all"])
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_rate_limit_beside_an_empty_page_is_waited_for(call: str, number: int) -> None:
+    """Its page proves nothing, and no request follows at once."""
+    endpoint = FaultyGitHub(LIMITED_EMPTY, lambda at, _size: at == number)
+    assert run_call(call, endpoint) == ROWS
+    with pytest.raises(RateLimited, match="exceeded for user") as caught:
         run_call(call, FaultyGitHub(LIMITED_EMPTY, lambda *_: True))
-    if call != "stars(limit=300)":
-        assert run_call(call, FaultyGitHub(LIMITED_EMPTY, lambda at, _size: at == 0)) == ROWS
+    assert caught.value.wait == 0.0  # as Retry-After says
 
 
 @pytest.mark.parametrize("call", ["stars(limit=None)", "harvest"])
@@ -393,20 +401,22 @@ def test_a_harvest_repeats_a_page_with_any_error(call: str, number: int) -> None
         run_call(call, FaultyGitHub(fault, lambda *_: True))
 
 
-@pytest.mark.parametrize(
-    ("error", "raised"),
-    [
-        ({"message": "Resource protected by organization SAML", "type": "FORBIDDEN"}, AuthError),
-        ({"message": "Shard 7 is missing"}, PartialError),
-    ],
-)
-def test_an_empty_page_of_a_search_beside_an_error_raises(
-    error: dict[str, str], raised: type[Exception]
-) -> None:
+def test_an_empty_page_of_a_search_beside_an_error_raises() -> None:
     """It would look like a search without results."""
-    fault = Fault({"data": EMPTY, "errors": [error]}, raised, error["message"])
-    with pytest.raises(raised, match=error["message"]):
+    fault = Fault({"data": EMPTY, **fail("Shard 7 is missing")}, PartialError, "Shard 7")
+    with pytest.raises(PartialError, match="Shard 7 is missing"):
         run_call("stars(limit=300)", FaultyGitHub(fault, lambda *_: True))
+
+
+@pytest.mark.parametrize("call", SEARCHES)
+def test_an_empty_page_beside_a_refusal_names_the_endpoint(call: str) -> None:
+    """The token is refused, so no repetition helps."""
+    message = "Resource protected by organization SAML"
+    fault = Fault({"data": EMPTY, **fail(message, type="FORBIDDEN")}, AuthError, message)
+    endpoint = FaultyGitHub(fault, lambda *_: True)
+    with pytest.raises(AuthError, match=rf"^.+: {message}"):
+        run_call(call, endpoint)
+    assert endpoint.requests == 1
 
 
 def test_a_failing_harvest_into_a_folder_is_not_complete(tmp_path: Path) -> None:

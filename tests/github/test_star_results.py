@@ -233,7 +233,9 @@ def test_the_documented_query_is_sent():
 
     def answer(args):
         sent.append(args)
-        return connection("a/b/9", after="c1", more=True) if len(sent) == 1 else connection("a/c/8")
+        if len(sent) > 1:
+            return connection("a/c/8")
+        return connection(*["a/b/9"] * 70, after="c1", more=True)
 
     stars(">5", limit=70, client=endpoint(answer))
     assert sent == [
@@ -284,10 +286,55 @@ def test_missing_rows_are_noted(faults, limit, said):
 
 def test_a_limit_that_is_reached_has_no_note():
     """No requested row is missing, although more repositories match."""
-    simulation = github.Simulation(dropped=0.05, duplicated=0.05)
+    simulation = github.Simulation(duplicated=0.05)
     service = github.service(population=github.population(5_000), simulation=simulation)
     frame = collect_stars(0, limit=250, client=service)
     assert (len(frame), frame.attrs["notes"]) == (250, [])
+
+
+def test_pages_that_are_always_cut_short_are_noted():
+    """Rows between those that came are missing, even if the limit is reached."""
+    simulation = github.Simulation(dropped=0.05)
+    service = github.service(population=github.population(5_000), simulation=simulation)
+    frame = collect_stars(0, limit=250, client=service)
+    assert len(frame) == 250
+    (note,) = frame.attrs["notes"]
+    assert note.startswith("3 pages had fewer rows than requested although more followed")
+
+
+@pytest.mark.parametrize("lost", ["edges", "rows"])
+def test_a_page_cut_short_once_is_requested_again(lost):
+    """No row is missing, and nothing is noted."""
+    service = github.service()
+    expected = stars(">50000", limit=300, client=service)
+    sent = []
+
+    def answer(args):
+        sent.append(args)
+        result = Client(service).execute(STARS_QUERY, {**args, "type": None}).data["search"]
+        if len(sent) != 2:
+            return result
+        return {**result, "edges": None if lost == "edges" else result["edges"][:10]}
+
+    frame = stars(">50000", limit=300, client=endpoint(answer))
+    assert frame.equals(expected)
+    assert frame.attrs["notes"] == []
+    assert len(sent) == 4
+
+
+def test_rows_that_stay_null_cost_no_request_each():
+    """The last pages are not as small as the number of rows that are left."""
+    sent = []
+
+    def answer(args):
+        sent.append(args)
+        first, start = args["first"], int(args["after"] or 0)
+        names = [f"a/{number}/9" for number in range(start + 1, start + first)]
+        return connection("null", *names, after=str(start + first), more=True, total=900)
+
+    frame = collect_stars(5, limit=300, client=endpoint(answer))
+    assert len(frame) == 300
+    assert len(sent) == 4
 
 
 def test_nulls_do_not_count_as_missing_rows():
@@ -323,7 +370,7 @@ def test_a_repeated_cursor_ends_the_search():
 
     def answer(args):
         pages.append(args)
-        return connection(f"a/{len(pages)}/9", after="same", more=True, total=50)
+        return connection(*[f"a/{len(pages)}/9"] * 100, after="same", more=True, total=50)
 
     with pytest.warns(UserWarning, match="Expected 50 repositories, got 2"):
         assert len(stars(5, client=endpoint(answer))) == 2

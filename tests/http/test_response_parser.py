@@ -403,7 +403,10 @@ def test_a_transient_failure_is_a_transport_error(members, status, words):
         {"data": {"a": 1, "b": None}, "errors": [{"message": WENT_WRONG, "path": ["b"]}]},
         {"data": {"a": {"b": None}}, "errors": [{"type": "INTERNAL", "message": "m"}]},
         {"data": {"a": []}, "errors": [{"message": "timedout"}]},
-        {"data": {"a": []}, "errors": [{"type": "RATE_LIMITED", "message": "exceeded"}]},
+        {
+            "data": {"a": []},
+            "errors": [{"type": "RATE_LIMITED", "message": "exceeded", "path": ["a", 0]}],
+        },
         {
             "data": {"a": None},
             "errors": [{"message": "'secondary rate limit' was not found", "path": ["a"]}],
@@ -422,6 +425,21 @@ def test_partial_data_and_other_failures_are_results(members):
     result = answer(members)
     assert result.data == members["data"]
     assert len(result.errors) == len(members.get("errors", ()))
+
+
+@pytest.mark.parametrize("text", ["{ a }", "mutation { a }"])
+def test_a_limit_of_the_whole_request_is_no_result(text):
+    """Its data are cut, whatever they hold; a mutation that has data was executed."""
+    asked = ResponseContext(Document.parse(text), "http://host/graphql")
+    members = {"data": {"a": []}, "errors": [{"type": "RATE_LIMITED", "message": "exceeded"}]}
+    response = Response(200, {"retry-after": "7"}, dump_json(members))
+    if text == "{ a }":
+        with pytest.raises(RateLimited, match="exceeded") as caught:
+            parse_response(response, asked)
+        assert caught.value.wait == 7
+        assert caught.value.result.data == {"a": []}
+    else:
+        assert parse_response(response, asked).data == {"a": []}
 
 
 def test_a_failure_in_process_is_not_transient():

@@ -312,6 +312,8 @@ def describe_doubt(cursor: ListCursor) -> str | None:
 
 def _describe_doubtful_items(cursor: ListCursor, *, counted: bool) -> str | None:
     """Return why items may be missing, by the identifiers of those that came; or None."""
+    if nulls := sum(each.nulls for each in cursor.filters):
+        return f"{nulls:,} of its items are null, so the endpoint did not send them."
     if any(each.ambiguous for each in cursor.filters):
         return "different items have the same id, so duplicates cannot be detected."
     if cursor.overlaps:

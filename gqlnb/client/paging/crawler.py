@@ -33,7 +33,7 @@ from gqlnb.client.paging.cursors import (
     PageRequest,
     find_lists,
     foresee_pages,
-    move_error,
+    move_errors,
     read_error_path,
 )
 from gqlnb.client.paging.page_size import (
@@ -364,8 +364,11 @@ class Crawler:
         if self._requests_counts and any(ADDED_PREFIX in str(path[-1:]) for path in paths):
             self._requests_counts = False  # the user may not be allowed to read the total count
             return True
-        lost = not isinstance(result.data, dict) or None in result.data.values()
-        lost = lost or any(self._find_lost_field(path) is not None for path in paths)
+        lost = any(self._find_lost_field(path) is not None for path in paths)
+        if lost and not self._first_attempts and any(map(is_transient_error, result.errors)):
+            self._first_attempts = 1
+            return True
+        lost = lost or not isinstance(result.data, dict) or None in result.data.values()
         return lost and self._limit_first(list_messages_of(result.errors))
 
     def _limit_first(self, messages: list[str]) -> bool:
@@ -416,17 +419,17 @@ class Crawler:
     ) -> None:
         """Note a doubt for each list that an error left incomplete: of it, an item, or its parent.
 
-        The paths of the errors start at `data`, whose own path is `above`.
+        The paths of the errors start at `data`, whose own path is `above`. An error of a whole list
+        is a doubt also if the list is not null, but empty, as GitHub sends some.
         """
         names = [step for step in above if isinstance(step, str)]
         for error in errors:
-            found = find_null(data, read_error_path(error))
-            if found is None:
-                continue
-            null = (*names, *found)
-            lost = self._find_lost_field(null)
-            if lost is None and self._plan.has_inner(null):
-                lost = ".".join(null)  # may be a list without pages
+            path = read_error_path(error)
+            null = find_null(data, path)
+            place = (*names, *(null or [step for step in path if isinstance(step, str)]))
+            lost = self._find_lost_field(place) if place else None
+            if lost is None and null and self._plan.has_inner(place):
+                lost = ".".join(place)  # may be a list without pages
             if lost is not None:
                 self._doubts.add(lost, LOST_PREFIX + sanitize_text(error.get("message", ""), 200))
 
@@ -505,23 +508,22 @@ class Crawler:
         field, steps = cursor.field, cursor.build_page_steps(number)
         page = get_at_path(result.data, steps)
         lookup = field.anchor.lookup if cursor.type_name is not None and field.anchor else None
-        moved = (move_error(e, steps, cursor.path, cursor.count_lengths()) for e in result.errors)
-        errors = [each for each in moved if each is not None]
+        errors = move_errors(result.errors, steps, cursor.path, cursor.count_lengths())
         if field.is_plain and isinstance(page, list):
             page = {PLAIN_LIST_STEP: page}
         if not isinstance(page, dict) and cursor.is_verifying:
             self._end_list(cursor, COMPLETE)
             return
-        if not isinstance(page, dict):
+        within = move_errors(result.errors, steps, (), {})
+        is_failed = any(is_transient_error(error) and not error["path"] for error in within)
+        if not isinstance(page, dict) or (is_failed and not cursor.attempts):
             # A page that perhaps does not exist leaves a doubt, but does not make the data partial.
             shown = [] if cursor.is_probing else errors
             self._lose_page(cursor, [*errors, *result.errors])
             self._errors += [] if cursor in self._open else shown
             return
         self._errors += errors
-        within = [e for e in result.errors if move_error(e, steps, (), {}) is not None]
-        trimmed = [{**e, "path": read_error_path(e)[len(steps) :]} for e in within]
-        self._note_unanswered(page.get(PLAIN_LIST_STEP, page), trimmed, cursor.path)
+        self._note_unanswered(page.get(PLAIN_LIST_STEP, page), within, cursor.path)
         if lookup is not None and lookup.is_verified and not cursor.has_keys(result.data, number):
             self._end_list(
                 cursor, "the endpoint returned a different object than the one requested"

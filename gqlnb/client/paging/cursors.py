@@ -14,7 +14,7 @@ from gqlnb.document.paging_conventions import get_at_path
 from gqlnb.document.selections import ADDED_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from gqlnb.client.paging.offset_cursors import OffsetFormat
     from gqlnb.document.paged_fields import PagedField
@@ -27,7 +27,7 @@ __all__ = [
     "ResponsePath",
     "find_lists",
     "foresee_pages",
-    "move_error",
+    "move_errors",
     "read_error_path",
 ]
 
@@ -555,15 +555,18 @@ def read_error_path(error: Mapping[str, Any]) -> ResponsePath:
     return tuple(path)
 
 
-def move_error(
-    error: Mapping[str, Any], steps: Sequence[str], where: ResponsePath, lists: Mapping[str, int]
-) -> Mapping[str, Any] | None:
-    """Return an error with its path in the joined data; None if it belongs to another page.
+def move_errors(
+    errors: Iterable[Mapping[str, Any]],
+    steps: Sequence[str],
+    where: ResponsePath,
+    lists: Mapping[str, int],
+) -> list[Mapping[str, Any]]:
+    """Return the errors of an answer that concern one page, with their paths in the joined data.
 
     Parameters
     ----------
-    error
-        The error of an answer.
+    errors
+        The errors of the answer.
     steps
         Path of the page in the answer.
     where
@@ -571,15 +574,16 @@ def move_error(
     lists
         Number of items before the page, by response name.
     """
-    path = read_error_path(error)
-    if not path:
-        return None
-    short = min(len(path), len(steps))
-    if tuple(path[:short]) != tuple(steps[:short]):
-        return None
-    rest: list[Any] = list(path[len(steps) :])
-    if PLAIN_LIST_STEP in lists and rest and isinstance(rest[0], int):
-        rest[0] += lists[PLAIN_LIST_STEP]
-    elif len(rest) > 1 and rest[0] in lists and isinstance(rest[1], int):
-        rest[1] += lists[rest[0]]
-    return {**error, "path": [*where, *rest]}
+    moved: list[Mapping[str, Any]] = []
+    for error in errors:
+        path = read_error_path(error)
+        short = min(len(path), len(steps))
+        if not path or tuple(path[:short]) != tuple(steps[:short]):
+            continue
+        rest: list[Any] = list(path[len(steps) :])
+        if PLAIN_LIST_STEP in lists and rest and isinstance(rest[0], int):
+            rest[0] += lists[PLAIN_LIST_STEP]
+        elif len(rest) > 1 and rest[0] in lists and isinstance(rest[1], int):
+            rest[1] += lists[rest[0]]
+        moved.append({**error, "path": [*where, *rest]})
+    return moved

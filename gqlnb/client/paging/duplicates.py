@@ -38,6 +38,8 @@ class DuplicateFilter:
         Items equal to items of another page, in lists without identifiers.
     equal_pages
         Pages in a row equal to earlier pages, in lists without identifiers.
+    nulls
+        Items that are null, or whose node is, in lists with identifiers or cursors.
     ambiguous
         Whether different items of one page had the same identifier.
     same_page
@@ -57,6 +59,7 @@ class DuplicateFilter:
     duplicates: int = 0
     repeated: int = 0
     equal_pages: int = 0
+    nulls: int = 0
     ambiguous: bool = False
     same_page: bool = False
     is_uncut: bool = False
@@ -126,6 +129,8 @@ class DuplicateFilter:
             values = [page[each.key] for each in lists]
             return self._check_repeated_page(values, counted=counted, is_short=is_short)
         items = page[main.key]
+        nodes = items if main.node is None else [item and item.get(main.node) for item in items]
+        self.nulls += nodes.count(None)
         parallel = [page[e.key] for e in lists if e is not main and len(page[e.key]) == len(items)]
         if self._pages == 1 and not main.ids and main.cursor is not None:
             cursors = [e.get(main.cursor) if isinstance(e, dict) else None for e in items]

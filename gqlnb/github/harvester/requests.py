@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import msgspec
 
+from gqlnb.client.paging.cursors import read_error_path
 from gqlnb.client.paging.page_size import OVERLOAD_STATUSES, has_size_error, is_size_error
 from gqlnb.errors import (
     AnswerError,
@@ -29,7 +31,7 @@ from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE
 from gqlnb.http.error_responses import is_transient_error
 from gqlnb.http.response_parser import find_refusal, is_limit_error
-from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
+from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT, read_retry_after
 from gqlnb.result.answer_notes import read_notes
 from gqlnb.result.result import PartialError, Result
 
@@ -199,7 +201,8 @@ def fetch_pages(
         refusal = find_refusal(failure.result) if refused else ""
         failure.result = None  # incomplete pages are of no use, and may not be picklable
         if refusal:
-            raise AuthError(refusal) from None
+            msg = f"{client.source}: {refusal}"
+            raise AuthError(msg) from None
         if not isinstance(failure, TransportError):
             raise
         if not isinstance(failure, RateLimited) and failure.status not in OVERLOAD_STATUSES:
@@ -349,12 +352,14 @@ def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> 
             data = decoder.decode(body).data
             return [_convert_connection(data[f"p{number}"]) for number in range(count)]
     pages = []
-    for number, ask in enumerate(asks):
-        name = f"p{number}"
+    names = [f"p{number}" for number in range(count)]
+    # `search` is never null, so an error in one page makes all pages of the request null. An error
+    # whose path names none of them may concern any.
+    placed = names if result.data is not None else []
+    for ask, name in zip(asks, names, strict=True):
         search = (result.data or {}).get(name)
-        # `search` is never null, so an error in one page makes all pages of the request null.
-        is_null = result.data is None
-        errors = [e for e in result.errors if is_null or (e.get("path") or [name])[0] == name]
+        others = set(placed) - {name}
+        errors = [e for e in result.errors if others.isdisjoint(read_error_path(e)[:1])]
         is_expired = search is None and any(e.get("type") == INVALID_CURSOR for e in errors)
         if is_expired and count == 1 and ask.after is not None:
             return [NO_RESULTS]
@@ -362,11 +367,9 @@ def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> 
         if search is None and not (heavy and _can_shrink(asks)):
             result.raise_for_errors()
             raise make_null_error(result, name)
-        about_page = check_page_errors(errors, result.source, rows=[name, "nodes"])
+        about_page = check_page_errors(errors, result, rows=[name, "nodes"])
         if about_page and not heavy:
-            message = sanitize_text(about_page[0].get("message"), 300)
-            msg = f"{result.source}: an error concerns a whole page of the search: {message}"
-            raise AnswerError(msg)
+            raise _make_page_error(about_page, result)
         search = dict(search or {})
         nodes = search.get("nodes") or ()
         if fields:
@@ -393,7 +396,7 @@ def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> 
 
 
 def check_page_errors(
-    errors: Iterable[Mapping[str, Any]], source: str | None, *, rows: Sequence[str]
+    errors: Iterable[Mapping[str, Any]], result: Result, *, rows: Sequence[str]
 ) -> list[Mapping[str, Any]]:
     """Return the errors that concern a page, and not just one of its rows.
 
@@ -403,8 +406,8 @@ def check_page_errors(
     ----------
     errors
         The errors of the page.
-    source
-        The endpoint, as it is shown.
+    result
+        The answer that holds them.
     rows
         The path of its rows.
 
@@ -413,19 +416,30 @@ def check_page_errors(
     RateLimited, TransportError
         If one of them is a rate limit or a temporary failure.
     """
+    headers = getattr(result.response, "headers", {})
     found = []
     for error in errors:
-        path = list(error.get("path") or ())
-        if path[: len(rows)] == list(rows) and len(path) > len(rows):
+        path = read_error_path(error)
+        if path[: len(rows)] == tuple(rows) and len(path) > len(rows):
             continue
         found.append(error)
-        reason = f"{source}: the endpoint failed: {sanitize_text(error.get('message'), 300)}"
+        message = sanitize_text(error.get("message"), 300)
+        reason = f"{result.source}: the endpoint failed: {message}"
         if is_limit_error(error):
-            raise RateLimited(reason, status=200)
+            wait = read_retry_after(headers, time(), limited=False)
+            raise RateLimited(reason, status=200, wait=wait)
         if is_transient_error(error):
             # 504 for a time-out, so that a smaller page is requested.
             raise TransportError(reason, status=max(OVERLOAD_STATUSES), transient=True)
     return found
+
+
+def _make_page_error(errors: Sequence[Mapping[str, Any]], result: Result) -> GqlnbError:
+    """Return the error for an answer with errors that concern a whole page."""
+    if refusal := find_refusal(replace(result, errors=tuple(errors))):
+        return AuthError(f"{result.source}: {refusal}")
+    message = sanitize_text(errors[0].get("message"), 300)
+    return AnswerError(f"{result.source}: an error concerns a whole page of the search: {message}")
 
 
 def make_null_error(result: Result, name: str) -> AnswerError:
@@ -510,7 +524,8 @@ def _execute_nodes(
         raise AnswerError(msg)
     # An error in a field that is never null makes its node null: the other fields of these nodes
     # are requested without that field.
-    failed = {error["path"][2] for error in result.errors if len(error.get("path") or ()) > 2}
+    steps = [step for error in result.errors for step in read_error_path(error)[2:3]]
+    failed = {step for step in steps if isinstance(step, str)}
     again = [n for n, node in enumerate(nodes) if node is None and n in reasons and n not in large]
     if failed and again and (left := drop_fields(fields, failed)) != fields:
         others = _execute_nodes(client, left, [ids[number] for number in again], notes)
@@ -541,10 +556,12 @@ def _collect_node_errors(
     reasons: dict[int, list[str]] = {}
     large: set[int] = set()
     for error in errors:
-        path = list(error.get("path") or ())
-        if path[: len(place)] != list(place) or len(path) == len(place):
+        path = read_error_path(error)
+        if path[: len(place)] != tuple(place) or len(path) == len(place):
             continue
         number, *below = path[len(place) :]
+        if isinstance(number, str):
+            continue
         if is_size_error(error):
             large.add(number)
         field = ".".join(step for step in below if isinstance(step, str))

@@ -105,7 +105,7 @@ def test_an_unreached_count_is_reported(name):
     """The report states that items are missing."""
     result, _ = careful(name, QUERY)
     report = result.report
-    assert report.complete == (name in {"right", "goes on", "overlapping", "nulls"})
+    assert report.complete == (name in {"right", "goes on", "overlapping"})
     if not report.complete:
         assert report.doubts
         assert result.frame().attrs["partial"]

@@ -790,6 +790,62 @@ def test_an_error_without_a_path_leaves_a_doubt(
     assert not result.report.complete
 
 
+@pytest.mark.parametrize("faulty_answer", [1, 3])
+@pytest.mark.parametrize("times", [1, 9])
+@pytest.mark.parametrize("message", ["Something went wrong while executing your query.", "No."])
+def test_an_empty_page_beside_an_error_is_not_the_end(
+    world: World, message: str, times: int, faulty_answer: int
+) -> None:
+    """GitHub sends empty pages beside such errors; it is requested again if they are temporary."""
+    faulty = range(faulty_answer, faulty_answer + times)
+
+    def wire(request: Any, number: int) -> Response | None:
+        if number not in faulty:
+            return None
+        data = world.schema.execute(request.query, dict(request.variables or {})).data
+        page_of = {"nodes": [], "pageInfo": {"hasNextPage": False, "endCursor": None}}
+        data = {name: {**value, **page_of} for name, value in data.items()}
+        errors = [{"message": message, "path": [name]} for name in data]
+        return Response(200, members={"data": data, "errors": errors})
+
+    result = world.client(wire).execute_all("{ items(first: 10) { nodes { id } } }")
+    assert result.report is not None
+    if message != "No." and times == 1:
+        assert len(result.data["items"]["nodes"]) == 25
+        assert result.report.complete
+    else:
+        assert not result.report.complete
+        assert any(message in doubt for doubt in result.report.doubts)
+
+
+def test_rows_that_are_null_are_not_complete(world: World) -> None:
+    """The endpoint did not send them, and gives no reason."""
+    world.fault = lambda page, number: {"nodes": [None, *page["nodes"][1:]]} if number == 2 else {}
+    result = world.client().execute_all("{ items(first: 10) { nodes { id } } }")
+    assert result.report is not None
+    assert result.report.doubts == (
+        "items: 1 of its items are null, so the endpoint did not send them.",
+    )
+
+
+def test_a_rate_limit_beside_rows_is_waited_for(world: World) -> None:
+    """Its rows prove nothing: the page is requested again after the time that the endpoint says."""
+    message = "You have exceeded a secondary rate limit."
+
+    def wire(request: Any, number: int) -> Response | None:
+        if number != 2:
+            return None
+        data = world.schema.execute(request.query, dict(request.variables or {})).data
+        members = {"data": data, "errors": [{"message": message}]}
+        return Response(200, {"retry-after": "0"}, members=members)
+
+    result = world.client(wire).execute_all(ITEMS)
+    assert world.names(result) == ALL
+    assert result.report is not None
+    assert result.report.complete
+    assert result.errors == ()
+
+
 # -- without a schema
 
 

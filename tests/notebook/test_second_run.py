@@ -1,4 +1,4 @@
-"""A second run of a notebook changes nothing in git but real changes of output."""
+"""A second run of a notebook changes nothing in git but real changes of output, and succeeds."""
 
 from __future__ import annotations
 
@@ -24,19 +24,24 @@ def blur(cell: nbformat.NotebookNode) -> str:
     return MEASURED.sub("", text) if is_measured else text
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS[:-1], ids=lambda path: path.stem)  # the last: charts
-def test_a_second_run_saves_the_same_outputs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them, also those that nbval leaves out; and no state of widgets."""
+def execute(notebook: nbformat.NotebookNode, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a notebook in a new kernel; raise the first error of a cell that should not fail."""
     for name in ("PYTEST_VERSION", "PYTEST_CURRENT_TEST"):  # the kernel is to know of no test
         monkeypatch.delenv(name, raising=False)
-    saved, run = nbformat.read(path, 4), nbformat.read(path, 4)
     NotebookClient(
-        run,
+        notebook,
         timeout=120,
         kernel_name="python3",
         coalesce_streams=True,  # a kernel of a busy machine sends one print in several parts
         resources={"metadata": {"path": path.parent}},
     ).execute()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS[:-1], ids=lambda path: path.stem)  # the last: charts
+def test_a_second_run_saves_the_same_outputs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, also those that nbval leaves out; and no state of widgets."""
+    saved, run = nbformat.read(path, 4), nbformat.read(path, 4)
+    execute(run, path, monkeypatch)
     assert "widgets" not in run.metadata
     saved_outputs, new_outputs = (
         [(cell.source, blur(cell)) for cell in notebook.cells if cell.cell_type == "code"]
@@ -44,3 +49,11 @@ def test_a_second_run_saves_the_same_outputs(path: Path, monkeypatch: pytest.Mon
     )
     assert new_outputs == saved_outputs
     assert "widget-view" not in nbformat.writes(run)
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda path: path.stem)
+def test_all_cells_run_twice_in_one_kernel(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names that the first run leaves behind break nothing."""
+    notebook = nbformat.read(path, 4)
+    notebook.cells += [nbformat.from_dict(cell | {"id": f"{cell.id}2"}) for cell in notebook.cells]
+    execute(notebook, path, monkeypatch)

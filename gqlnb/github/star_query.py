@@ -60,6 +60,13 @@ _ROUNDED_COUNT = re.compile(
 _UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 _QUALIFIER_TERM = re.compile(r"-?(?P<name>[a-z][a-z.-]*):(?P<value>.*)", re.IGNORECASE | re.DOTALL)
 _LEADING_COUNT = re.compile(rf"\s*(?:{_COUNT_PATTERN})(?=\s|$)(?!\s*\.\.)", re.ASCII)
+# Words before a number, which GitHub would search for.
+_WORDED_SIGNS = {
+    **dict.fromkeys(("above", "over", "more than", "greater than"), ">"),
+    **dict.fromkeys(("below", "under", "less than", "fewer than"), "<"),
+    "at least": ">=",
+    **dict.fromkeys(("at most", "up to"), "<="),
+}
 _ORDER_TERMS = tuple(f"sort:{key}{way}" for key in SORT_KEYS for way in ("", "-asc"))
 
 
@@ -107,8 +114,8 @@ def parse_star_query(query: SupportsIndex | str | StarQuery) -> StarQuery:
         ``"<N"``, ``"<=N"``, ``"N..M"``, ``"N..*"``, ``"*..N"`` or ``"N"``, with or without
         ``stars:``, and other terms of :mod:`gqlnb.github.search_syntax`, such as ``language:python
         created:>2024 -user:google sort:forks``, in any order. N and M are in stars, at most 15
-        digits, ``0 <= N <= M``; thousands may be grouped by commas or underscores. A number that is
-        part of a name is written in quotes.
+        digits, ``0 <= N <= M``; thousands may be grouped by commas or underscores. ``">N <M"`` is
+        the range between both. A number that is part of a name is written in quotes.
 
     Returns
     -------
@@ -118,7 +125,8 @@ def parse_star_query(query: SupportsIndex | str | StarQuery) -> StarQuery:
     Raises
     ------
     QueryError
-        If a term is not valid, if there are two thresholds, or neither a threshold nor a qualifier.
+        If a term is not valid, if there are two thresholds without a range between them, or neither
+        a threshold nor a qualifier.
 
     Notes
     -----
@@ -220,10 +228,26 @@ class _Terms:
         self.matches = [*_TERM.finditer(text)]
         self._text = text
         self._given = given
+        self._check_worded_sign()
         self._has_threshold = any(
             match["threshold"] or match["term"].lower().startswith("stars:")
             for match in self.matches
         )
+
+    def _check_worded_sign(self) -> None:
+        """Raise if words such as ``more than`` stand before a number."""
+        texts = [match["threshold"] or match["term"] for match in self.matches]
+        for place, match in enumerate(self.matches):
+            for length in (1, 2):
+                words = " ".join(texts[max(place - length, 0) : place])
+                sign = _WORDED_SIGNS.get(words.lower())
+                if sign and match["exact"] == match["threshold"] is not None:
+                    msg = (
+                        f"Search term {quote_term(words)} before a number is text to search for. "
+                        f"Write '{sign}{_parse_count(match['exact'])}', or put it in quotes if it "
+                        "is part of a name."
+                    )
+                    raise QueryError(msg)
 
     def check_word(self, match: re.Match[str]) -> str:
         """Return a term, or raise if it looks like a threshold or a qualifier and is not one."""
@@ -268,8 +292,10 @@ class _StarQueryParser:
         self._order = ""
 
     def add_threshold(self, threshold: str) -> None:
-        self._check_single_threshold()
-        self._threshold = threshold
+        joined = _join_thresholds(f"{self._threshold} {threshold}")
+        if not joined:
+            self._check_single_threshold()
+        self._threshold = joined or threshold
 
     def add_term(self, text: str) -> None:
         named = _QUALIFIER_TERM.fullmatch(text)
@@ -294,14 +320,15 @@ class _StarQueryParser:
 
 
 def _make_repeated_error(text: str) -> QueryError:
-    example = _propose_range(text) or "'>1000' or '1000..5000'"
+    joined = _join_thresholds(text)
+    example = f"'{joined}'" if joined else "'>1000' or '1000..5000'"
     return QueryError(
         f"Star search {quote_term(text)} has two thresholds. Write one, such as {example}; "
         "thousands as 1000 or 1,000, and a number of a name in quotes."
     )
 
 
-def _propose_range(text: str) -> str:
+def _join_thresholds(text: str) -> str:
     """Return the range between a lower and an upper threshold; empty if there are no such two."""
     ends: dict[str, int] = {}
     for match in _TERM.finditer(text):
@@ -309,7 +336,7 @@ def _propose_range(text: str) -> str:
             sign, number = match["sign"], _parse_count(match["number"])
             ends[sign[0]] = number if "=" in sign else number + (1 if sign == ">" else -1)
     low, high = ends.get(">"), ends.get("<")
-    return f"'{low}..{high}'" if low is not None and high is not None and low <= high else ""
+    return f"{low}..{high}" if low is not None and high is not None and low <= high else ""
 
 
 def make_threshold_error(given: object, advice: str = "") -> QueryError:

@@ -60,6 +60,23 @@ def test_a_search_has_one_normalized_form(query, expected):
         assert found.expression == expected
 
 
+@pytest.mark.parametrize(
+    ("query", "threshold"),
+    [(">1 <9", "2..8"), ("<=9 python >=1", "1..9"), ("stars:>1 stars:<3", "2..2")],
+)
+def test_a_lower_and_an_upper_threshold_are_a_range(query, threshold):
+    """As in a harvest."""
+    assert parse_star_query(query).threshold == threshold
+    assert Scope.parse(query).low == int(threshold[0])
+    assert Scope.parse(query).high == int(threshold[-1])
+
+
+def test_quoted_words_before_a_number_are_words():
+    """A name may hold them."""
+    assert parse_star_query('"more than" 5').expression == 'stars:5 "more than"'
+    assert parse_star_query('"over 9000" >5').expression == 'stars:>5 "over 9000"'
+
+
 BAD = (
     *("", "many", ">", "<", "5..", "..5", "*..*", ">>5", "=5", "1,00", "1_0", "1,000_000"),
     *("-5", ">-5", -5, 1.5, "1.5", 1e6, True, np.True_, None, [1000], b">5", "\uff11\uff10"),
@@ -188,8 +205,12 @@ def test_thresholds_of_a_harvest_are_those_of_a_search(query, expression):
         ("20..10", r"Write '10\.\.20'"),
         ("> 1 000", "two thresholds"),
         ("5 6", "two thresholds"),
-        (">1 <9", "two thresholds.*such as '2..8'"),
-        (">=1 <=9", "two thresholds.*such as '1..9'"),
+        (">1 <9 5", "two thresholds.*such as '2..8'"),
+        (">=1 <=9 <5", "two thresholds"),
+        ("more than 50,000", "'more than' before a number is text.*Write '>50000'"),
+        ("python over 1000 stars", "'over' before a number is text.*Write '>1000'"),
+        ("At least 5", "'At least' before a number is text.*Write '>=5'"),
+        ("up to 5", "'up to' before a number is text.*Write '<=5'"),
         (">9 <1", "two thresholds.*such as '>1000'"),
         (
             ">1000 langauge:python",

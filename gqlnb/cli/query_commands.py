@@ -294,7 +294,7 @@ def schema(types: tuple[str, ...], *, open_client: Callable[[], Client], as_json
 @click.option(
     "--fields",
     metavar="GRAPHQL",
-    help="Fetch further fields of each repository, such as 'forkCount licenseInfo { spdxId }'.",
+    help="Fetch further fields of each repository, such as 'forkCount primaryLanguage { name }'.",
 )
 @connection_options(("-c", "--client", "--connection"), default="demo")
 @click.option("--csv", cls=OutputOption, is_flag=True, help="Print CSV.")
@@ -331,7 +331,7 @@ def stars(
     Examples:
       gqlnb stars '>100000' --limit 10
       gqlnb stars '>1000' --all --parquet stars/
-      gqlnb stars '>1000' --all --fields 'forkCount licenseInfo { spdxId }' --csv
+      gqlnb stars '>1000' --all --fields 'forkCount primaryLanguage { name }' --csv
     """  # noqa: D301
     if parquet is not None and parquet.is_dir() and not fetch_all:
         msg = f"--parquet: {parquet} is a folder. Name a file, or take all of it: --all."

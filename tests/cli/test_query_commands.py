@@ -72,7 +72,7 @@ def test_another_harvest_in_the_folder_needs_anew(
     assert main(["stars", "30000", "--all", "--parquet", "out"]) == 2
     told = capsys.readouterr().err
     assert "is the log of 'stars:>=20001'" in told
-    assert "start again with --anew" in told
+    assert "in this one with --anew" in told
     assert main(["stars", "30000", "--all", "--parquet", "out", "--anew"]) == 0
     assert pd.read_parquet(here / "out")["stargazers"].min() > 30_000
 

@@ -44,7 +44,7 @@ Event = TypeVar("Event")
 
 LOG_NAME = "_harvest.jsonl"
 LOG_VERSION = 1
-RESTART_HINT = "Name another folder, or start again with resume=False: that removes its contents."
+RESTART_HINT = "Name another folder, or replace the harvest in this one with resume=False."
 COVERAGE_NAME = "_coverage.json"
 LOCK_NAME = "_harvest.lock"
 _open_folders: set[Path] = set()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from html import escape
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import msgspec
 from gqlnb.client.range_harvest.range_store import concat_tables
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,8 +174,7 @@ class RangeHarvest:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        first, *rest = map(escape, repr(self).split("\n"))
-        return f"<strong>{first}</strong><br>{'<br>'.join(rest)}"
+        return render_lines(repr(self))
 
 
 def build_range_frame(tables: Sequence[pa.Table]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from gqlnb.client.range_harvest.harvest_result import build_range_frame
 from gqlnb.client.range_harvest.part_files import find_lost_part, has_end, read_parquet
 from gqlnb.client.range_harvest.range_state import RangeCoverage
 from gqlnb.client.range_harvest.range_store import compare_hashes, concat_tables, hash_rows
-from gqlnb.errors import FrameError, OptionError, sanitize_text
+from gqlnb.errors import FrameError, OptionError, format_count, sanitize_text
 from gqlnb.github.harvester.parquet_parts import build_repository_frame, load_parts
 from gqlnb.github.harvester.search_windows import Coverage
 from gqlnb.optional_imports import import_optional
@@ -299,7 +299,8 @@ class HarvestFolder:
             state = f"{coverage.got:,} rows, {state}"
         if lost is not None:
             state = f"not complete, {lost}"
-        return f"HarvestFolder({str(self.path)!r}: {len(self.parts)} parts, {state})"
+        count = format_count(len(self.parts), "part")
+        return f"HarvestFolder({str(self.path)!r}: {count}, {state})"
 
 
 def open_folder(folder: str | os.PathLike[str]) -> HarvestFolder:

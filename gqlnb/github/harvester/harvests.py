@@ -7,7 +7,6 @@ import warnings
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, Unpack, overload
 
@@ -33,6 +32,7 @@ from gqlnb.github.harvester.storage import ROWS_PER_PART, FolderStorage, MemoryS
 from gqlnb.github.search_notes import list_search_notes
 from gqlnb.option_checks import check_whole_number
 from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.renderer import render_lines
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class HarvestOptions(TypedDict, total=False):
     Attributes
     ----------
     fields
-        Further fields of each repository, as GraphQL: ``"forkCount licenseInfo { spdxId }"``; or a
-        query with ``search(type: REPOSITORY)``, of which the selection on Repository is taken.
+        Further fields of each repository, as GraphQL: ``"forkCount primaryLanguage { name }"``; or
+        a query with ``search(type: REPOSITORY)``, of which the selection on Repository is taken.
         They take no variables. They become columns as of :meth:`gqlnb.Result.frame`, with lists in
         cells; a list has as many items as its ``first`` requests. A field that fails is null in
         its row, and counted in ``coverage.field_errors``. If pages of a search are too large with
@@ -203,8 +203,7 @@ class Harvest:
             f"{report.duplicates + report.moved:,} were returned twice",
             f"  {report.requests:,} pages for at least {report.bound:,} "
             f"({report.requests / max(1, report.bound):.2f}), in {self.requests:,} requests; "
-            f"{report.windows:,} searches, {report.splits:,} splits, "
-            f"{report.repairs:,} repeated",
+            f"{report.format_searches()}",
             f"  from {self.source}",
         ]
         if self.coverage.stopped:
@@ -218,8 +217,7 @@ class Harvest:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        first, *rest = map(escape, repr(self).split("\n"))
-        return f"<strong>{first}</strong><br>{'<br>'.join(rest)}"
+        return render_lines(repr(self))
 
 
 def encode_coverage(coverage: Coverage) -> dict[str, Any]:
@@ -322,8 +320,8 @@ def harvest(
         Whether to continue the same harvest in `out`, or return it if it is finished; False
         removes it first.
     **options
-        ``fields``, further fields of each repository, such as ``"forkCount licenseInfo { spdxId
-        }"``, as columns; ``width``, the most requests at once, with or without an executor;
+        ``fields``, further fields of each repository, such as ``"forkCount primaryLanguage
+        { name }"``, as columns; ``width``, the most requests at once, with or without an executor;
         ``part``, the number of rows per part; ``clients`` or ``tokens``, to send requests of
         several accounts.
 

@@ -133,7 +133,7 @@ def parse_fields(text: str, schema: GraphQLSchema, source: str) -> OwnFields:
     """
     if not str(text).strip() or type(text) is not str:
         msg = (
-            "fields= takes a selection on Repository, such as 'forkCount licenseInfo { spdxId }', "
+            "fields= takes a selection on Repository, such as 'forkCount pushedAt', "
             f"not {sanitize_text(repr(text), 80)}."
         )
         raise QueryError(msg)

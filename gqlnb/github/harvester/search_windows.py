@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from gqlnb.client.paging.offset_cursors import detect_offset_format
-from gqlnb.errors import AnswerError
+from gqlnb.errors import AnswerError, format_count
 from gqlnb.github.harvester.query_range import (
     TARGET_SLICE_SIZE,
     Scope,
@@ -210,8 +210,7 @@ class Coverage(msgspec.Struct, frozen=True):
             f"{'' if self.complete else 'not '}complete",
             f"expected {self.expected or 0:,} at the beginning, got {self.got:,}; "
             f"{self.duplicates + self.moved:,} were returned twice",
-            f"{self.requests:,} pages for at least {self.bound:,}; {self.windows:,} searches, "
-            f"{self.splits:,} splits, {self.repairs:,} repeated",
+            f"{self.requests:,} pages for at least {self.bound:,}; {self.format_searches()}",
         ]
         if self.gaps or self.field_errors or self.notes:
             lines.append(
@@ -222,6 +221,11 @@ class Coverage(msgspec.Struct, frozen=True):
 
     def _repr_html_(self) -> str:
         return render_lines(repr(self))
+
+    def format_searches(self) -> str:
+        """Return the number of searches, and of those that were split and repeated."""
+        searches = format_count(self.windows, "search", "searches")
+        return f"{searches}, {format_count(self.splits, 'split')}, {self.repairs:,} repeated"
 
     @property
     def complete(self) -> bool:

@@ -596,6 +596,8 @@ class SearchWindow(msgspec.Struct):
         pulls = sum(step.pull > 0 and step.is_later for step in steps)
         pushes = sum(step.is_pushed and step.is_later for step in steps)
         agrees = seen == totals[-1] if is_steady else seen >= totals[-1]
+        # A page with more results than it counts shows one twice in the place of another.
+        agrees &= all(start + len(page.rows) <= page.total for start, page in pages)
         if agrees and not ranges and not is_anywhere:
             return Assessment(proved=True, pulls=pulls, pushes=pushes)
         falls = sum(step.has_fallen for step in steps)

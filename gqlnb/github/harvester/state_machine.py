@@ -528,8 +528,8 @@ class Sweep:
 
     def _count_slice(self, part: ProvedSlice) -> None:
         """Request the count of a proved range, and its first page if its rows are known."""
-        # The opposite order is another text, for which other results may be left out.
-        order = SORT_ORDERS[1]
+        # Another order is another text, for which other results may be left out.
+        order = get_next_order(part.order)
         if part.rows:
             about = {"comparison": "slice", "order": order, "shown": part.shown}
             self._verify_rows(part.scope, part.rows, part.rows, 0, **about)
@@ -559,7 +559,7 @@ class Sweep:
         repair = self._state.repairs.get(window.parent)
         if repair is None or repair.whole:
             pages = len(window.pages) or -(-shown // MAX_PAGE_SIZE)
-            self._state.add_slice(ProvedSlice(window.scope, shown, rows, pages))
+            self._state.add_slice(ProvedSlice(window.scope, shown, rows, pages, window.order))
 
     # -- closed windows
 
@@ -650,7 +650,8 @@ class Sweep:
         if not unknown and (window.comparison == "known" or state.got == before):
             rows = {row.id: row.created for row in page.rows if row is not None}
             rows |= {key: window.recent.get(key) for key in window.reads[0].ids}
-            part = ProvedSlice(window.scope, page.total, rows, -(-page.total // MAX_PAGE_SIZE))
+            pages = -(-page.total // MAX_PAGE_SIZE)
+            part = ProvedSlice(window.scope, page.total, rows, pages, window.order)
             state.verified.append(part)
             return
         state.moving = True
@@ -660,9 +661,7 @@ class Sweep:
         else:
             state.repeated += 1
             # Another text than the one that did not agree.
-            first, second = SORT_ORDERS[:2]
-            order = second if window.order == first else first
-            about = {"closed": True, "order": order, "tries": 1}
+            about = {"closed": True, "order": get_next_order(window.order), "tries": 1}
             self._open_parts([window.scope], window.recent, None, **about)
 
     def _finish_closed_window(self, window: SearchWindow, rows: RowsById) -> None:
@@ -801,7 +800,7 @@ class Sweep:
 
     def _search_again(self, window: SearchWindow, rows: RowsById) -> None:
         """Search the range of a window again, in halves if it has several pages or fails often."""
-        order = SORT_ORDERS[(SORT_ORDERS.index(window.order) + 1) % len(SORT_ORDERS)]
+        order = get_next_order(window.order)
         parts = [window.scope]
         is_large = window.total > MAX_PAGE_SIZE or window.tries >= len(SORT_ORDERS)
         is_divided = is_large and bool(rows)
@@ -880,7 +879,9 @@ class Sweep:
     ) -> None:
         """Accept a repair if its range has no more repositories than came of it."""
         if self._count_unknown(window, page) <= 0:
-            self._state.add_slice(ProvedSlice(repair.scope, page.total, repair.ids, 2))
+            self._state.add_slice(
+                ProvedSlice(repair.scope, page.total, repair.ids, 2, window.order)
+            )
             repair.counted = True
             self._close_part(repair.number)
         elif repair.held:
@@ -896,3 +897,8 @@ class Sweep:
         for repair in self._state.list_repairs(window.parent):
             repair.failed = True
         self._close_window(window)
+
+
+def get_next_order(order: str) -> str:
+    """Return the sort order in which to search a range again after one in `order`."""
+    return SORT_ORDERS[(SORT_ORDERS.index(order) + 1) % len(SORT_ORDERS)]

@@ -158,12 +158,15 @@ class ProvedSlice(msgspec.Struct, frozen=True, array_like=True):
         The repositories; empty if there are more than 10,000 in all.
     pages
         Number of pages that proved it.
+    order
+        Their sort order.
     """
 
     scope: Scope
     shown: int
     rows: CreationTimes = {}
     pages: int = 1
+    order: str = "stars-asc"
 
 
 class SweepState(msgspec.Struct):

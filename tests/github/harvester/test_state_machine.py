@@ -817,3 +817,26 @@ def test_counts_below_their_own_rows_verify_nothing(total):
     sweep.feed_page(window.build_first_request(100), SearchPage(2, rows_of(2, [0])))  # one too few
     assert sweep.is_moving
     assert list_texts(sweep) == [("stars:0..10" if total == 3 else "stars:>=0", 100)]
+
+
+@pytest.mark.parametrize(
+    ("order", "other"), [("stars-asc", "stars-desc"), ("stars-desc", "updated-desc")]
+)
+def test_a_slice_is_counted_in_another_order_than_the_one_that_proved_it(order, other):
+    """An answer that is cut by its text is cut in the same way again."""
+    part = ProvedSlice(slice_of(1), 1, {"1/0": DAY}, 1, order)
+    sweep = finish_last_window(slices=[part], got=1)
+    for ask in sweep.list_requests():
+        sweep.feed_page(ask, SearchPage(9, ()))
+    texts = [ask.text for ask in sweep.list_requests()]
+    assert slice_of(1).format_expression(other) in texts
+    assert slice_of(9).format_expression("updated-desc") in texts  # read in the default order
+
+
+@pytest.mark.parametrize("total", [1, 2, 3])
+def test_a_page_that_shows_a_result_twice_proves_nothing(total):
+    """It stands in the place of another one, however many are counted."""
+    rows = tuple(RepositoryRow(key, 5) for key in "abb")
+    window = SearchWindow(1, Scope("", 1, 10), closed=True)
+    window.add_page(window.build_first_request(100), SearchPage(total, rows))
+    assert not window.assess().proved

@@ -333,8 +333,10 @@ def open_folder(folder: str | os.PathLike[str]) -> HarvestFolder:
     """
     path = Path(folder).expanduser()
     if not (path / LOG_NAME).exists():
+        reason = f"it has no {LOG_NAME}" if path.is_dir() else "it is a file"
+        reason = reason if path.exists() else "it does not exist"
         msg = (
-            f"{sanitize_text(path, 120)} is not the folder of a harvest: it has no {LOG_NAME}. "
+            f"{sanitize_text(path, 120)} is not the folder of a harvest: {reason}. "
             "Give the folder that was out= of a harvest."
         )
         raise OptionError(msg)

@@ -56,10 +56,15 @@ def test_polars_reads_a_folder_lazily(tmp_path, client, truth):
     assert github.open(tmp_path).polars().collect().height == len(truth)
 
 
-def test_another_folder_is_refused(tmp_path):
-    """It has no log of a harvest."""
-    with pytest.raises(OptionError, match="not the folder of a harvest"):
-        github.open(tmp_path)
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("", "it has no _harvest.jsonl"), ("a.csv", "it is a file"), ("none", "it does not exist")],
+)
+def test_another_path_is_not_a_folder_of_a_harvest(tmp_path, name, reason):
+    """The error says what it is."""
+    (tmp_path / "a.csv").touch()
+    with pytest.raises(OptionError, match=f"not the folder of a harvest: {reason}"):
+        github.open(tmp_path / name)
 
 
 def harvest_issues(folder, search, **options):

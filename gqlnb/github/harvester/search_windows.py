@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "SORT_ORDERS",
     "Assessment",
     "CompleteRead",
     "Coverage",
@@ -35,12 +36,17 @@ __all__ = [
     "SearchWindow",
     "SweepStep",
     "check_results_match",
+    "get_next_order",
     "list_exclusions",
     "list_page_starts",
     "map_creation",
     "plan_next_ranges",
 ]
 
+# The endpoint treats another order as another search, which may show results that the first left
+# out. Stars come first, since that order shows in which range results are missing; they rise more
+# often than they fall, and what rises to a page still to come is shown twice, not skipped.
+SORT_ORDERS = ("stars-asc", "stars-desc", "updated-desc", "forks-desc", "updated-asc", "forks-asc")
 MAX_EXCLUDED = 3  # `-repo:` qualifiers in one search
 _FULL_NAME_PATTERN = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 # Results that two successive pages share, so that a shift between them shows: the count does not
@@ -386,7 +392,7 @@ class SearchWindow(msgspec.Struct):
         ``"rows"`` of all closed windows, those of one ``"slice"``, a ``"repair"``, or its
         ``"known"`` rows; else empty.
     shown
-        Number of repositories of such a slice.
+        Number of repositories of such a slice; of a range that is searched again, its count before.
     lowest
         Fewest stars of such known rows; its range is wider.
     """
@@ -667,6 +673,11 @@ class SearchWindow(msgspec.Struct):
         if high is not None and low > high:  # stars changed between the pages
             low, high = high, low
         return msgspec.structs.replace(self.scope, low=low, high=high)
+
+
+def get_next_order(order: str) -> str:
+    """Return the sort order in which to search a range again after one in `order`."""
+    return SORT_ORDERS[(SORT_ORDERS.index(order) + 1) % len(SORT_ORDERS)]
 
 
 def list_page_starts(first: int, total: int, *, closed: bool = False) -> range:

@@ -34,6 +34,7 @@ from gqlnb.github.harvester.query_range import (
     widen_range,
 )
 from gqlnb.github.harvester.search_windows import (
+    SORT_ORDERS,
     Assessment,
     CompleteRead,
     Coverage,
@@ -46,6 +47,7 @@ from gqlnb.github.harvester.search_windows import (
     SearchWindow,
     SweepStep,
     check_results_match,
+    get_next_order,
     map_creation,
     plan_next_ranges,
 )
@@ -64,10 +66,6 @@ __all__ = ["Sweep"]
 
 #: Number of times a range is searched again, each time in smaller parts or another order.
 MAX_TRIES = 12
-# The endpoint treats another order as another search, which may show results that the first left
-# out. Stars come first, since that order shows in which range results are missing; they rise more
-# often than they fall, and what rises to a page still to come is shown twice, not skipped.
-SORT_ORDERS = ("stars-asc", "stars-desc", "updated-desc", "forks-desc", "updated-asc", "forks-asc")
 # At the end all are counted again: changes that hid each other in a chain have changed the count.
 # Other orders are other searches, whose counts are wrong in another way where they are wrong.
 RECOUNT_ORDERS = ("stars-asc", "updated-desc", "forks-desc")
@@ -549,8 +547,7 @@ class Sweep:
         if more > plausible:
             state.reopened = True
             state.repeated += 1
-            about = {"closed": True, "order": window.order, "tries": 1}
-            self._open_parts([window.scope], window.recent, None, **about)
+            self._search_counted(window, page.total, window.order)
         else:
             self._note_slice(window, page.total, window.recent if window.reads else {})
 
@@ -661,12 +658,18 @@ class Sweep:
         else:
             state.repeated += 1
             # Another text than the one that did not agree.
-            about = {"closed": True, "order": get_next_order(window.order), "tries": 1}
-            self._open_parts([window.scope], window.recent, None, **about)
+            self._search_counted(window, page.total, get_next_order(window.order))
+
+    def _search_counted(self, window: SearchWindow, total: int, order: str) -> None:
+        """Search a range whose count did not agree with its rows."""
+        about = {"closed": True, "order": order, "tries": 1, "shown": total}
+        self._open_parts([window.scope], window.recent, None, **about)
 
     def _finish_closed_window(self, window: SearchWindow, rows: RowsById) -> None:
         """Accept a closed window, or search its range again."""
         state = self._state
+        if window.shown:
+            state.note_counts(window.shown, window.total)
         new = self._emit_rows(window, rows)
         repair = state.repairs.get(window.parent)
         if repair is not None or window.tries:
@@ -815,6 +818,7 @@ class Sweep:
         if len(parts) == 1:  # every order may leave out something else
             again = self._state.windows[self._state.number]
             again.reads = [*window.reads, window.summarize_pages()]
+            again.shown = window.total
             again.above = window.above
 
     def _replace_closed_window(
@@ -897,8 +901,3 @@ class Sweep:
         for repair in self._state.list_repairs(window.parent):
             repair.failed = True
         self._close_window(window)
-
-
-def get_next_order(order: str) -> str:
-    """Return the sort order in which to search a range again after one in `order`."""
-    return SORT_ORDERS[(SORT_ORDERS.index(order) + 1) % len(SORT_ORDERS)]

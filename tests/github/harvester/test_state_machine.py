@@ -840,3 +840,18 @@ def test_a_page_that_shows_a_result_twice_proves_nothing(total):
     window = SearchWindow(1, Scope("", 1, 10), closed=True)
     window.add_page(window.build_first_request(100), SearchPage(total, rows))
     assert not window.assess().proved
+
+
+@pytest.mark.parametrize(("total", "is_cut"), [(60, False), (57, False), (20, True)])
+def test_a_range_that_counts_far_fewer_when_searched_again_was_cut(total, is_cut):
+    """Few repositories leave a slice of creation time meanwhile."""
+    window = SearchWindow(
+        1, slice_of(1), closed=True, comparison="known", reads=[CompleteRead(-1, ("1/0",))]
+    )
+    ask = window.build_first_request(100)
+    state = SweepState(Scope("", 0), number=1, windows={1: window}, moving=True)
+    sweep = Sweep(state.scope, state=state)
+    sweep.feed_page(ask, SearchPage(60, rows_of(1, range(20))))
+    (again,) = sweep.list_requests()
+    sweep.feed_page(again, SearchPage(total, rows_of(1, range(total))))
+    assert sweep.export_state()["has_cut_answers"] is is_cut

@@ -129,8 +129,7 @@ class DuplicateFilter:
             values = [page[each.key] for each in lists]
             return self._check_repeated_page(values, counted=counted, is_short=is_short)
         items = page[main.key]
-        nodes = items if main.node is None else [item and item.get(main.node) for item in items]
-        self.nulls += nodes.count(None)
+        self.nulls += sum(get_node(item, main) is None for item in items)
         parallel = [page[e.key] for e in lists if e is not main and len(page[e.key]) == len(items)]
         if self._pages == 1 and not main.ids and main.cursor is not None:
             cursors = [e.get(main.cursor) if isinstance(e, dict) else None for e in items]
@@ -223,9 +222,7 @@ def identify_item(
 
     `parallel` are the values at its index in the parallel lists, such as `nodes` beside `edges`.
     """
-    node = item
-    if items.node is not None:
-        node = item.get(items.node) if isinstance(item, dict) else None
+    node = get_node(item, items)
     if isinstance(node, dict):
         for name in items.ids:
             value = node.get(name)
@@ -236,6 +233,16 @@ def identify_item(
     if items.cursor is not None and isinstance(item, dict) and item.get(items.cursor):
         return (item[items.cursor], repr(item), repr(parallel) if parallel else None)
     return None
+
+
+def get_node(
+    item: Any,  # noqa: ANN401 - a JSON value
+    items: ItemList,
+) -> Any:  # noqa: ANN401 - a JSON value
+    """Return the node of an item: of an edge its field, otherwise the item itself."""
+    if items.node is None:
+        return item
+    return item.get(items.node) if isinstance(item, dict) else None
 
 
 def build_key(item: object, items: ItemList) -> Hashable:

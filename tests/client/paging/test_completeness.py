@@ -9,7 +9,9 @@ import pytest
 from graphql import GraphQLError
 
 from gqlnb import Client, Schema
+from gqlnb.client.paging.duplicates import DuplicateFilter
 from gqlnb.client.transports import InProcessTransport
+from gqlnb.document.paged_fields import ItemList
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -1409,3 +1411,18 @@ def test_a_filter_with_the_name_of_a_size_is_kept(declared: str, given: str) -> 
         *("page", "offset", "limit", "pageSize")
     }
     assert len(result.data["shoes"]) == 250
+
+
+@pytest.mark.parametrize(
+    ("edges", "nulls"),
+    [
+        ([{"node": {"id": "1"}}, {"node": {"id": "2"}}], 0),
+        ([{"node": {"id": "1"}}, {"node": None}, {}, None], 3),
+        (["text", 5, {"node": {"id": "1"}}], 2),  # of an endpoint without a schema
+    ],
+)
+def test_edges_without_a_node_are_counted(edges: list[Any], nulls: int) -> None:
+    """The endpoint did not send these items."""
+    duplicates = DuplicateFilter([ItemList("edges", "node", ("id",))])
+    assert duplicates.remove_duplicates({"edges": edges}, counted=False) == 0
+    assert duplicates.nulls == nulls

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "RECOUNT_ORDERS",
     "SORT_ORDERS",
     "Assessment",
     "CompleteRead",
@@ -47,6 +48,9 @@ __all__ = [
 # out. Stars come first, since that order shows in which range results are missing; they rise more
 # often than they fall, and what rises to a page still to come is shown twice, not skipped.
 SORT_ORDERS = ("stars-asc", "stars-desc", "updated-desc", "forks-desc", "updated-asc", "forks-asc")
+# At the end all are counted again: changes that hid each other in a chain have changed the count.
+# Other orders are other searches, whose counts are wrong in another way where they are wrong.
+RECOUNT_ORDERS = ("stars-asc", "updated-desc", "forks-desc")
 MAX_EXCLUDED = 3  # `-repo:` qualifiers in one search
 _FULL_NAME_PATTERN = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 # Results that two successive pages share, so that a shift between them shows: the count does not

@@ -34,6 +34,7 @@ from gqlnb.github.harvester.query_range import (
     widen_range,
 )
 from gqlnb.github.harvester.search_windows import (
+    RECOUNT_ORDERS,
     SORT_ORDERS,
     Assessment,
     CompleteRead,
@@ -66,9 +67,6 @@ __all__ = ["Sweep"]
 
 #: Number of times a range is searched again, each time in smaller parts or another order.
 MAX_TRIES = 12
-# At the end all are counted again: changes that hid each other in a chain have changed the count.
-# Other orders are other searches, whose counts are wrong in another way where they are wrong.
-RECOUNT_ORDERS = ("stars-asc", "updated-desc", "forks-desc")
 SHORT_CHAIN = 4  # windows; in a shorter one few counts were compared, so slices are counted
 MAX_KEPT_CHECKS = 30  # the last ones, whose rows can be compared with their counts again
 # Repositories of a chain that one request verifies, and requests for all of them, unless they are
@@ -883,9 +881,8 @@ class Sweep:
     ) -> None:
         """Accept a repair if its range has no more repositories than came of it."""
         if self._count_unknown(window, page) <= 0:
-            self._state.add_slice(
-                ProvedSlice(repair.scope, page.total, repair.ids, 2, window.order)
-            )
+            part = ProvedSlice(repair.scope, page.total, repair.ids, 2, window.order)
+            self._state.add_slice(part)
             repair.counted = True
             self._close_part(repair.number)
         elif repair.held:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from graphql import VariableDefinitionNode
 
     from gqlnb.client.client import Client
+    from gqlnb.github.harvester.harvests import HarvestOptions
 
 __all__ = ["query", "read_text", "schema", "stars"]
 
@@ -296,6 +297,11 @@ def schema(types: tuple[str, ...], *, open_client: Callable[[], Client], as_json
     metavar="GRAPHQL",
     help="Fetch further fields of each repository, such as 'forkCount primaryLanguage { name }'.",
 )
+@click.option(
+    "--twice",
+    is_flag=True,
+    help="Read everything a second time, to find what changes at the same moment may have hidden.",
+)
 @connection_options(("-c", "--client", "--connection"), default="demo")
 @click.option("--csv", cls=OutputOption, is_flag=True, help="Print CSV.")
 @click.option("--json", cls=OutputOption, is_flag=True, help="Print JSON.")
@@ -336,10 +342,12 @@ def stars(
     if parquet is not None and parquet.is_dir() and not fetch_all:
         msg = f"--parquet: {parquet} is a folder. Name a file, or take all of it: --all."
         raise OptionError(msg)
-    fields = cast("str | None", more.pop("fields"))
-    if fields is not None and not (fetch_all or dry_run or limit == "all"):
-        msg = "--fields requires --all, --limit all, or --dry-run."
+    fields, twice = cast("str | None", more.pop("fields")), bool(more.pop("twice"))
+    if (fields is not None or twice) and not (fetch_all or dry_run or limit == "all"):
+        option = "--twice" if twice else "--fields"
+        msg = f"{option} requires --all, --limit all, or --dry-run."
         raise OptionError(msg)
+    options: HarvestOptions = {"fields": fields, "twice": twice}
     form = next((name for name, chosen in more.items() if chosen), "table")
     try:
         search = str(parse_star_query(normalize_typed_query(threshold)))
@@ -355,10 +363,10 @@ def stars(
             msg = "--anew requires --all and --parquet FOLDER."
             raise OptionError(msg)
         if dry_run:
-            click.echo(repr(harvest(search, client=client, dry_run=True, fields=fields)))
+            click.echo(repr(harvest(search, client=client, dry_run=True, **options)))
             return 0
         try:
-            result = harvest(search, client=client, out=folder, resume=not anew, fields=fields)
+            result = harvest(search, client=client, out=folder, resume=not anew, **options)
         except KeyboardInterrupt:
             if folder is not None:
                 print_note(RESUME_HINT)

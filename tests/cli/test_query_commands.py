@@ -129,6 +129,10 @@ def test_own_fields_are_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 point per page with fields=" in capsys.readouterr().out
     assert main(["stars", ">400000", *fields]) == 2
     assert "--fields requires --all" in capsys.readouterr().err
+    assert main(["stars", ">400000", "--twice"]) == 2
+    assert "--twice requires --all" in capsys.readouterr().err
+    assert main(["stars", ">400000", "--all", "--twice", "--parquet", "out"]) == 0
+    assert ", complete" in capsys.readouterr().out
     assert main(["stars", ">400000", "--all", "--fields", "forkCont"]) == 1
     assert "Did you mean 'forkCount'" in capsys.readouterr().err
 

@@ -62,6 +62,8 @@ class LogHeader(msgspec.Struct, kw_only=True):
         The caller's own fields; None without.
     shape
         Their shape, as JSON values.
+    twice
+        Whether everything is read a second time.
     """
 
     gqlnb: str = "harvest"
@@ -70,6 +72,7 @@ class LogHeader(msgspec.Struct, kw_only=True):
     source: str
     fields: str | None = None
     shape: Any = None
+    twice: bool = False
 
     def build_metadata(self) -> dict[str, str]:
         """Return the metadata of each part."""
@@ -224,9 +227,11 @@ class HarvestLog(Generic[Event]):
                 for text in (header.get("fields"), own.fields)
             )
             msg = f"{path} is the log of {found}, and this harvest has {wanted}. {RESTART_HINT}"
+        elif own.twice and not header.get("twice"):
+            msg = f"{path} is the log of a harvest without twice=True. {RESTART_HINT}"
         else:
             # The parts have the types of their time, though the schema may have changed since.
-            own.shape = header.get("shape")
+            own.shape, own.twice = header.get("shape"), header.get("twice", False)
             return
         raise OptionError(msg)
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["Estimate", "estimate_harvest", "narrow_scope"]
 
 RECOUNTS = 2  # beyond the overhead: a harvest of few pages is counted again up to three times
+# A second reading, in slices of time that are not full, and the counts after it.
+SECOND_READING, SECOND_RECOUNTS = 1.25, 9
 CLOSE_ENOUGH = 1.05  # times the rows wanted: fetching a page more costs less than another count
 _MAX_STARS = 2**31 - 1  # the range of GraphQL's Int
 
@@ -152,7 +154,7 @@ def format_hours(hours: float) -> str:
     return format_count(minutes, "minute")
 
 
-def estimate_pages(total: int, low: int, width: int = 1) -> tuple[int, int]:
+def estimate_pages(total: int, low: int, width: int = 1, *, twice: bool = False) -> tuple[int, int]:
     """Return the fewest and the most pages of a harvest.
 
     Parameters
@@ -163,6 +165,8 @@ def estimate_pages(total: int, low: int, width: int = 1) -> tuple[int, int]:
         Their lowest star count.
     width
         Number of time slices; each ends with a page that is not full.
+    twice
+        Whether everything is read a second time.
 
     Returns
     -------
@@ -171,13 +175,22 @@ def estimate_pages(total: int, low: int, width: int = 1) -> tuple[int, int]:
     """
     least = max(1, ceil(total / MAX_PAGE_SIZE))
     overhead = next(share for stars, share in PAGE_OVERHEAD if low >= stars)
+    most = ceil(least * (1 + overhead)) + RECOUNTS + width
     if total <= MAX_PAGE_SIZE:
-        return least + 1, least + 1  # the second page counts again
-    return least, ceil(least * (1 + overhead)) + RECOUNTS + width
+        least = most = least + 1  # the second page counts again
+    if twice:
+        pages = total / MAX_PAGE_SIZE
+        return least + ceil(pages), most + ceil(pages * SECOND_READING) + SECOND_RECOUNTS
+    return least, most
 
 
 def estimate_harvest(
-    identities: Sequence[Identity], scope: Scope, width: int = 1, fields: str = ""
+    identities: Sequence[Identity],
+    scope: Scope,
+    width: int = 1,
+    fields: str = "",
+    *,
+    twice: bool = False,
 ) -> Estimate:
     """Count the matching repositories, and estimate the cost of their harvest.
 
@@ -191,6 +204,8 @@ def estimate_harvest(
         Number of time slices, as for :func:`estimate_pages`.
     fields
         Own fields; empty for none.
+    twice
+        Whether everything is read a second time.
 
     Returns
     -------
@@ -204,7 +219,7 @@ def estimate_harvest(
     """
     client = identities[0].client.client
     total = count_matches(client, scope)
-    least, most = estimate_pages(total, scope.low, width)
+    least, most = estimate_pages(total, scope.low, width, twice=twice)
     query = scope.format_expression(order="")
     for identity in identities:
         identity.budget = identity.client.client.budget

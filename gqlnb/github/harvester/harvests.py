@@ -30,7 +30,7 @@ from gqlnb.github.harvester.search_windows import Coverage, Gap
 from gqlnb.github.harvester.state_machine import Sweep
 from gqlnb.github.harvester.storage import ROWS_PER_PART, FolderStorage, MemoryStorage
 from gqlnb.github.search_notes import list_search_notes
-from gqlnb.option_checks import check_whole_number
+from gqlnb.option_checks import check_boolean, check_whole_number
 from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.renderer import render_lines
 from gqlnb.result.result import Result
@@ -82,6 +82,11 @@ class HarvestOptions(TypedDict, total=False):
         Tokens such as ``"env:NAME"``, each for a client of `client`, which is then a name or a URL.
         GitHub's terms forbid sharing tokens to get around its limits: give those of people who
         agreed to take part.
+    twice
+        Whether to read everything a second time, which takes 2.3 times the pages. It finds
+        repositories that were missed while others left and came at the same moment, so that all
+        counts agree. By default only a harvest of up to some 5,000 repositories is read again, and
+        only where repositories left or came.
     """
 
     fields: str | None
@@ -89,6 +94,7 @@ class HarvestOptions(TypedDict, total=False):
     part: int
     clients: Sequence[Any]
     tokens: Sequence[Any]
+    twice: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +329,7 @@ def harvest(
         ``fields``, further fields of each repository, such as ``"forkCount primaryLanguage
         { name }"``, as columns; ``width``, the most requests at once, with or without an executor;
         ``part``, the number of rows per part; ``clients`` or ``tokens``, to send requests of
-        several accounts.
+        several accounts; ``twice``, whether to read everything a second time.
 
         ``type``: ``"ISSUE"``, ``"PULL_REQUEST"``, ``"DISCUSSION"``, ``"USER"`` or
         ``"ORGANIZATION"`` instead of repositories. These are searched in ranges of their time of
@@ -380,7 +386,7 @@ def harvest(
         return nodes
     scope = Scope.parse(query)
     _check_options(options)
-    width = _choose_width(executor, options.get("width"))
+    width, twice = _choose_width(executor, options.get("width")), options.get("twice", False)
     with ExitStack() as stack:
         clients = _open_clients(stack, client, options.get("clients"), options.get("tokens"))
         own, fields = None, options.get("fields")
@@ -388,17 +394,19 @@ def harvest(
             own = parse_fields(fields, clients[0].schema, clients[0].source)
         if dry_run:
             groups = group_clients(clients, scope.format_expression(order=""))
-            return estimate_harvest(groups.identities, scope, width, own.text if own else "")
+            fields = own.text if own else ""
+            return estimate_harvest(groups.identities, scope, width, fields, twice=twice)
         storage = MemoryStorage(own)
         if out is not None:
-            header = LogHeader(query=scope.format_expression(order=""), source=clients[0].source)
+            text = scope.format_expression(order="")
+            header = LogHeader(query=text, source=clients[0].source, twice=twice)
             if own is not None:
                 header.fields, header.shape = own.text, msgspec.to_builtins(own.shape)
             rows_per_part = options.get("part", ROWS_PER_PART)
             folder = Path(out).expanduser()
             storage = FolderStorage(folder, header, resume=resume, part=rows_per_part, fields=own)
         with Progress(progress, "Harvest") as bar:
-            harvested = _run_harvest(scope, clients, storage, executor, width, bar)
+            harvested = _run_harvest(scope, clients, storage, executor, width, bar, twice=twice)
     for warning in harvested._list_warnings():  # noqa: SLF001 - of the class above
         warnings.warn(warning, stacklevel=2)
     return harvested
@@ -471,6 +479,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
     check_names("harvest", options, HarvestOptions.__annotations__)
     if "width" in options:
         check_whole_number("width", options["width"], least=1)
+    check_boolean("twice", options.get("twice", False))
     if "part" in options:
         check_whole_number("part", options["part"], least=1)
     _check_accounts(options)
@@ -526,6 +535,8 @@ def _run_harvest(
     executor: Executor | None,
     width: int,
     watch: ProgressCallback,
+    *,
+    twice: bool = False,
 ) -> Harvest:
     is_remote = type(executor).__module__.partition(".")[0] == "distributed"
     if is_remote or isinstance(executor, ProcessPoolExecutor):
@@ -533,11 +544,10 @@ def _run_harvest(
             client._make_recipe()  # raises TargetError if other processes cannot create the client
     # pyarrow takes half a second to import, in which the first requests are on their way.
     background.start_thread(build_arrow_schema, "gqlnb-arrow")
-    groups = AccountGroups([], [], "")
-    query = scope.format_expression(order="")
+    groups, query = AccountGroups([], [], ""), scope.format_expression(order="")
     with storage:
         slices = width if len(clients) == 1 else max(width, SLICES_PER_CLIENT * len(clients))
-        sweep = storage.restore_sweep(Sweep(scope, width=slices))
+        sweep = storage.restore_sweep(Sweep(scope, width=slices, twice=twice))
         if storage.ended is None:
             groups = group_clients(clients, query)
             storage.add_doubt(groups.doubt)

@@ -53,7 +53,6 @@ from gqlnb.github.harvester.search_windows import (
     plan_next_ranges,
 )
 from gqlnb.github.harvester.sweep_state import (
-    MAX_KNOWN_ROWS,
     MAX_SLICED_ROWS,
     MIN_CUT_SHARE,
     CountCheck,
@@ -76,7 +75,6 @@ VERIFICATIONS = 10
 CLOSED_SLICE_SIZE = 800  # repositories; fewer than in chains, as their distribution is less known
 # A slice is a small share of all, so that changes at the same time rarely hide each other in it.
 MIN_CLOSED_SLICES = 8
-MAX_MISMATCHES = 0.3  # share of ranges, above which others have agreed by chance
 MAX_ARRIVALS = 3  # repositories that are new in a slice, where counts change
 MAX_COMPARISONS = 3  # of the rows of closed windows with the count of all
 MIN_SLICE_SIZE = 85  # repositories, mostly on one page
@@ -107,6 +105,8 @@ class Sweep:
     width
         Number of time slices after the first window, so that as many searches can run at once;
         each costs about half a page.
+    twice
+        Whether to read everything a second time.
     state
         A state to continue from, instead of all others.
     """
@@ -117,12 +117,13 @@ class Sweep:
         *,
         size: int = MAX_PAGE_SIZE,
         width: int = 1,
+        twice: bool = False,
         state: SweepState | None = None,
     ) -> None:
         self._rows: list[RepositoryRow] = []
         self._requests: list[SearchRequest] = []
         self._notes: list[str] = []
-        self._state = state or SweepState(scope, size, size, width=width)
+        self._state = state or SweepState(scope, size, size, width=width, twice=twice)
         if state is None:
             self._open_window(SearchWindow(0, scope))
             self._take_step()
@@ -416,7 +417,7 @@ class Sweep:
                 return
             if state.verified and self._reopen_verified():
                 return
-            if state.has_frequent_changes and self._reopen_long_slices():
+            if self._repeat_doubtful_slices():
                 return
             is_last = state.compared == MAX_COMPARISONS
             if state.compared and (is_last or not state.reopened):
@@ -431,12 +432,15 @@ class Sweep:
         if not state.recounted:
             state.recounted = True
             self._recount_chains()
+        elif state.twice:
+            state.is_repeated = True
+            self._leave_chains(state.scope)
 
     def _reopen_verified(self) -> bool:
         """Search verified ranges, too, if many others did not agree; return whether it does."""
         state = self._state
         verified, state.verified = state.verified, []
-        is_doubtful = state.mismatches > MAX_MISMATCHES * (state.mismatches + len(verified))
+        is_doubtful = state.may_agree_by_chance(verified)
         state.mismatches = 0
         for part in verified:
             if is_doubtful:
@@ -446,15 +450,14 @@ class Sweep:
                 state.add_slice(part)
         return is_doubtful
 
-    def _reopen_long_slices(self) -> bool:
-        """Search ranges again that several pages proved; return whether there are any."""
+    def _repeat_doubtful_slices(self) -> bool:
+        """Search ranges again whose pages prove too little; return whether there are any."""
         state = self._state
-        long = [part for part in state.slices if part.pages > 1]
-        state.slices = [part for part in state.slices if part.pages == 1]
-        state.repeated += len(long)
-        for part in long:
+        slices = state.take_doubtful_slices()
+        state.repeated += len(slices)
+        for part in slices:
             self._open_parts([part.scope], part.rows, closed=True)
-        return bool(long)
+        return bool(slices)
 
     def _recount_chains(self) -> None:
         """Compare the rows of chains with their counts, in some slices of creation time.
@@ -487,7 +490,9 @@ class Sweep:
         """Process the answer to a request for a count."""
         del self._state.windows[window.number]
         if window.comparison == "all":
-            self._compare_with_all(page.total)
+            # Search everything again if the count of all differs from the number of rows.
+            if page.total != self._state.got:
+                self._leave_chains(self._state.scope)
         elif window.comparison == "rows":
             self._compare_with_rows(page.total)
         elif window.comparison == "slice":
@@ -496,12 +501,6 @@ class Sweep:
             self._compare_with_known(window, page)
         else:
             self._finish_repair_count(self._state.repairs[window.parent], window, page)
-
-    def _compare_with_all(self, total: int) -> None:
-        """Search everything again if the count of all differs from the number of rows."""
-        state = self._state
-        if total != state.got:
-            self._leave_chains(state.scope)
 
     def _compare_with_rows(self, total: int) -> None:
         """Count each closed window again if all of them have fewer rows than are counted.
@@ -582,8 +581,11 @@ class Sweep:
             del state.windows[window.number]
         state.checks, state.proved = {}, []
         parts = [widen_range(scope, state.scope) for scope in join_ranges(ranges)]
+        if ranges_again and state.has_forgotten_ids:  # the rows of the whole range are new again
+            state.got = len(known)
         self._open_parts(parts, known, closed=True)
-        self._notes.append("Counts and results differ; continued in slices of creation time.")
+        why = "Everything is read again" if state.is_repeated else "Counts and results differ"
+        self._notes.append(f"{why}; continued in slices of creation time.")
 
     def _verify_ranges(self, ranges: list[Scope], known: CreationTimes) -> None:
         """Compare ranges that chains have read with their counts.
@@ -628,7 +630,7 @@ class Sweep:
         new = self._emit_rows(window, shown)
         inside = [key for key in new if shown[key].stars >= window.lowest]
         state.recovered += inside
-        if state.got > MAX_KNOWN_ROWS:  # the window below shows the others again
+        if state.has_forgotten_ids:  # the window below shows the others again
             state.got -= len(new) - len(inside)
         self._add_to_repairs(window, shown)
         window.recent = window.recent | map_creation(shown)
@@ -651,6 +653,7 @@ class Sweep:
             return
         state.moving = True
         state.mismatches += 1
+        state.has_mismatches = True
         if window.comparison == "chains" and page.total > MAX_SEARCH_RESULTS:
             self._verify_ranges([window.scope], window.recent)
         else:

@@ -18,7 +18,7 @@ from gqlnb.github.harvester.search_windows import (
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Sized
 
 __all__ = [
     "MAX_KNOWN_ROWS",
@@ -40,6 +40,8 @@ MAX_NEW_SHARE = 0.001  # of all rows, that may come while as many others leave
 # Up to so many rows all ids are kept. With more, a count of the rows may include some twice that
 # moved between two windows.
 MAX_KNOWN_ROWS = 100_000
+MAX_HIDDEN_MISMATCHES = 0.05  # as expected; where it is more, ranges may agree by chance
+MAX_REPEATED_PAGES = 50  # so many cost little, even if changes that hide each other are rare
 # Up to so many rows those of each proved range are kept, too, so that ranges are compared with
 # their rows again where the count of all differs from the number of rows.
 MAX_SLICED_ROWS = 10_000
@@ -187,8 +189,11 @@ class SweepState(msgspec.Struct):
     unverified_rows: CreationTimes = {}
     verified: list[ProvedSlice] = []  # ranges that agreed, until all are compared
     mismatches: int = 0  # ranges that did not
+    has_mismatches: bool = False  # whether there were any, also before they were compared
     has_forgotten: bool = False  # whether chains have read more than is kept
     recounted: bool = False
+    twice: bool = False  # whether to read everything a second time
+    is_repeated: bool = False  # whether that, or a part of it, has begun
     intervals: int = 0  # between pages of closed windows
     pulls: int = 0  # intervals in which results moved up
     pushes: int = 0  # intervals in which results moved down
@@ -211,6 +216,7 @@ class SweepState(msgspec.Struct):
     miscounts: int = 0
     shifts: int = 0
     ids: set[str] = set()  # of all rows, unless they are too many
+    has_forgotten_ids: bool = False
     gaps: list[Gap] = []
     recovered: list[str] = []
 
@@ -223,6 +229,34 @@ class SweepState(msgspec.Struct):
     def has_frequent_changes(self) -> bool:
         """Whether changes may have hidden each other between two pages of a search."""
         return self.pulls * self.pushes > MAX_HIDDEN_CHANGES * self.intervals
+
+    def may_agree_by_chance(self, verified: Sized) -> bool:
+        """Return whether ranges may agree with their rows though one is missing, as one has left.
+
+        If `m` of `n` ranges did not agree, about ``m / 2`` lack a row, as many have lost one, and
+        in ``n * (m / 2n) ** 2`` both happened.
+        """
+        ranges = self.mismatches + len(verified)
+        return self.mismatches**2 > 4 * MAX_HIDDEN_MISMATCHES * ranges
+
+    def take_doubtful_slices(self) -> list[ProvedSlice]:
+        """Remove and return the proved ranges that have to be read again.
+
+        Changes hide each other between the pages of a search if results move both up and down.
+        Most move down, as others gain stars. So ranges of several pages are read again where both
+        are frequent; and once, if it costs little, where any moved up, or counts did not agree.
+        """
+        is_whole = self.twice and not self.is_repeated
+        again = [part for part in self.slices if is_whole or part.pages > 1]
+        is_cheap = sum(part.pages for part in again) <= MAX_REPEATED_PAGES
+        is_doubtful = (self.pulls > 0 or self.has_mismatches) and is_cheap and not self.is_repeated
+        if not again or not (is_whole or is_doubtful or self.has_frequent_changes):
+            return []
+        self.is_repeated = True
+        if self.has_forgotten_ids:  # their rows are new again
+            self.got -= sum(part.shown for part in again)
+        self.slices = [] if is_whole else [part for part in self.slices if part.pages == 1]
+        return again
 
     @property
     def lacks_many(self) -> bool:
@@ -289,10 +323,11 @@ class SweepState(msgspec.Struct):
         """Return the rows that have not come before, and count them."""
         new = [row for key, row in rows.items() if key not in known and key not in self.ids]
         self.got += len(new)
-        if self.got <= MAX_KNOWN_ROWS:
-            self.ids.update(row.id for row in new)
-        else:
+        self.has_forgotten_ids |= self.got > MAX_KNOWN_ROWS
+        if self.has_forgotten_ids:
             self.ids.clear()
+        else:
+            self.ids.update(row.id for row in new)
         return new
 
     def build_coverage(self) -> Coverage:

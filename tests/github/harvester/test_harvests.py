@@ -47,6 +47,27 @@ def test_the_frame_is_ordered_and_typed(client):
     assert json.loads(json.dumps(frame.attrs)) == frame.attrs
 
 
+def test_everything_is_read_a_second_time(client, standin, truth, tmp_path):
+    """With twice=True; a folder that was read once is not taken for one that was read twice."""
+    once = github.harvest(EVERYTHING, client=client, out=tmp_path / "once")
+    made = github.harvest(EVERYTHING, client=client, out=tmp_path / "twice", twice=True)
+    assert rows(made.frame()) == truth
+    assert made.complete
+    assert made.coverage.got == once.coverage.got == len(truth)
+    assert made.coverage.requests >= once.coverage.requests + made.coverage.bound
+    estimate = github.harvest(EVERYTHING, client=client, dry_run=True, twice=True)
+    assert estimate.least <= made.coverage.requests <= estimate.most
+    with pytest.raises(OptionError, match=r"a harvest without twice=True\. Name another"):
+        github.harvest(EVERYTHING, client=client, out=tmp_path / "once", twice=True)
+    sent = len(standin.asked)
+    for twice in (True, False):
+        again = github.harvest(EVERYTHING, client=client, out=tmp_path / "twice", twice=twice)
+        assert len(again) == len(truth)
+    assert len(standin.asked) == sent
+    with pytest.raises(OptionError, match="twice= takes True or False"):
+        github.harvest(EVERYTHING, client=client, twice="yes")
+
+
 def test_an_empty_harvest_is_complete(tmp_path, client):
     """A threshold above all gives an empty frame, and one empty part."""
     made = github.harvest(">9000000", client=client, out=tmp_path)

@@ -22,6 +22,7 @@ from gqlnb.github.harvester.sweep_state import CountCheck, ProvedSlice, RangeRep
 from gqlnb.github.search_syntax import parse_expression
 from gqlnb.github.standin.simulation import Simulation
 from tests.github.harvester.populations import START, World, crowd, cursor, harvest, row_of, truth
+from tests.github.harvester.search_simulator import Changes, SearchSimulator
 
 
 @pytest.fixture(scope="module")
@@ -720,20 +721,55 @@ def test_a_row_that_fell_does_not_stand_for_one_that_rose():
 @pytest.mark.parametrize("mismatches", [0, 1, 2])
 def test_agreement_is_doubted_where_many_ranges_disagreed(mismatches):
     """The others may have agreed by chance, so they are searched, too."""
-    verified = [proved_slice(day) for day in (1, 2, 3)]
+    verified = [proved_slice(day) for day in range(1, 8)]
     sweep = finish_last_window(verified=verified, mismatches=mismatches)
     again = sorted(describe_search(part) for part in verified)
     assert list_texts(sweep) == (again if mismatches == 2 else COUNTS)
 
 
-@pytest.mark.parametrize("is_frequent", [False, True])
-def test_slices_of_several_pages_are_read_again_where_changes_are_frequent(is_frequent):
-    """Changes may have hidden each other between their pages."""
-    slices = [proved_slice(1), proved_slice(2, pages=2)]
-    shifts = {"pulls": 3, "pushes": 3, "intervals": 8 if is_frequent else 9}
-    sweep = finish_last_window(slices=slices, **shifts)
-    again = [describe_search(slices[1])]
-    assert list_texts(sweep) == (again if is_frequent else COUNTS)
+@pytest.mark.parametrize(
+    ("about", "pages", "days"),
+    [
+        ({"pulls": 3, "pushes": 3, "intervals": 8}, 60, [2]),
+        ({"pulls": 3, "pushes": 3, "intervals": 9}, 60, []),
+        ({"pulls": 1, "intervals": 9}, 2, [2]),
+        ({"pulls": 1, "intervals": 9, "is_repeated": True}, 2, []),
+        ({"pushes": 9, "intervals": 9}, 2, []),
+        ({"has_mismatches": True}, 2, [2]),
+        ({"has_mismatches": True}, 60, []),
+        ({"twice": True}, 60, [1, 2, 9]),
+        ({"twice": True, "is_repeated": True}, 60, []),
+    ],
+)
+def test_slices_whose_changes_may_have_hidden_each_other_are_read_again(about, pages, days):
+    """Those of several pages, if changes are frequent, or if it costs little; all if asked for."""
+    slices = {1: proved_slice(1), 2: proved_slice(2, pages=pages)}
+    sweep = finish_last_window(slices=[*slices.values()], **about)
+    slices[9] = proved_slice(9)  # of the last window
+    again = [describe_search(slices[day]) for day in days]
+    assert list_texts(sweep) == (again or COUNTS)
+
+
+def test_everything_is_read_a_second_time_if_asked_for():
+    """In slices of creation time, after all was proved."""
+    simulator = SearchSimulator(300, 20, Changes(), seed=1)
+    found, requests = [], []
+    for twice in (False, True):
+        sweep = Sweep(Scope.parse(">=20"), twice=twice)
+        todo, ids = sweep.list_requests(), set()
+        while todo:
+            requests.append(todo.pop())
+            step = sweep.feed_page(requests[-1], simulator(requests[-1]))
+            ids.update(row.id for row in step.rows)
+            todo.extend(step.asks)
+        found.append((ids, sweep.build_coverage()))
+    (ids, once), (same, coverage) = found
+    assert ids == same == simulator.required
+    assert once.complete
+    assert coverage.complete
+    again = requests[once.requests + once.requests :]
+    assert {ask.text for ask in again if " created:" in ask.text}
+    assert coverage.requests >= 2 * once.requests
 
 
 @pytest.mark.parametrize("is_frequent", [False, True])

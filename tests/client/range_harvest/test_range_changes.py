@@ -182,6 +182,30 @@ def test_the_highest_range_is_read_last_also_again():
     assert list_ids(found) == sorted(endpoint.rows)
 
 
+class SwappingEndpoint(Endpoint):
+    """When rows are first counted, one of the highest range moves to a lower, which loses one."""
+
+    is_swapped = False
+
+    def resolve_items(self, root: object, args: dict[str, Any], context: object) -> object:
+        """Return a page."""
+        if args["first"] == 1 and not self.is_swapped:
+            self.is_swapped = True
+            self.rows["r399"] = self.rows.pop("r5")
+        return super().resolve_items(root, args, context)
+
+
+def test_a_number_that_left_the_highest_range_is_found_below():
+    """The count of the lower range agrees; that of the highest shows that one may be there."""
+    endpoint = SwappingEndpoint({f"r{number}": number for number in range(400)})
+    slice_ = Slice(column="at", cap=50)
+    with gqlnb.serve(endpoint.build_schema(), port=0) as server, Client(server.url) as client:
+        found = client.harvest(endpoint.query, slice=slice_, page_size=10)
+    assert endpoint.is_swapped
+    assert found.complete
+    assert list_ids(found) == sorted(endpoint.rows)
+
+
 def test_new_times_do_not_keep_a_harvest_open():
     """Rows created meanwhile are left out, if times of creation are `fixed`."""
     import datetime as dt

@@ -375,7 +375,8 @@ class BaseClient:
         **options
             ``operation``, ``path`` and ``page_size``, as for :meth:`pages`; ``part``, the number of
             rows per Parquet part; ``resume=False``, to remove a harvest in `out` first;
-            ``refresh=True``, to update a finished one with the rows that came or changed since;
+            ``refresh=True``, to update a finished one with the rows that came or changed since, and
+            to read the ranges again that were not complete, such as those of which a field failed;
             ``token``, ``headers``, ``extensions`` and ``timeout``, as for :meth:`execute`.
 
         Returns
@@ -409,9 +410,11 @@ class BaseClient:
 
         A refresh reads the values from five minutes before the harvest before. It finds changes of
         a row if the column is a time of its last change; by a time of creation it finds new rows
-        only. Deleted rows are found by the counts, and the ranges that lost them are read again.
-        What counts cannot show is not noticed: a row that is deleted and one that moves into the
-        same range while the list is read, as a column that is not ``fixed`` allows.
+        only. Deleted rows are found by the counts, and the ranges that lost them are read again, as
+        are ranges that were not proved complete, unless the reason is one that remains: the
+        endpoint does not count rows, or returns no more rows with equal values. What counts cannot
+        show is not noticed: a row that is deleted and one that moves into the same range while the
+        list is read, as a column that is not ``fixed`` allows.
 
         Examples
         --------

@@ -99,7 +99,8 @@ class RangeHarvester:
     def run(self) -> None:
         """Read all ranges, and compare their counts with new ones until they agree.
 
-        Of a finished harvest the ranges are read in which rows may have come or changed since.
+        Of a finished harvest the ranges are read in which rows may have come or changed since, and
+        those that may be proved now.
 
         Raises
         ------
@@ -284,14 +285,16 @@ class RangeHarvester:
         return datetime.fromtimestamp(int(seconds), UTC)
 
     def _build_reading(self, range_: ValueRange, answer: RangeAnswer) -> Reading:
-        doubt = answer.doubt
+        doubt, got, limit = answer.doubt, answer.table.num_rows, self._slice.cap
+        is_lasting = False
         if answer.is_cut:
-            cap = "" if self._slice.cap is None else f" {self._slice.cap:,}"
+            cap = "" if limit is None else f" {limit:,}"
             doubt = f"More rows than the{cap} that the endpoint returns, and no value divides them."
+            is_lasting = limit is not None and got >= limit  # fewer rows came if a page failed
         elif answer.absence:
             doubt = answer.absence
         elif answer.count is None and answer.has_nulls and range_ != self._whole and not doubt:
-            doubt = NO_COUNT.format(self._slice.column)
+            doubt, is_lasting = NO_COUNT.format(self._slice.column), True
         elif (
             answer.count is None
             and not doubt
@@ -299,14 +302,14 @@ class RangeHarvester:
             and (self._slice.closed, self._slice.step) == ("both", None)
             and any(map(is_between_steps, answer.values))
         ):
-            doubt = BETWEEN_STEPS.format(self._slice.column)
-        got = answer.table.num_rows
+            doubt, is_lasting = BETWEEN_STEPS.format(self._slice.column), True
         return Reading(
             number=self._state.numbers,
             ends=range_,
             count=answer.count,
             got=got,
             doubt=doubt,
+            has_lasting_doubt=is_lasting,
             requests=answer.requests,
             digest=answer.compute_digest(),
         )
@@ -496,6 +499,7 @@ class RangeHarvester:
             if reading.number in counts:
                 count, why = counts[reading.number], "" if self._is_fixed else CHANGING
                 explained += (count or rows) - rows
+            reading.doubt = why  # a refresh reads it again, as later counts may agree by chance
             if why:
                 text = str(state.parse_range(reading.ends))
                 gaps.append(RangeGap(text=text, expected=count, got=rows, why=why))
@@ -531,7 +535,7 @@ class RangeHarvester:
     # -- refreshing
 
     def _begin_refresh(self) -> None:
-        """Make the ranges of later values pending; rows may have come or moved there."""
+        """Make ranges pending: of later values, where rows may have come, and without a proof."""
         state = self._state
         self._store.save_fingerprints()
         state.previous, state.started, state.coverage = state.started, time.time(), None
@@ -542,6 +546,7 @@ class RangeHarvester:
         if state.pinned is not None:
             state.pinned = self._get_time(state.started)
         state.pending, state.readings = [tail], []
+        again = list[Reading]()
         if tail.low is not None and state.kind:  # without a row so far, all is read again
             for reading in readings:
                 low, high = ranges[reading.number]
@@ -550,7 +555,10 @@ class RangeHarvester:
                 if high is None or high >= tail.low:
                     high = shift(tail.low, -1, self._slice.step)
                 reading.ends = low, high
-                state.readings.append(reading)
+                can_be_proved = reading.doubt and not reading.has_lasting_doubt
+                (again if can_be_proved else state.readings).append(reading)
+        again.sort(key=self._find_low, reverse=True)  # the last one is the next
+        state.pending += [each.ends for each in again]
         self._store.save_state()
 
     def _find_tail(self, ranges: list[ValueRange]) -> ValueRange:

@@ -39,6 +39,9 @@ class Reading(msgspec.Struct, kw_only=True):
         The number of rows that came.
     doubt
         The reason why completeness is not proved; empty if it is.
+    has_lasting_doubt
+        Whether another reading has the same doubt, as the endpoint does not count rows, or returns
+        no more of them.
     requests
         The number of requests; the rows of a single one are of one moment.
     digest
@@ -52,6 +55,7 @@ class Reading(msgspec.Struct, kw_only=True):
     count: int | None
     got: int
     doubt: str = ""
+    has_lasting_doubt: bool = False
     requests: int = 1
     digest: str = ""
     is_verified: bool = False

@@ -336,7 +336,8 @@ def harvest(
         creation, or of their last change with ``slice="updated"``, as by
         :meth:`gqlnb.Client.harvest`. They take ``fields``, ``page_size``, ``part``, ``clients`` or
         ``tokens``, and ``refresh=True``, which updates a finished harvest in `out`: by ``created``
-        with new ones, by ``updated`` with changed ones too. Deleted ones are found by the counts.
+        with new ones, by ``updated`` with changed ones too. Deleted ones are found by the counts,
+        and ranges that were not complete are read again.
 
     Returns
     -------

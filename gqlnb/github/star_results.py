@@ -16,6 +16,7 @@ from gqlnb.github.harvester.requests import (
     check_page_errors,
     explain_query_error,
     make_null_error,
+    raise_partial_error,
 )
 from gqlnb.github.harvester.runner import MIN_PAGE_SIZE
 from gqlnb.github.search_notes import list_search_notes
@@ -400,7 +401,7 @@ def _raise_refusal(result: Result) -> None:
     if refusal:
         msg = f"{result.source}: {refusal}"
         raise AuthError(msg, result=result)
-    result.raise_for_errors()
+    raise_partial_error(result)
 
 
 def _is_stargazers_refusal(error: Mapping[str, Any]) -> bool:

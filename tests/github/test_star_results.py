@@ -13,6 +13,7 @@ from gqlnb import (
     PartialError,
     QueryError,
     Schema,
+    Token,
     connect,
     github,
     reference_schema,
@@ -466,6 +467,36 @@ def test_an_error_beside_all_rows_is_noted():
         pytest.warns(UserWarning, match=r"^The endpoint reported an error: No page\.$"),
     ):
         assert len(stars(5, client=server.url)) == 1
+
+
+NAMES = [f"r{n}" for n in range(100)]
+FIRST = json_answer(
+    {
+        "data": {
+            "search": connection(*(f"a/{it}/9" for it in NAMES), after="x", more=True, total=101)
+        }
+    }
+)
+
+
+@pytest.mark.parametrize("limit", [101, None])
+def test_a_partial_error_names_the_endpoint(limit):
+    """Without the token and the key in its address; the rows before are kept."""
+    failed = {"data": {"search": None}, "errors": [{"message": "Shard 7", "path": ["search"]}]}
+    if limit is None:
+        failed = {"data": {"p0": None}, "errors": [{"message": "Shard 7", "path": ["p0"]}]}
+    with Endpoint(*[FIRST] * bool(limit), json_answer(failed)) as server:
+        secret = Token("canary-77")
+        client = Client(f"{server.url}?key=canary-78", token=secret)
+        with client, pytest.raises(PartialError) as caught:
+            stars(5, limit=limit, client=client)
+    message = str(caught.value)
+    assert message.startswith(f"{client.source}: The answer is partial: 1 error.\n")
+    assert server.url in message
+    assert message.endswith("Shard 7")
+    assert "canary" not in message
+    if limit:
+        assert len(caught.value.result.data["repositories"]) == 100
 
 
 def test_an_endpoint_with_a_different_search_is_refused():

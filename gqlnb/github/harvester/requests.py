@@ -55,6 +55,7 @@ __all__ = [
     "explain_query_error",
     "fetch_pages",
     "make_null_error",
+    "raise_partial_error",
 ]
 
 PAGES_PER_REQUEST = 10  # all pages of one search
@@ -365,7 +366,7 @@ def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> 
             return [NO_RESULTS]
         heavy = is_expired or any(map(is_size_error, errors))
         if search is None and not (heavy and _can_shrink(asks)):
-            result.raise_for_errors()
+            raise_partial_error(result)
             raise make_null_error(result, name)
         about_page = check_page_errors(errors, result, rows=[name, "nodes"])
         if about_page and not heavy:
@@ -440,6 +441,15 @@ def _make_page_error(errors: Sequence[Mapping[str, Any]], result: Result) -> Gql
         return AuthError(f"{result.source}: {refusal}")
     message = sanitize_text(errors[0].get("message"), 300)
     return AnswerError(f"{result.source}: an error concerns a whole page of the search: {message}")
+
+
+def raise_partial_error(result: Result) -> None:
+    """Raise PartialError, with the address of the endpoint, if an answer has errors."""
+    try:
+        result.raise_for_errors()
+    except PartialError as error:
+        error.args = (f"{result.source}: {error}",)
+        raise
 
 
 def make_null_error(result: Result, name: str) -> AnswerError:
@@ -519,7 +529,7 @@ def _execute_nodes(
     if nodes is None and has_size_error(result.errors):
         return too_large
     if nodes is None or len(nodes) != len(ids):
-        result.raise_for_errors()
+        raise_partial_error(result)
         msg = "The answer has not the 'nodes' of the request, so the endpoint is not GitHub-shaped."
         raise AnswerError(msg)
     # An error in a field that is never null makes its node null: the other fields of these nodes

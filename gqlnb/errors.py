@@ -567,6 +567,23 @@ class AnswerError(GqlnbError):
 
     The readable part is in ``.result``.
 
+    Parameters
+    ----------
+    message
+        The text of the error.
+    broken
+        Whether the body is empty, or ends before its JSON does.
+    result
+        The readable part of the response.
+
+    Attributes
+    ----------
+    broken : bool
+        Whether the body is empty, or ends before its JSON does; the endpoint may have executed the
+        request.
+    replayed : bool
+        Whether the error comes from a recording, so that a retry would give the same.
+
     Examples
     --------
     >>> async def page(scope, receive, send):
@@ -576,6 +593,13 @@ class AnswerError(GqlnbError):
     Traceback (most recent call last):
     gqlnb.errors.AnswerError: ...
     """
+
+    def __init__(
+        self, message: str, *, broken: bool = False, result: ResultLike | None = None
+    ) -> None:
+        super().__init__(message, result=result)
+        self.broken = broken
+        self.replayed = False
 
 
 class TargetError(GqlnbError, LookupError):

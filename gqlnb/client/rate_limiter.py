@@ -17,7 +17,7 @@ from gqlnb.background import wait_for_event
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.progress import NOTICEABLE_WAIT, announce_wait
 from gqlnb.client.transports import InProcessTransport
-from gqlnb.errors import RateLimited, TransportError
+from gqlnb.errors import AnswerError, RateLimited, TransportError
 from gqlnb.http.rate_limit_rules import Budget, read_budget
 from gqlnb.http.retry_rules import classify_failure
 from gqlnb.http.throttle import MAX_CONCURRENT, OBSERVED_HEADERS, Throttle
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RateLimiter", "get_queue"]
 
-Outcome = TypeVar("Outcome", bound=Result | TransportError)
+Outcome = TypeVar("Outcome", bound=Result | TransportError | AnswerError)
 # Seconds after which a wait looks at the clock again: the machine may have been suspended.
 MAX_SLEEP = 30.0
 CLOCK_TOLERANCE = 0.1  # seconds by which a wait on another clock may have been too short
@@ -379,9 +379,10 @@ class RateLimiter:
         return outcome
 
     def _record_failure(self, error: Outcome, took: float) -> Outcome:
-        """Count the cost of a request without response, which may have been executed."""
-        if isinstance(error, TransportError) and classify_failure(error) is not None:
-            wait, now = error.wait, self._queue.clock.now()
+        """Count the cost of a request without a usable response, which may have been executed."""
+        if not isinstance(error, Result) and classify_failure(error) is not None:
+            wait = error.wait if isinstance(error, TransportError) else None
+            now = self._queue.clock.now()
             self._queue.update_flow(lambda flow: flow.record_loss(took, wait, now))
         return error
 

@@ -18,10 +18,16 @@ from gqlnb.client.http_call import MAYBE_EXECUTED
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.progress import announce_wait
 from gqlnb.document.upload import has_file
-from gqlnb.errors import GqlnbError, RateLimited, TransportError
+from gqlnb.errors import AnswerError, GqlnbError, RateLimited, TransportError
 from gqlnb.http.messages import RequestArray
 from gqlnb.http.response_parser import ResponseContext, parse_array, parse_response
-from gqlnb.http.retry_rules import MAX_ATTEMPTS, Attempt, classify_failure, compute_retry_delay
+from gqlnb.http.retry_rules import (
+    MAX_ATTEMPTS,
+    Attempt,
+    FailureKind,
+    classify_failure,
+    compute_retry_delay,
+)
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import MAX_NOTES, WARNINGS, iterate_warnings
 from gqlnb.result.result import Result
@@ -41,7 +47,8 @@ __all__ = ["Outcome", "PreparedRequest", "RequestSender"]
 
 PACKAGE = __name__.partition(".")[0]
 
-Outcome: TypeAlias = Result | TransportError
+Failure: TypeAlias = TransportError | AnswerError
+Outcome: TypeAlias = Result | Failure
 Answer = TypeVar("Answer")  # of one request, or of an array of them
 
 
@@ -215,7 +222,7 @@ class RequestSender:
 
     async def _asend_group_once(
         self, group: Sequence[PreparedRequest], deadline: float
-    ) -> list[Result | GqlnbError] | TransportError:
+    ) -> list[Result | GqlnbError] | Failure:
         """Make one attempt; an error that another attempt might not have is returned."""
         started = monotonic()
         contexts = [replace(it.context, now=time.time()) for it in group]
@@ -224,7 +231,7 @@ class RequestSender:
         try:
             self.limiter.check_wait()
             outcomes = parse_array(await transport.asend(array), contexts)
-        except TransportError as error:
+        except (TransportError, AnswerError) as error:
             failure = strip_traceback(error)
             self.limiter.record_outcome(failure, monotonic() - started)
             return failure
@@ -267,7 +274,7 @@ class RequestSender:
                 prepared.transport.send(replace(prepared.request, deadline=deadline)),
                 replace(prepared.context, now=time.time()),
             )
-        except TransportError as error:
+        except (TransportError, AnswerError) as error:
             outcome = strip_traceback(error)
         finally:  # also after an interrupt: the request was sent and may have cost points
             if on_attempt is not None:
@@ -290,7 +297,7 @@ class RequestSender:
                 await prepared.transport.asend(replace(prepared.request, deadline=deadline)),
                 replace(prepared.context, now=time.time()),
             )
-        except TransportError as error:
+        except (TransportError, AnswerError) as error:
             outcome = strip_traceback(error)
         finally:
             if on_attempt is not None:
@@ -372,12 +379,12 @@ class RetryLoop:
         self._wait_left = self._max_wait
         self._started_at = monotonic()
         self._attempt_number = 1
-        self._first_error: TransportError | None = None
+        self._first_error: Failure | None = None
         self._fraction = fraction
 
     def run(
         self,
-        attempt: Callable[[float], Answer | TransportError],
+        attempt: Callable[[float], Answer | Failure],
         turn: Callable[[], AbstractContextManager[Any]] = nullcontext,
         give_up: Callable[[TransportError], bool] | None = None,
     ) -> Answer:
@@ -395,7 +402,7 @@ class RetryLoop:
 
         Raises
         ------
-        TransportError
+        TransportError, AnswerError
             If there is no result; as :meth:`plan_delay` does, or as `give_up` says.
         """
         while True:
@@ -404,15 +411,15 @@ class RetryLoop:
             with turn():
                 self.deadline += monotonic() - begun
                 outcome = attempt(self.deadline)
-            if not isinstance(outcome, TransportError):
+            if not isinstance(outcome, (TransportError, AnswerError)):
                 return outcome
-            if give_up is not None and give_up(outcome):
+            if give_up is not None and isinstance(outcome, TransportError) and give_up(outcome):
                 raise outcome
             time.sleep(self.plan_delay(outcome))
 
     async def arun(
         self,
-        attempt: Callable[[float], Awaitable[Answer | TransportError]],
+        attempt: Callable[[float], Awaitable[Answer | Failure]],
         turn: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext,
         give_up: Callable[[TransportError], bool] | None = None,
     ) -> Answer:
@@ -422,13 +429,13 @@ class RetryLoop:
             async with turn():
                 self.deadline += monotonic() - begun
                 outcome = await attempt(self.deadline)
-            if not isinstance(outcome, TransportError):
+            if not isinstance(outcome, (TransportError, AnswerError)):
                 return outcome
-            if give_up is not None and give_up(outcome):
+            if give_up is not None and isinstance(outcome, TransportError) and give_up(outcome):
                 raise outcome
             await asyncio.sleep(self.plan_delay(outcome))
 
-    def plan_delay(self, error: TransportError) -> float:
+    def plan_delay(self, error: Failure) -> float:
         """Return the seconds to wait before the next attempt.
 
         Parameters
@@ -438,19 +445,17 @@ class RetryLoop:
 
         Raises
         ------
-        TransportError
+        TransportError, AnswerError
             If there is no other attempt, with the attempts in its message.
         """
         failure = classify_failure(error)
-        # Of several errors the first with an HTTP status is raised, else the first: a connection
-        # that breaks after such a response says less about the cause.
-        if self._first_error is None or (
-            self._first_error.status is None and error.status is not None
-        ):
+        # Of several errors, the first of those that say most about the cause is raised.
+        if self._first_error is None or rank_failure(error) > rank_failure(self._first_error):
             self._first_error = error
         if failure is None:
             raise error
-        attempt = Attempt(self.kind, failure, self._attempt_number, self._wait_left, error.wait)
+        asked = error.wait if isinstance(error, TransportError) else None
+        attempt = Attempt(self.kind, failure, self._attempt_number, self._wait_left, asked)
         # A replayed error would be replayed again.
         over = error.replayed or monotonic() >= self.deadline
         wait = None if over else compute_retry_delay(attempt, self._fraction())
@@ -461,22 +466,19 @@ class RetryLoop:
         self._attempt_number += 1
         self._wait_left -= wait
         self.deadline += wait
-        reason = {
-            "limited": "rate limit reached",
-            "busy": "the endpoint failed" if error.transient else f"HTTP {error.status}",
-            "broken": "the connection broke",
-        }[failure]
         announce_wait(
-            f"{self.source}: {reason}. Retrying in {wait:.1f} s "
+            f"{self.source}: {describe_failure(error, failure)}. Retrying in {wait:.1f} s "
             f"(attempt {self._attempt_number} of {MAX_ATTEMPTS}).",
             wait,
         )
         return wait
 
-    def _describe_attempts(self, error: TransportError) -> str:
+    def _describe_attempts(self, error: Failure) -> str:
         text = ""
-        if self.kind != "query" and classify_failure(error) == "busy":
-            text = f" {MAYBE_EXECUTED}"  # a gateway with a timeout does not know either
+        # A gateway with a timeout does not know either. Errors of a broken connection say it.
+        is_unclear = classify_failure(error) == "busy" or isinstance(error, AnswerError)
+        if self.kind != "query" and is_unclear:
+            text = f" {MAYBE_EXECUTED}"
         if isinstance(error, RateLimited) and self.kind == "query" and self._wait_left < inf:
             text = (
                 f" The maximum total wait is {self._max_wait:g} s. "
@@ -486,3 +488,22 @@ class RetryLoop:
             seconds = monotonic() - self._started_at
             text += f" Gave up after {self._attempt_number} attempts in {seconds:.1f} s."
         return text
+
+
+def rank_failure(error: Failure) -> int:
+    """Return how much an error says about the cause, compared with others of the same request."""
+    # An HTTP status says more than an answer that was cut, and that more than a lost connection.
+    if isinstance(error, AnswerError):
+        return 1
+    return 0 if error.status is None else 2
+
+
+def describe_failure(error: Failure, kind: FailureKind) -> str:
+    """Return the reason for another attempt, as the beginning of a sentence."""
+    if isinstance(error, AnswerError):
+        return "the answer was empty or incomplete"
+    if kind == "limited":
+        return "rate limit reached"
+    if kind == "broken":
+        return "the connection broke"
+    return "the endpoint failed" if error.transient else f"HTTP {error.status}"

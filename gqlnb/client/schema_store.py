@@ -532,7 +532,7 @@ class SchemaStore:
         if retry:
             return self._sender.send(prepared)
         outcome = self._sender.send_once(prepared)
-        if isinstance(outcome, TransportError):
+        if isinstance(outcome, (TransportError, AnswerError)):
             raise outcome
         return outcome
 

@@ -40,6 +40,8 @@ _LEAF_TYPES = frozenset({str, int, bool, type(None)})
 # In the messages of msgspec, which has no attribute for the offset.
 BYTE_PATTERN = re.compile(r"\(byte (\d+)\)")
 INVALID_NUMBER = re.compile(rb"-?(?:NaN|Infinity)")
+# Reasons of texts that are a beginning of JSON, such as a body that a proxy cut.
+EMPTY, INCOMPLETE = "it is empty", "it is incomplete"
 # An escape of a surrogate without its partner, not preceded by an unpaired backslash.
 LONE_SURROGATE = re.compile(
     r"((?<!\\)(?:\\\\)*)(?:\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])"
@@ -59,6 +61,11 @@ class JSONError(ValueError):
     def __init__(self, message: str, at: int | None = None) -> None:
         super().__init__(message)
         self.at = at
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the bytes are empty, or end before the JSON does."""
+        return str(self) in {EMPTY, INCOMPLETE}
 
 
 def load_json(body: bytes) -> JSON:
@@ -120,20 +127,24 @@ def describe_fault(body: bytes, error: Exception) -> tuple[str, int | None]:
     """Return a reason and a byte offset for bytes that are not valid JSON."""
     if isinstance(error, RecursionError):
         return "nested too deeply", None
+    place = BYTE_PATTERN.search(str(error))
+    at = int(place[1]) if place else None
+    reason = "truncated" if at is None else "invalid number"
+    if at in {None, len(body)} and reason in str(error):
+        # msgspec says the same of a surrogate at the end of a text that is complete.
+        lone = LONE_SURROGATE.search(body.decode("utf-8", "replace"))
+        if lone is None or '"' not in lone.string[lone.end() :]:
+            return (INCOMPLETE if body.strip() else EMPTY), len(body)
     try:
         text = body.decode()
     except UnicodeDecodeError as bad:
         return f"byte 0x{body[bad.start]:02x} is not UTF-8 (byte {bad.start})", bad.start
     lone = LONE_SURROGATE.search(text)
-    place = BYTE_PATTERN.search(str(error))
-    at = int(place[1]) if place else None
     if at is not None and (word := INVALID_NUMBER.search(body, max(0, at - 1), at + 9)):
         return f"{word[0].decode()} is not a JSON number (byte {at})", at
-    if lone and (at is None or "surrogate" in str(error)):  # msgspec gives no offset at the end
+    if lone and (at is None or "surrogate" in str(error)):
         at = len(text[: lone.start()].encode())
         return f"a lone surrogate is not valid text (byte {at})", at
-    if at is None and "truncated" in str(error):
-        return ("it is incomplete" if body.strip() else "it is empty"), len(body)
     # msgspec adds a path, which is `$[...]` for decoders without types.
     return sanitize_text(str(error).partition(" - at ")[0], 120), at
 

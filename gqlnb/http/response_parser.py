@@ -105,12 +105,14 @@ REFUSAL_STATUSES = frozenset({401, 403, 429})
 NOT_FOUND_STATUSES = frozenset({404, 405})
 # Statuses beside 2xx of responses to an executed request, or to one refused for its content.
 QUERY_ERROR_STATUSES = frozenset({400, 422})
+NO_CONTENT = 204  # a status without a body
 # Media types of JSON in practice; those of HTML pages, forms and streams are excluded.
 JSON_TYPE = re.compile(
     r"|(?:application|text)/(?:[\w.-]+\+)?json|text/plain|application/octet-stream", re.IGNORECASE
 )
 SUBSCRIBE_ADVICE = "A subscription is answered with a stream: use client.subscribe(text)."
 TOKEN_ADVICE = "Pass a token the endpoint knows: token='env:NAME' or 'prompt'."  # noqa: S105
+SMALLER_ADVICE = "Try again, or request fewer fields at a time to find the one at fault."
 EXCERPT_LENGTH = 80  # characters of a foreign body
 REASON_LENGTH = 500  # GitHub names the missing scopes, then the address where to grant them
 ENDPOINT_HINT = "Is this the address of a GraphQL endpoint?"
@@ -212,7 +214,7 @@ def parse_response(response: Response, asked: ResponseContext) -> Result:
         return _parse_response(response, asked)
     except GqlnbError as error:
         failure = strip_traceback(error)
-    if isinstance(failure, TransportError):
+    if isinstance(failure, (TransportError, AnswerError)):
         failure.replayed = response.replayed
     if not asked.streaming:
         _advise_streaming(failure, response, asked.document)
@@ -488,12 +490,16 @@ def _build_foreign_error(
         found = said or page or repr(asked.cut_excerpt(response.body))
         msg = end_sentence(f"{where}. Expected a GraphQL response, got {found}")
         return _build_transport_error(msg, response, asked)
+    # Proxies cut answers, which says nothing about the next one.
+    is_cut = fault is not None and fault.is_cut and response.status != NO_CONTENT
     if fault is not None and response.body.lstrip()[:1] == b"{":
+        # A mutation whose answer was cut may have been executed.
+        advice = "" if is_cut and asked.document.kind == "mutation" else f" {SMALLER_ADVICE}"
         return AnswerError(
             f"{where}, and the answer is not valid JSON ({fault}): "
             f"{asked.cut_excerpt(response.body, fault.at)!r}. The endpoint encoded it incorrectly, "
-            "or it was truncated in transit. Try again, or request fewer fields at a time to find "
-            "the one at fault.",
+            f"or it was truncated in transit.{advice}",
+            broken=is_cut,
             result=_build_repaired_result(response, asked),
         )
     if page is not None:
@@ -508,7 +514,8 @@ def _build_foreign_error(
     else:
         reason = repr(shown) if shown else "JSON with neither 'data' nor 'errors'"
     excerpt = asked.cut_excerpt(response.body)
-    return AnswerError(f"{where}, and the answer is {reason}: {excerpt!r}. {ENDPOINT_HINT}")
+    msg = f"{where}, and the answer is {reason}: {excerpt!r}. {ENDPOINT_HINT}"
+    return AnswerError(msg, broken=is_cut)
 
 
 def _build_repaired_result(response: Response, asked: ResponseContext) -> Result | None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from gqlnb.errors import RateLimited, TransportError
+from gqlnb.errors import AnswerError, RateLimited, TransportError
 from gqlnb.http.rate_limit_rules import (
     CLOCK_MARGIN,
     MAX_SECONDS,
@@ -21,6 +21,7 @@ __all__ = [
     "MAX_ATTEMPTS",
     "TRANSIENT_STATUSES",
     "Attempt",
+    "FailureKind",
     "classify_failure",
     "compute_default_wait",
     "compute_retry_delay",
@@ -47,7 +48,7 @@ class Attempt(msgspec.Struct, frozen=True):
     kind
         ``"query"``, ``"mutation"`` or ``"subscription"``.
     failure
-        ``"broken"``: the connection ended before the response was complete. ``"busy"``: a
+        ``"broken"``: the response ended before it was complete, or was empty. ``"busy"``: a
         transient HTTP status, or a response that reports a transient failure. ``"limited"``: a
         rate limit. None: any other end.
     number
@@ -109,6 +110,8 @@ def classify_failure(error: Exception) -> FailureKind | None:
     """Return the kind of a transient failure; None for an error that a retry does not fix."""
     if isinstance(error, RateLimited):
         return "limited"
+    if isinstance(error, AnswerError):
+        return "broken" if error.broken else None
     if not isinstance(error, TransportError):
         return None
     if error.transient or error.status in TRANSIENT_STATUSES:

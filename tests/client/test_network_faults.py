@@ -147,7 +147,12 @@ PASSING = {
     "cut": Close(OK[:-5]),
     "cut chunk": Close(chunked(TEXT[:9])[:-9]),
     "cut gzip": answer(squeezed(HI)[:-6], Content_Encoding="gzip"),
+    "cut JSON": answer(TEXT[:-5]),
+    "cut JSON, no length": Close(answer(TEXT[:-5], Content_Length=None)),
+    "no body": answer(""),
+    "blank body": chunked(b" \n"),
 }
+DAMAGED = {"cut JSON", "cut JSON, no length", "no body", "blank body"}
 
 
 @BOTH
@@ -166,17 +171,19 @@ def test_a_mutation_is_sent_once(endpoint, fault, ask):
     """The error states that it may have been executed, where that is unknown."""
     server = endpoint(PASSING[fault], OK)
     kind = RateLimited if fault[:3] in {"429", "403", "200"} else TransportError
+    kind = AnswerError if fault in DAMAGED else kind
     error = failing(kind, None, lambda: ask(client(server), "mutation { put }"))
     assert len(server.requests) == 1
-    assert ("Check before sending it again" in str(error)) is (kind is TransportError)
+    assert ("Check before sending it again" in str(error)) is (kind is not RateLimited)
+    assert "Try again" not in str(error)
 
 
-@pytest.mark.parametrize("fault", ["502 HTML", "closed"])
+@pytest.mark.parametrize("fault", ["502 HTML", "closed", *sorted(DAMAGED)])
 def test_the_number_of_attempts_is_limited_and_reported(endpoint, fault):
     """Four, and the message says so."""
     server = endpoint(PASSING[fault])
     failing(
-        TransportError,
+        AnswerError if fault in DAMAGED else TransportError,
         r"Gave up after 4 attempts in \d",
         lambda: client(server).execute("{ hello }"),
     )
@@ -191,6 +198,34 @@ def test_the_most_informative_failure_is_raised(endpoint):
         "HTTP 502.*Gave up after 4 attempts",
         lambda: client(server).execute("{ hello }"),
     )
+    server = endpoint(PASSING["no body"], PASSING["502 HTML"], Close())
+    failing(TransportError, "HTTP 502", lambda: client(server).execute("{ hello }"))
+    server = endpoint(Close(), PASSING["no body"], Close())
+    failing(AnswerError, "it is empty", lambda: client(server).execute("{ hello }"))
+
+
+@pytest.mark.parametrize("escaped", [True, False])
+def test_an_answer_cut_at_any_byte_is_repeated(endpoint, escaped):
+    """Within a character, an escape or a number, too."""
+    data = {"hello": "a\U0001f600\u00e9", "must": -15}
+    body = json.dumps({"data": data}, ensure_ascii=escaped).encode()
+    server = endpoint(b"")
+    made = client(server, limits=ONCE)
+    for part in cuts(body):
+        server.answers[:] = [answer(part)]
+        assert failing(AnswerError, None, lambda: made.execute("{ hello must }")).broken, part
+
+
+def test_a_recorded_damaged_answer_is_not_repeated(endpoint, tmp_path):
+    """It would be the same again."""
+    file = tmp_path / "recording.jsonl"
+    server = endpoint(answer(""), OK)
+    made = client(server, limits=ONCE, recording=file)
+    failing(AnswerError, "it is empty", lambda: made.execute("{ hello }"))
+    made = client(server, recording=file, mode="replay")
+    error = failing(AnswerError, "it is empty", lambda: made.execute("{ hello }"))
+    assert "Gave up" not in str(error)
+    assert len(server.requests) == 1
 
 
 @BOTH

@@ -26,6 +26,7 @@ from gqlnb import (
 from gqlnb.client.response_cache import cached
 from gqlnb.result.result import Result
 from tests.client.faults import Close, Endpoint, json_answer
+from tests.client.faults import answer as as_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,7 +162,7 @@ def test_other_answers_to_an_array_are_errors(answer: bytes, error: Any) -> None
 
 
 def test_queries_are_sent_again_and_mutations_never() -> None:
-    """A broken connection concerns the array; a transient error one of its requests."""
+    """A broken connection or a cut answer concerns the array; a transient error one request."""
     transient = {"data": None, "errors": [{"message": "Something went wrong"}]}
     fine = {"data": {"hello": "x"}}
     answers = [Close(), json_answer([transient, fine]), json_answer(fine)]
@@ -170,6 +171,11 @@ def test_queries_are_sent_again_and_mutations_never() -> None:
         assert [result["hello"] for result in results] == ["x", "x"]
         bodies = [json.loads(it.partition(b"\r\n\r\n")[2]) for it in endpoint.requests]
         assert [type(it) for it in bodies] == [list, list, dict]
+    cut = json.dumps([fine, fine])[:-9]
+    with Endpoint(as_answer(cut), json_answer([fine, fine])) as endpoint:
+        with Client(endpoint.url, batch=2) as client:
+            assert len(client.execute_many(["{ hello }"] * 2)) == 2
+        assert len(endpoint.requests) == 2
     with Endpoint(Close()) as endpoint, Client(endpoint.url, batch=2) as client:
         found = client.execute_many(["{ hello }", "mutation { add }"], return_errors=True)
         assert all("may have been executed" in str(it) for it in found)

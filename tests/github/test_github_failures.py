@@ -30,6 +30,7 @@ from gqlnb import (
     stars,
 )
 from gqlnb.github.star_results import STARS_QUERY
+from gqlnb.http.retry_rules import MAX_ATTEMPTS
 from gqlnb.server.app import App
 
 if TYPE_CHECKING:
@@ -364,6 +365,20 @@ def test_a_harvest_recovers_from_a_damaged_answer(fault: str, call: str, number:
     with pytest.raises(error, match=re.escape(words)):
         run_call(call, endpoint)
     assert endpoint.requests == 4
+
+
+@pytest.mark.parametrize("call", ["stars(limit=300)", "execute", "execute_all"])
+@pytest.mark.parametrize("fault", ["empty", "cut"])
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_query_recovers_from_a_cut_answer(fault: str, call: str, number: int) -> None:
+    """It is repeated as after other temporary faults, and as often."""
+    endpoint = FaultyGitHub(DAMAGED[fault], lambda at, _size: at == number)
+    assert run_call(call, endpoint) == EXPECTED[call]
+    _, error, words, *_ = DAMAGED[fault]
+    endpoint = FaultyGitHub(DAMAGED[fault], lambda *_: True)
+    with pytest.raises(error, match=re.escape(words)):
+        run_call(call, endpoint)
+    assert endpoint.requests == MAX_ATTEMPTS
 
 
 @pytest.mark.parametrize("call", SEARCHES)

@@ -10,6 +10,7 @@ from graphql import GraphQLError
 from gqlnb import (
     AnswerError,
     Client,
+    GqlnbError,
     PartialError,
     QueryError,
     Schema,
@@ -21,7 +22,7 @@ from gqlnb import (
 )
 from gqlnb.github.repositories import load_snapshot
 from gqlnb.github.star_results import FALLBACK_STARS_QUERY, STARS_QUERY, collect_stars
-from tests.client.faults import Endpoint, json_answer
+from tests.client.faults import Close, Endpoint, answer, chunked, json_answer
 
 # ---------------------------------------------------------------- the frame
 
@@ -477,6 +478,30 @@ FIRST = json_answer(
         }
     }
 )
+PAGE = json.dumps({"data": {"search": connection("c/d/8", total=101)}}).encode()
+CUT_PAGES = {
+    "empty": answer(""),
+    "cut": answer(PAGE[:-9]),
+    "cut, no length": Close(answer(PAGE[:-9], Content_Length=None)),
+    "shorter than its length": Close(answer(PAGE)[:-9]),
+    "no last chunk": Close(chunked(PAGE, end=b"")),
+}
+
+
+@pytest.mark.parametrize("fault", CUT_PAGES)
+def test_a_page_whose_body_is_cut_is_requested_again(fault, monkeypatch):
+    """The rows of the page before are kept if that does not help."""
+    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 0.001)
+    cut, page = CUT_PAGES[fault], answer(PAGE)
+    with Endpoint(FIRST, cut, page) as server:
+        client = Client(server.url)
+        assert stars(5, limit=101, client=client)["name"].tolist() == [*NAMES, "d"]
+        assert len(server.requests) == 3
+        server.answers[:], server.requests[:] = [FIRST, cut], []
+        with pytest.raises(GqlnbError, match=f"^.*{server.url}: .* Gave up after 4") as caught:
+            stars(5, limit=101, client=client)
+    assert len(caught.value.result.data["repositories"]) == 100
+    assert len(server.requests) == 5
 
 
 @pytest.mark.parametrize("limit", [101, None])

@@ -86,6 +86,7 @@ def test_a_rate_limit_without_a_wait_follows_githubs_advice(fraction):
         (TransportError("m", status=500), None),
         (AuthError("m", status=401), None),
         (AnswerError("m"), None),
+        (AnswerError("m", broken=True), "broken"),
         (QueryError("m"), None),
     ],
 )

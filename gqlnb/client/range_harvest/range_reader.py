@@ -154,8 +154,10 @@ class RangeReader:
         for left in reversed(range(MAX_DAMAGED + 1)):
             try:
                 return self._pager.run_crawler(crawler, progress=False)
-            except AnswerError:  # proxies cut and replace answers, which says nothing of the next
-                if not left:
+            except AnswerError as error:
+                # Proxies replace answers, which says nothing about the next. Those that they cut
+                # were repeated by the client.
+                if error.broken or not left:
                     raise
         raise AssertionError  # the last attempt returns or raises
 

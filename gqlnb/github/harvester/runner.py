@@ -409,9 +409,11 @@ class HarvestRunner:
         if isinstance(error, AuthError):
             return self._replace_sender(sent, error)
         self._lost_count += 1
-        if not isinstance(error, AnswerError) or self._lost_count > MAX_LOST:
+        if not isinstance(error, AnswerError) or error.broken or self._lost_count > MAX_LOST:
             return False
-        self._requeue(sent)  # proxies cut and replace answers, which says nothing about the next
+        # Proxies replace answers, which says nothing about the next. Those that they cut were
+        # repeated by the client.
+        self._requeue(sent)
         return True
 
     def _replace_sender(self, sent: SentRequest, error: GqlnbError) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from gqlnb import (
     Access,
+    AnswerError,
     Client,
     GqlnbError,
     Limits,
@@ -22,12 +24,14 @@ from gqlnb import (
 from gqlnb.client.paging import page_size
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.http.messages import Response
+from tests.client.faults import Close, answer, chunked
 from tests.client.paging.faulty_connections import FAULTS, QUERY, faulty, ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gqlnb import Result
+    from tests.client.faults import Endpoint
 
 SDL = """
 interface Node { id: ID! }
@@ -909,3 +913,51 @@ def test_a_long_rate_limit_raises_with_the_pages(world: World) -> None:
     with pytest.raises(TransportError, match="rate limit") as caught:
         Client(wire, limits=limits).execute_all(ITEMS)
     assert world.names(caught.value.result) == ALL[:10]
+
+
+TEXTS_SDL = """
+type Query { texts(first: Int, after: String): Texts! }
+type Texts { nodes: [String!]! pageInfo: PageInfo! totalCount: Int! }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+"""
+
+
+def write_texts(*texts: str, more: bool) -> bytes:
+    """Return a page of a list of four texts."""
+    page = {"hasNextPage": more, "endCursor": texts[-1]}
+    return json.dumps(
+        {"data": {"texts": {"totalCount": 4, "nodes": texts, "pageInfo": page}}}
+    ).encode()
+
+
+SECOND = write_texts("c", "d", more=False)
+CUT_PAGES = {
+    "empty": answer(""),
+    "cut": answer(SECOND[:-9]),
+    "cut, no length": Close(answer(SECOND[:-9], Content_Length=None)),
+    "shorter than its length": Close(answer(SECOND)[:-9]),
+    "no last chunk": Close(chunked(SECOND, end=b"")),
+}
+
+
+@pytest.mark.parametrize("fault", CUT_PAGES)
+def test_a_page_whose_body_is_cut_is_requested_again(
+    endpoint: Callable[..., Endpoint], fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over HTTP; the error of one that stays so has the page before, and can be resumed."""
+    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 0.001)
+    text = "{ texts(first: 2) { nodes totalCount pageInfo { hasNextPage endCursor } } }"
+    first, cut, second = answer(write_texts("a", "b", more=True)), CUT_PAGES[fault], answer(SECOND)
+    server = endpoint(first, cut, second)
+    with Client(server.url, schema=TEXTS_SDL) as client:
+        result = client.execute_all(text)
+        assert result.data["texts"]["nodes"] == ["a", "b", "c", "d"]
+        assert (result.report.ended, len(server.requests)) == ("complete", 3)
+        server.answers[:] = [first, cut]
+        kind = AnswerError if isinstance(cut, bytes) or "no length" in fault else TransportError
+        with pytest.raises(kind, match=server.url) as caught:
+            client.execute_all(text)
+        assert "Gave up after 4 attempts" in str(caught.value)
+        assert len(server.requests) == 3 + 5
+        server.answers[:] = [second]
+        assert client.resume(caught.value).data == result.data

@@ -118,7 +118,7 @@ def scalar(
 
     Examples
     --------
-    >>> scalar("Money", parse=lambda text: float(text.removeprefix("$")), dtype="Float64")
+    >>> scalar("Dollars", parse=lambda text: float(text.removeprefix("$")), dtype="Float64")
     """
     global _version  # noqa: PLW0603 - one registry per process, like that of codecs
     if like is not None and like not in _REGISTERED and get_known_scalar(like) is None:

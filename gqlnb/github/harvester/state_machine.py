@@ -451,7 +451,7 @@ class Sweep:
         return is_doubtful
 
     def _repeat_doubtful_slices(self) -> bool:
-        """Search ranges again whose pages prove too little; return whether there are any."""
+        """Search doubtful ranges again; return whether there are any."""
         state = self._state
         slices = state.take_doubtful_slices()
         state.repeated += len(slices)
@@ -558,7 +558,7 @@ class Sweep:
     # -- closed windows
 
     def _leave_chains(self, *ranges_again: Scope) -> None:
-        """Continue with closed windows; verify what chains have read, or read ranges again."""
+        """Continue with closed windows; verify the rows of chains, or read ranges again."""
         state = self._state
         state.moving = True
         checks = [*state.proved, *state.checks.values()]
@@ -662,7 +662,7 @@ class Sweep:
             self._search_counted(window, page.total, get_next_order(window.order))
 
     def _search_counted(self, window: SearchWindow, total: int, order: str) -> None:
-        """Search a range whose count did not agree with its rows."""
+        """Search a range again after its count did not agree with its rows."""
         about = {"closed": True, "order": order, "tries": 1, "shown": total}
         self._open_parts([window.scope], window.recent, None, **about)
 
@@ -874,7 +874,7 @@ class Sweep:
         self._open_parts(parts, known, parent=repair.number, closed=True, tries=repair.tries + 2)
 
     def _count_repair(self, repair: RangeRepair) -> None:
-        """Request the count of a repair's range, to compare it with what came of it."""
+        """Request the count of a repair's range, to compare it with the rows of the repair."""
         repair.open = 1
         known = repair.recent | repair.ids
         self._verify_rows(repair.scope, repair.ids, known, repair.number, comparison="repair")

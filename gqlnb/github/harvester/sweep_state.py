@@ -1,4 +1,4 @@
-"""The state of a harvest: its searches, what they have to be compared with, and what is proved."""
+"""The state of a harvest: its searches, the counts to compare them with, and proved ranges."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Harvests in simulated time: the schedule of requests, independent of the machine's load.
 
-Every request takes the same time, and nothing else takes any. ``python -m
+Requests take a time that depends on their pages, and nothing else takes any. ``python -m
 tests.github.harvester.simulated_time [rows] [accounts]`` prints the speed-up by several accounts.
 """
 
@@ -24,9 +24,9 @@ from gqlnb.http.rate_limit_rules import Budget
 from tests.github.harvester.search_simulator import Changes, SearchSimulator
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
-    from gqlnb.github.harvester.search_windows import SearchRequest
+    from gqlnb.github.harvester.search_windows import SearchPage, SearchRequest
 
 LATENCY = 0.2  # seconds
 
@@ -49,26 +49,32 @@ class Schedule(NamedTuple):
 
 
 class SimulatedExecutor(Executor):
-    """Answers each request of a harvest a fixed simulated time later.
+    """Answers each request of a harvest some simulated time later.
 
     Parameters
     ----------
-    simulator
-        The search.
+    answer
+        Returns a page of a search.
+    measure
+        Returns the seconds of a request from its number of pages.
     """
 
-    def __init__(self, simulator: SearchSimulator) -> None:
-        self.simulator, self.now = simulator, 0.0
+    def __init__(
+        self,
+        answer: Callable[[SearchRequest], SearchPage],
+        measure: Callable[[int], float] = lambda _: LATENCY,
+    ) -> None:
+        self.answer, self.measure, self.now = answer, measure, 0.0
         self._numbers = itertools.count()
         self._answers: list[tuple[float, int, Future[Any], FetchOutcome]] = []
 
     def submit(self, _fn: Any, /, *args: Any, **_: Any) -> Future[Any]:
         """Compute the answer to a request now, and give it later."""
         pages: Sequence[SearchRequest] = args[1]
-        found = [self.simulator(page) for page in pages]
-        outcome = FetchOutcome(found, None, 0.0, 1, Budget(), LATENCY)
+        found, seconds = [self.answer(page) for page in pages], self.measure(len(pages))
+        outcome = FetchOutcome(found, None, 0.0, 1, Budget(), seconds)
         future: Future[Any] = Future()
-        entry = self.now + LATENCY, next(self._numbers), future, outcome
+        entry = self.now + seconds, next(self._numbers), future, outcome
         heapq.heappush(self._answers, entry)
         return future
 
@@ -95,9 +101,20 @@ def simulate_harvest(rows: int, accounts: int, seed: int = 1) -> Schedule:
         return results[text]
 
     simulator._search = find  # type: ignore[method-assign]
-    executor = SimulatedExecutor(simulator)
+    return simulate_schedule(simulator, 1, accounts)
+
+
+def simulate_schedule(
+    answer: Callable[[SearchRequest], SearchPage],
+    least: int,
+    accounts: int,
+    measure: Callable[[int], float] = lambda _: LATENCY,
+    storage: MemoryStorage | None = None,
+) -> Schedule:
+    """Harvest what `answer` returns, from the number of stars `least` up."""
+    executor, storage = SimulatedExecutor(answer, measure), storage or MemoryStorage()
     width = 1 if accounts == 1 else SLICES_PER_CLIENT * accounts
-    sweep, storage = Sweep(Scope.parse(">=1"), width=width), MemoryStorage()
+    sweep = Sweep(Scope.parse(f">={least}"), width=width)
     identities = [Identity(f"account {number}", None) for number in range(accounts)]  # type: ignore[arg-type]
     runner = HarvestRunner(sweep, storage, identities, executor, 1, lambda *_: None)
     with patch("gqlnb.github.harvester.runner.wait", executor.wait):

@@ -66,8 +66,8 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
         open_parts(sweep, parts, {}, *given, **about)
 
     monkeypatch.setattr(state_machine.Sweep, "_open_parts", forget)
+    monkeypatch.setattr(sweep_state, "MAX_KNOWN_ROWS", 0)
     for module in (state_machine, sweep_state):
-        monkeypatch.setattr(module, "MAX_KNOWN_ROWS", 0)
         monkeypatch.setattr(module, "MAX_SLICED_ROWS", 0)
 
 

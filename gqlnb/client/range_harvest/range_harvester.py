@@ -352,9 +352,11 @@ class RangeHarvester:
             if self._is_stopped:
                 return
             others = self._mark_verified()
-            # Where no fewer ranges change than in the round before, another round is useless.
+            # Where no fewer ranges change than in the round before, another round is useless,
+            # unless they are few: then it may be the one without a change.
             score = len(changed) or others
             is_useless = score >= fewest.get(bool(changed), score + 1)
+            is_useless = is_useless and are_frequent(score, len(state.readings))
             fewest[bool(changed)] = score
         self._finish(left, total, changed, [*moved])
 
@@ -373,7 +375,10 @@ class RangeHarvester:
             if self._digests.get(state.parse_range(each.ends)) == each.digest
         ]
         others = len(self._digests) - len(same)
-        if not are_frequent(others, len(state.readings)):
+        # Without a count nothing shows the range that a row entered which has left another one: it
+        # may be one that was read before.
+        is_blind = not (self._is_fixed or self._has_times) and any(x.count is None for x in same)
+        if not (others if is_blind else are_frequent(others, len(state.readings))):
             for each in same:
                 each.is_verified = True
         return others

@@ -206,6 +206,24 @@ def test_a_number_that_left_the_highest_range_is_found_below():
     assert list_ids(found) == sorted(endpoint.rows)
 
 
+@pytest.mark.parametrize("request_", [30, 70, 90])
+def test_a_number_that_left_one_of_many_uncounted_ranges_is_found(request_: int):
+    """It entered a range that was read before, while all are read a second time."""
+    endpoint = Endpoint({f"r{n}": n for n in range(1500)}, has_count=False, is_required=True)
+
+    def move() -> None:
+        if endpoint.requests == request_:
+            endpoint.rows["r1497"] = 5
+
+    endpoint.drift = move
+    slice_ = Slice(column="at", cap=50)
+    with gqlnb.serve(endpoint.build_schema(), port=0) as server, Client(server.url) as client:
+        found = client.harvest(endpoint.query, slice=slice_, page_size=50)
+    assert found.complete
+    assert found.coverage.ranges > 20
+    assert list_ids(found) == sorted(endpoint.rows)
+
+
 def test_new_times_do_not_keep_a_harvest_open():
     """Rows created meanwhile are left out, if times of creation are `fixed`."""
     import datetime as dt

@@ -412,9 +412,14 @@ class BaseClient:
         a row if the column is a time of its last change; by a time of creation it finds new rows
         only. Deleted rows are found by the counts, and the ranges that lost them are read again, as
         are ranges that were not proved complete, unless the reason is one that remains: the
-        endpoint does not count rows, or returns no more rows with equal values. What counts cannot
-        show is not noticed: a row that is deleted and one that moves into the same range while the
-        list is read, as a column that is not ``fixed`` allows.
+        endpoint does not count rows, or returns no more rows with equal values. Without counts
+        deleted rows stay in the result, and ``coverage.notes`` says so. What counts cannot show is
+        not noticed: a row that is deleted and one that moves into the same range while the list is
+        read, as a column that is not ``fixed`` allows.
+
+        Times, and whole numbers that are ``fixed`` or ids, are taken to rise with each row that
+        comes or changes. In other columns rows may come anywhere, so that a refresh reads all
+        ranges again, for as many requests as the first harvest.
 
         Examples
         --------

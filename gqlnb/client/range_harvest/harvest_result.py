@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from gqlnb.client.range_harvest.range_state import Changes, RangeCoverage, RangeGap
+    from gqlnb.client.range_harvest.range_state import Changes, RangeCoverage
     from gqlnb.client.range_harvest.range_store import RangeStore
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 GAPS_SHOWN = 3
+REFRESH_HINT = "refresh=True reads ranges again that may be proved now."
 NOTES_PLACE = "notes"
 
 
@@ -168,7 +169,7 @@ class RangeHarvest:
         if self.changes is not None:
             lines.append(f"  since the harvest before: {self.changes}")
         notes = format_notes(_list_notes(self), NOTES_PLACE)
-        lines += [f"  {line}" for line in (*_list_gaps(report.gaps), *notes)]
+        lines += [f"  {line}" for line in (*_list_gaps(self), *notes)]
         if self.folder is not None:
             lines.append(f"  in {self.folder}")
         return "\n".join(lines)
@@ -234,7 +235,7 @@ def list_warnings(found: RangeHarvest | RangeEstimate) -> list[str]:
     """Return the warnings about a harvest: its first gaps, and one of all notes."""
     if isinstance(found, RangeEstimate):
         return summarize_notes(found.notes, NOTES_PLACE)
-    return [*_list_gaps(found.coverage.gaps), *summarize_notes(_list_notes(found), NOTES_PLACE)]
+    return [*_list_gaps(found), *summarize_notes(_list_notes(found), NOTES_PLACE)]
 
 
 def _list_notes(found: RangeHarvest) -> list[str]:
@@ -243,9 +244,14 @@ def _list_notes(found: RangeHarvest) -> list[str]:
     return [note for note in found.notes if note not in reasons]
 
 
-def _list_gaps(gaps: Sequence[RangeGap]) -> list[str]:
+def _list_gaps(found: RangeHarvest) -> list[str]:
+    """Return sentences about the first gaps, the last one with a hint if they can be removed."""
+    gaps = found.coverage.gaps
     lines = [f"The harvest is not proved complete. {gap}" for gap in gaps[:GAPS_SHOWN]]
     if len(gaps) > GAPS_SHOWN:
         more = len(gaps) - GAPS_SHOWN
         lines.append(f"{more:,} more ranges are not proved complete; see coverage.gaps.")
+    # Rows in memory cannot be refreshed.
+    if found.folder is not None and not all(gap.lasts for gap in gaps):
+        lines[-1] += f" {REFRESH_HINT}"
     return lines

@@ -64,7 +64,11 @@ MOVING = (
     "Each reading brought other rows, so that rows which moved may be in none. If the values never "
     "change, say so with gqlnb.Slice(fixed=True)."
 )
-CHANGING = "The number of rows still changes. refresh=True reads the difference."
+CHANGING = "The number of rows still changes."
+UNCOUNTED = (
+    "The endpoint does not count rows, so that rows which were deleted since the harvest before, "
+    "or came with an earlier {}, are not noticed. resume=False reads everything again."
+)
 
 
 class RangeHarvester:
@@ -290,7 +294,9 @@ class RangeHarvester:
         if answer.is_cut:
             cap = "" if limit is None else f" {limit:,}"
             doubt = f"More rows than the{cap} that the endpoint returns, and no value divides them."
-            is_lasting = limit is not None and got >= limit  # fewer rows came if a page failed
+            # Fewer rows came if a page failed.
+            is_lasting = limit is not None and got >= limit and not answer.failure
+            doubt = f"{doubt} {answer.failure}".rstrip()
         elif answer.absence:
             doubt = answer.absence
         elif answer.count is None and answer.has_nulls and range_ != self._whole and not doubt:
@@ -342,7 +348,8 @@ class RangeHarvester:
                 pairs = [] if is_refresh else changed
                 if self._has_times:
                     pairs = [pair for pair in pairs if pair[0] is not highest_first[0]]
-                state.moves += sum(self._is_move(count, left[each.number]) for each, count in pairs)
+                sizes = ((count, self._get_size(each, left)) for each, count in pairs)
+                state.moves += sum(self._is_move(*pair) for pair in sizes)
             replaced = [each for each in highest_first if each.number in again]
             state.pending = [each.ends for each in replaced]
             state.readings = [each for each in state.readings if each.number not in again]
@@ -388,9 +395,18 @@ class RangeHarvester:
         """Whether the values of a row never change."""
         return self._slice.fixed or self._slice.column == self._state.id
 
-    def _is_move(self, count: int | None, before: int) -> bool:
+    def _is_move(self, count: int | None, before: int | None) -> bool:
         """Return whether a range has another number of rows, as others may have moved into it."""
-        return (count or 0) > before if self._has_times else count != before
+        return (count or 0) > (before or 0) if self._has_times else count != before
+
+    @property
+    def _is_rising(self) -> bool:
+        """Whether rows that come or change have later values than the others.
+
+        So have times, which are mostly those of the creation or of the last change, and whole
+        numbers that never change, which are mostly counted up, as ids are.
+        """
+        return self._has_times or (self._is_fixed and self._state.kind == "int")
 
     @property
     def _has_times(self) -> bool:
@@ -479,8 +495,12 @@ class RangeHarvester:
         return [
             (each, count)
             for each, count in zip(readings, counts, strict=True)
-            if count != left[each.number] and not each.doubt
+            if count != self._get_size(each, left) and (each.has_lasting_doubt or not each.doubt)
         ]
+
+    def _get_size(self, reading: Reading, left: Counter[int]) -> int | None:
+        """Return the number of rows in a range: of those here, or counted if not all came."""
+        return reading.count if reading.has_lasting_doubt else left[reading.number]
 
     def _finish(
         self,
@@ -502,24 +522,37 @@ class RangeHarvester:
             if reading.number in unproved:
                 why = MOVING
             if reading.number in counts:
-                count, why = counts[reading.number], "" if self._is_fixed else CHANGING
+                count = counts[reading.number]
+                if not reading.has_lasting_doubt:
+                    why = "" if self._is_fixed else CHANGING
                 explained += (count or rows) - rows
             reading.doubt = why  # a refresh reads it again, as later counts may agree by chance
             if why:
                 text = str(state.parse_range(reading.ends))
-                gaps.append(RangeGap(text=text, expected=count, got=rows, why=why))
+                lasts = reading.has_lasting_doubt
+                gaps.append(RangeGap(text=text, expected=count, got=rows, why=why, lasts=lasts))
                 if reading.number not in counts:
                     explained += (count or rows) - rows
-        if total is not None and total != got + explained:
-            missing = total - got - explained
-            is_outside = missing > 0 and not state.is_moving
-            why = NULLS.format(f"{missing:,}", self._slice.column) if is_outside else CHANGING
-            if total == self._slice.cap:
-                why = CAPPED_COUNT
-            gaps.append(RangeGap(text="All rows", expected=total, got=got, why=why))
-        if state.doubt:
-            gaps.append(RangeGap(text="All rows", expected=total, got=got, why=state.doubt))
+        gaps += self._list_whole_gaps(total, got, got + explained)
         self._store.finish(self._build_coverage(total, got, moved, gaps))
+
+    def _list_whole_gaps(self, total: int | None, got: int, known: int) -> list[RangeGap]:
+        """Return the gaps of the whole; `known` rows are here, or missing in a range with a gap."""
+        state, doubts = self._state, dict[str, bool]()  # the reasons, and whether they last
+        if total is not None and total != known:
+            is_outside = total > known and not state.is_moving
+            if total == self._slice.cap:
+                doubts[CAPPED_COUNT] = True
+            elif is_outside:
+                doubts[NULLS.format(f"{total - known:,}", self._slice.column)] = True
+            else:
+                doubts[CHANGING] = False
+        if state.doubt:
+            doubts[state.doubt] = True
+        return [
+            RangeGap(text="All rows", expected=total, got=got, why=why, lasts=lasts)
+            for why, lasts in doubts.items()
+        ]
 
     def _build_coverage(
         self, expected: int | None, got: int, moved: list[str], gaps: list[RangeGap]
@@ -540,7 +573,12 @@ class RangeHarvester:
     # -- refreshing
 
     def _begin_refresh(self) -> None:
-        """Make ranges pending: of later values, where rows may have come, and without a proof."""
+        """Make ranges pending: of later values, without a proof, and where rows may have come.
+
+        Where rows come, and change, with a later value than all before, the other ranges are as
+        they were, except for deleted rows. Otherwise all are read again: counts would not show that
+        a row came to a range and another one left it.
+        """
         state = self._state
         self._store.save_fingerprints()
         state.previous, state.started, state.coverage = state.started, time.time(), None
@@ -561,7 +599,10 @@ class RangeHarvester:
                     high = shift(tail.low, -1, self._slice.step)
                 reading.ends = low, high
                 can_be_proved = reading.doubt and not reading.has_lasting_doubt
-                (again if can_be_proved else state.readings).append(reading)
+                is_stale = can_be_proved or not self._is_rising
+                (again if is_stale else state.readings).append(reading)
+        if state.readings and all(each.count is None for each in state.readings):
+            state.notes["uncounted"] = UNCOUNTED.format(sanitize_text(self._slice.column, 80))
         again.sort(key=self._find_low, reverse=True)  # the last one is the next
         state.pending += [each.ends for each in again]
         self._store.save_state()

@@ -78,8 +78,10 @@ class RangeAnswer:
         Number of intervals between requests after which a change of the rows would have shown.
     may_skip
         Whether rows may have shifted between its pages without a count that shows it.
+    failure
+        The reason why rows that came may lack values, or stand for others; empty without.
     doubt
-        The reason why completeness is not proved; empty if it is.
+        The reason why completeness is not proved, `failure` if there is one; empty if it is.
     notes
         Notes of the endpoint on its answers, by a key that is the same for equal notes.
     absence
@@ -99,6 +101,7 @@ class RangeAnswer:
     is_unstable: bool
     intervals: int
     may_skip: bool
+    failure: str
     doubt: str
     notes: Mapping[str, str]
     absence: str
@@ -325,10 +328,9 @@ class RangeReader:
         received = report.got + report.duplicates
         may_be_cut = count in {None, cap} and cap is not None and received >= cap
         is_less = (count or 0) > report.got
-        is_left_off = report.ended != COMPLETE and is_less
-        is_cut = is_refused or is_over or may_be_cut or is_left_off
-        doubt = _find_doubt(result, table, id_)
-        is_counted, is_paged = report.expected is not None, report.requests > 1
+        is_cut = is_refused or is_over or may_be_cut or (report.ended != COMPLETE and is_less)
+        failure = _find_failure(result, table, id_)
+        doubt, is_paged = failure or _find_doubt(report), report.requests > 1
         # Rows of fixed values after a cursor that is not a position keep their places.
         can_skip = has_positions or not self._slice.fixed
         has_failed = bool(result.errors) or report.got > table.num_rows
@@ -347,8 +349,9 @@ class RangeReader:
             is_less and bool(doubt) and is_paged,
             is_paged and bool(doubt) and can_skip and not (has_failed or is_cut),
             # Positions overlap by an item, which shows changes as a count on each page does.
-            min(report.requests - 1, report.requests if has_positions or is_counted else 1),
+            report.requests - 1 if has_positions or report.expected is not None else int(is_paged),
             count is None and is_paged and has_positions,
+            failure,
             doubt,
             read_notes(result.extensions),
             "" if table.num_rows else explain_absence(result.extensions),
@@ -433,8 +436,8 @@ def _get_report(result: Result) -> Report:
     return result.report
 
 
-def _find_doubt(result: Result, table: pa.Table, id_: str | None) -> str:
-    """Return why a table is not proved to have all rows, as a sentence; empty if it has."""
+def _find_failure(result: Result, table: pa.Table, id_: str | None) -> str:
+    """Return why rows that came may lack values, or stand for others, as a sentence; or empty."""
     report = _get_report(result)
     if result.errors:
         return f"A field failed: {format_error(result.errors[0])}"
@@ -445,6 +448,11 @@ def _find_doubt(result: Result, table: pa.Table, id_: str | None) -> str:
     if ids is not None and not ids.null_count and (repeats := len(ids) - len(ids.unique())):
         twice = format_count(repeats, "row")
         return f"The endpoint returned {twice} twice in one page, perhaps instead of others."
+    return ""
+
+
+def _find_doubt(report: Report) -> str:
+    """Return why a report does not prove that all rows came, as a sentence; empty if it does."""
     if report.complete:
         return ""
     return report.doubts[0] if report.doubts else f"It ended: {report.ended}"

@@ -124,12 +124,15 @@ class RangeGap(msgspec.Struct, frozen=True, kw_only=True):
         The number of rows according to the endpoint, None if it does not say, and of those here.
     why
         The reason, as a sentence.
+    lasts
+        Whether ``refresh=True`` would not remove the reason.
     """
 
     text: str
     expected: int | None
     got: int
     why: str
+    lasts: bool = False
 
     def __str__(self) -> str:
         of = "" if self.expected is None else f" of {self.expected:,}"
@@ -152,7 +155,8 @@ class RangeCoverage(msgspec.Struct, frozen=True, kw_only=True):
     gaps
         Ranges whose completeness could not be proved.
     notes
-        Notes of the endpoint on its answers, such as fields without data, as sentences.
+        Notes of the endpoint on its answers, such as fields without data, and of a refresh that
+        does not notice deleted rows, as sentences.
     stopped
         Whether `progress` stopped the harvest.
     changes

@@ -421,6 +421,9 @@ class BaseClient:
         comes or changes. In other columns rows may come anywhere, so that a refresh reads all
         ranges again, for as many requests as the first harvest.
 
+        A list that more than doubles while it is read is given up with its rows so far, and is not
+        complete. Without a count this cannot be noticed.
+
         Examples
         --------
         >>> import gqlnb

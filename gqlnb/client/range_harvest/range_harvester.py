@@ -16,6 +16,7 @@ from gqlnb.client.range_harvest.range_state import (
     RangeStep,
     Reading,
     are_frequent,
+    find_most_rows,
 )
 from gqlnb.client.range_harvest.slices import (
     ValueRange,
@@ -65,6 +66,7 @@ MOVING = (
     "change, say so with gqlnb.Slice(fixed=True)."
 )
 CHANGING = "The number of rows still changes."
+GROWING = "The list grows faster than it is read: it has more than doubled meanwhile."
 UNCOUNTED = (
     "The endpoint does not count rows, so that rows which were deleted since the harvest before, "
     "or came with an earlier {}, are not noticed. resume=False reads everything again."
@@ -95,6 +97,7 @@ class RangeHarvester:
         self._digests: dict[ValueRange, str] = {}  # of ranges that are read again
         self._whole = ValueRange(slice_.least, slice_.most)
         self._is_stopped = False
+        self._grows: bool | None = None  # unknown before rows came in excess of the first count
 
     @property
     def _state(self) -> HarvestState:
@@ -208,6 +211,8 @@ class RangeHarvester:
             requests += answer.requests
             unstable += answer.is_unstable
             parts = [] if is_whole else self._divide_range(range_, answer, one_page=one_page)
+            if parts and self._is_outgrown(answer, reader):
+                parts, is_whole = [], is_whole or self._slice.cap is None
             if parts or (answer.is_cut and is_whole):
                 break
             if answer.is_cut:
@@ -222,6 +227,17 @@ class RangeHarvester:
             elif not answer.doubt:
                 break
         return replace(answer, requests=requests), parts, unstable
+
+    def _is_outgrown(self, answer: RangeAnswer, reader: RangeReader) -> bool:
+        """Return whether the list grows so fast that dividing its ranges might never end."""
+        total, cap = self._state.total, self._slice.cap
+        if self._grows is None and total is not None:
+            known = sum(each.got for each in self._state.readings) + (answer.count or 0)
+            if known > find_most_rows(total, cap):
+                # Some endpoints count all rows only up to a limit, and have had more all the time.
+                self._grows = (reader.count_rows(self._whole)[0] or 0) > 2 * total
+                self._state.requests += 1
+        return bool(self._grows)
 
     def _divide_range(
         self, range_: ValueRange, answer: RangeAnswer, *, one_page: bool
@@ -296,6 +312,8 @@ class RangeHarvester:
             doubt = f"More rows than the{cap} that the endpoint returns, and no value divides them."
             # Fewer rows came if a page failed.
             is_lasting = limit is not None and got >= limit and not answer.failure
+            if self._grows:
+                doubt, is_lasting = GROWING, False
             doubt = f"{doubt} {answer.failure}".rstrip()
         elif answer.absence:
             doubt = answer.absence
@@ -540,13 +558,13 @@ class RangeHarvester:
         """Return the gaps of the whole; `known` rows are here, or missing in a range with a gap."""
         state, doubts = self._state, dict[str, bool]()  # the reasons, and whether they last
         if total is not None and total != known:
-            is_outside = total > known and not state.is_moving
+            is_outside = total > known and not (state.is_moving or self._grows)
             if total == self._slice.cap:
                 doubts[CAPPED_COUNT] = True
             elif is_outside:
                 doubts[NULLS.format(f"{total - known:,}", self._slice.column)] = True
             else:
-                doubts[CHANGING] = False
+                doubts[GROWING if self._grows else CHANGING] = False
         if state.doubt:
             doubts[state.doubt] = True
         return [
@@ -580,6 +598,8 @@ class RangeHarvester:
         a row came to a range and another one left it.
         """
         state = self._state
+        if state.total is not None:
+            state.total = self._count(self._whole)
         self._store.save_fingerprints()
         state.previous, state.started, state.coverage = state.started, time.time(), None
         state.notes, state.intervals, state.unstable, state.moves = {}, 0, 0, 0

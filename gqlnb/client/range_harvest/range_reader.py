@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from graphql import VariableNode
 from msgspec.structs import replace
 
+from gqlnb.client.range_harvest.range_state import find_most_rows
 from gqlnb.client.range_harvest.slices import (
     ValueRange,
     bind_range,
@@ -260,7 +261,10 @@ class RangeReader:
         if crawler.is_open and one_page and not goes_on:
             answer = dataclasses.replace(answer, is_cut=True)
         if crawler.is_open and goes_on:
-            crawler.limits = replace(crawler.limits, max_requests=None, max_results=cap)
+            first = count if total is None else total
+            # A list without a cap would never end if it grew by more rows than a page per request.
+            most = cap if cap is not None or first is None else find_most_rows(first, cap)
+            crawler.limits = replace(crawler.limits, max_requests=None, max_results=most)
             try:
                 result = self._run_crawler(crawler)
             except QueryError as error:  # such as an offset beyond the cap

@@ -19,6 +19,7 @@ __all__ = [
     "RangeStep",
     "Reading",
     "are_frequent",
+    "find_most_rows",
 ]
 
 Ends = tuple[Any, Any]  # of a range, as JSON values in the log
@@ -290,6 +291,11 @@ class HarvestState(msgspec.Struct, tag="state", kw_only=True):
 def are_frequent(seen: int, intervals: int) -> bool:
     """Return whether so many changes were seen that others may have hidden each other."""
     return seen**2 * 20 > intervals
+
+
+def find_most_rows(count: int, cap: int | None) -> int:
+    """Return the number of rows above which a list has grown beyond all rows that change."""
+    return 2 * count + 10 * (cap or 1000)
 
 
 Event = HarvestState | RangeStep

@@ -224,6 +224,28 @@ def test_a_number_that_left_one_of_many_uncounted_ranges_is_found(request_: int)
     assert list_ids(found) == sorted(endpoint.rows)
 
 
+@pytest.mark.parametrize("cap", [50, None])
+def test_a_list_that_grows_faster_than_it_is_read_is_given_up(cap: int | None):
+    """The harvest ends with the rows so far, and says why it is not complete."""
+    endpoint = Endpoint({f"r{n}": n for n in range(100)}, is_required=True, cap=cap or 10**9)
+
+    def grow() -> None:
+        assert endpoint.requests < 500
+        start, more = len(endpoint.rows), 25 if cap else 2000
+        endpoint.rows |= {f"r{n}": n for n in range(start, start + more)}
+
+    endpoint.drift = grow
+    options: dict[str, Any] = {
+        "slice": Slice(column="at", cap=cap),
+        "page_size": 20 if cap else 1000,
+    }
+    with gqlnb.serve(endpoint.build_schema(), port=0) as server, Client(server.url) as client:
+        found = client._harvest(endpoint.query, **options)
+    assert not found.complete
+    assert any("grows faster than it is read" in gap.why for gap in found.coverage.gaps)
+    assert len(found) > 100
+
+
 def test_new_times_do_not_keep_a_harvest_open():
     """Rows created meanwhile are left out, if times of creation are `fixed`."""
     import datetime as dt

@@ -47,6 +47,7 @@ _SHELL_ADVICE = (
     ("token='env:NAME'", "--token env:NAME"),
     ("token='prompt'", "--token prompt"),
     ("with resume=False", "with --anew"),
+    ("without twice=True", "without --twice"),
     ("schema= does not refer", "--schema does not refer"),
     (ACCEPTED_FORMS, "--schema takes the path of a file with SDL or introspection JSON"),
     ("Access(origins=['http://localhost:5173'])", "--origin http://localhost:5173"),

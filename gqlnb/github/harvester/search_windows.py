@@ -194,6 +194,8 @@ class Coverage(msgspec.Struct, frozen=True):
         Notes of the endpoint on its answers, such as fields without data, as sentences.
     stopped
         Whether `progress` stopped the harvest.
+    twice
+        Whether everything is read a second time.
     """
 
     scope: Scope
@@ -213,6 +215,7 @@ class Coverage(msgspec.Struct, frozen=True):
     field_errors: dict[str, int] = {}
     notes: tuple[str, ...] = ()
     stopped: bool = False
+    twice: bool = False
 
     def __repr__(self) -> str:
         lines = [
@@ -235,7 +238,9 @@ class Coverage(msgspec.Struct, frozen=True):
     def format_searches(self) -> str:
         """Return the number of searches, and of those that were split and repeated."""
         searches = format_count(self.windows, "search", "searches")
-        return f"{searches}, {format_count(self.splits, 'split')}, {self.repairs:,} repeated"
+        again = "; everything was read twice" if self.twice and self.complete else ""
+        splits = format_count(self.splits, "split")
+        return f"{searches}, {splits}, {self.repairs:,} repeated{again}"
 
     @property
     def complete(self) -> bool:

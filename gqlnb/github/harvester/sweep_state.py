@@ -346,6 +346,7 @@ class SweepState(msgspec.Struct):
             gaps=tuple(self.gaps) or self._list_doubts(),
             open=len(self.windows),
             recovered=tuple(sorted(self.recovered)),
+            twice=self.twice,
         )
 
     def _list_doubts(self) -> tuple[Gap, ...]:

@@ -54,6 +54,8 @@ def test_everything_is_read_a_second_time(client, standin, truth, tmp_path):
     assert rows(made.frame()) == truth
     assert made.complete
     assert made.coverage.got == once.coverage.got == len(truth)
+    assert [each.coverage.twice for each in (once, made)] == [False, True]
+    assert "; everything was read twice\n" in repr(made)
     assert made.coverage.requests >= once.coverage.requests + made.coverage.bound
     estimate = github.harvest(EVERYTHING, client=client, dry_run=True, twice=True)
     assert estimate.least <= made.coverage.requests <= estimate.most

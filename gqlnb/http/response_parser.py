@@ -691,15 +691,19 @@ def _raise_if_refused(
         pause = f" Wait {wait:.0f} s." if wait is not None else ""
         msg = f"{where}, rate limit reached: {end_sentence(reason)}{pause}"
         raise RateLimited(msg, wait=wait, status=response.status, result=result)
+    documentation = ""
+    if codes or response.status in REFUSAL_STATUSES:
+        documentation = _describe_documentation(response, asked)
     is_denied = response.status == 403 and result is None and DENIAL_WORDS.search(reason)
     if response.status == 401 or is_denied or not UNAUTHENTICATED_CODES.isdisjoint(codes):
         # The endpoint knows a token without scopes, and GitHub's message says where to add them.
         advice = "" if "INSUFFICIENT_SCOPES" in codes else f" {TOKEN_ADVICE}"
-        msg = f"{where}: {end_sentence(reason)}{advice}{_describe_documentation(response, asked)}"
+        msg = f"{where}: {end_sentence(reason)}{advice}{documentation}"
         raise AuthError(msg, status=response.status, result=result)
     advice = _describe_permissions(response.headers, asked.clean_text)
-    if response.status == 403 and (advice or PERMISSION_WORDS.search(reason)):
-        msg = f"{where}: {end_sentence(reason)}{advice}{_describe_documentation(response, asked)}"
+    # GitHub names a page of its documentation beside each refusal, and a firewall does not.
+    if response.status == 403 and (advice or documentation or PERMISSION_WORDS.search(reason)):
+        msg = f"{where}: {end_sentence(reason)}{advice}{documentation}"
         raise AuthError(msg, status=response.status, result=result)
 
 

@@ -222,6 +222,15 @@ NEEDED = "Your token has not been granted the required scopes to execute this qu
         ),
         ({"message": "Resource not accessible by integration"}, 403, {}, "by integration."),
         (
+            {
+                "message": "Must have admin rights to Repository.",
+                "documentation_url": "https://docs.github.com/rest",
+            },
+            403,
+            {},
+            "Must have admin rights to Repository. See https://docs.github.com/rest for help.",
+        ),
+        (
             {"message": "the `o` organization has an IP allow list enabled"},
             403,
             {},

@@ -28,6 +28,8 @@ import nbformat
 
 ROOT = Path(__file__).resolve().parents[1]
 PYODIDE = "314.0.7"
+# Python 3.11 has filters since 3.11.4.
+UNPACK_OPTIONS = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 PLATFORM = "pyemscripten_2026_0_wasm32"  # of that Pyodide, with Python 3.14
 OWN = (
     *("anywidget", "click", "comm", "graphql-core", "ipython", "ipywidgets", "msgspec"),
@@ -96,7 +98,7 @@ def build_site(folder: Path, output: Path, distribution: str | None = None) -> N
     """
     pack = ["npm", "pack", "--silent", f"pyodide@{PYODIDE}"]
     packed = subprocess.run(pack, check=True, cwd=folder, stdout=subprocess.PIPE, text=True)
-    shutil.unpack_archive(folder / packed.stdout.split()[-1], folder, filter="data")
+    shutil.unpack_archive(folder / packed.stdout.split()[-1], folder, **UNPACK_OPTIONS)
     pyodide, wheels = folder / "package", folder / "wheels"
     download_wheels(wheels)
     add_wheels(pyodide, wheels, distribution)

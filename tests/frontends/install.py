@@ -13,6 +13,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 from pathlib import Path
 
@@ -50,6 +51,8 @@ PYODIDE_PACKAGES = (
     *("platformdirs", "requests>=2.32", "tomli-w", "urllib3>=2.7,<3"),
 )
 LOWEST_LAB = "4.4.0"  # as in the extra `lab`
+# Python 3.11 has filters since 3.11.4.
+UNPACK_OPTIONS = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 BOOK = {"jupyter-book": "1.0.4.post1"}  # later versions download their theme
 
 
@@ -86,7 +89,7 @@ def install_front_ends(folder: Path) -> None:
         pack = ["npm", "pack", "--silent", "--pack-destination", str(folder), f"{name}@{version}"]
         packed = subprocess.run(pack, check=True, stdout=subprocess.PIPE, text=True)
         archive = folder / packed.stdout.split()[-1]
-        shutil.unpack_archive(archive, folder / "archives" / name, filter="data")
+        shutil.unpack_archive(archive, folder / "archives" / name, **UNPACK_OPTIONS)
     # code-server's own script installs this too, and compiles what its log and terminals need.
     editor = folder / "node_modules" / "code-server" / "lib" / "vscode"
     subprocess.run([*npm, "--omit=dev"], cwd=editor, check=True)

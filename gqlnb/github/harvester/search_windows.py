@@ -137,6 +137,10 @@ class SearchPage(msgspec.Struct, frozen=True, array_like=True):
     end: str | None = None
     heavy: bool = False
 
+    def map_rows(self) -> RowsById:
+        """Return its rows by id."""
+        return {row.id: row for row in self.rows if row is not None}
+
 
 class Gap(msgspec.Struct, frozen=True):
     """A range without a proof of completeness.

@@ -87,7 +87,6 @@ MAX_WHOLE_READS = 3
 FRUITLESS_PAGES = 16
 FRUITLESS_SHARE = 0.1
 MAX_MISCOUNTS = 2  # counts that are too low for their own answer; they stop then too
-
 PAGES_BEFORE_REGROWTH = 10  # pages in a row that were not too large, before larger ones are tried
 
 
@@ -136,8 +135,7 @@ class Sweep:
 
     def export_state(self) -> dict[str, Any]:
         """Return the whole state as JSON values."""
-        state: dict[str, Any] = msgspec.to_builtins(self._state, str_keys=True)
-        return state
+        return dict(msgspec.to_builtins(self._state, str_keys=True))
 
     @property
     def expected(self) -> int | None:
@@ -426,8 +424,11 @@ class Sweep:
                 state.compared += 1
                 state.last_compared = state.counted, state.got
                 state.counted, state.reopened = 0, False
-                for order in RECOUNT_ORDERS[:2]:
-                    self._request_count(SearchWindow(0, state.scope, order, comparison="rows"))
+                # With the last ones that changed, as these may have moved from search to search.
+                sizes = (1, 1 if state.has_forgotten_ids else state.size)
+                for order, size in zip(RECOUNT_ORDERS[:2], sizes, strict=True):
+                    window = SearchWindow(0, state.scope, order, comparison="rows")
+                    self._request_count(window, size)
             return
         if not state.recounted:
             state.recounted = True
@@ -481,10 +482,10 @@ class Sweep:
             ids = [key for key, made in known.items() if part.is_in_time_range(made)]
             self._verify_rows(part, ids, known, 0, comparison="chains", order=order)
 
-    def _request_count(self, window: SearchWindow) -> None:
-        """Request one result of a search, for its count."""
+    def _request_count(self, window: SearchWindow, size: int = 1) -> None:
+        """Request the first results of a search, for its count."""
         self._add_window(window)
-        self._requests.append(window.build_first_request(1))
+        self._requests.append(window.build_first_request(size))
 
     def _compare_count(self, window: SearchWindow, page: SearchPage) -> None:
         """Process the answer to a request for a count."""
@@ -494,7 +495,7 @@ class Sweep:
             if page.total != self._state.got:
                 self._leave_chains(self._state.scope)
         elif window.comparison == "rows":
-            self._compare_with_rows(page.total)
+            self._compare_with_rows(window, page)
         elif window.comparison == "slice":
             self._compare_with_slice(window, page)
         elif window.comparison in ("known", "chains"):
@@ -502,16 +503,18 @@ class Sweep:
         else:
             self._finish_repair_count(self._state.repairs[window.parent], window, page)
 
-    def _compare_with_rows(self, total: int) -> None:
+    def _compare_with_rows(self, window: SearchWindow, page: SearchPage) -> None:
         """Count each closed window again if all of them have fewer rows than are counted.
 
         Answers that were cut count no more than they show, so that each proves itself. Where the
         count has changed, other rows may have come meanwhile, so that only few windows are counted.
         """
         state = self._state
+        if not state.has_forgotten_ids:
+            state.recovered += self._emit_rows(window, page.map_rows())
         if state.counted:
-            state.note_counts(state.counted, total)
-        state.counted = max(state.counted, total)
+            state.note_counts(state.counted, page.total)
+        state.counted = max(state.counted, page.total)
         is_again = state.has_cut_answers and state.compared < MAX_COMPARISONS
         state.reopened |= is_again  # what was cut twice may be found by a third answer
         if state.windows or state.gaps or (state.counted <= state.got and not is_again):
@@ -625,7 +628,7 @@ class Sweep:
         it. What left it elsewhere makes the number smaller.
         """
         state = self._state
-        shown = {row.id: row for row in page.rows if row is not None}
+        shown = page.map_rows()
         hidden = set(window.reads[0].ids) - shown.keys()
         new = self._emit_rows(window, shown)
         inside = [key for key in new if shown[key].stars >= window.lowest]
@@ -645,7 +648,7 @@ class Sweep:
         before = state.got
         unknown = self._count_unknown(window, page)
         if not unknown and (window.comparison == "known" or state.got == before):
-            rows = {row.id: row.created for row in page.rows if row is not None}
+            rows = map_creation(page.map_rows())
             rows |= {key: window.recent.get(key) for key in window.reads[0].ids}
             pages = -(-page.total // MAX_PAGE_SIZE)
             part = ProvedSlice(window.scope, page.total, rows, pages, window.order)

@@ -585,7 +585,7 @@ def test_a_new_row_does_not_stand_for_the_one_that_was_skipped():
     counts = repair_a_row(2).list_requests()  # all are counted at the end
     assert {(ask.first, ask.text) for ask in counts} == {
         (1, "stars:>=0 sort:stars-asc"),
-        (1, "stars:>=0 sort:updated-desc"),
+        (100, "stars:>=0 sort:updated-desc"),
     }
 
 
@@ -668,7 +668,24 @@ def describe_search(part):
     return part.scope.format_expression().partition(" sort:")[0], 100
 
 
-COUNTS = [("stars:>=0", 1)] * 2  # all are counted in two orders
+COUNTS = [("stars:>=0", 1), ("stars:>=0", 100)]  # all are counted in two orders
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_the_last_count_finds_a_repository_that_moved_from_search_to_search(is_large):
+    """The repositories that changed last come with it, unless the ids of all are too many."""
+    sweep = finish_last_window(got=5, has_forgotten_ids=is_large)
+    counts = {ask.text.partition(" sort:")[2]: ask for ask in sweep.list_requests()}
+    assert [counts[order].first for order in ("stars-asc", "updated-desc")] == (
+        [1, 1] if is_large else [1, 100]
+    )
+    rows = (*rows_of(9, [0]), *rows_of(1, [7]))  # the first one is of the window
+    step = sweep.feed_page(
+        counts["updated-desc"], SearchPage(7, rows[: counts["updated-desc"].first])
+    )
+    assert [row.id for row in step.rows] == ([] if is_large else ["1/7"])
+    assert sweep.feed_page(counts["stars-asc"], SearchPage(7, rows[:1])).rows == ()
+    assert (sweep.got, sweep.build_coverage().recovered) == ((6, ()) if is_large else (7, ("1/7",)))
 
 
 @pytest.mark.parametrize(

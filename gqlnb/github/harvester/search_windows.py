@@ -191,7 +191,8 @@ class Coverage(msgspec.Struct, frozen=True):
         Repositories also received from another range, because their stars had changed; each is
         kept once.
     recovered
-        Ids of repositories that a search skipped, as they moved, and another search found.
+        Ids of repositories that another search found after their range was read: it had skipped
+        them, as they moved, or they came meanwhile.
     field_errors
         Number of own fields that are null because of an error, by field and reason.
     notes

@@ -37,6 +37,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 import gqlnb
 from gqlnb import Client, Token
 from gqlnb.client import connections
+from gqlnb.http.retry_rules import MAX_ATTEMPTS
 from gqlnb.server.app import App
 from tests.client.faults import Endpoint, json_answer
 from tests.named_connections import forget_connection
@@ -65,6 +66,7 @@ ECHOES = {
     "html": "".join(f"&#{ord(c)};" for c in CANARY),
     "hexadecimal": CANARY.encode().hex(),
 }
+BRIEF = gqlnb.Limits(wait=1)  # one repetition of an empty answer, or two
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 25\r\n\r\n"
 OK += b'{"data": {"hello": "Hi"}}'
 
@@ -176,8 +178,8 @@ def test_no_failure_exposes_a_token(
 ) -> None:
     """For any answer of an endpoint: in tracebacks with locals, results, logs and pickles."""
     for name, answer in echoing(echo).items():
-        canned.answers[:] = [answer] * 2
-        client = Client(canned.url, **options())
+        canned.answers[:] = [answer] * MAX_ATTEMPTS
+        client = Client(canned.url, **options(), limits=BRIEF)
         try:
             client.execute("{ hello }")
         except gqlnb.GqlnbError as error:
@@ -209,9 +211,9 @@ def test_no_recording_contains_a_token(
     ended: list[str] = []
     for mode in ("record", "replay"):
         for name, answer in answers.items():
-            canned.answers[:] = [answer] * 2
+            canned.answers[:] = [answer] * MAX_ATTEMPTS
             given = options() if mode == "record" else {}
-            client = Client(canned.url, **given, recording=path, mode=mode)
+            client = Client(canned.url, **given, limits=BRIEF, recording=path, mode=mode)
             asked = text.replace("query A", f"query {name.replace(' ', '_')}")
             ended.append("data")
             try:
@@ -415,7 +417,7 @@ def test_the_command_line_shows_no_token(
     """Neither on success nor on failure, and no argument contains it."""
     environment = {**os.environ, "CANARY_VARIABLE": CANARY}
     for answer in (OK, *echoing(CANARY).values()):
-        canned.answers[:] = [answer] * 2
+        canned.answers[:] = [answer] * MAX_ATTEMPTS
         how = ("--token", "env:CANARY_VARIABLE", "-H", "X-Key=env:CANARY_VARIABLE")
         done = gqlnb("query", "{ hello }", "-c", canned.url, *how, env=environment)
         assert CANARY.encode() in canned.requests[-1]

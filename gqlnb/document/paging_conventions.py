@@ -171,7 +171,9 @@ def _build_key(name: str, argument: GraphQLArgument, kind: NamedType) -> LookupK
         return None
     type_ = f"{str(argument.type).rstrip('!')}!"  # a key is never null
     own = kind.name.lower()
-    fields = [name, "id"] if name.lower() in {f"{own}id", f"{own}_id"} else [name]
+    # `pk` is the `id` in Django: strawberry-django has `author(pk: ID!)`, and types with `id`.
+    is_id = name.lower() in {f"{own}id", f"{own}_id", "pk"}
+    fields = [name, "id"] if is_id else [name]
     for field in fields:
         declared = kind.fields.get(field)
         is_leaf = declared is not None and _is_plain_leaf(declared)

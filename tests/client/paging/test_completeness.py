@@ -1338,6 +1338,41 @@ def test_objects_with_a_uuid_are_requested_by_an_id() -> None:
     assert not result.errors
 
 
+@pytest.mark.parametrize("prefix", ["", "global-"])
+def test_objects_with_an_id_are_requested_by_a_pk(prefix: str) -> None:
+    """strawberry-django has ``author(pk: ID!)``; an object with another id is not the same one."""
+    sdl = """
+    type Query { authors(pagination: Page): [Author!]! author(pk: ID!): Author! }
+    type Author { id: ID! books(pagination: Page): [Book!]! }
+    type Book { id: ID! }
+    input Page { offset: Int! = 0 limit: Int = 100 }
+    """
+    books = {str(n): [{"id": f"{n}-{i}"} for i in range(n * 60)] for n in range(1, 4)}
+    resolvers: dict[str, Any] = {
+        "Query": {
+            "authors": lambda _, args, __: cut([{"id": n} for n in books], args["pagination"]),
+            "author": lambda _, args, __: {"id": prefix + args["pk"]},
+        },
+        "Author": {
+            "books": lambda author, args, __: cut(
+                books[author["id"].removeprefix("global-")], args["pagination"]
+            )
+        },
+    }
+    text = "{ authors { books(pagination: {limit: 50}) { id } } }"
+    result, said = execute_all(sdl, resolvers, text)
+    got = [[book["id"] for book in author["books"]] for author in result.data["authors"]]
+    whole = [[book["id"] for book in books[n]] for n in books]
+    assert result.report is not None
+    if not prefix:
+        assert got == whole
+        assert result.report.complete
+        assert not said
+    else:
+        assert got == [each[:50] for each in whole]
+        assert not result.report.complete
+
+
 @pytest.mark.parametrize("type_", ["Int", "Time"])
 @pytest.mark.parametrize(("low", "high"), [("from", "to"), ("start", "end"), ("startAt", "until")])
 def test_the_lower_end_of_a_range_is_kept_on_all_pages(type_: str, low: str, high: str) -> None:

@@ -3,7 +3,7 @@
 A list below the items of another list is continued by fetching its parent object again: by
 ``node(id:)`` of Relay's "GraphQL Global Object Identification Specification", by PostGraphile's
 ``node(nodeId:)``, or by a root field that takes the parent's key, such as ``user(id:)``,
-``users_by_pk(id:)`` or ``membershipByUserIdAndTeamId(userId:, teamId:)``.
+``users_by_pk(id:)``, ``membershipByUserIdAndTeamId(userId:, teamId:)`` or ``user(where: {id:})``.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from graphql import (
     is_leaf_type,
     is_object_type,
     is_required_argument,
+    is_required_input_field,
     is_scalar_type,
 )
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from graphql import (
         GraphQLArgument,
         GraphQLField,
+        GraphQLInputField,
         GraphQLInputType,
         GraphQLSchema,
         GraphQLType,
@@ -71,11 +73,20 @@ MAX_KEYS = 4  # arguments of a composite key
 
 
 class LookupKey(msgspec.Struct, frozen=True):
-    """An argument of a lookup, its type as a variable, and the field with its value."""
+    """An argument of a lookup, its type as a variable, and the field with its value.
+
+    `member` is the member of the argument that takes the value, if it is an input object.
+    """
 
     argument: str
     type: str
     field: str
+    member: str = ""
+
+    def format_argument(self, variable: str) -> str:
+        """Return the argument with a variable as its value, in GraphQL."""
+        value = f"{{{self.member}: ${variable}}}" if self.member else f"${variable}"
+        return f"{self.argument}: {value}"
 
     def convert(self, value: object) -> object:
         """Convert a field's value for the argument: an ID may have to be sent as an Int."""
@@ -164,11 +175,15 @@ def _build_lookup(
     return Lookup(name, (key,), fragment=True, is_verified=False)
 
 
-def _build_key(name: str, argument: GraphQLArgument, kind: NamedType) -> LookupKey | None:
+def _build_key(
+    name: str, argument: GraphQLArgument | GraphQLInputField, kind: NamedType
+) -> LookupKey | None:
     """Return an argument as a key if the objects have a field of its name and type, or None."""
     named = get_named_type(argument.type)
-    if is_input_object_type(named) or is_list(argument.type):
+    if is_list(argument.type):
         return None
+    if is_input_object_type(named):
+        return _build_member_key(name, named, kind)
     type_ = f"{str(argument.type).rstrip('!')}!"  # a key is never null
     own = kind.name.lower()
     # `pk` is the `id` in Django: strawberry-django has `author(pk: ID!)`, and types with `id`.
@@ -179,6 +194,26 @@ def _build_key(name: str, argument: GraphQLArgument, kind: NamedType) -> LookupK
         is_leaf = declared is not None and _is_plain_leaf(declared)
         if is_leaf and _holds_same_values(named, get_named_type(declared.type)):
             return LookupKey(name, type_, field)
+    return None
+
+
+def _build_member_key(
+    name: str, argument: GraphQLInputObjectType, kind: NamedType
+) -> LookupKey | None:
+    """Return a member of an input object as a key; None without an identifier of its own.
+
+    Keystone and other servers on Prisma have ``author(where: AuthorWhereUniqueInput!)``, of which
+    one of several members, such as ``id`` and ``email``, selects the object.
+    """
+    for member in IDENTIFIERS:
+        declared = argument.fields.get(member)
+        others = [field for other, field in argument.fields.items() if other != member]
+        if declared is None or any(map(is_required_input_field, others)):
+            continue
+        is_object = is_input_object_type(get_named_type(declared.type))  # such as `id: IDFilter`
+        key = None if is_object else _build_key(member, declared, kind)
+        if key is not None:
+            return msgspec.structs.replace(key, argument=name, member=member)
     return None
 
 

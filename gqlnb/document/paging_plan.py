@@ -451,7 +451,7 @@ class PagingPlan:
         for index, key in enumerate(lookup.keys):
             name = get_key_variable(number, index)
             declared.append(f"${name}: {key.type}")
-            arguments.append(f"{key.argument}: ${name}")
+            arguments.append(key.format_argument(name))
             if lookup.is_verified:
                 inside = f"{ADDED_PREFIX}k{index}: {key.field} {inside}"
         head = f"{ADDED_PREFIX}{number}: {lookup.field}({', '.join(arguments)})"

@@ -1373,6 +1373,41 @@ def test_objects_with_an_id_are_requested_by_a_pk(prefix: str) -> None:
         assert not result.report.complete
 
 
+def test_objects_are_requested_by_a_member_of_an_input_object() -> None:
+    """Keystone and other servers on Prisma have ``author(where: {id:})``."""
+    sdl = """
+    type Query {
+      authors(where: AuthorFilter, take: Int, skip: Int! = 0): [Author!]
+      author(where: AuthorWhereUniqueInput!): Author
+      firstAuthor(where: AuthorFilter!): Author
+    }
+    input AuthorWhereUniqueInput { id: ID, email: String }
+    input AuthorFilter { id: IDFilter }
+    input IDFilter { equals: ID, in: [ID!] }
+    type Author { id: ID! email: String! posts(take: Int! = 60, skip: Int! = 0): [Post!] }
+    type Post { id: ID! }
+    """
+    posts = {str(n): [{"id": f"{n}-{i}"} for i in range(n * 50)] for n in range(1, 5)}
+
+    def page(items: list[Any], args: Mapping[str, Any]) -> list[Any]:
+        return cut(items, {"offset": args.get("skip"), "limit": args.get("take")}, 60)
+
+    resolvers: dict[str, Any] = {
+        "Query": {
+            "authors": lambda _, args, __: page([{"id": n} for n in posts], args),
+            "author": lambda _, args, __: {"id": args["where"]["id"]},
+        },
+        "Author": {"posts": lambda author, args, __: page(posts[author["id"]], args)},
+    }
+    for text in ("{ authors { id posts { id } } }", "{ authors { posts(take: 20) { id } } }"):
+        result, said = execute_all(sdl, resolvers, text)
+        got = [[post["id"] for post in author["posts"]] for author in result.data["authors"]]
+        assert got == [[post["id"] for post in each] for each in posts.values()]
+        assert result.report is not None
+        assert result.report.complete
+        assert not said
+
+
 @pytest.mark.parametrize("type_", ["Int", "Time"])
 @pytest.mark.parametrize(("low", "high"), [("from", "to"), ("start", "end"), ("startAt", "until")])
 def test_the_lower_end_of_a_range_is_kept_on_all_pages(type_: str, low: str, high: str) -> None:

@@ -41,6 +41,7 @@ from gqlnb.document.selections import (
     NamedType,
     group_by_key,
     iterate_fields,
+    iterate_variables,
     parse_selections,
 )
 
@@ -229,6 +230,9 @@ class PagedFieldFinder:
         A query.
     variables
         The JSON values of its variables.
+    takes_unpaged
+        Whether a root field that is a list, and takes variables, is taken for one that cannot be
+        continued if it has no arguments for pages.
 
     Attributes
     ----------
@@ -240,8 +244,15 @@ class PagedFieldFinder:
         The paging arguments, by dotted field name, of fields whose lists cannot be continued.
     """
 
-    def __init__(self, document: Document, variables: Mapping[str, JSON] | None = None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        variables: Mapping[str, JSON] | None = None,
+        *,
+        takes_unpaged: bool = False,
+    ) -> None:
         self.document = document
+        self._takes_unpaged = takes_unpaged
         self.unfollowed: dict[str, str] = {}
         self._variables = dict(variables or {})
         self.schema = document.schema
@@ -339,6 +350,8 @@ class PagedFieldFinder:
         first = replace(pieces[0], kind=pages[0].kind)
         connection = self._recognize_connection(first, inner)
         described = connection or self._recognize_other_list(first, inner)
+        if described is None and self._takes_unpaged and _is_filtered_list(first, place):
+            described = PageArguments("none"), [ItemList(PLAIN_LIST_STEP)], PageInfoPaths()
         if described is None:
             return None
         steps = (*place.steps, key)
@@ -597,6 +610,17 @@ def _is_beside_edges(connection: EditableSelection, piece: EditableSelection) ->
     if not {"edges", "pageInfo"} <= fields.keys() or piece.name in {"edges", "nodes", ""}:
         return False
     return not _has_nodes(connection, piece)
+
+
+def _is_filtered_list(selection: EditableSelection, place: SearchPosition) -> bool:
+    """Return whether a root field is a list of objects that depends on variables."""
+    is_root = place.outer is None and not place.steps
+    has_rows = bool(selection.inner) and is_list_piece([selection])
+    return (
+        is_root
+        and has_rows
+        and any(True for node in selection.arguments.values() for _ in iterate_variables(node))
+    )
 
 
 def _is_single_group(selection: EditableSelection) -> bool:

@@ -100,6 +100,8 @@ class PagingPlan:
         other lists, the first response still shows whether they have more items.
     variables
         The JSON values of its variables.
+    takes_unpaged
+        Whether lists without arguments for pages are taken, if there are no others.
 
     Attributes
     ----------
@@ -118,11 +120,15 @@ class PagingPlan:
         document: Document,
         path: str | None = None,
         variables: Mapping[str, JSON] | None = None,
+        *,
+        takes_unpaged: bool = False,
     ) -> None:
         self.document = document
         self.schema = document.schema
         self.variables = dict(variables or {})
         self._finder = PagedFieldFinder(document, self.variables)
+        if takes_unpaged and not self._finder.fields:
+            self._finder = PagedFieldFinder(document, self.variables, takes_unpaged=True)
         self.selections = self._finder.selections
         self.fields = self._finder.fields
         self.path = path

@@ -81,11 +81,19 @@ def advance_cursor(
 
 def check_bound(cursor: ListCursor) -> str:
     """Compare the length of a list without further pages with its bound."""
+    # An endpoint that once returned more items did not cut the list at this length.
+    if cursor.field.outer is None and cursor.last_length < cursor.longest_answer:
+        return COMPLETE
     arguments = cursor.field.arguments
     bound = cursor.requested_size if cursor.requested_size is not None else arguments.default_size
     if cursor.last_length == 0:
         return COMPLETE
     name = ".".join(arguments.size)
+    if not name:
+        return (
+            "the list has no arguments for further pages, so the endpoint may have cut it. "
+            "Slice(cap=...) takes the most rows that it returns."
+        )
     if bound is None or cursor.last_length >= bound:
         return f"the list is bounded by `{name}:`, and the schema does not say how to fetch more."
     for length in cursor.lengths:

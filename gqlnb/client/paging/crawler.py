@@ -121,6 +121,9 @@ class Crawler:
         Whether warnings of the endpoint are shown when they come.
     detects_changes
         Whether pages overlap by an item, where positions are known, and come with added counts.
+    longest_answer
+        Number of items that the endpoint returned of the outermost list in one answer to another
+        request of the same size.
     """
 
     def __init__(
@@ -141,7 +144,7 @@ class Crawler:
         self.shows_warnings = True
         self.detects_changes = False
         self.is_stopped = False
-        self.requests = self._duplicates = 0
+        self.requests = self._duplicates = self.longest_answer = 0
         self._cached_at: list[float] = []  # the times of remembered answers
         self._errors: list[Mapping[str, Any]] = []
         self._extensions: Mapping[str, Any] = {}
@@ -462,7 +465,7 @@ class Crawler:
                 cursor.begin(self._plan.read_start(field))
                 cursor.is_bounded = self._plan.has_early_end(field)
                 cursor.requested_size = self._sizes.get_size(field) or self._plan.read_size(field)
-                cursor.round = self._round
+                cursor.round, cursor.longest_answer = self._round, self.longest_answer
                 if outer is None:
                     self._outermost.append(cursor)
                 self._add_page(cursor, found.value)

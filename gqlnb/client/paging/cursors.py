@@ -157,6 +157,9 @@ class ListCursor:
         Whether a list went on after a page in which it was shorter than another list.
     overlap
         Number of items of the last page that the next one repeats, to notice items that move.
+    longest_answer
+        Number of items that the endpoint returned of the outermost list in one answer to another
+        request.
     """
 
     field: PagedField
@@ -190,6 +193,7 @@ class ListCursor:
     lengths: list[int] = dataclasses.field(default_factory=list)
     is_uneven: bool = False
     overlap: int = 0
+    longest_answer: int = 0
     _last_keys: dict[str, Hashable] = dataclasses.field(default_factory=dict)
     _has_short_pages: bool = False
     _size: int | None = None

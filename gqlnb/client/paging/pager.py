@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from graphql import NonNullTypeNode
 from msgspec.structs import replace
 
 from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool
@@ -81,6 +82,7 @@ class Pager:
         options: Mapping[str, object],
         *,
         keep: bool = True,
+        takes_unpaged: bool = False,
     ) -> Crawler:
         """Return a crawler for a query, after loading the schema.
 
@@ -90,6 +92,8 @@ class Pager:
             As for :meth:`gqlnb.Client.pages`.
         keep
             Whether to join all pages.
+        takes_unpaged
+            As for :class:`PagingPlan`.
 
         Raises
         ------
@@ -110,7 +114,7 @@ class Pager:
             raise QueryError(msg)
         check_variable_names(document, variables)
         bound = bind_variables(document, variables)
-        plan = PagingPlan(document, path, bound)
+        plan = PagingPlan(document, path, bound, takes_unpaged=takes_unpaged)
         if path is not None and not any(field.followed for field in plan.fields):
             names = ", ".join(field.name for field in plan.fields) or "none"
             msg = f"No list {sanitize_text(repr(path), 80)} to follow. The query has: {names}."
@@ -118,6 +122,15 @@ class Pager:
         # GitHub refuses pages beyond this size; other endpoints are tried with growing pages.
         most = GITHUB_PAGE if is_github(self._source, plan) else None
         return Crawler(plan, bound, limits, self._source, keep=keep, most=most, remarks=remarks)
+
+    def list_required_variables(self, text: str | Document, operation: str | None) -> list[str]:
+        """Return the names of a query's variables that must have a value."""
+        declared = self._preparer.parse_document(text, operation).variables
+        return [
+            name
+            for name, node in declared.items()
+            if isinstance(node.type, NonNullTypeNode) and node.default_value is None
+        ]
 
     def collect_pages(
         self,

@@ -75,9 +75,15 @@ def open_reader(
 ) -> RangeReader:
     """Return a reader for the query of a harvest."""
     path, operation = options.get("path"), options.get("operation")
+    objects = {end.partition(".")[0] for end in (slice_.low, slice_.high) if "." in end}
 
     def start(bound: Mapping[str, Any], limits: Mapping[str, object]) -> Crawler:
-        return pager.start_crawler(text, bound, operation, {**limits, "path": path})
+        paging = {**limits, "path": path}
+        missing = objects - bound.keys()
+        if missing:  # an open range sets no member; the object may be required nevertheless
+            required = pager.list_required_variables(text, operation)
+            bound = {**bound, **{name: {} for name in required if name in missing}}
+        return pager.start_crawler(text, bound, operation, paging, takes_unpaged=True)
 
     return RangeReader(pager, start, variables or {}, slice_, path, options.get("page_size"))
 

@@ -142,6 +142,7 @@ class RangeReader:
         self._pager, self._start, self._variables = pager, start, variables
         self._slice, self._path = slice_, path
         self._page_size = page_size
+        self._longest_answer = 0  # rows of one answer to a list that has no further pages
 
     @property
     def budget(self) -> Budget:
@@ -152,6 +153,7 @@ class RangeReader:
         crawler = self._start(bind_range(self._slice, self._variables, range_), limits)
         crawler.shows_warnings = False  # they are in the notes
         crawler.detects_changes = True
+        crawler.longest_answer = self._longest_answer
         return crawler
 
     def _run_crawler(self, crawler: Crawler) -> Result:
@@ -215,7 +217,10 @@ class RangeReader:
         result = self._run_crawler(crawler) if len(names) < 2 else None
         if result is None or len(names) != 1:
             shown = ", ".join(names) or "none"
-            msg = f"A harvest takes a query with one list that has pages; it has: {shown}."
+            msg = (
+                "A harvest takes a query with one list that has pages or takes variables; it has: "
+                f"{shown}."
+            )
             raise QueryError(msg)
         (name,) = names
         if self._path is None and isinstance((result.data or {}).get(name), list):
@@ -255,6 +260,7 @@ class RangeReader:
         count = self._read_count(result)
         answer = self._build_answer(result, has_positions=False)
         page_rows = answer.table.num_rows
+        self._longest_answer = max(self._longest_answer, page_rows)
         is_over = cap is not None and count is not None and count > cap
         # Texts have no values in between, so that a division takes as many of them as possible.
         goes_on = whole or not (is_over or one_page) or answer.kind == "text"

@@ -118,7 +118,7 @@ def test_a_query_with_two_lists_and_ends_is_refused():
     """The error is the same as without ends."""
     text = "query ($low: Int) { a: items(low: $low) { nodes { at } } b: items { nodes { at } } }"
     slice_ = Slice(column="at", least="1")
-    with pytest.raises(QueryError, match="one list that has pages; it has: a, b"):
+    with pytest.raises(QueryError, match="takes variables; it has: a, b"):
         Client(Endpoint({"a": 1}).build_schema()).harvest(text, slice=slice_)
 
 

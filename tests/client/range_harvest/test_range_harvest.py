@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 import uuid
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -88,6 +89,45 @@ def test_the_ends_may_be_members_of_an_input_object():
     found = Client(endpoint.build_schema()).harvest(text, slice=slice_)
     assert found.complete
     assert list_ids(found) == sorted(endpoint.rows)
+
+
+def test_the_object_of_the_ends_may_be_required():
+    """An open range has no members, so that the object is empty."""
+    endpoint = Endpoint(draw_values(KINDS["integers"][1]), closed="left")
+    text = "query ($where: Filter!) { items(filter: $where) { nodes { id at } } }"
+    slice_ = Slice(column="at", low="where.at.gte", high="where.at.lt", closed="left", cap=50)
+    found = Client(endpoint.build_schema()).harvest(text, slice=slice_)
+    assert found.complete
+    assert list_ids(found) == sorted(endpoint.rows)
+
+
+@pytest.mark.parametrize("arguments", ["", "limit: Int, "])
+@pytest.mark.parametrize(("cap", "is_complete"), [(50, True), (40, True), (60, False)])
+def test_a_list_without_pages_is_complete_where_longer_answers_came(
+    arguments: str, cap: int, is_complete: bool
+):
+    """An endpoint that returned 50 rows once did not cut the others at fewer."""
+    rows = [{"id": str(number), "at": number * 3} for number in range(ROWS)]
+
+    def resolve(_root: object, args: dict[str, Any], _context: object) -> object:
+        low, high = args.get("low"), args.get("high")
+        above = [row for row in rows if low is None or row["at"] >= low]
+        return [row for row in above if high is None or row["at"] <= high][:50]
+
+    text = (
+        f"type Query {{ items({arguments}low: Int, high: Int): [Item!]! }} "
+        "type Item { id: ID! at: Int! }"
+    )
+    query = "query ($low: Int, $high: Int) { items(low: $low, high: $high) { id at } }"
+    client = Client(gqlnb.Schema(text, {"Query": {"items": resolve}}))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = client.harvest(query, slice=Slice(column="at", cap=cap))
+    assert found.complete == is_complete
+    assert bool(said) != is_complete
+    assert len(found) == (ROWS if is_complete else 50)
+    if not (is_complete or arguments):
+        assert "no arguments for further pages" in str(said[0].message)
 
 
 def test_the_frame_has_the_types_of_the_schema():
@@ -244,7 +284,7 @@ def test_wrong_slices_are_refused(options: dict[str, Any]):
 def test_a_query_with_two_lists_is_refused():
     """A harvest divides one list."""
     text = "query ($low: Int) { a: items(low: $low) { nodes { at } } b: items { nodes { at } } }"
-    with pytest.raises(QueryError, match="one list that has pages; it has: a, b"):
+    with pytest.raises(QueryError, match="takes variables; it has: a, b"):
         Client(Endpoint({"a": 1}).build_schema()).harvest(text, slice="at")
 
 

@@ -133,7 +133,8 @@ def find_identifier(kind: NamedType) -> str | None:
 def find_lookup(schema: GraphQLSchema, kind: NamedType) -> Lookup | None:
     """Return the preferred lookup of objects of a type, or None.
 
-    ``node`` is preferred, then lookups by one identifier, then those with the shortest name.
+    ``node`` is preferred, then lookups by one identifier, then those that take it as an argument
+    and not within an input object, then those with the shortest name.
     """
     root = schema.query_type
     if root is None or not hasattr(kind, "fields"):
@@ -142,7 +143,8 @@ def find_lookup(schema: GraphQLSchema, kind: NamedType) -> Lookup | None:
 
     def rank(lookup: Lookup) -> tuple[object, ...]:
         keys = [order.get(key.field, len(order)) for key in lookup.keys]
-        return lookup.is_verified, len(keys), keys, len(lookup.field), lookup.field
+        members = [key.member != "" for key in lookup.keys]
+        return lookup.is_verified, len(keys), keys, members, len(lookup.field), lookup.field
 
     candidates = (
         _build_lookup(schema, name, declared, kind) for name, declared in root.fields.items()

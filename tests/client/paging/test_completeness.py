@@ -1399,13 +1399,34 @@ def test_objects_are_requested_by_a_member_of_an_input_object() -> None:
         },
         "Author": {"posts": lambda author, args, __: page(posts[author["id"]], args)},
     }
-    for text in ("{ authors { id posts { id } } }", "{ authors { posts(take: 20) { id } } }"):
+    for text in (
+        "{ authors { id posts { id } } }",
+        "{ authors { posts(take: 20) { id } } }",
+    ):
         result, said = execute_all(sdl, resolvers, text)
         got = [[post["id"] for post in author["posts"]] for author in result.data["authors"]]
         assert got == [[post["id"] for post in each] for each in posts.values()]
         assert result.report is not None
         assert result.report.complete
         assert not said
+
+
+def test_an_id_as_an_argument_is_preferred_to_one_in_an_input_object() -> None:
+    """An input object may be a filter that has another meaning, so it is the second choice."""
+    sdl = """
+    type Query { users: [User!]! user(where: UserFilter!): User userById(id: ID!): User }
+    input UserFilter { id: ID }
+    type User { id: ID! posts(limit: Int, offset: Int): [Post!]! }
+    type Post { id: ID! }
+    """
+    posts = [{"id": str(number)} for number in range(150)]
+    resolvers: dict[str, Any] = {
+        "Query": {"users": lambda *_: [{"id": "1"}], "userById": lambda *_: {"id": "1"}},
+        "User": {"posts": lambda _, args, __: cut(posts, args)},
+    }
+    result, said = execute_all(sdl, resolvers, "{ users { posts(limit: 50) { id } } }")
+    assert len(result.data["users"][0]["posts"]) == 150
+    assert not said
 
 
 @pytest.mark.parametrize("type_", ["Int", "Time"])

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Close", "Endpoint", "Reset", "answer", "chunked", "json_answer", "squeezed"]
+__all__ = [
+    "Close",
+    "Endpoint",
+    "Reset",
+    "answer",
+    "build_cut_answers",
+    "chunked",
+    "json_answer",
+    "squeezed",
+]
 
 JSON = "application/json"
 
@@ -48,6 +57,17 @@ def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n", **headers: Any) -> bytes:
     """Return an answer in chunks."""
     body = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks)
     return answer(body + end, Content_Length=None, Transfer_Encoding="chunked", **headers)
+
+
+def build_cut_answers(body: bytes) -> dict[str, bytes | Close]:
+    """Return responses whose body is empty, or ends before its JSON does, by name."""
+    return {
+        "empty": answer(""),
+        "cut": answer(body[:-9]),
+        "cut, no length": Close(answer(body[:-9], Content_Length=None)),
+        "shorter than its length": Close(answer(body)[:-9]),
+        "no last chunk": Close(chunked(body, end=b"")),
+    }
 
 
 def squeezed(members: Any) -> bytes:

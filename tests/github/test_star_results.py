@@ -22,7 +22,7 @@ from gqlnb import (
 )
 from gqlnb.github.repositories import load_snapshot
 from gqlnb.github.star_results import FALLBACK_STARS_QUERY, STARS_QUERY, collect_stars
-from tests.client.faults import Close, Endpoint, answer, chunked, json_answer
+from tests.client.faults import Endpoint, answer, build_cut_answers, json_answer
 
 # ---------------------------------------------------------------- the frame
 
@@ -479,13 +479,7 @@ FIRST = json_answer(
     }
 )
 PAGE = json.dumps({"data": {"search": connection("c/d/8", total=101)}}).encode()
-CUT_PAGES = {
-    "empty": answer(""),
-    "cut": answer(PAGE[:-9]),
-    "cut, no length": Close(answer(PAGE[:-9], Content_Length=None)),
-    "shorter than its length": Close(answer(PAGE)[:-9]),
-    "no last chunk": Close(chunked(PAGE, end=b"")),
-}
+CUT_PAGES = build_cut_answers(PAGE)
 
 
 @pytest.mark.parametrize("fault", CUT_PAGES)

@@ -82,11 +82,6 @@ MIN_LOCAL_TOTAL = 250  # a smaller window is read again whole
 # One second is searched again whole before its parts are: where only results were left out, this
 # many searches and the next prove it together.
 MAX_WHOLE_READS = 3
-# Where counts are wrong, repetitions bring nothing. They stop when they took so many more pages
-# than those that helped, and this share of all; what is not proved then is reported.
-FRUITLESS_PAGES = 16
-FRUITLESS_SHARE = 0.1
-MAX_MISCOUNTS = 2  # counts that are too low for their own answer; they stop then too
 PAGES_BEFORE_REGROWTH = 10  # pages in a row that were not too large, before larger ones are tried
 
 
@@ -721,10 +716,6 @@ class Sweep:
         if window.tries:
             state.fruitless += -len(new) if new else len(window.pages)
         state.miscounts += window.has_miscount
-        is_hopeless = (
-            state.fruitless > FRUITLESS_PAGES + FRUITLESS_SHARE * state.requests
-            or state.miscounts >= MAX_MISCOUNTS
-        )
         if window.is_capped and rows:
             self._report_gap(
                 window,
@@ -732,7 +723,7 @@ class Sweep:
                 f"More than {MAX_SEARCH_RESULTS:,} repositories with equal stars were created in "
                 "one second.",
             )
-        elif is_hopeless:
+        elif state.is_hopeless:
             self._report_gap(window, len(rows), "Counts differ, and repetitions bring nothing new.")
         elif window.tries >= MAX_TRIES:
             self._report_gap(

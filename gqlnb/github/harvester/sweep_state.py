@@ -42,6 +42,11 @@ MAX_NEW_SHARE = 0.001  # of all rows, that may come while as many others leave
 MAX_KNOWN_ROWS = 100_000
 MAX_HIDDEN_MISMATCHES = 0.05  # as expected; where it is more, ranges may agree by chance
 MAX_REPEATED_PAGES = 50  # so many cost little, even if changes that hide each other are rare
+# Where counts are wrong, repetitions bring nothing. They stop when they took so many more pages
+# than those that helped, and this share of all; what is not proved then is reported.
+FRUITLESS_PAGES = 16
+FRUITLESS_SHARE = 0.1
+MAX_MISCOUNTS = 2  # counts that are too low for their own answer; they stop then too
 # Up to so many rows those of each proved range are kept, too, so that ranges are compared with
 # their rows again where the count of all differs from the number of rows.
 MAX_SLICED_ROWS = 10_000
@@ -229,6 +234,12 @@ class SweepState(msgspec.Struct):
     def has_frequent_changes(self) -> bool:
         """Whether changes may have hidden each other between two pages of a search."""
         return self.pulls * self.pushes > MAX_HIDDEN_CHANGES * self.intervals
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether searching ranges again has brought too little for the pages it took."""
+        is_fruitless = self.fruitless > FRUITLESS_PAGES + FRUITLESS_SHARE * self.requests
+        return is_fruitless or self.miscounts >= MAX_MISCOUNTS
 
     def may_agree_by_chance(self, verified: Sized) -> bool:
         """Return whether ranges may agree with their rows though one is missing, as one has left.

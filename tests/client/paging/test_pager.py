@@ -24,7 +24,7 @@ from gqlnb import (
 from gqlnb.client.paging import page_size
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.http.messages import Response
-from tests.client.faults import Close, answer, chunked
+from tests.client.faults import answer, build_cut_answers
 from tests.client.paging.faulty_connections import FAULTS, QUERY, faulty, ids
 
 if TYPE_CHECKING:
@@ -931,13 +931,7 @@ def write_texts(*texts: str, more: bool) -> bytes:
 
 
 SECOND = write_texts("c", "d", more=False)
-CUT_PAGES = {
-    "empty": answer(""),
-    "cut": answer(SECOND[:-9]),
-    "cut, no length": Close(answer(SECOND[:-9], Content_Length=None)),
-    "shorter than its length": Close(answer(SECOND)[:-9]),
-    "no last chunk": Close(chunked(SECOND, end=b"")),
-}
+CUT_PAGES = build_cut_answers(SECOND)
 
 
 @pytest.mark.parametrize("fault", CUT_PAGES)

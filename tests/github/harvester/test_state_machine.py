@@ -767,9 +767,12 @@ def test_slices_whose_changes_may_have_hidden_each_other_are_read_again(about, p
     assert list_texts(sweep) == (again or COUNTS)
 
 
-def test_everything_is_read_a_second_time_if_asked_for():
-    """In slices of creation time, after all was proved."""
-    simulator = SearchSimulator(300, 20, Changes(), seed=1)
+@pytest.mark.parametrize("most", [100_000, 100])
+def test_everything_is_read_a_second_time_if_asked_for(most, monkeypatch):
+    """In slices of creation time, after all was proved; each repository is counted once."""
+    monkeypatch.setattr("gqlnb.github.harvester.sweep_state.MAX_KNOWN_ROWS", most)
+    monkeypatch.setattr("gqlnb.github.harvester.state_machine.MAX_KEPT_CHECKS", most // 100)
+    simulator = SearchSimulator(4_000, 20, Changes(), seed=1)
     found, requests = [], []
     for twice in (False, True):
         sweep = Sweep(Scope.parse(">=20"), twice=twice)
@@ -784,6 +787,7 @@ def test_everything_is_read_a_second_time_if_asked_for():
     assert ids == same == simulator.required
     assert once.complete
     assert coverage.complete
+    assert once.got == coverage.got == len(ids)
     again = requests[once.requests + once.requests :]
     assert {ask.text for ask in again if " created:" in ask.text}
     assert coverage.requests >= 2 * once.requests

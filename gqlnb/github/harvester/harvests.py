@@ -83,7 +83,7 @@ class HarvestOptions(TypedDict, total=False):
         GitHub's terms forbid sharing tokens to get around its limits: give those of people who
         agreed to take part.
     twice
-        Whether to read everything a second time, which takes 2.3 times the pages. It finds
+        Whether to read everything a second time, which takes two to three times the pages. It finds
         repositories that were missed while others left and came at the same moment, so that all
         counts agree. By default only a harvest of up to some 5,000 repositories is read again, and
         only where repositories left or came.

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -31,10 +31,13 @@ __all__ = [
     "start",
     "start_thread",
     "wait_for_event",
+    "wake_loop",
 ]
 
 T = TypeVar("T")
 POLL_SECONDS = 1.0  # how often a waiting thread checks for an interrupt
+WAKE_SECONDS = 0.1  # the longest delay of Stop in a cell that awaits
+NOT_WAKING = nullcontext()
 MAX_WORKER_THREADS = 256  # of functions that may block; a thread costs about 50 kB
 
 
@@ -309,6 +312,33 @@ def iterate_completed(futures: Mapping[Future[Any], object]) -> Iterator[Future[
         done, _ = wait(left, return_when="FIRST_COMPLETED")
         yield from (future for future in left if future in done)
         left = [future for future in left if future not in done]
+
+
+class LoopWaker:
+    """A context manager that wakes the running loop several times per second."""
+
+    def __enter__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._wake()
+
+    def _wake(self) -> None:
+        self._timer = self._loop.call_later(WAKE_SECONDS, self._wake)
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+
+def wake_loop() -> AbstractContextManager[None]:
+    """Return a context manager for waiting on the running loop: Stop then ends a notebook's cell.
+
+    It has no effect outside of ipykernel's main thread.
+    """
+    # ipykernel handles Stop in a cell that awaits by a callback, which it adds to the loop from the
+    # loop's own thread. That does not end the loop's wait for its next event: without an earlier
+    # one, the cell would end with the request's timeout. asyncio.run() wakes its loop itself.
+    if "ipykernel" not in sys.modules or threading.current_thread() is not threading.main_thread():
+        return NOT_WAKING
+    return LoopWaker()
 
 
 @contextmanager

@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
     "AnswerError",
@@ -60,7 +60,6 @@ __all__ = [
     "TextError",
     "TransportError",
     "advise_if_strict",
-    "check_names",
     "clean_text",
     "describe_exception",
     "describe_path",
@@ -196,26 +195,6 @@ def find_similar(
     if not near and abbreviated and len(word) >= SHORTEST_ABBREVIATION:
         near = sorted((name for name in by_fold if name.startswith(folded)), key=len)
     return by_fold[near[0]] if near else None
-
-
-def check_names(function: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Check that keyword arguments are among the known ones.
-
-    Raises
-    ------
-    KeywordError
-        If one is not; the message names it, a similar one, and all options, but no value.
-    """
-    unknown = [name for name in given if name not in known]
-    if not unknown:
-        return
-    similar = find_similar(unknown[0], known)
-    guess = f" Did you mean {similar}=?" if similar else ""
-    listed = ", ".join(f"{name}=" for name in known)
-    msg = (
-        f"{function}() has no argument {sanitize_text(unknown[0], 40)}=.{guess} It takes {listed}."
-    )
-    raise KeywordError(msg)
 
 
 def suggest(word: str, candidates: Iterable[str], *, abbreviated: bool = False) -> str:

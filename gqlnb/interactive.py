@@ -1,9 +1,10 @@
-"""Support of ``help()``, Tab and misspelled attributes in interactive sessions."""
+"""Support of ``help()``, Tab, misspelled attributes and warnings in interactive sessions."""
 
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+import warnings
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 from gqlnb.errors import suggest
@@ -11,7 +12,9 @@ from gqlnb.errors import suggest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["is_called_by_pydoc", "raise_attribute_error", "split_hints"]
+__all__ = ["is_called_by_pydoc", "raise_attribute_error", "split_hints", "warn_caller"]
+
+PACKAGE = __name__.partition(".")[0]
 
 GETMEMBERS_DEPTH = 5  # `__dir__`, two functions of inspect, and pydoc's, with one to spare
 
@@ -69,3 +72,14 @@ def is_called_by_pydoc() -> bool:
         if frame.f_globals.get("__name__") == "pydoc":
             return True
     return False
+
+
+def warn_caller(message: str) -> None:
+    """Warn at the line of the caller outside of this package."""
+    # Counted, not fixed: a cell, `frame()` and a harvest call at different depths, and a constant
+    # would show a line of this package.
+    frame: FrameType | None = sys._getframe(0)  # noqa: SLF001 - warnings.warn uses it likewise
+    level = 1
+    while frame and str(frame.f_globals.get("__name__")).partition(".")[0] == PACKAGE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)

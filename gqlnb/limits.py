@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from gqlnb.option_checks import raise_option_error
+from gqlnb.option_checks import explain_keywords, raise_option_error
 
 __all__ = ["DEFAULT_RECONNECTS", "MAX_CACHED_TEXT", "MIB", "Limits"]
 
@@ -14,6 +14,7 @@ MAX_CACHED_TEXT = 16_000
 DEFAULT_RECONNECTS = 5  # attempts in a row to subscribe again, as graphql-ws makes
 
 
+@explain_keywords
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Limits for a server (:func:`gqlnb.serve`) and a client (:class:`gqlnb.Client`).

@@ -11,6 +11,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable
+from contextvars import ContextVar
 from hashlib import blake2b
 from hmac import compare_digest
 from pathlib import Path
@@ -24,6 +25,7 @@ from gqlnb.errors import (
     describe_exception,
     sanitize_text,
 )
+from gqlnb.option_checks import explain_keywords
 from gqlnb.optional_imports import import_optional
 from gqlnb.redact import MASK, hide_locals, redact_text, seal_text
 
@@ -60,10 +62,15 @@ _SECRET_VARIABLE_NAME = re.compile(
     r"(?:.*_)?(?:TOKEN|SECRET|PASSWORD|PASSWD|PAT|API_?KEY|ACCESS_KEY)"
 )
 
+# In requests that a function sends, too: their threads and tasks have a copy of the context.
+_tokens_of_running_functions: ContextVar[frozenset[Token]] = ContextVar(
+    "_tokens_of_running_functions", default=frozenset()
+)
 _live_tokens: WeakSet[Token] = WeakSet()
 _live_tokens_lock = threading.Lock()
 
 
+@explain_keywords
 class Token:
     """A secret that is sent in a header and never shown.
 
@@ -76,7 +83,9 @@ class Token:
     value
         The secret: printable ASCII without spaces; surrounding white space is removed, since a
         pasted token often ends in a newline. Or a function that returns it, for short-lived tokens:
-        called when a request is sent, in the sending thread.
+        called before a request is sent, in a thread that may wait, so that it may send requests
+        itself; and once more when the endpoint refuses the token with HTTP 401. The request is
+        then sent again with the new token, a mutation only if nothing of it was executed.
     scheme
         The authentication scheme, such as ``"Bearer"``, ``"token"`` or ``"Basic"``; empty for none.
     lifetime
@@ -397,12 +406,23 @@ class Token:
         return self._scheme
 
     @property
+    def is_renewable(self) -> bool:
+        """Whether a function returns it, which is asked again for a token that was refused."""
+        return self._get_token is not None
+
+    @property
     def where(self) -> str | None:
         """The source, such as ``"env:NAME"``; None for a token given as text or prompted for."""
         return self._source
 
-    def build_header(self) -> str:
+    def build_header(self, refused: str | None = None) -> str:
         """Return the header value with the secret, to send it.
+
+        Parameters
+        ----------
+        refused
+            The header value that an endpoint has refused. A function is called for a new token,
+            unless it was meanwhile; a string stays as it is.
 
         Returns
         -------
@@ -414,20 +434,40 @@ class Token:
         AuthError
             If the function that returns the token failed.
         """
-        value = self._reveal_value()
+        return self._add_scheme(self._reveal_value(refused))
+
+    def _add_scheme(self, value: str) -> str:
         return f"{self._scheme} {value}" if self._scheme else value
 
     @hide_locals
-    def _reveal_value(self) -> str:
+    def _reveal_value(self, refused: str | None = None) -> str:
         if self._get_token is None:
             return self._sealed_values[-1]()
+        # Before the lock: the request may run in another thread, and would wait for ever.
+        if self in _tokens_of_running_functions.get():
+            msg = (
+                "The function that returns the token sends a request with the same token. Log in "
+                "with a client without it."
+            )
+            raise AuthError(msg)
         with self._lock:
-            if not self._sealed_values or time.monotonic() >= self._expires_at:
-                self._sealed_values.append(
-                    seal_text(call_token_function(self._get_token, self.redact))
-                )
+            known = self._sealed_values[-1]() if self._sealed_values else None
+            is_old = time.monotonic() >= self._expires_at
+            if refused is not None:  # of many requests at once, the first asks for a new token
+                is_old = known is not None and self._add_scheme(known) == refused
+            if known is None or is_old:
+                self._sealed_values.append(seal_text(self._call_function(self._get_token)))
                 self._expires_at = time.monotonic() + self._lifetime
             return self._sealed_values[-1]()
+
+    @hide_locals
+    def _call_function(self, get_token: Callable[[], str]) -> str:
+        running = _tokens_of_running_functions.get()
+        reset = _tokens_of_running_functions.set(running | {self})
+        try:
+            return call_token_function(get_token, self.redact)
+        finally:
+            _tokens_of_running_functions.reset(reset)
 
     def matches(self, header: str | None) -> bool:
         """Return, in constant time, whether an ``Authorization`` header carries this token.

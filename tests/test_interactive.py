@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import pydoc
 import re
+import subprocess
+import sys
 
 import gql
 import pandas as pd
@@ -57,6 +59,27 @@ def test_other_tools_see_all_names(module: object) -> None:
     assert names <= {name for name, _ in inspect.getmembers(module)}
 
 
+# What test helpers do with each loaded module.
+READ_ALL_NAMES = """
+import doctest, inspect, sys, gqlnb, gqlnb.engine, gqlnb.github
+sys.modules |= dict.fromkeys(("pandas", "pyarrow", "polars"))  # an ImportError each
+for module in (gqlnb, gqlnb.engine, gqlnb.github):
+    assert not hasattr(module, "__warningregistry__")
+    doctest.DocTestFinder().find(module)
+    inspect.getmembers(module)
+for module in list(filter(None, sys.modules.values())):
+    if module.__name__.startswith("gqlnb"):
+        inspect.getmembers(module)
+"""
+
+
+def test_reading_all_names_imports_no_data_library() -> None:
+    """Nor fails at a moment when pandas cannot be imported."""
+    command = [sys.executable, "-c", READ_ALL_NAMES]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
 def test_help_of_a_name_is_complete() -> None:
     """Pydoc finds functions and classes by their public names."""
     assert "timeout" in pydoc.plain(pydoc.render_doc("gqlnb.connect"))
@@ -66,7 +89,7 @@ def test_help_of_a_name_is_complete() -> None:
 def test_connect_describes_each_option() -> None:
     """Shift-Tab on `connect(` lists them."""
     text = gqlnb.connect.__doc__ or ""
-    options = gqlnb.client.arguments.CLIENT_KEYWORDS
+    options = inspect.signature(gqlnb.connect).parameters
     assert [name for name in options if not re.search(rf"\b{name}\b", text)] == []
 
 

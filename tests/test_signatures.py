@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import inspect
 from enum import Enum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
+
+import jedi
+import pytest
 
 import gqlnb
 
@@ -13,6 +17,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAMESPACES = {"": gqlnb, "engine.": gqlnb.engine, "github.": gqlnb.github}
+# Where `**` stands for names that the package cannot list.
+OTHER_KEYWORDS = {
+    "Schema.from_frame": "frames by the names of the user's fields",
+    "Schema.adopt": "arguments of graphql-core's execute, which differ by version",
+    "engine.execute": "the signature of graphql-core",
+    "engine.subscribe": "the signature of graphql-core",
+    "Result.to_csv": "arguments of pandas",
+    "Result.to_parquet": "arguments of pyarrow",
+    "Client.harvest": "options of harvests",
+}
 
 
 def list_public_api() -> Iterator[str]:
@@ -77,3 +91,53 @@ def test_the_public_api_matches_the_list(root: Path) -> None:
     """An API change needs a change of the list and of CHANGELOG."""
     listed = (root / "tests" / "public_api.txt").read_text().splitlines()
     assert [*list_public_api()] == listed
+
+
+def test_signatures_list_every_keyword() -> None:
+    """Shift-Tab and readers see them; `**` is left where the names are not the package's."""
+    open_ended = set()
+    for line in list_public_api():
+        name, _, parameters = line.partition("(")
+        # Errors are raised by the package, with attributes of several kinds.
+        if "**" in parameters and not name.split(".")[0].endswith("Error"):
+            open_ended.add(name)
+    # graphql-core 3.2 has no further arguments there.
+    assert open_ended | {"engine.execute", "engine.subscribe"} == OTHER_KEYWORDS.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "proposed"),
+    [
+        ('connect("demo", cac', {"cache="}),
+        ('gqlnb.connect("demo", view', {"viewer="}),
+        ("Client(x, bat", {"batch="}),
+        ("client.execute_all(t, max_r", {"max_requests=", "max_results="}),
+        ("client.aexecute_all(t, max_r", {"max_requests=", "max_results="}),
+        ("client.frame(t, expl", {"explode="}),
+        ("client.map(t, rows, batch", {"batch_size="}),
+        ("client.execute(t, head", {"headers="}),
+        ("gqlnb.serve(schema, certf", {"certfile="}),
+    ],
+)
+def test_tab_completes_keywords(text: str, proposed: set[str]) -> None:
+    """By jedi, as in a notebook: from the objects of the session."""
+    client = gqlnb.Client(gqlnb.reference_schema())
+    names = {"gqlnb": gqlnb, "connect": gqlnb.connect, "Client": gqlnb.Client, "client": client}
+    completions = jedi.Interpreter(text, [names]).complete()
+    assert {it.name for it in completions if it.name.endswith("=")} == proposed
+
+
+def test_tab_completes_the_keywords_of_all_callables() -> None:
+    """Each one that `inspect` lists."""
+    for line in list_public_api():
+        name = line.partition("(")[0]
+        value = attrgetter(name)(gqlnb)
+        if not (inspect.isfunction(value) or inspect.ismethod(value)):
+            continue
+        keywords = {
+            f"{it.name}="
+            for it in inspect.signature(value).parameters.values()
+            if it.kind is it.KEYWORD_ONLY
+        }
+        completions = jedi.Interpreter("call(", [{"call": value}]).complete()
+        assert keywords <= {it.name for it in completions}, name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -15,7 +16,7 @@ from click.shell_completion import get_completion_class
 from gqlnb.cli.help import COMMANDS, COMPLETION_VARIABLE, HELP
 from gqlnb.errors import GqlnbError, LiteralSecretError, OptionError, sanitize_text, suggest_or_list
 
-__all__ = ["command_line", "completion", "run_command_line", "scrub"]
+__all__ = ["command_line", "completion", "report_os_error", "run_command_line", "scrub"]
 
 _EXIT_USAGE = click.UsageError.exit_code
 # Shells report a process ended by a signal as 128 + its number. Windows has no SIGPIPE.
@@ -63,21 +64,27 @@ class CommandGroup(click.Group):
             return _print_error(str(error))
         except KeyboardInterrupt:
             return _EXIT_INTERRUPTED
-        except BrokenPipeError:
-            # Python would fail again when it flushes stdout at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return _EXIT_BROKEN_PIPE
-        # A file that cannot be read or written is the user's concern, not a defect: no traceback.
         except OSError as error:
-            reason = str(error.strerror or error)
-            return _print_error(f"{error.filename}: {reason}" if error.filename else reason)
+            return report_os_error(error)
         return code
+
+
+def report_os_error(error: OSError) -> int:
+    """Print the reason why a file cannot be read or written; return the exit code."""
+    if isinstance(error, BrokenPipeError):
+        # Python would fail again when it flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _EXIT_BROKEN_PIPE
+    # This is the user's concern, not a defect: no traceback.
+    reason = str(error.strerror or error)
+    return _print_error(f"{error.filename}: {reason}" if error.filename else reason)
 
 
 def _print_error(text: str, code: int = 1) -> int:
     from gqlnb.cli.output import translate_for_shell
 
-    sys.stdout.flush()
+    with suppress(OSError):  # such as of a full disk
+        sys.stdout.flush()
     click.echo(f"gqlnb: {translate_for_shell(text)}", err=True)
     return code
 

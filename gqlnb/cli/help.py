@@ -14,10 +14,6 @@ COMMANDS = {
         "gqlnb.cli.query_commands",
         "Print the schema of an endpoint, or only some of its types and fields.",
     ),
-    "codegen": (
-        "gqlnb.cli.codegen_command",
-        "Write a Python module with typed functions for operations.",
-    ),
     "stars": ("gqlnb.cli.query_commands", "List repositories by their number of stars."),
     "scrub": ("gqlnb.cli.command_group", "Remove tokens from notebooks, recordings and logs."),
     "github": ("gqlnb.cli.standin_command", "Serve a stand-in for GitHub until Ctrl-C."),

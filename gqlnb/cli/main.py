@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+STDOUT_CLOSED = (
+    "gqlnb: Standard output is closed, so nothing can be printed. To discard what is printed, "
+    "redirect it: >/dev/null\n"
+)
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
@@ -32,15 +37,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit code: 0 success, 1 an error that was printed to stderr, 2 invalid arguments, 3 an
         incomplete harvest, 130 interrupted, 141 the reader of stdout has closed it.
     """
+    if sys.stdout is None:  # closed, as by `>&-`
+        if sys.stderr is not None:
+            sys.stderr.write(STDOUT_CLOSED)
+        return 1
     arguments = sys.argv[1:] if argv is None else list(argv)
+    text = ""
     if COMPLETION_VARIABLE not in os.environ:
         if arguments in ([], ["-h"], ["--help"]):
-            sys.stdout.write(HELP)
-            return 0
-        if arguments == ["--version"]:
+            text = HELP
+        elif arguments == ["--version"]:
             # The package itself is above this layer, and loaded in any case.
-            sys.stdout.write(f"gqlnb {sys.modules['gqlnb'].__version__}\n")
-            return 0
+            text = f"gqlnb {sys.modules['gqlnb'].__version__}\n"
+    if text:
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except OSError as error:
+            from gqlnb.cli.command_group import report_os_error
+
+            return report_os_error(error)
+        return 0
     from gqlnb.cli.command_group import run_command_line
 
     return run_command_line(arguments)

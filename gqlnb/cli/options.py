@@ -12,7 +12,6 @@ from gqlnb.errors import OptionError, sanitize_text, suggest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from gqlnb.client.base_client import ConnectionOptions
     from gqlnb.client.client import Client
 
 __all__ = [
@@ -102,9 +101,13 @@ class OutputOption(click.Option):
 
 
 def address_options(port: int) -> Callable[[Command], Command]:
-    """Return a decorator that adds ``--host``, ``--port`` and ``--token`` of a server."""
+    """Return a decorator that adds the options for the address of a server, and its secrets."""
 
     def add_options(command: Command) -> Command:
+        about = "Its key, unless it is in the same file."
+        command = click.option("--keyfile", metavar="FILE", help=about)(command)
+        about = "Serve HTTPS with this certificate, as PEM."
+        command = click.option("--certfile", metavar="FILE", help=about)(command)
         about = "TCP port; 0 for any free one."
         command = _token_option("Require this bearer token")(command)
         command = click.option("--port", type=PORT, default=port, show_default=True, help=about)(
@@ -190,8 +193,7 @@ def _open_client(
     from gqlnb.github.builtin_connections import register_connections
 
     register_connections()
-    options: ConnectionOptions = {} if timeout is None else {"timeout": timeout}
-    return connect(connection, token=token, headers=headers, **options)
+    return connect(connection, token=token, headers=headers, timeout=timeout)
 
 
 def _token_option(about: str) -> Callable[[Command], Command]:

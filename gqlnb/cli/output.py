@@ -16,7 +16,6 @@ from gqlnb.client.schema_sources import ACCEPTED_FORMS
 from gqlnb.client.urls import SERVE_HINT
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import advise_if_strict
-from gqlnb.result.answer_notes import describe_missing, read_missing_fields
 from gqlnb.result.renderer import format_error
 from gqlnb.result.result import attach_schema_loader, collect_members
 from gqlnb.tokens import LITERAL_TOKEN_REFUSED
@@ -97,9 +96,8 @@ def print_result(result: Result, form: str) -> int:
     click.echo(FORMATTERS[form](result), nl=False)
     for error in result.errors if form != "json" else ():
         click.echo(f"gqlnb: {format_error(error)}", err=True)
-    missing = read_missing_fields(result.extensions)
-    if missing and form != "json":
-        print_note(describe_missing(missing))
+    for note in result.notes if form != "json" else ():
+        print_note(note)
     return 1 if result.errors else 0
 
 

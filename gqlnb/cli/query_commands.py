@@ -24,8 +24,9 @@ from gqlnb.cli.output import format_json, print_frame, print_note, print_result
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, load_json
 from gqlnb.document.schema_types import print_coordinate
+from gqlnb.document.variables import describe_unset, find_unset_variables
 from gqlnb.errors import GqlnbError, OptionError, QueryError
-from gqlnb.github.harvester.harvests import RESUME_HINT, harvest
+from gqlnb.github.harvester.harvests import RESUME_HINT, estimate, harvest
 from gqlnb.github.star_query import normalize_typed_query, parse_star_query
 from gqlnb.github.star_results import stars as search_stars
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from graphql import VariableDefinitionNode
 
     from gqlnb.client.client import Client
-    from gqlnb.github.harvester.harvests import HarvestOptions
+    from gqlnb.result.result import Result
 
 __all__ = ["query", "read_text", "schema", "stars"]
 
@@ -63,6 +64,11 @@ _NUMBERS_AND_FLAGS: dict[str, tuple[str, tuple[type, ...]]] = {
 @click.option("--variables", metavar="JSON", help="The variables, as a JSON object.")
 @click.option("--operation", metavar="NAME", help="The operation to run, if there are several.")
 @click.option(
+    "--no-validate",
+    is_flag=True,
+    help="Send it as it is: the endpoint decides whether it is valid.",
+)
+@click.option(
     "--paginate",
     is_flag=True,
     help="Fetch all pages of its connections, and print them as one response.",
@@ -85,6 +91,7 @@ def query(
     open_client: Callable[[], Client],
     variables: str | None,
     operation: str | None,
+    no_validate: bool,
     paginate: bool,
     max_results: int | Literal["all"] | None,
     **forms: bool,
@@ -107,19 +114,26 @@ def query(
     text, assignments = _read_operation(words, file)
     values = None if variables is None else _parse_variables(variables)
     if assignments:
-        declared = Document.parse(text, None, operation).variables
+        read = Document.parse_unchecked if no_validate else partial(Document.parse, schema=None)
+        declared = read(text, operation=operation).variables
         values = (values or {}) | parse_variable_assignments(assignments, declared)
     form = next((name for name, chosen in forms.items() if chosen), "json")
+    validate = False if no_validate else None
     with open_client() as client:
         # JSON needs no schema, so it is not fetched for it.
         if form != "json":
             with suppress(GqlnbError):  # for the dtypes; without a schema the values decide
                 _ = client.schema
         if not paginate and max_results is None:
-            return print_result(client.execute(text, values, operation=operation), form)
+            result = client.execute(text, values, operation=operation, validate=validate)
+            code = print_result(result, form)
+            _note_unset(result, values or {})
+            return code
         most = None if max_results == "all" else max_results
         try:
-            result = client.execute_all(text, values, operation=operation, max_results=most)
+            result = client.execute_all(
+                text, values, operation=operation, validate=validate, max_results=most
+            )
         # The pages before a failure are printed, then the error.
         except (GqlnbError, KeyboardInterrupt) as error:
             partial_result = getattr(error, "result", None)
@@ -127,9 +141,17 @@ def query(
                 print_result(partial_result, form)
             raise
     code = print_result(result, form)
+    _note_unset(result, values or {})
     for line in () if result.report is None else result.report.format_lines():
         print_note(line.strip())
     return code
+
+
+def _note_unset(result: Result, given: Mapping[str, Any]) -> None:
+    """Note the optional variables that were left out: a filter without a value filters nothing."""
+    unset = [] if result.document is None else find_unset_variables(result.document, given)
+    if unset:
+        print_note(f"{describe_unset(unset)} To set it, add: {unset[0]}=VALUE")
 
 
 def _read_operation(words: tuple[str, ...], file: Path | None) -> tuple[str, tuple[str, ...]]:
@@ -149,6 +171,9 @@ def _read_operation(words: tuple[str, ...], file: Path | None) -> tuple[str, tup
 def read_text(file: Path) -> str:
     """Return the text of a file with operations; ``-`` is stdin."""
     # Files may begin with a byte order mark, which editors on Windows write.
+    if str(file) == "-" and sys.stdin is None:  # closed, as by `<&-`
+        msg = "Standard input is closed, so there is no text to read from it."
+        raise OptionError(msg)
     content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
         return content.decode("utf-8-sig")
@@ -300,7 +325,7 @@ def schema(types: tuple[str, ...], *, open_client: Callable[[], Client], as_json
 @click.option(
     "--twice",
     is_flag=True,
-    help="Read everything a second time, to find what changes at the same moment may have hidden.",
+    help="Read everything a second time, which proves more where counts vary.",
 )
 @connection_options(("-c", "--client", "--connection"), default="demo")
 @click.option("--csv", cls=OutputOption, is_flag=True, help="Print CSV.")
@@ -339,15 +364,13 @@ def stars(
       gqlnb stars '>1000' --all --parquet stars/
       gqlnb stars '>1000' --all --fields 'forkCount primaryLanguage { name }' --csv
     """  # noqa: D301
-    if parquet is not None and parquet.is_dir() and not fetch_all:
-        msg = f"--parquet: {parquet} is a folder. Name a file, or take all of it: --all."
-        raise OptionError(msg)
+    if parquet is not None:
+        check_parquet_path(parquet, fetch_all=fetch_all)
     fields, twice = cast("str | None", more.pop("fields")), bool(more.pop("twice"))
     if (fields is not None or twice) and not (fetch_all or dry_run or limit == "all"):
         option = "--twice" if twice else "--fields"
         msg = f"{option} requires --all, --limit all, or --dry-run."
         raise OptionError(msg)
-    options: HarvestOptions = {"fields": fields, "twice": twice}
     form = next((name for name, chosen in more.items() if chosen), "table")
     try:
         search = str(parse_star_query(normalize_typed_query(threshold)))
@@ -363,10 +386,17 @@ def stars(
             msg = "--anew requires --all and --parquet FOLDER."
             raise OptionError(msg)
         if dry_run:
-            click.echo(repr(harvest(search, client=client, dry_run=True, **options)))
+            click.echo(repr(estimate(search, client=client, fields=fields, twice=twice)))
             return 0
         try:
-            result = harvest(search, client=client, out=folder, resume=not anew, **options)
+            result = harvest(
+                search,
+                client=client,
+                out=folder,
+                resume=not anew,
+                fields=fields,
+                twice=twice,
+            )
         except KeyboardInterrupt:
             if folder is not None:
                 print_note(RESUME_HINT)
@@ -380,6 +410,25 @@ def stars(
         frame.attrs = attrs
         print_frame(frame, form, parquet)
     return 0 if result.complete else _EXIT_INCOMPLETE
+
+
+def check_parquet_path(path: Path, *, fetch_all: bool) -> None:
+    """Raise OptionError unless a path is a file of its own, or a folder for ``--all``."""
+    if path.is_dir():
+        if not fetch_all:
+            msg = f"--parquet: {path} is a folder. Name a file, or take all of it: --all."
+            raise OptionError(msg)
+        return
+    is_own = path.is_file() or not path.exists()
+    with suppress(OSError):  # no such file, or a stdout without a file descriptor
+        is_own = is_own and not os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
+    if not is_own:
+        # Parquet ends with its index: with lines behind it, it cannot be read.
+        msg = (
+            f"--parquet: {path} is not a file of its own, which Parquet needs. Name a file, or "
+            "print the rows: --csv or --json."
+        )
+        raise OptionError(msg)
 
 
 def _print_search(search: Callable[[], pd.DataFrame], form: str, parquet: Path | None) -> None:

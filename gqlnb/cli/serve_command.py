@@ -17,10 +17,9 @@ from gqlnb.background import wait_for_event
 from gqlnb.cli.options import Command, address_options, parse_assignments
 from gqlnb.engine.schema import reference_schema
 from gqlnb.errors import GqlnbError, OptionError
-from gqlnb.http.server_rules import Access
+from gqlnb.http.server_rules import ENDPOINT, Access
 from gqlnb.limits import Limits
 from gqlnb.server import background_server
-from gqlnb.server.deployment import DEPLOYMENT_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -64,10 +63,10 @@ def _negative_flag(name: str, about: str) -> Callable[[Command], Command]:
     metavar="NAME=VALUE",
     help="Change a limit, such as depth=30, or depth=off; may be repeated.",
 )
-@click.option("--path", metavar="PATH", help="Path of the endpoint, instead of /graphql.")
+@click.option(
+    "--path", default=ENDPOINT, metavar="PATH", help="Path of the endpoint, instead of /graphql."
+)
 @click.option("--uds", metavar="FILE", help="Listen on this Unix socket, instead of a port.")
-@click.option("--certfile", metavar="FILE", help="Serve HTTPS with this certificate, as PEM.")
-@click.option("--keyfile", metavar="FILE", help="Its key, unless it is in the same file.")
 @click.option("--get", is_flag=True, help="Answer queries by GET too.")
 @click.option("--health", is_flag=True, help="Answer GET /health, without a token.")
 @click.option("--metrics", is_flag=True, help="Answer GET /metrics, for Prometheus.")
@@ -96,7 +95,11 @@ def serve(
     port: int,
     token: str | None,
     limits: tuple[str, ...],
-    **options: Any,  # noqa: ANN401 - of serve() and Access, named by the options above
+    path: str,
+    uds: str | None,
+    certfile: str | None,
+    keyfile: str | None,
+    **rules: Any,  # noqa: ANN401 - of Access, named by the options above
 ) -> int:
     """Serve a schema over HTTP until Ctrl-C.
 
@@ -108,12 +111,19 @@ def serve(
       gqlnb serve shop:schema --port 8000
     """  # noqa: D301
     loaded = reference_schema() if schema is None else load_schema(schema)
-    given = {name: options.pop(name) for name in DEPLOYMENT_NAMES if name in options}
-    deployment: Any = {name: it for name, it in given.items() if it is not None}
-    bounds, rules = parse_limits(limits), Access(**options)
+    bounds, access = parse_limits(limits), Access(**rules)
     return serve_until_stopped(
         lambda: background_server.serve(
-            loaded, port, host=host, token=token, limits=bounds, access=rules, **deployment
+            loaded,
+            port,
+            host=host,
+            token=token,
+            limits=bounds,
+            access=access,
+            path=path,
+            uds=uds,
+            certfile=certfile,
+            keyfile=keyfile,
         )
     )
 

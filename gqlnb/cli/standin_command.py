@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,16 +28,6 @@ def _parse_repository_count(text: str) -> int:
     except ValueError:
         message = f"{text!r} is not a number of repositories"
         raise click.BadParameter(message) from None
-
-
-class _Options(TypedDict):
-    host: str
-    port: int
-    token: str | None
-    viewer: str
-    population: int | None
-    seed: int
-    fill: bool
 
 
 @click.command()
@@ -73,7 +63,20 @@ class _Options(TypedDict):
     metavar="NAME[=VALUE]",
     help="Simulate a fault of GitHub, such as restricted, or budget=5000; may be repeated.",
 )
-def github(*, simulate: tuple[str, ...], schema: Path | None, **options: Unpack[_Options]) -> int:
+def github(
+    *,
+    host: str,
+    port: int,
+    token: str | None,
+    certfile: str | None,
+    keyfile: str | None,
+    viewer: str,
+    population: int | None,
+    seed: int,
+    fill: bool,
+    schema: Path | None,
+    simulate: tuple[str, ...],
+) -> int:
     """Serve a stand-in for GitHub until Ctrl-C.
 
     It has the shape of GitHub's GraphQL API and answers from real repositories, or from generated
@@ -85,19 +88,20 @@ def github(*, simulate: tuple[str, ...], schema: Path | None, **options: Unpack[
       gqlnb github --fill --schema schema.graphql
       gqlnb github --population 3000000 --simulate ties --simulate gateway=0.01
     """  # noqa: D301
-    count, seed = options["population"], options["seed"]
     standin = service(
-        population=None if count is None else create_population(count, seed),
-        viewer=options["viewer"],
+        population=None if population is None else create_population(population, seed),
+        viewer=viewer,
         simulation=parse_simulation(simulate, seed),
-        fill=options["fill"],
+        fill=fill,
         sdl=None if schema is None else _read_schema(schema),
     )
     for note in standin.notes:
         click.echo(note, err=True)
-    host, port, token = options["host"], options["port"], options["token"]
     return serve_until_stopped(
-        lambda: http_app.serve(standin, port, host=host, token=token), f": {standin.source}"
+        lambda: http_app.serve(
+            standin, port, host=host, token=token, certfile=certfile, keyfile=keyfile
+        ),
+        f": {standin.source}",
     )
 
 

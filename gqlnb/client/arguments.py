@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from gqlnb.errors import TargetError, sanitize_text
 from gqlnb.limits import Limits
-from gqlnb.option_checks import check_boolean, check_whole_number
+from gqlnb.option_checks import check_boolean, check_whole_number, raise_option_error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 __all__ = [
-    "CLIENT_KEYWORDS",
     "check_batch",
+    "check_nan",
     "check_options",
     "check_persisted_queries",
     "is_asgi_app",
@@ -82,10 +82,6 @@ def _has_certificates(file: Path) -> bool:
     return True
 
 
-CLIENT_KEYWORDS = (
-    *("token", "headers", "schema", "timeout", "limits", "verify", "recording", "mode", "cache"),
-    *("uds", "batch", "persisted_queries"),
-)
 MAX_BATCH = 1_000  # requests in one array
 
 
@@ -129,3 +125,10 @@ def check_batch(batch: object) -> int | None:
 def check_persisted_queries(value: object) -> bool:
     """Return ``persisted_queries=``; raise OptionError if it is neither True, False nor None."""
     return value is not None and check_boolean("persisted_queries", value)
+
+
+def check_nan(value: object) -> str:
+    """Return ``nan=``, "error" for None; raise OptionError for any other value."""
+    if value not in (None, "error", "null"):
+        raise_option_error("nan", value, '"error" or "null"')
+    return str(value or "error")

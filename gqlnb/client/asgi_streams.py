@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.event_streams import STREAM_CUT, make_stream_decoder
+from gqlnb.client.event_streams import ACCEPT_PARTS, STREAM_CUT, make_stream_decoder
 from gqlnb.client.transports import LATE_HINT, UNREADABLE, read_answer_headers
 from gqlnb.client.websocket_client import NotOfferedError, SocketClosed, build_not_spoken_error
 from gqlnb.errors import TransportError
 from gqlnb.http.content_encoding import DecompressionError, create_decoder
 from gqlnb.http.messages import Response
-from gqlnb.http.sse import EVENT_STREAM
 from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 
+    from gqlnb.client.http_call import StreamSecrets
     from gqlnb.client.transports import AsgiTransport
     from gqlnb.http.messages import Request
 
@@ -115,13 +115,13 @@ class AsgiLink:
 
 
 async def open_asgi_link(
-    asgi: AsgiTransport, seconds: float, offered: Sequence[str]
-) -> AsgiLink | TransportError:
-    """Return a WebSocket of an application, or the error."""
+    asgi: AsgiTransport, seconds: float, offered: Sequence[str], secrets: Mapping[str, str]
+) -> AsgiLink | Response | TransportError:
+    """Return a WebSocket of an application, the HTTP response instead of it, or the error."""
     # The scope is no local variable: it holds headers, and a traceback may show this frame.
     running = AsgiCall(
         asgi,
-        build_socket_scope(asgi, offered),
+        build_socket_scope(asgi, offered, secrets),
         {"type": "websocket.connect"},
         {"type": "websocket.disconnect", "code": 1000},
     )
@@ -141,22 +141,37 @@ async def open_asgi_link(
         if chosen is not None and chosen in offered:
             return AsgiLink(running, chosen)
         fault = build_not_spoken_error(asgi.source, offered)
+    elif message is not None and message["type"] == "websocket.http.response.start":
+        body = b"".join([part async for part in read_bodies(running.receive_message)])
+        found = Response(message["status"], read_answer_headers(message), body)
+        await running.close()
+        return asgi.credentials.redact_echoes(found)
     await running.close()
     return fault or NotOfferedError(
         f"{asgi.source}: the application does not accept WebSocket connections."
     )
 
 
-def build_socket_scope(asgi: AsgiTransport, offered: Sequence[str]) -> Message:
+def build_socket_scope(
+    asgi: AsgiTransport, offered: Sequence[str], secrets: Mapping[str, str]
+) -> Message:
     """Return the scope for a WebSocket."""
-    scope = asgi.build_scope("websocket", {})
+    scope = asgi.build_scope("websocket", secrets, {})
     # The scope of a WebSocket has none (ASGI specification, "Websocket Connection Scope").
     del scope["method"]
-    return {**scope, "scheme": "ws", "subprotocols": list(offered)}
+    # With the extension an application may say why it refuses (ASGI specification, "WebSocket
+    # Denial Response").
+    extensions: Message = {"websocket.http.response": {}}
+    more = {"scheme": "ws", "subprotocols": list(offered), "extensions": extensions}
+    return {**scope, **more}
 
 
 async def stream_asgi_events(
-    asgi: AsgiTransport, request: Request, seconds: float, accept: str = EVENT_STREAM
+    asgi: AsgiTransport,
+    request: Request,
+    seconds: float,
+    accept: str,
+    secrets: StreamSecrets,
 ) -> AsyncGenerator[Response | None, None]:
     """Send one request to an application; yield its events, or the parts of its response.
 
@@ -173,7 +188,8 @@ async def stream_asgi_events(
     body = request.encode()
     headers = {"accept": accept, "content-length": str(len(body))}
     first = {"type": "http.request", "body": body, "more_body": False}
-    running = AsgiCall(asgi, asgi.build_scope("http", headers), first, {"type": "http.disconnect"})
+    scope = asgi.build_scope("http", secrets.headers, headers)
+    running = AsgiCall(asgi, scope, first, {"type": "http.disconnect"})
     try:
         head: Message | None = None
         try:
@@ -186,7 +202,10 @@ async def stream_asgi_events(
             msg = f"{asgi.source}: the application finished without sending a response."
             raise TransportError(msg)
         headers = read_answer_headers(head)
-        answers = make_stream_decoder(headers.get("content-type", ""))
+        is_subscription = accept != ACCEPT_PARTS
+        answers = make_stream_decoder(
+            headers.get("content-type", ""), is_subscription=is_subscription
+        )
         if head["status"] != 200 or answers is None:
             parts = [part async for part in read_bodies(running.receive_message)]
             yield asgi.credentials.redact_echoes(Response(head["status"], headers, b"".join(parts)))

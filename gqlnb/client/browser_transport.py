@@ -10,6 +10,8 @@ from gqlnb.errors import AuthError, TransportError
 from gqlnb.http.messages import Response
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gqlnb.client.credentials import Credentials
     from gqlnb.client.http_call import Call
     from gqlnb.http.messages import Request, RequestArray
@@ -35,6 +37,7 @@ class BrowserTransport(HttpTransport):
         body: bytes | MultipartBody,
         url: str,
         *,
+        secrets: Mapping[str, str],
         call: Call,  # noqa: ARG002 - as declared by the base class
         asks: bool,  # noqa: ARG002
     ) -> Response:
@@ -47,7 +50,7 @@ class BrowserTransport(HttpTransport):
         exchange = XMLHttpRequest.new()
         exchange.open("POST", url, False)  # noqa: FBT003 - not asynchronous
         headers = {"Accept": ACCEPT, "Content-Type": "application/json"}
-        headers |= self.credentials.build_headers()
+        headers |= secrets
         for name, value in headers.items():
             exchange.setRequestHeader(name, value)
         # Bytes as characters: pages allow no other response type for requests that wait.

@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.tokens import Token, TokenHolder
 
-__all__ = ["CallOptions", "take_call_options"]
-
-CALL_OPTIONS = ("token", "headers", "extensions", "timeout")
+__all__ = ["CallOptions", "apply_call_options"]
 
 
 class CallOptions(TypedDict, total=False):
-    """Keyword arguments of one call.
+    """Keyword arguments of one call, for the options of a harvest.
 
     Attributes
     ----------
@@ -49,41 +47,22 @@ class CallOptions(TypedDict, total=False):
 
 
 @hide_locals
-def take_call_options(endpoint: Endpoint, options: dict[str, Any]) -> Endpoint:
-    """Take the options of a call out of keyword arguments, and return the endpoint for it.
-
-    Parameters
-    ----------
-    endpoint
-        The endpoint of the client.
-    options
-        The keyword arguments; those of every call are removed. So no traceback shows a token or a
-        header that is refused because it is a secret given as text.
-
-    Returns
-    -------
-    Endpoint
-        The same one if no such option was given.
-
-    Raises
-    ------
-    OptionError, TargetError, AuthError
-        As :func:`apply_call_options`.
-    """
-    found = {name: options.pop(name, None) for name in CALL_OPTIONS}
-    given = {name: it for name, it in found.items() if it is not None}
-    return apply_call_options(endpoint, given) if given else endpoint
-
-
-def apply_call_options(endpoint: Endpoint, options: Mapping[str, Any]) -> Endpoint:
+def apply_call_options(
+    endpoint: Endpoint,
+    *,
+    token: Token | TokenHolder | str | None,
+    headers: Mapping[str, str | Token | TokenHolder] | None,
+    extensions: Mapping[str, Any] | None,
+    timeout: float | None,
+) -> Endpoint:
     """Return an endpoint for one call, which shares the connections of another one.
 
     Parameters
     ----------
     endpoint
         The endpoint of the client.
-    options
-        The options that were given, by name.
+    token, headers, extensions, timeout
+        As for :meth:`gqlnb.Client.execute`; None for those of the endpoint.
 
     Raises
     ------
@@ -93,15 +72,15 @@ def apply_call_options(endpoint: Endpoint, options: Mapping[str, Any]) -> Endpoi
         If the token, a header or the timeout is not valid, or an option would have no effect.
     """
     transport, settings = endpoint.transport, endpoint.options
-    timeout = options.get("timeout", settings.timeout)
+    # First: a secret given as text is refused before another error can show the arguments.
+    given, missing = resolve_secrets(token, headers, settings.recording)
+    timeout = settings.timeout if timeout is None else timeout
     check_options(timeout, None, None)
-    extensions = check_extensions(options.get("extensions"))
-    given, missing = resolve_secrets(
-        options.get("token"), options.get("headers"), settings.recording
-    )
+    extensions = check_extensions(extensions)
     # Refused, not dropped: a call that names another token must not be sent with the client's.
     if not isinstance(transport, (HttpTransport, AsgiTransport)):
-        unused = [name for name in ("token", "headers", "extensions") if options.get(name)]
+        options = {"token": token, "headers": headers, "extensions": extensions}
+        unused = [name for name, value in options.items() if value]
         is_custom = not isinstance(transport, (InProcessTransport, GqlClientTransport))
         if unused and not (is_custom and unused == ["extensions"]):
             listed = " and ".join(f"{name}=" for name in unused)
@@ -117,7 +96,7 @@ def apply_call_options(endpoint: Endpoint, options: Mapping[str, Any]) -> Endpoi
         names = {name.lower() for name in given.headers}
         kept = {name: it for name, it in credentials.headers.items() if name.lower() not in names}
         # A request has one Authorization header, so either takes the place of the client's token.
-        replaced = "authorization" in names or "token" in options
+        replaced = "authorization" in names or token is not None
         token = given.token if replaced else credentials.token
         credentials = Credentials(token, {**kept, **given.headers})
         if isinstance(transport, HttpTransport):

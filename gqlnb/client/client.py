@@ -3,36 +3,84 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, Unpack, overload
 
+from gqlnb import background
 from gqlnb.client import connections
-from gqlnb.client.arguments import CLIENT_KEYWORDS
-from gqlnb.client.batch_client import BatchClient
-from gqlnb.client.endpoint import is_connection_name
-from gqlnb.client.gql_interop import make_gql_transport
-from gqlnb.client.paging.options import FrameOptions, PagingOptions
-from gqlnb.client.paging.options import check_options as check_paging_options
+from gqlnb.client.arguments import check_batch, check_nan, check_options, check_persisted_queries
+from gqlnb.client.batches import (
+    BatchItem,
+    BatchOutcome,
+    arun_batch,
+    check_concurrency,
+    check_items,
+    read_item,
+    require_results,
+    run_batch,
+)
+from gqlnb.client.call_options import CallOptions, apply_call_options
+from gqlnb.client.endpoint import (
+    DEFAULT_TIMEOUT,
+    EndpointOptions,
+    is_connection_name,
+    open_endpoint,
+)
+from gqlnb.client.exchange import Exchange, ExchangeLog
+from gqlnb.client.gql_interop import GqlClientTransport, make_gql_transport
+from gqlnb.client.mapping import InputMap, MapOptions, number_problems, read_inputs
+from gqlnb.client.paging.options import PagingOptions
+from gqlnb.client.paging.pager import Pager
+from gqlnb.client.pickling import make_recipe, reduce_client
 from gqlnb.client.progress import Progress
-from gqlnb.errors import GqlnbError, OptionError, TargetError, check_names, sanitize_text
-from gqlnb.interactive import raise_attribute_error, split_hints
+from gqlnb.client.rate_limiter import RateLimiter, get_queue
+from gqlnb.client.recording.recording_transport import resolve_secrets
+from gqlnb.client.recording.session import resolve_recording
+from gqlnb.client.request_preparer import RequestPreparer
+from gqlnb.client.request_sender import PreparedRequest, RequestSender
+from gqlnb.client.response_cache import resolve_cache
+from gqlnb.client.schema_store import SchemaStore
+from gqlnb.config import resolve_unix_path
+from gqlnb.document.schema_diagram import build_diagram
+from gqlnb.document.schema_text import print_sdl
+from gqlnb.document.variables import check_variables
+from gqlnb.errors import GqlnbError, OptionError, QueryError, TargetError, sanitize_text
+from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import DEFAULT_RECONNECTS
+from gqlnb.option_checks import check_boolean, check_keywords, explain_keywords
 from gqlnb.redact import hide_locals
 from gqlnb.result.result import build_frame, warn_incomplete
 
 if TYPE_CHECKING:
+    import os
+    import ssl
     from collections.abc import AsyncIterator, Callable, Iterator
+    from datetime import timedelta
 
     import pandas as pd
+    from graphql import GraphQLSchema
 
-    from gqlnb.client.base_client import ConnectionOptions
-    from gqlnb.client.call_options import CallOptions
+    from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
+    from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ShowProgress
+    from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
+    from gqlnb.client.range_harvest.range_options import RangeOptions
+    from gqlnb.client.range_harvest.reader_pool import FindAccounts
+    from gqlnb.client.range_harvest.slices import Slice
+    from gqlnb.client.recording.session import Recording, RecordingMode
+    from gqlnb.client.response_cache import CachePolicy
+    from gqlnb.client.schema_diff import SchemaChanges
     from gqlnb.client.subscriptions import ConnectionInit, StreamKind, Subscription
     from gqlnb.document.document import Document
+    from gqlnb.document.schema_diagram import Diagram
+    from gqlnb.engine.schema import Schema
     from gqlnb.errors import TransportError
+    from gqlnb.http.rate_limit_rules import Budget
+    from gqlnb.limits import Limits
+    from gqlnb.result.mapped_frame import MappedFrame
     from gqlnb.result.result import Result
     from gqlnb.tokens import Token, TokenHolder
 
@@ -56,10 +104,19 @@ _HINTS = split_hints(
         "connect connect_async connect_sync disconnect": "close(); it connects by itself",
     }
 )
-FRAME_OPTIONS = ("short", "explode", "strict")
 
 
-class Client(BatchClient):
+class ClientParts(NamedTuple):
+    """The parts of a client that send the requests of a call."""
+
+    endpoint: Endpoint
+    sender: RequestSender
+    preparer: RequestPreparer
+    pager: Pager
+
+
+@explain_keywords
+class Client:
     """A client of one endpoint, schema or application; safe to use from several threads.
 
     Parameters
@@ -97,6 +154,9 @@ class Client(BatchClient):
         the setting of the named connection, else True: against the bundle in
         ``REQUESTS_CA_BUNDLE``, ``CURL_CA_BUNDLE``, ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, if one
         is set.
+    validate
+        Whether texts and variables are checked before they are sent, as soon as the schema is
+        known. False to let the endpoint decide, as for one call ``execute(..., validate=False)``.
     recording, mode
         The file of a recording, and ``"replay"``, ``"record"`` or ``"auto"``, as for
         :func:`gqlnb.recorded`; or its return value. While replaying no token is needed.
@@ -115,6 +175,11 @@ class Client(BatchClient):
         Whether hashes are sent in the place of texts, as by Apollo's persisted-query link: a text
         follows once, where the endpoint does not know it. Where the endpoint has no persisted
         queries, texts are sent from then on. Subscriptions and requests with files have texts.
+    nan
+        How NaN and infinities are read, which JSON does not have and some endpoints write anyway,
+        as Graphene does for its ``GenericScalar``: ``"error"``, the default, is an
+        :exc:`AnswerError` that names the field; ``"null"`` reads them as null, and a warning gives
+        their number, which is also in the extensions of the result.
 
     Raises
     ------
@@ -142,13 +207,253 @@ class Client(BatchClient):
         def __getattr__(self, name: str) -> NoReturn:
             raise_attribute_error(self, name, _HINTS)
 
+    @hide_locals
+    def __init__(
+        self,
+        target: object = None,
+        *,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        schema: object = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        limits: Limits | None = None,
+        verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
+        validate: bool = True,
+        recording: Recording | str | os.PathLike[str] | None = None,
+        mode: RecordingMode = "auto",
+        cache: str | float | timedelta | CachePolicy | None = None,
+        uds: str | os.PathLike[str] | None = None,
+        batch: int | None = None,
+        persisted_queries: bool = False,
+        nan: Literal["error", "null"] | None = None,
+    ) -> None:
+        check_options(timeout, limits, verify)
+        opened = resolve_recording(recording, mode)
+        credentials, missing_token_error = resolve_secrets(token, headers, opened)
+        options = EndpointOptions(
+            credentials,
+            missing_token_error=missing_token_error,
+            recording=opened,
+            timeout=timeout,
+            explicit_limits=limits,
+            verify=verify,
+            cache=resolve_cache(cache),
+            uds=None if uds is None else resolve_unix_path(uds),
+            batch=check_batch(batch),
+            persisted_queries=check_persisted_queries(persisted_queries),
+            nan=check_nan(nan),
+            validate=check_boolean("validate", validate),
+        )
+        description = ""
+        if target is None:
+            target, description = connections.resolve_default_target()
+        shared: Client | None = None
+        try:
+            if is_connection_name(target):
+                shared = connections.get_client(target, **options.collect_given())
+                endpoint = shared._endpoint  # noqa: SLF001 - the same class
+            else:
+                endpoint = open_endpoint(target, options)
+        except TargetError as error:
+            if connections.URL_VARIABLE not in description:
+                raise
+            msg = f"{connections.URL_VARIABLE} does not specify a valid endpoint. {error}"
+            raise TargetError(msg) from None
+        explicit_schema = endpoint.explicit_schema if schema is None else schema
+        endpoint = replace(endpoint, description=description, explicit_schema=explicit_schema)
+        # Every part has its own state and knows the parts below alone: endpoint, limiter, sender,
+        # store, preparer, pager.
+        limiter = RateLimiter(get_queue(endpoint.transport), endpoint.source, endpoint.limits.wait)
+        sender = RequestSender(endpoint, limiter)
+        if shared is not None and schema is None:
+            self._schema_store: SchemaStore = shared._schema_store  # noqa: SLF001 - the same class
+        else:  # a schema that is given here leaves that of the named connection as it is
+            self._schema_store = open_schema_store(endpoint, sender)
+        preparer = RequestPreparer(endpoint, self._schema_store)
+        pager = Pager(endpoint, preparer, sender, self._schema_store, limiter)
+        self._set_parts(ClientParts(endpoint, sender, preparer, pager))
+
+    @property
+    def source(self) -> str:
+        """The address without secrets, or a word for this process."""
+        return self._endpoint.source
+
+    @property
+    def name(self) -> str | None:
+        """The name of the connection, by which recordings know the endpoint."""
+        return self._endpoint.name
+
+    @property
+    def budget(self) -> Budget:
+        """The rest of the endpoint's rate limit, as far as it has reported it.
+
+        Its `limit`, `remaining`, `reset` (in UTC) and the `cost` of the last request; None for
+        each that was not reported. All clients that send the same token share it.
+        """
+        return self._rate_limiter.budget
+
+    @property
+    def schema(self) -> GraphQLSchema:
+        """The schema of the endpoint: as given, cached on disk, or requested once.
+
+        A cached schema is used for seven days, and longer if the endpoint can't be reached, with a
+        warning; before a document is refused because of it, the schema is requested again. The
+        schemas of other machines are cached, without any secret; with ``GQLNB_CACHE=1`` in the
+        environment those of this machine too, with ``GQLNB_CACHE=0`` none. Full introspection is
+        requested first, and without the members that an endpoint refuses, in at most twelve
+        requests; :attr:`schema_notes` names them.
+
+        Raises
+        ------
+        SchemaError
+            If the endpoint refuses introspection, or described no valid schema. Documents are then
+            sent without being checked; ``Client(..., schema=...)`` takes one from elsewhere.
+        TransportError, AuthError, AnswerError
+            If the endpoint gave no usable answer, and no schema is cached.
+        """
+        return self._schema_store.get_schema()
+
+    @property
+    def sdl(self) -> str:
+        """The schema of the endpoint as SDL text, with descriptions.
+
+        Applied directives, such as ``@key``, are in it if the client's schema was given as SDL.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            As :attr:`schema`.
+        """
+        return print_sdl(self.schema)
+
+    def diagram(self, types: Iterable[str] | None = None) -> Diagram:
+        """Return a class diagram of the endpoint's schema, which JupyterLab draws.
+
+        Parameters
+        ----------
+        types
+            Names of types, drawn with the fields between them; None for all but scalars, of which
+            there may be 60.
+
+        Returns
+        -------
+        Diagram
+            Its ``text`` is in Mermaid's language.
+
+        Raises
+        ------
+        OptionError
+            If there are too many types.
+        TargetError
+            If there is no such type.
+        SchemaError, TransportError, AuthError, AnswerError
+            As :attr:`schema`.
+        """
+        return build_diagram(self.schema, types)
+
+    def peek_schema(self) -> GraphQLSchema | None:
+        """Return the schema if it is known by now, else None; this never waits and never fails.
+
+        The first call begins to load it in a background thread, with one attempt per request. An
+        error there is reported when :attr:`schema` is read. A function that returns a token is
+        called in that thread. With a recording nothing is loaded: its contents would depend on the
+        timing of threads.
+
+        Returns
+        -------
+        GraphQLSchema or None
+            The schema, or None while it is not known.
+        """
+        return self._schema_store.peek_schema()
+
+    def refresh_schema(self) -> GraphQLSchema:
+        """Request the schema from the endpoint again, cache it, and return it.
+
+        Returns
+        -------
+        GraphQLSchema
+            The new schema.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            If the endpoint gave none; the schema that was known stays.
+        """
+        return self._schema_store.refresh()
+
+    @property
+    def schema_notes(self) -> tuple[str, ...]:
+        """Remarks about the schema, a sentence each; empty while it is not loaded.
+
+        Its age if it was cached, the parts that the endpoint leaves out, and mistakes in SDL that
+        were passed over.
+        """
+        return self._schema_store.notes
+
+    def schema_changes(
+        self, since: object = None, *, documents: Iterable[str] = ()
+    ) -> SchemaChanges:
+        """Request the schema again, and return the changes that may break queries.
+
+        Parameters
+        ----------
+        since
+            The schema to compare with, in any form that ``schema=`` of :class:`gqlnb.Client` has;
+            None for the schema that this session began with: as given, as it was cached on this
+            machine, or as it was first requested.
+        documents
+            Texts to look for beside those that this client has sent: saved queries, say.
+
+        Returns
+        -------
+        SchemaChanges
+            Breaking and dangerous changes, those first that touch documents.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            If the endpoint gave no schema, or `since` is not a schema.
+        """
+        return self._schema_store.find_changes(since, documents)
+
+    def parse_document(
+        self, text: str | Document, operation: str | None = None, *, validate: bool | None = None
+    ) -> Document:
+        """Return the document of a text, checked if the schema is known.
+
+        Parameters
+        ----------
+        text
+            The text; a document is checked again only if the schema has changed.
+        operation
+            The name of the operation to run; None where there is only one.
+        validate
+            As for :meth:`execute`. A document that was not refused here is not refused later.
+
+        Returns
+        -------
+        Document
+            It can be given to :meth:`execute` and the other methods in the place of its text.
+
+        Raises
+        ------
+        QueryError
+            If the text is wrong.
+        """
+        preparer = self._apply_options(validate=validate).preparer
+        return preparer.parse_document(text, operation)
+
     def execute(
         self,
         text: str | Document,
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
-        **options: Unpack[CallOptions],
+        validate: bool | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Result:
         """Execute an operation and return its result.
 
@@ -167,10 +472,18 @@ class Client(BatchClient):
             other undeclared names are left out.
         operation
             The name of the operation to run; None where there is only one.
-        **options
-            For this call alone: ``token``, as for :class:`Client`; ``headers``, in the place of
-            those with the same name, ``Authorization`` of the token; ``extensions``, a mapping of
-            JSON values, which a recording does not tell apart; ``timeout`` in seconds.
+        validate
+            False to let the endpoint decide: a text or a variable that its schema, or graphql-core,
+            refuses is sent as it is. What the endpoint has answered before is not refused either.
+            None for the setting of the client.
+        token, headers
+            For this call alone, as for :class:`Client`. `headers` take the place of those with the
+            same name, and ``Authorization`` that of the token.
+        extensions
+            The member ``extensions`` of the request: a mapping of JSON values, which a recording
+            does not tell apart.
+        timeout
+            Longest time for an answer in seconds, above 0; None for that of the client.
 
         Returns
         -------
@@ -189,7 +502,7 @@ class Client(BatchClient):
             limits whose wait is within `limits`. Nothing is sent before the time that an endpoint
             named for its limit, to this client or another one with the same token.
         """
-        parts = self._select_parts("execute", options) if options else self._parts
+        parts = self._apply_options(token, headers, extensions, timeout, validate)
         return parts.sender.send(parts.preparer.prepare(text, variables, operation))
 
     async def aexecute(
@@ -198,39 +511,91 @@ class Client(BatchClient):
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
-        **options: Unpack[CallOptions],
+        validate: bool | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Result:
-        """Asynchronous version of :meth:`execute`.
+        """Asynchronous version of :meth:`execute`: the same parameters, result and errors."""
+        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        with background.wake_loop():
+            prepared = await parts.preparer.aprepare(text, variables, operation)
+            return await parts.sender.asend(prepared)
 
-        Parameters
-        ----------
-        text, variables, operation, **options
-            As for :meth:`execute`.
-
-        Returns
-        -------
-        Result
-            As of :meth:`execute`.
-
-        Raises
-        ------
-        QueryError, TransportError, AuthError, RateLimited, AnswerError
-            As for :meth:`execute`.
-        """
-        parts = self._select_parts("aexecute", options) if options else self._parts
-        return await parts.sender.asend(await parts.preparer.aprepare(text, variables, operation))
-
-    def _execute_in_turn(
+    def request(
         self,
         text: str | Document,
         variables: Mapping[str, Any] | None = None,
         *,
-        wait: float | None = None,
-        give_up: Callable[[TransportError], bool] | None = None,
-    ) -> Result:
-        """Execute a query in turn with all clients that share its budget; show no warnings."""
-        prepared = self._preparer.prepare(text, variables)
-        return self._sender.send(prepared, queued=True, max_wait=wait, give_up=give_up, quiet=True)
+        operation: str | None = None,
+        validate: bool | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> Exchange:
+        """Send one request as it is; return both messages without secrets, for debugging.
+
+        It is sent once, without remembered answers, and the response is not interpreted: a refusal
+        or an HTML page is returned as any answer. Print the exchange to see headers and bodies.
+        Tokens and secret headers are masked; variables and data are shown.
+
+        Parameters
+        ----------
+        text, variables, operation, validate, token, headers, extensions, timeout
+            As for :meth:`execute`.
+
+        Returns
+        -------
+        Exchange
+            ``request_headers``, ``request_body``, ``status``, ``headers``, ``body``, ``seconds``,
+            and ``history`` for redirects, persisted queries and tokens that were renewed.
+
+        Raises
+        ------
+        QueryError
+            If text or variables are wrong.
+        TargetError
+            If the client sends nothing over HTTP.
+        TransportError, AuthError
+            If there is no response.
+        ReplayError
+            Within a recording.
+
+        Examples
+        --------
+        >>> import gqlnb
+        >>> with gqlnb.serve(gqlnb.reference_schema(), port=0) as server:
+        ...     exchange = gqlnb.connect(server.url).request("{ hello }")
+        >>> exchange.request_body, exchange.status, exchange.body
+        ('{"query":"{ hello }"}', 200, '{"data":{"hello":"Hello world!"}}')
+        """
+        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        prepared = parts.preparer.prepare(text, variables, operation)
+        log = ExchangeLog(parts.endpoint)
+        parts.sender.limiter.check_wait()
+        return log.finish(log.transport.try_send(prepared.request))
+
+    async def arequest(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        validate: bool | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> Exchange:
+        """Asynchronous version of :meth:`request`: the same parameters, result and errors."""
+        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        with background.wake_loop():
+            prepared = await parts.preparer.aprepare(text, variables, operation)
+            log = ExchangeLog(parts.endpoint)
+            parts.sender.limiter.check_wait()
+            return log.finish(await log.transport.atry_send(prepared.request))
 
     def pages(
         self,
@@ -238,8 +603,19 @@ class Client(BatchClient):
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
+        validate: bool | None = None,
         progress: ShowProgress = "auto",
-        **options: Unpack[PagingOptions],
+        path: str | None = None,
+        page_size: int | None = None,
+        max_results: int | None = None,
+        max_requests: int | None = None,
+        experiments: bool = True,
+        follow: str | Sequence[str] = (),
+        paging: Mapping[str, str] | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Iterator[Result]:
         """Iterate over the pages of a query, each of them a result.
 
@@ -248,22 +624,36 @@ class Client(BatchClient):
 
         Parameters
         ----------
-        text, variables, operation
+        text, variables, operation, validate
             As for :meth:`execute`. A page size or a position that the text gives (``first: 50``,
-            ``after: $endCursor``, ``offset: 200``) is where its list begins, ``last:`` and
-            ``before:`` page backwards. `pageInfo`, page size, positions and a count of all items
-            are added where they are absent; nothing that is added shows in data and frames.
+            ``after: $endCursor``, ``offset: 200``) is where its list begins; ``before:`` pages
+            backwards, and so does ``last:`` with `follow`. `pageInfo`, page size, positions and a
+            count of all items are added where they are absent; nothing that is added shows in data
+            and frames.
         progress
             ``"auto"`` for a bar where a person sees it, True, False, or a function that is called
             as ``progress(got, wanted, requests, budget)``: if it returns False, no more pages are
             fetched, ``report.ended`` says so, and :meth:`resume` continues from there.
-        **options
-            ``path``, the dotted name of the one list to follow, with those it stands in and those
-            in it (the result is complete only if the first pages of the others are all of theirs;
-            a frame of the list does not depend on them); ``page_size``, the items of a page (the
-            text's by default, else 100); ``max_results``, the most items of an outermost list;
-            ``max_requests``; ``token``, ``headers``, ``extensions`` and ``timeout`` as for
-            :meth:`execute`; :meth:`resume` takes these again.
+        path
+            The dotted name of the one list to follow, with those it stands in and those in it; None
+            for all lists. The result is complete only if the first pages of the others are all of
+            theirs; a frame of the list does not depend on them.
+        page_size
+            The items of a page; None for the text's, else 100.
+        max_results
+            The most items of an outermost list; None for all.
+        max_requests
+            The most requests; None for no limit.
+        experiments
+            False to send no requests that only find out how a list is paged.
+        follow
+            The names of lists to follow although the text has ``last`` for them, or a size below 10
+            in the rows of another list; ``"all"`` for all of these.
+        paging
+            The roles of arguments that the rows cannot show, such as ``{"season": "page"}``:
+            ``"page"``, ``"offset"``, ``"size"``, ``"cursor"`` or ``"filter"``.
+        token, headers, extensions, timeout
+            As for :meth:`execute`; :meth:`resume` takes these again.
 
         Returns
         -------
@@ -287,14 +677,24 @@ class Client(BatchClient):
 
         Notes
         -----
-        Lists are followed by the arguments that the schema declares for them: cursors (Relay's
-        connections, and ``nextToken`` and the like), ``offset`` or ``skip`` with ``limit``,
-        ``first`` or ``take``, and ``page`` with ``perPage`` or ``pageSize``. The schema is loaded
-        before the first page; where it cannot be had, the names in the text decide.
+        Relay's connections, and lists with an end sign such as ``hasMore`` or ``nextToken``, are
+        followed as these say. Another list that may be cut is requested again with one argument
+        changed at a time, at most ten times, until the rows show how it goes on; the client
+        remembers that. The schema is loaded before the first page; where it cannot be had, the
+        names in the text decide.
 
         Ends at a cursor that is repeated or missing, and after five pages without new items.
         """
-        pager = self._select_parts("pages", options, PagingOptions).pager
+        pager = self._apply_options(token, headers, extensions, timeout, validate).pager
+        options = PagingOptions(
+            path=path,
+            page_size=page_size,
+            max_results=max_results,
+            max_requests=max_requests,
+            experiments=experiments,
+            follow=follow,
+            paging=paging,
+        )
         crawler = pager.start_crawler(text, variables, operation, options, keep=False)
         return pager.iterate_pages(crawler, Progress(progress))
 
@@ -304,28 +704,32 @@ class Client(BatchClient):
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
+        validate: bool | None = None,
         progress: ShowProgress = "auto",
-        **options: Unpack[PagingOptions],
+        path: str | None = None,
+        page_size: int | None = None,
+        max_results: int | None = None,
+        max_requests: int | None = None,
+        experiments: bool = True,
+        follow: str | Sequence[str] = (),
+        paging: Mapping[str, str] | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> AsyncIterator[Result]:
-        """Asynchronous version of :meth:`pages`.
-
-        Parameters
-        ----------
-        text, variables, operation, progress, **options
-            As for :meth:`pages`.
-
-        Returns
-        -------
-        asynchronous iterator of Result
-            As of :meth:`pages`.
-
-        Raises
-        ------
-        QueryError, OptionError, GqlnbError
-            As for :meth:`pages`.
-        """
-        pager = self._select_parts("apages", options, PagingOptions).pager
-        check_paging_options(options)
+        """Asynchronous version of :meth:`pages`: the same parameters and pages."""
+        pager = self._apply_options(token, headers, extensions, timeout, validate).pager
+        options = PagingOptions(
+            path=path,
+            page_size=page_size,
+            max_results=max_results,
+            max_requests=max_requests,
+            experiments=experiments,
+            follow=follow,
+            paging=paging,
+        )
+        options.check()
         start = partial(pager.start_crawler, text, variables, operation, options, keep=False)
         return pager.aiterate_pages(start, Progress(progress))
 
@@ -335,16 +739,33 @@ class Client(BatchClient):
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
+        validate: bool | None = None,
         progress: ShowProgress = "auto",
-        **options: Unpack[PagingOptions],
+        path: str | None = None,
+        page_size: int | None = None,
+        max_results: int | None = None,
+        max_requests: int | None = None,
+        experiments: bool = True,
+        follow: str | Sequence[str] = (),
+        paging: Mapping[str, str] | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Result:
         """Execute a query and return one result with all pages of its lists, nested ones too.
 
         Parameters
         ----------
-        text, variables, operation, progress, **options
-            As for :meth:`pages`. On long lists the pages grow beyond the text's size, up to the
-            largest that the endpoint gives; ``page_size`` fixes it.
+        text, variables, operation, validate, progress
+            As for :meth:`pages`.
+        path, max_results, max_requests, experiments, follow, paging
+            As for :meth:`pages`.
+        page_size
+            The items of a page. By default the pages of long lists grow beyond the text's size, up
+            to the largest that the endpoint gives.
+        token, headers, extensions, timeout
+            As for :meth:`execute`.
 
         Returns
         -------
@@ -380,9 +801,18 @@ class Client(BatchClient):
         >>> gqlnb.connect("demo").execute_all(text, page_size=5).report.requests
         3
         """
-        pager = self._select_parts("execute_all", options, PagingOptions).pager
+        pager = self._apply_options(token, headers, extensions, timeout, validate).pager
+        options = PagingOptions(
+            path=path,
+            page_size=page_size,
+            max_results=max_results,
+            max_requests=max_requests,
+            experiments=experiments,
+            follow=follow,
+            paging=paging,
+        )
         crawler = pager.start_crawler(text, variables, operation, options)
-        return warn_incomplete(pager.run_crawler(crawler, progress), 2)
+        return warn_incomplete(pager.run_crawler(crawler, progress))
 
     async def aexecute_all(
         self,
@@ -390,42 +820,36 @@ class Client(BatchClient):
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
+        validate: bool | None = None,
         progress: ShowProgress = "auto",
-        **options: Unpack[PagingOptions],
+        path: str | None = None,
+        page_size: int | None = None,
+        max_results: int | None = None,
+        max_requests: int | None = None,
+        experiments: bool = True,
+        follow: str | Sequence[str] = (),
+        paging: Mapping[str, str] | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Result:
-        """Asynchronous version of :meth:`execute_all`.
-
-        Parameters
-        ----------
-        text, variables, operation, progress, **options
-            As for :meth:`execute_all`.
-
-        Returns
-        -------
-        Result
-            As of :meth:`execute_all`.
-
-        Raises
-        ------
-        QueryError, OptionError, GqlnbError
-            As for :meth:`execute_all`.
-        """
-        pager = self._select_parts("aexecute_all", options, PagingOptions).pager
-        check_paging_options(options)
-        crawler = await asyncio.to_thread(pager.start_crawler, text, variables, operation, options)
-        return warn_incomplete(await pager.arun_crawler(crawler, progress), 2)
-
-    def _collect_pages(
-        self,
-        text: str | Document,
-        variables: Mapping[str, Any] | None,
-        *,
-        operation: str | None = None,
-        **options: Unpack[PagingOptions],
-    ) -> Result:
-        """Return the result of :meth:`execute_all` without a warning; for callers that show it."""
-        pager = self._select_parts("execute_all", options, PagingOptions).pager
-        return pager.collect_pages(text, variables, operation, options)
+        """Asynchronous version of :meth:`execute_all`: the same parameters, result and errors."""
+        pager = self._apply_options(token, headers, extensions, timeout, validate).pager
+        options = PagingOptions(
+            path=path,
+            page_size=page_size,
+            max_results=max_results,
+            max_requests=max_requests,
+            experiments=experiments,
+            follow=follow,
+            paging=paging,
+        )
+        options.check()
+        start = partial(pager.start_crawler, text, variables, operation, options)
+        with background.wake_loop():
+            crawler = await asyncio.to_thread(start)
+            return warn_incomplete(await pager.arun_crawler(crawler, progress))
 
     def resume(
         self,
@@ -433,7 +857,10 @@ class Client(BatchClient):
         *,
         max_requests: int | None = None,
         progress: ShowProgress = "auto",
-        **options: Unpack[CallOptions],
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Result:
         """Continue paging that failed or was interrupted, and return the whole result.
 
@@ -446,8 +873,8 @@ class Client(BatchClient):
             Most further requests.
         progress
             As for :meth:`pages`.
-        **options
-            ``token``, ``headers``, ``extensions`` and ``timeout`` as for :meth:`execute`.
+        token, headers, extensions, timeout
+            As for :meth:`execute`.
 
         Returns
         -------
@@ -462,9 +889,9 @@ class Client(BatchClient):
         GqlnbError
             If a page fails again.
         """
-        pager = self._select_parts("resume", options).pager
+        pager = self._apply_options(token, headers, extensions, timeout).pager
         crawler = pager.reopen_crawler(failure, max_requests)
-        return warn_incomplete(pager.run_crawler(crawler, progress), 2)
+        return warn_incomplete(pager.run_crawler(crawler, progress))
 
     async def aresume(
         self,
@@ -472,28 +899,16 @@ class Client(BatchClient):
         *,
         max_requests: int | None = None,
         progress: ShowProgress = "auto",
-        **options: Unpack[CallOptions],
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Result:
-        """Asynchronous version of :meth:`resume`.
-
-        Parameters
-        ----------
-        failure, max_requests, progress, **options
-            As for :meth:`resume`.
-
-        Returns
-        -------
-        Result
-            As of :meth:`resume`.
-
-        Raises
-        ------
-        QueryError, GqlnbError
-            As for :meth:`resume`.
-        """
-        pager = self._select_parts("aresume", options).pager
+        """Asynchronous version of :meth:`resume`: the same parameters, result and errors."""
+        pager = self._apply_options(token, headers, extensions, timeout).pager
         crawler = pager.reopen_crawler(failure, max_requests)
-        return warn_incomplete(await pager.arun_crawler(crawler, progress), 2)
+        with background.wake_loop():
+            return warn_incomplete(await pager.arun_crawler(crawler, progress))
 
     def frame(
         self,
@@ -501,24 +916,40 @@ class Client(BatchClient):
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
+        validate: bool | None = None,
         path: str | None = None,
         pages: str | None = None,
-        **options: Unpack[FrameOptions],
+        short: bool = False,
+        explode: str | None = None,
+        strict: bool = True,
+        nullable: bool = True,
+        page_size: int | None = None,
+        max_results: int | None = None,
+        max_requests: int | None = None,
+        experiments: bool = True,
+        follow: str | Sequence[str] = (),
+        paging: Mapping[str, str] | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> pd.DataFrame:
         """Execute an operation and return its rows: :meth:`execute`, then :meth:`Result.frame`.
 
         Parameters
         ----------
-        text, variables, operation
+        text, variables, operation, validate
             As for :meth:`execute`.
         path
             The list to take, as for :meth:`Result.frame`; with all pages also the one to follow.
         pages
             ``"all"`` for all pages, as of :meth:`execute_all`; None for the first ones.
-        **options
-            ``short``, ``explode`` and ``strict`` of :meth:`Result.frame`; any option of
-            :meth:`execute_all` requests all pages; and ``token``, ``headers``, ``extensions`` and
-            ``timeout`` as for :meth:`execute`.
+        short, explode, strict, nullable
+            As for :meth:`Result.frame`.
+        page_size, max_results, max_requests, experiments, follow, paging
+            As for :meth:`execute_all`; any of them requests all pages.
+        token, headers, extensions, timeout
+            As for :meth:`execute`.
 
         Returns
         -------
@@ -535,20 +966,28 @@ class Client(BatchClient):
             As of :meth:`execute`, :meth:`execute_all` and :meth:`Result.frame`. The answer, or the
             pages received, are in ``.result``.
         """
-        parts = self._select_parts("frame", options, FrameOptions)
-        bounds: Any = {name: it for name, it in options.items() if name not in FRAME_OPTIONS}
-        shape: Any = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
+        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        options = PagingOptions(
+            page_size=page_size,
+            max_results=max_results,
+            max_requests=max_requests,
+            experiments=experiments,
+            follow=follow,
+            paging=paging,
+        )
         if pages not in (None, "all"):
             shown = sanitize_text(repr(pages), 40)
             msg = f"pages= must be 'all' or None (first page only), got {shown}."
             raise OptionError(msg)
-        if pages is None and not bounds:
+        if pages is None and options == PagingOptions():
             result = parts.sender.send(parts.preparer.prepare(text, variables, operation))
         else:
-            bounds["path"] = path
-            result = parts.pager.collect_pages(text, variables, operation, bounds)
+            options = replace(options, path=path)
+            result = parts.pager.collect_pages(text, variables, operation, options)
         try:
-            return build_frame(result, path, 1, **shape)
+            return build_frame(
+                result, path, short=short, explode=explode, strict=strict, nullable=nullable
+            )
         except GqlnbError as error:
             error.result = result
             error.args = (f"{error.args[0]} The answer is in error.result.",)
@@ -560,13 +999,17 @@ class Client(BatchClient):
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
-        **options: Unpack[CallOptions],
+        validate: bool | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Any:  # noqa: ANN401 - of a class that is made now
         """Execute an operation and return its data as an object: :meth:`Result.models`.
 
         Parameters
         ----------
-        text, variables, operation, **options
+        text, variables, operation, validate, token, headers, extensions, timeout
             As for :meth:`execute`. Where fragments select fields of some types of a union or an
             interface, ``__typename`` is added, so that each type has its own class.
 
@@ -584,12 +1027,455 @@ class Client(BatchClient):
         GqlnbError
             As of :meth:`execute` and :meth:`Result.models`.
         """
-        from gqlnb.client.operation_module import add_document_typenames
+        from gqlnb.result.model_classes import add_typenames
 
         _ = self.schema  # so that the document is checked, and its classes are known
-        typed = add_document_typenames(self.parse_document(text, operation))
-        result = self.execute(typed, variables, operation=operation, **options)
+        typed = add_typenames(self.parse_document(text, operation, validate=validate))
+        result = self.execute(
+            typed,
+            variables,
+            operation=operation,
+            validate=validate,
+            token=token,
+            headers=headers,
+            extensions=extensions,
+            timeout=timeout,
+        )
         return result.raise_for_errors().models()
+
+    @overload
+    def execute_many(
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: Literal[False] = False,
+        validate: bool | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> list[Result]: ...
+
+    @overload
+    def execute_many(
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: bool,
+        validate: bool | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> list[BatchOutcome]: ...
+
+    def execute_many(
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: bool = False,
+        validate: bool | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> list[Result] | list[BatchOutcome]:
+        """Execute documents, several at a time, and return their results in order.
+
+        Parameters
+        ----------
+        documents
+            Texts, or pairs of a text and its variables. They are taken from their iterable as
+            others end, so that a generator may make them meanwhile.
+        concurrency
+            Largest number of documents at once, 1 to 256. An endpoint gets at most six requests at
+            once, and fewer if it has rate limits: requests wait for their turn as pages do, so
+            that a budget is not exceeded; GitHub gets one at a time. For a client with ``batch=``
+            the number of arrays at once.
+        return_errors
+            Whether to return errors in the places of their documents' results.
+        validate, token, headers, extensions, timeout
+            As for :meth:`execute`.
+
+        Returns
+        -------
+        list of Result
+            With `return_errors` of Results and errors.
+
+        Raises
+        ------
+        BatchError
+            If a document failed, without `return_errors`, after all were executed. Its
+            ``.outcomes`` holds all results and errors.
+        OptionError
+            If `documents` or `concurrency` is not valid.
+
+        Notes
+        -----
+        An interrupt, or any other exception before the end, cancels the running requests and
+        carries the results so far in ``.outcomes``, None for the others.
+        """
+        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        execute = partial(self._execute_documents, parts, aside=True)
+        items = check_items(documents, concurrency)
+        outcomes = run_batch(items, execute, concurrency, self._group_size)
+        return outcomes if return_errors else require_results(outcomes)
+
+    @overload
+    async def aexecute_many(
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: Literal[False] = False,
+        validate: bool | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> list[Result]: ...
+
+    @overload
+    async def aexecute_many(
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: bool,
+        validate: bool | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> list[BatchOutcome]: ...
+
+    async def aexecute_many(
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: bool = False,
+        validate: bool | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> list[Result] | list[BatchOutcome]:
+        """Asynchronous version of :meth:`execute_many`: the same parameters, result and errors."""
+        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        execute = partial(self._execute_documents, parts)
+        items = check_items(documents, concurrency)
+        with background.wake_loop():
+            outcomes = await arun_batch(items, execute, concurrency, self._group_size)
+        return outcomes if return_errors else require_results(outcomes)
+
+    def map(
+        self,
+        text: str | Document,
+        inputs: object,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        validate: bool | None = None,
+        concurrency: int | None = None,
+        progress: ShowProgress = "auto",
+        batch_size: int | None = None,
+        resume: object = None,
+        path: str | None = None,
+        short: bool = False,
+        explode: str | None = None,
+        strict: bool = True,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> MappedFrame:
+        """Execute an operation for each input, and return one frame with the inputs beside.
+
+        Parameters
+        ----------
+        text
+            The document.
+        inputs
+            The variables of each request: a DataFrame of pandas or Polars, an Arrow table, or a
+            list of dicts, named tuples or models, whose columns are named as the variables; other
+            columns are not sent. Or a list, an array or a Series of values of the only variable;
+            if that is an input object, rows whose columns are its fields.
+        variables
+            Further variables, the same in all requests.
+        operation, validate
+            As for :meth:`execute`.
+        concurrency
+            Largest number of requests at once, as for :meth:`execute_many`; by default 4 for
+            queries, 1 for mutations.
+        progress
+            As for :meth:`pages`, with inputs as rows. If a function returns False, no more requests
+            are sent: the frame has the answers so far, and `resume` continues from it.
+        batch_size
+            How many inputs to send in one request, in the only variable, which is a list: 1,000
+            rows of an insert. The frame then has the columns ``first_row`` and ``last_row``.
+        resume
+            The frame or the error of an earlier call with the same inputs: those without an answer
+            are sent.
+        path, short, explode, strict
+            As for :meth:`Result.frame`.
+        token, headers, extensions, timeout
+            As for :meth:`execute`.
+
+        Returns
+        -------
+        DataFrame
+            The rows of all answers, in the order of the inputs, whose columns come first; with a
+            ``$`` before their name where the answer has a column of that name. If the answers hold
+            one list, its items are the rows, beside the other values of the answer; an empty one
+            has one row, except of a batch. `path` gives the items alone. Its ``.errors`` is
+            a frame with a row for each error, beside the input that it belongs to; its
+            ``.outcomes`` are the Results and exceptions.
+
+        Raises
+        ------
+        OptionError
+            If the inputs do not fit the variables, or an option is wrong; nothing was sent.
+        QueryError
+            If the text is wrong, or the variables of an input, which the message numbers from 0;
+            nothing was sent. One that the endpoint refuses is in ``.errors``.
+        AuthError, RateLimited, TransportError
+            If the endpoint refuses the token, asks for too long a wait, or five requests in a row
+            failed. ``error.result`` is the frame of the answers so far, as after an interrupt, and
+            ``resume=error`` continues.
+        FrameError
+            As of :meth:`Result.frame`; the answers are in ``error.outcomes``.
+
+        Warns
+        -----
+        UserWarning
+            If inputs have errors, or were not sent because `progress` returned False.
+
+        Notes
+        -----
+        A mutation is never sent twice: `resume` leaves out inputs whose request was sent and has
+        no answer.
+
+        Examples
+        --------
+        >>> import gqlnb
+        >>> text = "query($login: String!) { user(login: $login) { login } }"
+        >>> gqlnb.connect("demo").map(text, ["torvalds", "antirez"], short=True)
+             $login     login
+        0  torvalds  torvalds
+        1   antirez   antirez
+        """
+        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        options = MapOptions(
+            operation=operation,
+            concurrency=concurrency,
+            batch_size=batch_size,
+            resume=resume,
+            shape={"path": path, "short": short, "explode": explode, "strict": strict},
+        )
+        run, *width = self._start_map(parts, text, inputs, variables, options)
+        try:
+            with Progress(progress, "Inputs") as bar:
+                run_batch(run.draw(bar), partial(self._execute_inputs, run, aside=True), *width)
+                run.report(bar)
+        except BaseException as error:
+            run.attach(error)
+            raise
+        return run.finish()
+
+    async def amap(
+        self,
+        text: str | Document,
+        inputs: object,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        validate: bool | None = None,
+        concurrency: int | None = None,
+        progress: ShowProgress = "auto",
+        batch_size: int | None = None,
+        resume: object = None,
+        path: str | None = None,
+        short: bool = False,
+        explode: str | None = None,
+        strict: bool = True,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> MappedFrame:
+        """Asynchronous version of :meth:`map`: the same parameters, result and errors."""
+        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        options = MapOptions(
+            operation=operation,
+            concurrency=concurrency,
+            batch_size=batch_size,
+            resume=resume,
+            shape={"path": path, "short": short, "explode": explode, "strict": strict},
+        )
+        with background.wake_loop():
+            run, *width = await asyncio.to_thread(
+                self._start_map, parts, text, inputs, variables, options
+            )
+        try:
+            with Progress(progress, "Inputs") as bar, background.wake_loop():
+                await arun_batch(run.draw(bar), partial(self._execute_inputs, run), *width)
+                run.report(bar)
+        except BaseException as error:
+            run.attach(error)
+            raise
+        return run.finish()
+
+    @overload
+    def harvest(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        slice: Slice | str,
+        out: str | os.PathLike[str] | None = None,
+        progress: ShowProgress = "auto",
+        dry_run: Literal[False] = False,
+        validate: bool | None = None,
+        **options: Unpack[RangeOptions],
+    ) -> RangeHarvest: ...
+
+    @overload
+    def harvest(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        slice: Slice | str,
+        out: str | os.PathLike[str] | None = None,
+        progress: ShowProgress = "auto",
+        dry_run: Literal[True],
+        validate: bool | None = None,
+        **options: Unpack[RangeOptions],
+    ) -> RangeEstimate: ...
+
+    def harvest(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        slice: Slice | str,  # noqa: A002 - the word for it; `slice` is not used here
+        out: str | os.PathLike[str] | None = None,
+        progress: ShowProgress = "auto",
+        dry_run: bool = False,
+        validate: bool | None = None,
+        **options: Unpack[RangeOptions],
+    ) -> RangeHarvest | RangeEstimate:
+        """Fetch a whole list of which the endpoint returns only a number of rows, range by range.
+
+        Parameters
+        ----------
+        text
+            A query with one list, and variables for the ends of a range.
+        variables
+            The other variables, as for :meth:`execute`.
+        slice
+            The column that divides the list and the filter for its ranges: a
+            :class:`gqlnb.Slice`, or the name of the column where the variables are ``$low`` and
+            ``$high``, both included, and the endpoint returns at most 1,000 rows.
+        out
+            Folder for the rows, as Parquet parts with a log beside them. An interrupted harvest is
+            continued there when the same call is made again. None keeps the rows in memory.
+        progress
+            As for :meth:`pages`. If a function returns False, the harvest stops: the result has
+            the rows so far, is not complete, and the same call with `out` goes on later.
+        dry_run
+            Whether to request only the count.
+        validate
+            As for :meth:`execute`.
+        **options
+            ``operation``, ``path`` and ``page_size``, as for :meth:`pages`; ``part``, the number of
+            rows per Parquet part; ``resume=False``, to remove a harvest in `out` first;
+            ``refresh=True``, to update a finished one with the rows that came or changed since, and
+            to read the ranges again that were not complete, such as those of which a field failed;
+            ``token``, ``headers``, ``extensions`` and ``timeout``, as for :meth:`execute`.
+
+        Returns
+        -------
+        RangeHarvest or RangeEstimate
+            With ``complete``, ``coverage``, ``frame()`` and ``arrow()``; a RangeEstimate for a
+            dry run.
+
+        Raises
+        ------
+        QueryError
+            If the text is wrong, or the endpoint ignores the filter.
+        OptionError
+            If an option is wrong, the rows lack the column, or `out` holds something else.
+        GqlnbError
+            If a request fails for good. The rows so far are in `out`.
+
+        Warns
+        -----
+        UserWarning
+            If completeness is not proved, or the endpoint's answers have notes, such as fields
+            without data.
+
+        Notes
+        -----
+        A range with more rows than the cap is divided, by the values of its first page or in equal
+        steps, down to a single value. Each range is read as by :meth:`execute_all`, with the same
+        proof. At the end all rows are counted again, and the rows of every range unless the values
+        are ``fixed``; ranges whose count has changed are read again. A row that was in several
+        ranges is kept once.
+
+        A refresh reads the values from five minutes before the harvest before. It finds changes of
+        a row if the column is a time of its last change; by a time of creation it finds new rows
+        only. Deleted rows are found by the counts, and the ranges that lost them are read again, as
+        are ranges that were not proved complete, unless the reason is one that remains: the
+        endpoint does not count rows, or returns no more rows with equal values. Without counts
+        deleted rows stay in the result, and ``coverage.notes`` says so. What counts cannot show is
+        not noticed: a row that is deleted and one that moves into the same range while the list is
+        read, as a column that is not ``fixed`` allows.
+
+        Times, and whole numbers that are ``fixed`` or ids, are taken to rise with each row that
+        comes or changes. In other columns rows may come anywhere, so that a refresh reads all
+        ranges again, for as many requests as the first harvest.
+
+        A list that more than doubles while it is read is given up with its rows so far, and is not
+        complete. Without a count this cannot be noticed.
+
+        Examples
+        --------
+        >>> import gqlnb
+        >>> text = '''query ($query: String!) {
+        ...   search(query: $query, type: REPOSITORY) { nodes { ... on Repository { createdAt } } }
+        ... }'''
+        >>> created = gqlnb.Slice(
+        ...     column="createdAt",
+        ...     low="query",
+        ...     template="stars:>20000 created:{low}..{high}",
+        ...     least="2008-01-01",
+        ... )
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):  # most dates of this data are generated
+        ...     found = gqlnb.connect("demo").harvest(text, slice=created)
+        >>> found.complete, len(found)
+        (True, 1067)
+        """
+        from gqlnb.client.range_harvest.harvest_result import list_warnings
+
+        harvested = self._harvest(
+            text,
+            variables,
+            slice=slice,
+            out=out,
+            progress=progress,
+            dry_run=dry_run,
+            validate=validate,
+            **options,
+        )
+        for warning in list_warnings(harvested):
+            warn_caller(warning)
+        return harvested
 
     @hide_locals
     def subscribe(
@@ -598,23 +1484,28 @@ class Client(BatchClient):
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
+        validate: bool | None = None,
         transport: StreamKind | None = None,
         reconnect: int = DEFAULT_RECONNECTS,
         init: ConnectionInit = None,
-        **options: Unpack[CallOptions],
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Subscription:
         """Subscribe, and return the stream of Results, one for each event.
 
         Parameters
         ----------
-        text, variables, operation
-            As for :meth:`Client.execute`. A query or mutation with ``@defer`` or ``@stream`` is
+        text, variables, operation, validate
+            As for :meth:`execute`. A query or mutation with ``@defer`` or ``@stream`` is
             accepted too: each Result holds the parts of its answer so far. It is sent over HTTP,
             once, unless `transport` is ``"ws"``.
         transport
             ``"ws"``, a WebSocket that speaks graphql-transport-ws or the older graphql-ws, as the
-            endpoint chooses; ``"sse"``, server-sent events, a connection for each subscription;
-            None for the first of both that the endpoint offers.
+            endpoint chooses; ``"sse"``, server-sent events, or ``"multipart"``, parts of
+            multipart/mixed as Apollo Router has them, a connection for each subscription; None for
+            the first of the three that the endpoint offers.
         reconnect
             Attempts in a row to subscribe again after a connection that broke, after 0.5 s, 1 s and
             so on up to 30 s; 0 for none. Events in between are missing: the log says so, and
@@ -623,8 +1514,8 @@ class Client(BatchClient):
             The payload of ``connection_init``, for services that read a token there: True for the
             client's token and headers; a mapping, with Tokens or ``"env:NAME"`` in it, for other
             payloads. Token and headers are in the handshake in any case.
-        **options
-            ``token``, ``headers``, ``extensions`` and ``timeout`` as for :meth:`execute`.
+        token, headers, extensions, timeout
+            As for :meth:`execute`.
 
         Returns
         -------
@@ -663,7 +1554,7 @@ class Client(BatchClient):
         """
         from gqlnb.client.subscriptions import open_subscription
 
-        parts = self._select_parts("subscribe", options)
+        parts = self._apply_options(token, headers, extensions, timeout, validate)
         return open_subscription(
             parts.preparer.prepare(text, variables, operation),
             kind=transport,
@@ -679,36 +1570,28 @@ class Client(BatchClient):
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
+        validate: bool | None = None,
         transport: StreamKind | None = None,
         reconnect: int = DEFAULT_RECONNECTS,
         init: ConnectionInit = None,
-        **options: Unpack[CallOptions],
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Subscription:
-        """Return the same stream as :meth:`subscribe`, for ``async for`` on the running loop.
-
-        Parameters
-        ----------
-        text, variables, operation, transport, reconnect, init, **options
-            As for :meth:`subscribe`.
-
-        Returns
-        -------
-        Subscription
-            ``async with`` ends it where the loop is left before its end.
-
-        Raises
-        ------
-        QueryError, OptionError, AuthError, TargetError, ReplayError
-            As for :meth:`subscribe`.
-        """
+        """Return the stream of :meth:`subscribe`, with its parameters, for ``async for``."""
         return self.subscribe(
             text,
             variables,
             operation=operation,
+            validate=validate,
             transport=transport,
             reconnect=reconnect,
             init=init,
-            **options,
+            token=token,
+            headers=headers,
+            extensions=extensions,
+            timeout=timeout,
         )
 
     def as_gql(self, *, asynchronous: bool = False) -> GqlTransport | AsyncGqlTransport:
@@ -741,16 +1624,372 @@ class Client(BatchClient):
         """
         return make_gql_transport(self, asynchronous=asynchronous)
 
+    def with_options(
+        self,
+        *,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        timeout: float | None = None,
+        validate: bool | None = None,
+    ) -> Self:
+        """Return a client of the same endpoint with other options.
 
+        It shares schema, connections and, with the same token, the rate limit; closing one of them
+        closes the connections of both, which are opened again when one is used.
+
+        Parameters
+        ----------
+        token, headers, timeout, validate
+            As for :class:`Client`, in the place of this client's. `headers` are added to its own;
+            ``Authorization`` among them replaces its token. None leaves an option as it is.
+
+        Returns
+        -------
+        Client
+            The new client.
+
+        Raises
+        ------
+        TargetError, AuthError
+            If an option is not valid, or would have no effect at this endpoint.
+
+        Examples
+        --------
+        >>> from gqlnb import Client, reference_schema
+        >>> client = Client(reference_schema())
+        >>> client.with_options(timeout=5).execute("{ hello }").data
+        {'hello': 'Hello world!'}
+        """
+        parts = self._apply_options(token, headers, None, timeout, validate)
+        variant = self.__copy__()
+        # The name of a connection alone no longer makes the same client in another process.
+        variant._set_parts(parts._replace(endpoint=replace(parts.endpoint, is_by_name=False)))  # noqa: SLF001 - the same class
+        return variant
+
+    def close(self) -> None:
+        """Close the connections that are kept alive; the client opens new ones when used again."""
+        self._endpoint.transport.close()
+        # Frames of earlier results would open connections again, to load the schema.
+        self._preparer.suspend()
+        if self._endpoint.options.recording is not None:
+            self._endpoint.options.recording.close()
+
+    async def aclose(self) -> None:
+        """Asynchronous version of :meth:`close`, for ``contextlib.aclosing`` and ``async with``."""
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.source!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduce_client(type(self), self._endpoint, self._schema_store.schema)
+
+    def __copy__(self) -> Self:
+        # A copy in this process shares secrets, schema and connections.
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.__copy__()
+
+    # -- the parts of a client for one call
+
+    def _set_parts(self, parts: ClientParts) -> None:
+        """Use these parts in all calls."""
+        self._parts = parts
+        self._endpoint, self._sender, self._preparer, self._pager = parts
+        self._rate_limiter = parts.sender.limiter
+
+    def _apply_options(
+        self,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+        validate: bool | None = None,  # noqa: FBT001 - as in the calls, in the order of execute()
+    ) -> ClientParts:
+        """Return the parts for the options of one call; the client's own if there are none."""
+        # Others share schema, connections, parsed documents and rate limits with the client.
+        endpoint = self._endpoint
+        if (
+            token is not None
+            or headers is not None
+            or extensions is not None
+            or timeout is not None
+        ):
+            endpoint = apply_call_options(
+                endpoint, token=token, headers=headers, extensions=extensions, timeout=timeout
+            )
+        if validate is not None:
+            check_boolean("validate", validate)
+            endpoint = replace(endpoint, options=replace(endpoint.options, validate=validate))
+        if endpoint is self._endpoint:
+            return self._parts
+        limiter = self._rate_limiter
+        # A budget belongs to a token: another one has another queue.
+        if endpoint.credentials.tokens != self._endpoint.credentials.tokens:
+            queue = get_queue(endpoint.transport)
+            limiter = RateLimiter(queue, endpoint.source, endpoint.limits.wait)
+        sender = self._sender.with_endpoint(endpoint, limiter)
+        preparer = self._preparer.with_endpoint(endpoint)
+        pager = Pager(
+            endpoint, preparer, sender, self._schema_store, limiter, self._pager.unfinished
+        )
+        return ClientParts(endpoint, sender, preparer, pager)
+
+    async def _execute_documents(
+        self, parts: ClientParts, items: Sequence[BatchItem], *, aside: bool = False
+    ) -> list[BatchOutcome]:
+        """Execute documents together, as :meth:`_send_group` does; with the errors of others."""
+        outcomes: list[BatchOutcome | PreparedRequest] = []
+        for item in items:
+            try:
+                outcomes.append(await parts.preparer.aprepare(*read_item(item)))
+            except GqlnbError as error:
+                outcomes.append(error)
+        group = [it for it in outcomes if isinstance(it, PreparedRequest)]
+        answers = iter(await self._send_group(parts.sender, group, aside=aside))
+        return [next(answers) if isinstance(it, PreparedRequest) else it for it in outcomes]
+
+    async def _send_group(
+        self, sender: RequestSender, group: Sequence[PreparedRequest], *, aside: bool
+    ) -> list[BatchOutcome]:
+        """Send requests in one array, a single one alone; in a thread if `aside` and local."""
+        if len(group) > 1:
+            return await sender.asend_array(group)
+        outcomes: list[BatchOutcome] = []
+        for prepared in group:
+            try:
+                if self._local_schema is None:
+                    # Queued with the other requests of the endpoint, of other clients too: they
+                    # share its budget.
+                    outcomes.append(await sender.asend(prepared, queued=True))
+                elif aside:
+                    # A resolver that blocks would hold up the others on the background loop.
+                    send = partial(sender.send, prepared)
+                    outcomes.append(await background.run_in_thread(send))
+                else:
+                    outcomes.append(await sender.asend(prepared))
+            except GqlnbError as error:
+                outcomes.append(error)
+        return outcomes
+
+    @property
+    def _group_size(self) -> int:
+        """The number of requests in one array; 1 for none."""
+        return self._endpoint.options.batch or 1
+
+    def _start_map(
+        self,
+        parts: ClientParts,
+        text: str | Document,
+        inputs: object,
+        variables: Mapping[str, Any] | None,
+        options: MapOptions,
+    ) -> tuple[InputMap, int, int]:
+        """Prepare all requests; return them with the numbers of groups at once and in a group."""
+        self._schema_store.load_for_paging()  # the dtypes of all answers are the same
+        document = parts.preparer.parse_document(text, options.operation)
+        if document.kind == "subscription":
+            msg = "map() takes a query or a mutation, and this is a subscription. Use subscribe()."
+            raise QueryError(msg)
+        # Mutations one after another, since their order may matter.
+        concurrency = options.concurrency
+        is_ordered = document.kind == "mutation" and concurrency in (None, 1)
+        width = (1 if is_ordered else 4) if concurrency is None else concurrency
+        check_concurrency(width)
+        constants = variables or {}
+        rows = read_inputs(inputs, document, constants, options.batch_size)
+        run = InputMap(document, rows, options, parts.sender)
+        for number, values in enumerate(rows.variables):
+            try:
+                prepared = parts.preparer.prepare(document, {**constants, **values})
+                if self._local_schema is not None:  # where the engine does it, later
+                    check_variables(document, dict(prepared.request.variables or {}))
+                run.prepared.append(prepared)
+            except QueryError as error:
+                # Nothing was sent yet: all requests are prepared first, so a wrong row costs no
+                # answers.
+                number_problems(error, number, options.batch_size)
+                raise
+        # Endpoints execute the requests of an array at once, so mutations are in arrays only where
+        # they may run at once anyway.
+        return run, width, 1 if is_ordered else self._group_size
+
+    async def _execute_inputs(
+        self, run: InputMap, places: Sequence[int], *, aside: bool = False
+    ) -> list[BatchOutcome]:
+        """Execute the requests of some inputs together."""
+        outcomes = await self._send_group(run.sender, list(map(run.start, places)), aside=aside)
+        for at, outcome in zip(places, outcomes, strict=True):
+            run.record(at, outcome)
+        return outcomes
+
+    def _execute_in_turn(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        wait: float | None = None,
+        give_up: Callable[[TransportError], bool] | None = None,
+    ) -> Result:
+        """Execute a query in turn with all clients that share its budget; show no warnings."""
+        prepared = self._preparer.prepare(text, variables)
+        return self._sender.send(prepared, queued=True, max_wait=wait, give_up=give_up, quiet=True)
+
+    def _collect_pages(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None,
+        *,
+        operation: str | None = None,
+        validate: bool | None = None,
+        path: str | None = None,
+        max_results: int | None = None,
+    ) -> Result:
+        """Return the result of :meth:`execute_all` without a warning; for callers that show it."""
+        pager = self._apply_options(validate=validate).pager
+        options = PagingOptions(path=path, max_results=max_results)
+        return pager.collect_pages(text, variables, operation, options)
+
+    def _harvest(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        slice: Slice | str,  # noqa: A002 - as of harvest()
+        out: str | os.PathLike[str] | None = None,
+        progress: ShowProgress = "auto",
+        dry_run: bool = False,
+        validate: bool | None = None,
+        find_accounts: FindAccounts | None = None,
+        **options: Unpack[RangeOptions],
+    ) -> RangeHarvest | RangeEstimate:
+        """Return the result of :meth:`harvest` without a warning, also with several accounts."""
+        from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
+        from gqlnb.client.range_harvest.range_harvester import RangeHarvester
+        from gqlnb.client.range_harvest.range_options import (
+            RangeOptions,
+            make_slice,
+            open_reader,
+            open_store,
+        )
+        from gqlnb.client.range_harvest.reader_pool import ReaderAccount, ReaderPool
+        from gqlnb.client.range_harvest.slices import ValueRange
+
+        slice_ = make_slice(slice)
+        question = text, variables, slice_
+        call_options: Any = {name: options.pop(name, None) for name in CallOptions.__annotations__}  # type: ignore[misc]
+        check_keywords(self.harvest, options, RangeOptions.__annotations__)
+        parts = self._apply_options(**call_options, validate=validate)
+        reader = open_reader(parts.pager, *question, options)
+        store = open_store(out, text, variables, slice_, self.source, options)
+        if dry_run:
+            whole = ValueRange(slice_.least, slice_.most)
+            count, notes = reader.count_rows(whole)
+            return RangeEstimate(self.source, count, slice_.cap, tuple(notes.values()))
+        with store, Progress(progress, "Harvest") as bar:
+            if not store.state.is_ended or options.get("refresh"):
+                pool = ReaderPool([ReaderAccount("", [reader])])
+                if find_accounts is not None:
+                    accounts, refused, doubt = find_accounts()
+                    pool = ReaderPool(
+                        [
+                            ReaderAccount(
+                                name, [open_reader(pager, *question, options) for pager in pagers]
+                            )
+                            for name, pagers in accounts.items()
+                        ],
+                        doubt,
+                    )
+                    pool.notes += refused
+                RangeHarvester(pool, slice_, store, bar).run()
+        return RangeHarvest(self.source, store)
+
+    @property
+    def _lacks_token(self) -> bool:
+        """Whether a token was not found, so that only a recording can answer."""
+        return self._endpoint.options.missing_token_error is not None
+
+    @property
+    def _local_schema(self) -> Schema | None:
+        """The schema of this process that executes; None for any other endpoint."""
+        return self._endpoint.local_schema
+
+    @property
+    def _concurrency(self) -> int:
+        """The number of requests that may run at once; one before an endpoint has answered."""
+        return self._rate_limiter.concurrency
+
+    def _make_recipe(self) -> ClientRecipe:
+        """Return the recipe by which another process makes this client, without secrets."""
+        return make_recipe(self._endpoint)
+
+    def _set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
+        """Take the name of a connection; `is_by_name` if the name is enough to make the client."""
+        self._endpoint.name, self._endpoint.is_by_name = name, is_by_name
+
+    def _replace_client(self, before: Self) -> None:
+        """Take the place of another client of the same endpoint, which is closed.
+
+        Changes of the schema are reported since the session of that client began.
+        """
+        self._schema_store.inherit_history(before._schema_store)
+        before.close()
+
+
+def open_schema_store(endpoint: Endpoint, sender: RequestSender) -> SchemaStore:
+    """Return a new store for an endpoint, with the schema that is known without asking."""
+    store = SchemaStore(endpoint, sender)
+    if isinstance(endpoint.transport, GqlClientTransport) and endpoint.transport.schema is not None:
+        store.set_schema(endpoint.transport.schema)
+    if endpoint.explicit_schema is not None:
+        store.set_schema(endpoint.explicit_schema)
+    if endpoint.local_schema is not None:
+        store.set_schema(endpoint.local_schema.graphql)
+    return store
+
+
+@explain_keywords
 @hide_locals
 def connect(
     target: object = None,
     *,
     token: Token | TokenHolder | str | None = None,
     headers: Mapping[str, str | Token | TokenHolder] | None = None,
-    **options: Unpack[ConnectionOptions],
+    schema: object = None,
+    timeout: float | None = None,
+    limits: Limits | None = None,
+    verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
+    validate: bool | None = None,
+    recording: Recording | str | os.PathLike[str] | None = None,
+    mode: RecordingMode | None = None,
+    cache: str | float | timedelta | CachePolicy | None = None,
+    uds: str | os.PathLike[str] | None = None,
+    batch: int | None = None,
+    persisted_queries: bool | None = None,
+    nan: Literal["error", "null"] | None = None,
+    viewer: str | None = None,
+    restricted: bool | None = None,
+    base_url: str | None = None,
 ) -> Client:
     """Return a client for a connection by name, or for anything a :class:`Client` takes.
+
+    :class:`Client` describes the options in full. None is the setting of a named connection, else
+    the default.
 
     Parameters
     ----------
@@ -761,20 +2000,33 @@ def connect(
         ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"`` or a :class:`Token`.
     headers
         Further headers, their secrets by source: ``{"X-Api-Key": "env:NAME"}``.
-    **options
-        As for :class:`Client`, which describes them in full; ``viewer`` and ``restricted`` of
-        ``"demo"``, ``base_url`` of ``"github"``. A connection of this process may have its own,
-        which type checkers do not know:
-
-        * ``schema``: SDL, a file or a schema object, in the place of introspection;
-        * ``timeout``: seconds for an answer, 60 by default;
-        * ``limits``: ``Limits(answer=..., wait=...)``, bytes of an answer and seconds of waiting;
-        * ``verify``: False, the path of a CA bundle, or an ``ssl.SSLContext``;
-        * ``recording`` and ``mode``: a file, and ``"replay"``, ``"record"`` or ``"auto"``;
-        * ``cache``: how long answers are remembered on disk, ``"1h"`` or ``"7d"``;
-        * ``uds``: the path of the Unix socket of the endpoint;
-        * ``batch``: how many requests the endpoint accepts in one array;
-        * ``persisted_queries``: whether hashes are sent in the place of texts.
+    schema
+        SDL, a file or a schema object, in the place of introspection.
+    timeout
+        Seconds for an answer, 60 by default.
+    limits
+        ``Limits(answer=..., wait=...)``, bytes of an answer and seconds of waiting.
+    verify
+        False, the path of a CA bundle, or an ``ssl.SSLContext``.
+    validate
+        False to let the endpoint decide whether a text is valid.
+    recording, mode
+        A file, and ``"replay"``, ``"record"`` or ``"auto"``.
+    cache
+        How long answers are remembered on disk, ``"1h"`` or ``"7d"``.
+    uds
+        The path of the Unix socket of the endpoint.
+    batch
+        How many requests the endpoint accepts in one array.
+    persisted_queries
+        Whether hashes are sent in the place of texts.
+    nan
+        ``"null"`` to read NaN and infinities in answers as null.
+    viewer, restricted
+        Of ``"demo"`` alone: the login of the account that asks, and whether the token has few
+        rights.
+    base_url
+        Of ``"github"`` alone: the address of a GitHub Enterprise.
 
     Returns
     -------
@@ -797,11 +2049,26 @@ def connect(
     >>> gqlnb.connect("demo").execute("{ viewer { login } }").data
     {'viewer': {'login': 'demo'}}
     """
-    own = connections.list_options(target) if is_connection_name(target) and options else ()
-    check_names("connect", options, (*CLIENT_KEYWORDS, *own))
-    first = {"token": token, "headers": headers or None}
-    given: dict[str, Any] = {name: it for name, it in first.items() if it is not None}
-    given |= options
+    options = {
+        "token": token,
+        "headers": headers or None,
+        "schema": schema,
+        "timeout": timeout,
+        "limits": limits,
+        "verify": verify,
+        "validate": validate,
+        "recording": recording,
+        "mode": mode,
+        "cache": cache,
+        "uds": uds,
+        "batch": batch,
+        "persisted_queries": persisted_queries,
+        "nan": nan,
+        "viewer": viewer,
+        "restricted": restricted,
+        "base_url": base_url,
+    }
+    given: Any = {name: value for name, value in options.items() if value is not None}
     if isinstance(target, Client) and given:
         msg = (
             f"{', '.join(f'{name}=' for name in given)} cannot be changed on an existing client. "

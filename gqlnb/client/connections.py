@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import threading
@@ -14,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from gqlnb import background
-from gqlnb.client.arguments import check_batch, check_persisted_queries
+from gqlnb.client.arguments import check_batch, check_nan, check_persisted_queries
 from gqlnb.client.credentials import VALUE_SOURCE, is_secret_name
 from gqlnb.client.recording.session import can_omit_token
 from gqlnb.client.response_cache import resolve_cache
@@ -31,15 +30,18 @@ from gqlnb.config import (
     stamp_settings_files,
 )
 from gqlnb.errors import OptionError, TargetError, sanitize_text, suggest, suggest_or_list
+from gqlnb.option_checks import check_boolean
 from gqlnb.redact import has_secret
 from gqlnb.tokens import TOKEN_SOURCES
 
 __all__ = [
     "URL_VARIABLE",
     "NamedClient",
+    "NamedConnection",
     "can_open_unattended",
     "check_connection",
     "close_client",
+    "get_builtin",
     "get_client",
     "get_current_name",
     "is_known",
@@ -143,6 +145,16 @@ def provide_builtin(name: str, make: ClientFactory, about: str) -> None:
         _builtin.setdefault(name, NamedConnection(name, make, about, "built in"))
 
 
+def get_builtin(name: str) -> NamedConnection | None:
+    """Return the built-in connection that a name means, if it means one.
+
+    It can be pickled, and given to :func:`provide_builtin` where its package is not loaded yet.
+    """
+    with _lock:
+        found = _merge_connections().get(name)
+        return found if found is not None and found is _builtin.get(name) else None
+
+
 def close_client(name: str) -> None:
     """Close the client of a connection, which is then not the current one; its next use opens it.
 
@@ -208,19 +220,6 @@ def get_current_name() -> str | None:
     """Return the name of the current connection."""
     with _lock:
         return _current_names[0] if _current_names else None
-
-
-def list_options(name: str) -> tuple[str, ...]:
-    """Return the names of a connection's options in addition to those of a client.
-
-    Raises
-    ------
-    TargetError
-        If no connection has that name.
-    """
-    with _lock:
-        parameters = inspect.signature(_find_connection(name).make_client).parameters.values()
-    return tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
 
 
 def get_client(name: str, **options: object) -> Any:  # noqa: ANN401 - a Client, which is defined above this module
@@ -515,6 +514,8 @@ SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
     "uds": partial(_describe_refusal, resolve_unix_path),
     "batch": partial(_describe_refusal, check_batch),
     "persisted_queries": partial(_describe_refusal, check_persisted_queries),
+    "validate": partial(_describe_refusal, partial(check_boolean, "validate")),
+    "nan": partial(_describe_refusal, check_nan),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -91,15 +92,36 @@ class Credentials:
         self.token = token
         self.tokens = [v for v in (token, *self.headers.values()) if isinstance(v, Token)]
 
-    def build_headers(self) -> dict[str, str]:
-        """Return the headers with their secrets; call it just before sending."""
-        lines = {}
-        for name, value in self.headers.items():
-            if self.token is None or name.lower() != "authorization":
-                lines[name] = value.build_header() if isinstance(value, Token) else value
+    def build_headers(self, refused: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return the headers with their secrets; call it just before sending.
+
+        Functions that return tokens are called here, which may send requests themselves.
+
+        Parameters
+        ----------
+        refused
+            The headers that the endpoint has refused, for which new tokens are made.
+        """
+        values: dict[str, str | Token] = dict(self.headers)
         if self.token is not None:
-            lines["Authorization"] = self.token.build_header()
-        return lines
+            values = {k: it for k, it in values.items() if k.lower() != "authorization"}
+            values["Authorization"] = self.token
+        before = refused or {}
+        return {
+            name: it.build_header(before.get(name)) if isinstance(it, Token) else it
+            for name, it in values.items()
+        }
+
+    async def abuild_headers(self, refused: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Asynchronous version of :meth:`build_headers`: functions are called in a thread."""
+        if not self.is_renewable:
+            return self.build_headers(refused)
+        return await asyncio.to_thread(self.build_headers, refused)
+
+    @property
+    def is_renewable(self) -> bool:
+        """Whether a function returns one of the tokens."""
+        return any(token.is_renewable for token in self.tokens)
 
     def redact(self, text: str) -> str:
         """Return `text` without any of the secrets."""

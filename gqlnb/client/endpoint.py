@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from gqlnb.client.arguments import is_asgi_app, resolve_verify
+from gqlnb.client.array_wrapper import ArrayWrapper
 from gqlnb.client.credentials import bind_credentials
 from gqlnb.client.gql_interop import GqlClientTransport, is_gql_client
 from gqlnb.client.http_transport import HttpTransport
@@ -67,8 +68,12 @@ class EndpointOptions:
         The number of requests that may share an array; None for none.
     persisted_queries
         Whether hashes are sent in the place of texts.
+    nan
+        ``"error"`` or ``"null"``: how NaN and infinities in answers are read.
     extensions
         The extensions of the requests of one call.
+    validate
+        Whether documents and variables are checked against the schema before they are sent.
     """
 
     credentials: Credentials
@@ -81,7 +86,9 @@ class EndpointOptions:
     uds: str | None = None
     batch: int | None = None
     persisted_queries: bool = False
+    nan: str = "error"
     extensions: Mapping[str, Any] | None = None
+    validate: bool = True
 
     @property
     def limits(self) -> Limits:
@@ -101,6 +108,8 @@ class EndpointOptions:
             "uds": self.uds,
             "batch": self.batch,
             "persisted_queries": self.persisted_queries or None,
+            "validate": None if self.validate else False,
+            "nan": None if self.nan == "error" else self.nan,
         }
         return {name: value for name, value in given.items() if value is not None}
 
@@ -260,14 +269,20 @@ def open_address(url: str, options: EndpointOptions) -> Endpoint:
         uds=options.uds,
         hashes=options.persisted_queries,
     )
+    if options.batch is not None:
+        transport.wrapper = ArrayWrapper()
     bind_credentials(url, options.credentials, options.uds)
     return Endpoint(transport, options)
 
 
 def reject_unused(options: EndpointOptions, reason: str) -> None:
-    """Raise TargetError for a token, headers or ``cache=``, which would have no effect."""
+    """Raise TargetError for options that would have no effect, such as a token or ``cache=``."""
     credentials = options.credentials
-    given = {"token=": credentials.token, "headers=": credentials.headers}
+    given = {
+        "token=": credentials.token,
+        "headers=": credentials.headers,
+        "nan=": options.nan != "error",
+    }
     unused = [name for name, value in given.items() if value]
     if unused:
         msg = f"{' and '.join(unused)} would have no effect: {reason}"

@@ -12,23 +12,34 @@ from typing import TYPE_CHECKING, Any
 import urllib3.exceptions
 
 from gqlnb import background
-from gqlnb.client.http_call import Call, thread_state
-from gqlnb.client.http_transport import CHUNK_BYTES, HttpTransport, read_head
+from gqlnb.client.http_call import Call, enter_call
+from gqlnb.client.http_transport import (
+    CHUNK_BYTES,
+    HttpTransport,
+    build_fixed_headers,
+    read_head,
+)
 from gqlnb.errors import TransportError
 from gqlnb.http.content_encoding import Decoder, TruncatedBodyError, create_decoder
 from gqlnb.http.graphql_ws import ANSWER_HEADERS
-from gqlnb.http.incremental import MULTIPART_MIXED, MultipartReader, parse_boundary
+from gqlnb.http.incremental import (
+    MULTIPART_MIXED,
+    MultipartReader,
+    decode_multipart_event,
+    parse_boundary,
+)
 from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE, Response
 from gqlnb.http.sse import EVENT_STREAM, EventReader, is_event_stream
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator
+    from collections.abc import AsyncGenerator, Iterator, Mapping
 
     from urllib3 import BaseHTTPResponse
 
+    from gqlnb.client.http_call import StreamSecrets
     from gqlnb.http.messages import Request
 
-__all__ = ["ACCEPT_PARTS", "STREAM_CUT", "make_stream_decoder", "stream_events"]
+__all__ = ["ACCEPT_EVENTS", "ACCEPT_PARTS", "STREAM_CUT", "make_stream_decoder", "stream_events"]
 
 # Apollo Server sends parts only with this parameter, others for the bare type; servers without
 # @defer choose JSON.
@@ -36,6 +47,12 @@ ACCEPT_PARTS = (
     f"{MULTIPART_MIXED};deferSpec=20220824, {MULTIPART_MIXED}, {EVENT_STREAM};q=0.9, "
     f"{GRAPHQL_MEDIA_TYPE};q=0.8, {JSON_MEDIA_TYPE};q=0.7"
 )
+RESULT_EVENTS = frozenset({"next", "message"})  # a browser's name for events without one
+# Strawberry reads the first media type alone, and Apollo's clients ask for this boundary.
+ACCEPT_EVENTS: dict[str, str] = {
+    "sse": EVENT_STREAM,  # alone: graphql-sse accepts nothing else
+    "multipart": f"{MULTIPART_MIXED};boundary=graphql;subscriptionSpec=1.0,{JSON_MEDIA_TYPE}",
+}
 PEER_GONE = "the endpoint stopped responding before the stream was complete."
 STREAM_CUT = "the stream ended before it was complete."
 # TCP keep-alive: seconds of silence before the first probe, seconds between two, and how many go
@@ -70,18 +87,30 @@ class EventDecoder:
         for event in self._reader.feed(part):
             self.ended = self.ended or event.name == "complete"
             self._has_unnamed = self._has_unnamed or event.name == "message"
-            if not self.ended and event.name in ("next", "message") and event.data.strip():
+            if not self.ended and event.name in RESULT_EVENTS and event.data.strip():
                 answers.append(Response(200, ANSWER_HEADERS, event.data))
         return answers
 
     def may_end(self) -> bool:
         """Return whether the stream is complete at the end of the bytes."""
+        cut = self._reader.finish()
+        if self.ended or cut == "complete":
+            return True
         # Servers that do not name their events end a stream in this way alone.
-        return self.ended or self._has_unnamed
+        return self._has_unnamed and cut not in RESULT_EVENTS
 
 
 class MixedDecoder:
-    """Decodes multipart/mixed to the parts of a response.
+    """Decodes multipart/mixed to the parts of a response, or to the events of a subscription.
+
+    Parameters
+    ----------
+    boundary
+        The boundary of the parts.
+    most
+        Bytes that an event, or all parts of a response, may have; None for any number.
+    is_subscription
+        Whether the parts are events.
 
     Attributes
     ----------
@@ -89,17 +118,23 @@ class MixedDecoder:
         Whether nothing more will come.
     """
 
-    def __init__(self, boundary: str, most: int | None = None) -> None:
-        self._parts = MultipartReader(boundary, most)
-
-    @property
-    def ended(self) -> bool:
-        """Whether the last part has come."""
-        return self._parts.ended
+    def __init__(self, boundary: str, most: int | None = None, *, is_subscription: bool) -> None:
+        self.ended = False
+        self._parts = MultipartReader(boundary, most, is_endless=is_subscription)
+        self._is_subscription = is_subscription
 
     def feed(self, part: bytes) -> list[Response]:
         """Add bytes, and return the parts that are complete."""
-        return [Response(200, ANSWER_HEADERS, body) for body in self._parts.feed(part)]
+        answers = []
+        for body in self._parts.feed(part):
+            response, is_last = (
+                decode_multipart_event(body) if self._is_subscription else (body, False)
+            )
+            if not self.ended and response is not None:
+                answers.append(Response(200, ANSWER_HEADERS, response))
+            self.ended = self.ended or is_last
+        self.ended = self.ended or self._parts.ended
+        return answers
 
     def may_end(self) -> bool:
         """Return whether the stream is complete at the end of the bytes."""
@@ -107,7 +142,7 @@ class MixedDecoder:
 
 
 def make_stream_decoder(
-    content_type: str, most: int | None = None
+    content_type: str, most: int | None = None, *, is_subscription: bool
 ) -> EventDecoder | MixedDecoder | None:
     """Return the decoder for a stream; None for a media type that has a single response.
 
@@ -117,11 +152,15 @@ def make_stream_decoder(
         The ``Content-Type`` of the response.
     most
         Bytes that an answer may have; None for any number.
+    is_subscription
+        Whether the stream has the events of a subscription, not the parts of one response.
     """
     if is_event_stream(content_type):
         return EventDecoder(most)
     boundary = parse_boundary(content_type)
-    return None if boundary is None else MixedDecoder(boundary, most)
+    if boundary is None:
+        return None
+    return MixedDecoder(boundary, most, is_subscription=is_subscription)
 
 
 # No exception leaves these frames, whose locals hold headers: exceptions are returned.
@@ -129,12 +168,18 @@ class StreamedAnswer:
     """Reads one stream, in a thread of its own."""
 
     def __init__(
-        self, http: HttpTransport, body: bytes, seconds: float, accept: str = EVENT_STREAM
+        self,
+        http: HttpTransport,
+        body: bytes,
+        seconds: float,
+        accept: str,
+        secrets: Mapping[str, str],
     ) -> None:
         self._http, self._body = http, body
         # Without compression, which delays events in many servers; compressed streams are read
         # all the same.
-        self._accept_headers = {"Accept": accept, "Accept-Encoding": "identity"}
+        own = {"Accept": accept, "Accept-Encoding": "identity"}
+        self._headers = {**build_fixed_headers(), **own, **secrets}
         self._call = Call(monotonic() + seconds, http.cap)
         self._answer: BaseHTTPResponse | None = None
         self._events: EventDecoder | MixedDecoder | None = None
@@ -159,18 +204,19 @@ class StreamedAnswer:
         return None
 
     def _post_request(self, url: str) -> Response:
-        thread_state.call = self._call
-        try:
-            answer = self._http.open_answer(url, self._body, self._call, self._accept_headers)
+        with enter_call(self._call):
+            answer = self._http.open_answer(url, self._body, self._call, self._headers)
             head = read_head(answer)
-            found = make_stream_decoder(head.get("content-type", ""), self._http.cap)
+            found = make_stream_decoder(
+                head.get("content-type", ""),
+                self._http.cap,
+                is_subscription=self._headers["Accept"] != ACCEPT_PARTS,
+            )
             if answer.status != 200 or found is None:
                 return self._http.read_answer(answer)
             self._answer, self._events = answer, found
             self._decoder = create_decoder(self._http.get_encoding(head))
             return self._http.credentials.redact_echoes(Response(200, head))
-        finally:
-            thread_state.call = None
 
     def read_more(self) -> list[Response] | BaseException | None:
         """Return the next responses, an empty list if none is complete; None at the end."""
@@ -241,7 +287,7 @@ def enable_keepalive(line: Any) -> None:  # noqa: ANN401 - a socket, or what sta
 
 
 async def stream_events(
-    http: HttpTransport, request: Request, seconds: float, accept: str = EVENT_STREAM
+    http: HttpTransport, request: Request, seconds: float, accept: str, secrets: StreamSecrets
 ) -> AsyncGenerator[Response | None, None]:
     """Send one request; yield its events, or the parts of its response.
 
@@ -251,6 +297,8 @@ async def stream_events(
         Until the head of the answer must be there.
     accept
         The media types that may come.
+    secrets
+        The headers of the credentials.
 
     Yields
     ------
@@ -263,7 +311,7 @@ async def stream_events(
     TransportError
         If no response came, or the stream ends early.
     """
-    reading = StreamedAnswer(http, request.encode(), seconds, accept)
+    reading = StreamedAnswer(http, request.encode(), seconds, accept, secrets.headers)
     hand = background.WorkerThread()  # one thread for the whole stream
     try:
         begun = await hand.run(reading.begin_stream)

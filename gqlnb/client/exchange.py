@@ -124,13 +124,13 @@ class ExchangeLog:
         headers = {"Host": urlsplit(url).netloc, **headers, **size}
         self._exchanges.append(
             Exchange(
-                transport.source if url == transport.url else self.mask(strip_url(url)),
-                self.mask_headers(headers),
-                self.mask(text),
-                response.status,
-                self.mask_headers(response.headers),
-                self.mask(response.body.decode("utf-8", "replace")),
-                self._moment - began,
+                url=transport.source if url == transport.url else self.mask(strip_url(url)),
+                request_headers=self.mask_headers(headers),
+                request_body=self.mask(text),
+                status=response.status,
+                headers=self.mask_headers(response.headers),
+                body=self.mask(response.body.decode("utf-8", "replace")),
+                seconds=self._moment - began,
             )
         )
 

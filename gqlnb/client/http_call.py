@@ -6,9 +6,13 @@ Without requests and urllib3, which take longer to import than the rest of the c
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
-from typing import Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 __all__ = [
     "CONNECT_SECONDS",
@@ -18,6 +22,8 @@ __all__ = [
     "PROXY_LOGIN",
     "Call",
     "InvalidLengthError",
+    "StreamSecrets",
+    "enter_call",
     "thread_state",
 ]
 
@@ -32,6 +38,17 @@ MAX_CONNECTIONS = 256  # connections kept alive, and threads of `HttpTransport.a
 
 # By thread, since urllib3 hands nothing through from a request to the connection that it picks.
 thread_state = threading.local()  # .call: the call of this thread, None between calls
+
+
+@contextmanager
+def enter_call(call: Call) -> Iterator[None]:
+    """Make a call that of this thread, until it ends; others within it may be of files it reads."""
+    outer = getattr(thread_state, "call", None)
+    thread_state.call = call
+    try:
+        yield
+    finally:
+        thread_state.call = outer
 
 
 class InvalidLengthError(Exception):
@@ -74,3 +91,18 @@ class Call:
         self.deadline = -inf
         if self.socket is not None:
             self.socket.wake_reader(self)
+
+
+class StreamSecrets(NamedTuple):
+    """The secret parts of the request for a stream.
+
+    Attributes
+    ----------
+    headers
+        The headers of the credentials.
+    init
+        The payload of ``connection_init``; None for none.
+    """
+
+    headers: Mapping[str, str]
+    init: object

@@ -23,16 +23,18 @@ from contextlib import suppress
 from functools import cache, lru_cache, partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from requests.utils import get_environ_proxies, urldefragauth
+from requests.utils import get_environ_proxies, select_proxy, urldefragauth
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util import Retry, Timeout
 
 from gqlnb.client.http_call import CONNECT_SECONDS, MAX_CONNECTIONS, Call, thread_state
 from gqlnb.client.urls import is_loopback
+from gqlnb.errors import TransportError
 from gqlnb.http.content_encoding import BodyTooLargeError
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ LONGEST_WAIT = 1e6  # seconds; sockets accept no infinite number
 ALERT_SECONDS = 1.0  # seconds to wait for an alert, sent before the connection was closed
 MAX_PIECES = 64  # of a request; one of JSON has two
 # RFC 9112, 7.1; int(text, 16) would accept "-1" too, and then read without end.
+PROXY_SCHEMES = frozenset({"http", "https", "socks4", "socks4a", "socks5", "socks5h"})
 CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
 
 
@@ -440,8 +443,35 @@ class Route(NamedTuple):
 
 
 def find_proxies(url: str, uds: str | None = None) -> dict[str, str]:
-    """Return the proxies in the environment for an address, by scheme; none for this machine."""
-    return {} if uds is not None or is_loopback(url) else get_environ_proxies(url)
+    """Return the proxies in the environment for an address, by scheme; none for this machine.
+
+    Raises
+    ------
+    TransportError
+        If the one for this address is not an address itself.
+    """
+    if uds is not None or is_loopback(url):
+        return {}
+    proxies = get_environ_proxies(url)
+    proxy = select_proxy(url, proxies)
+    if proxy and not is_proxy_address(proxy):
+        schemes = (f"{urlsplit(url).scheme}_proxy", "all_proxy")
+        names = [name for name in os.environ if name.lower() in schemes and os.environ[name]]
+        where = f"{' or '.join(names)} in the environment" if names else "The proxy of the system"
+        # Without the value, which may have a password.
+        msg = f"{where} is not the address of a proxy, such as http://proxy.example:3128."
+        raise TransportError(msg)
+    return proxies
+
+
+def is_proxy_address(text: str) -> bool:
+    """Return whether a text is the address of an HTTP or SOCKS proxy."""
+    try:
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        is_complete = parts.port != 0 and re.fullmatch(r"[^\s/]+", parts.hostname or "")
+    except ValueError:
+        return False
+    return bool(is_complete) and parts.scheme in PROXY_SCHEMES
 
 
 def open_route(url: str, *, verify: bool | str | ssl.SSLContext, uds: str | None = None) -> Route:

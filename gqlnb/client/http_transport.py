@@ -9,7 +9,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from time import monotonic
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -21,7 +20,7 @@ from gqlnb.client.http_call import (
     PROXY_LOGIN,
     Call,
     InvalidLengthError,
-    thread_state,
+    enter_call,
 )
 from gqlnb.client.query_hashes import QueryHashes
 from gqlnb.client.transports import ACCEPT, USER_AGENT
@@ -38,7 +37,7 @@ from gqlnb.client.urls import (
 from gqlnb.document.json_codec import JSONError
 from gqlnb.errors import GqlnbError, TransportError
 from gqlnb.http.content_encoding import BodyTooLargeError, accepted_encodings, decompress_body
-from gqlnb.http.error_responses import is_login_path
+from gqlnb.http.error_responses import is_login_path, is_token_refused
 from gqlnb.http.messages import Request, RequestArray, Response
 from gqlnb.http.multipart_requests import MultipartBody, build_multipart_body
 from gqlnb.limits import MIB
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
 
     from urllib3 import BaseHTTPResponse
 
+    from gqlnb.client.array_wrapper import ArrayWrapper
     from gqlnb.client.credentials import Credentials
     from gqlnb.client.http_route import Body, Route
 
@@ -58,14 +58,15 @@ if TYPE_CHECKING:
 __all__ = [
     "CHUNK_BYTES",
     "HttpTransport",
+    "build_fixed_headers",
     "read_head",
 ]
 
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 FOLLOWED_STATUSES = frozenset({307, 308})  # the two that keep method and body
 MAX_REDIRECTS = 5
 DEFAULT_CAP = 64 * MIB  # bytes of a response, compressed and decompressed
 CHUNK_BYTES = 1 << 18  # bytes read at a time
-NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class HttpConnections:
@@ -167,12 +168,13 @@ class HttpTransport:
         self.origin = format_origin(url, uds)
         self.is_local = uds is not None or is_loopback(url)
         self._hashes = QueryHashes() if hashes else None
+        self.wrapper: ArrayWrapper | None = None  # where requests may be sent in arrays
         self.observe: Observer | None = None
         self.credentials = secrets
         self.timeout = timeout
         self.cap = cap
         self.verify = verify
-        self.stream_kind: str | None = None  # "ws" or "sse", once known
+        self.stream_kind: str | None = None  # of subscriptions, once known
         self.speaks_legacy = False  # over WebSockets, the older subprotocol alone
         # Shared with the copies of this transport that have other headers for one call.
         self._connections = HttpConnections(url, verify=verify, uds=uds)
@@ -208,7 +210,7 @@ class HttpTransport:
         """
         if call is None:
             call = Call(request.deadline or monotonic() + self.timeout, self.cap)
-        post = partial(self._post_request, call=call)
+        post = partial(self._post_wrapped, call=call)
         try:
             if self._hashes is not None and isinstance(request, Request):
                 return self._hashes.exchange(request, post)
@@ -232,16 +234,67 @@ class HttpTransport:
         """Close the connections that are kept alive; sending afterwards opens new ones."""
         self._connections.close()
 
+    def _post_wrapped(self, request: Request | RequestArray, call: Call) -> Response:
+        """Send a request, a single one in an array if the endpoint takes nothing else."""
+        post = partial(self._post_request, call=call)
+        if self.wrapper is not None and isinstance(request, Request):
+            return self.wrapper.exchange(request, post)
+        return post(request)
+
     def _post_request(self, request: Request | RequestArray, call: Call) -> Response:
         """Encode a request, send it, and follow redirects."""
-        exchange = partial(self._exchange, call=call, asks=request.is_query)
+        is_query = request.is_query
         try:
             body: Body = request.encode()
         except JSONError as error:  # it fails at the first file, so that others cost no search
             if isinstance(request, RequestArray):
                 raise
             body = build_multipart_body(request, error)
-        return self.follow_redirects(partial(exchange, body))
+
+        def send(secrets: Mapping[str, str]) -> Response:
+            exchange = partial(self._exchange, body, secrets=secrets, call=call, asks=is_query)
+            return self.follow_redirects(exchange)
+
+        is_repeatable = getattr(body, "is_repeatable", True)
+        return self.send_authorized(send, call, is_query=is_query, is_repeatable=is_repeatable)
+
+    def send_authorized(
+        self,
+        send: Callable[[Mapping[str, str]], Response],
+        call: Call,
+        *,
+        is_query: bool,
+        is_repeatable: bool = True,
+    ) -> Response:
+        """Send a request with its secret headers; again if they are refused and there are new ones.
+
+        Parameters
+        ----------
+        send
+            Sends the request with these headers.
+        call
+            The call, whose time does not begin before the functions of tokens have returned.
+        is_query
+            Whether the operation is known to change nothing.
+        is_repeatable
+            Whether the body can be sent twice.
+        """
+        secrets = self._build_secrets(call)
+        response = send(secrets)
+        if not is_repeatable or not self.credentials.is_renewable:
+            return response
+        if is_token_refused(response, is_query=is_query):
+            renewed = self._build_secrets(call, secrets)
+            return response if renewed == secrets else send(renewed)
+        return response
+
+    def _build_secrets(
+        self, call: Call, refused: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        begun = monotonic()
+        secrets = self.credentials.build_headers(refused)
+        call.deadline += monotonic() - begun
+        return secrets
 
     def convert_failure(self, error: BaseException, call: Call, *, changes: bool) -> BaseException:
         """Return our error for an exception during a call, without its frames.
@@ -279,26 +332,26 @@ class HttpTransport:
             if response.status == 407:
                 msg = f"POST {self.source}: {PROXY_LOGIN}"
                 raise TransportError(msg, status=407)
-            if not 300 <= response.status < 400:
+            if response.status not in REDIRECTS:
                 return self.credentials.redact_echoes(response)
             url = self._resolve_redirect(url, response)
         msg = f"POST {self.source}: redirected more than {MAX_REDIRECTS} times."
         raise TransportError(msg)
 
-    def _exchange(self, body: Body, url: str, *, call: Call, asks: bool) -> Response:
+    def _exchange(
+        self, body: Body, url: str, *, secrets: Mapping[str, str], call: Call, asks: bool
+    ) -> Response:
         """Send a request; if a reused connection turns out to be closed, send it once more."""
-        headers = body.headers if isinstance(body, MultipartBody) else NO_HEADERS
+        own = body.headers if isinstance(body, MultipartBody) else {}
+        headers = {**build_fixed_headers(), **own, **secrets}
         # Queries alone: the endpoint may have read the request before it closed.
         may_repeat = asks and getattr(body, "is_repeatable", True)
         for is_last in (False, True):
             try:
-                thread_state.call = call
-                try:
+                with enter_call(call):
                     response = self.read_answer(self.open_answer(url, body, call, headers))
-                finally:
-                    thread_state.call = None
                 if self.observe is not None:
-                    self.observe(url, self.build_headers(headers), body, response)
+                    self.observe(url, headers, body, response)
                 return response  # noqa: TRY300 - an observer that fails is reported too
             except Exception as error:
                 from gqlnb.client.network_errors import is_broken, is_unsent
@@ -311,15 +364,10 @@ class HttpTransport:
         raise AssertionError  # the last attempt returns or raises
 
     def open_answer(
-        self, url: str, body: Body, call: Call, headers: Mapping[str, str] = NO_HEADERS
+        self, url: str, body: Body, call: Call, headers: Mapping[str, str]
     ) -> BaseHTTPResponse:
         """Send a request of the call of this thread; return its response, with the head read."""
-        route = self._connections.get_route()
-        return route.post(url, body, self.build_headers(headers), call)
-
-    def build_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """Return the headers of a request, with their secrets, but for those of its framing."""
-        return {**build_fixed_headers(), **headers, **self.credentials.build_headers()}
+        return self._connections.get_route().post(url, body, headers, call)
 
     def read_answer(self, answer: BaseHTTPResponse) -> Response:
         """Read the body of a response."""

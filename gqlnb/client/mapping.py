@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from graphql import ListTypeNode, NonNullTypeNode, TypeNode
 
-from gqlnb.client.call_options import CallOptions
 from gqlnb.document.document import format_variable_type
 from gqlnb.document.input_records import (
+    is_missing,
     is_table,
     read_items,
     read_record,
@@ -28,7 +27,9 @@ from gqlnb.errors import (
     TransportError,
     sanitize_text,
 )
+from gqlnb.interactive import warn_caller
 from gqlnb.option_checks import check_whole_number
+from gqlnb.result.answer_notes import MISSING
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -50,25 +51,29 @@ TAKES = (
 )
 
 
-class MapOptions(CallOptions, total=False):
-    """Further options of :meth:`gqlnb.Client.map`, as keyword arguments.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapOptions:
+    """The options of :meth:`gqlnb.Client.map` beside those of every call.
 
     Attributes
     ----------
+    operation
+        The name of the operation to run; None where there is only one.
+    concurrency
+        Largest number of requests at once; None for the default.
     batch_size
         Inputs in one request, in a variable that is a list; None for a request per input.
     resume
-        A frame or an error of an earlier call with the same inputs.
-    path, short, explode, strict
-        As for :meth:`gqlnb.Result.frame`.
+        A frame or an error of an earlier call with the same inputs; None for none.
+    shape
+        The options of the frame: ``path``, ``short``, ``explode`` and ``strict``.
     """
 
+    operation: str | None
+    concurrency: int | None
     batch_size: int | None
     resume: object
-    path: str | None
-    short: bool
-    explode: str | None
-    strict: bool
+    shape: Mapping[str, Any]
 
 
 class InputRows(msgspec.Struct, frozen=True):
@@ -98,10 +103,8 @@ class InputMap:
         The document.
     rows
         The inputs.
-    shape
-        The options of the frame.
-    resume
-        A frame or an error of an earlier call; None for none.
+    options
+        The options of the call.
     sender
         Sends the requests.
 
@@ -115,13 +118,12 @@ class InputMap:
         self,
         document: Document,
         rows: InputRows,
-        shape: Mapping[str, Any],
-        resume: object,
+        options: MapOptions,
         sender: RequestSender,
     ) -> None:
         self.prepared: list[PreparedRequest] = []
-        self._document, self._rows, self._shape = document, rows, shape
-        self._outcomes = read_outcomes(resume, len(rows.variables))
+        self._document, self._rows, self._shape = document, rows, options.shape
+        self._outcomes = read_outcomes(options.resume, len(rows.variables))
         self.sender = sender
         self._failures = 0  # transport errors since the last answer
         self._fatal: GqlnbError | None = None
@@ -166,8 +168,8 @@ class InputMap:
         if isinstance(outcome, GqlnbError) and (is_final or self._failures >= MAX_FAILURES):
             self._fatal = self._fatal or outcome
 
-    def finish(self, level: int) -> MappedFrame:
-        """Return the frame, after all inputs; `level` counts the calls up to the user's line.
+    def finish(self) -> MappedFrame:
+        """Return the frame, after all inputs.
 
         Raises
         ------
@@ -184,9 +186,10 @@ class InputMap:
         except GqlnbError as error:
             error.outcomes = self._outcomes  # type: ignore[attr-defined]
             raise
-        for text in (describe_stop(self._outcomes), describe_errors(frame)):
+        missing = [note for note in frame.attrs.get("notes", ()) if note.startswith(MISSING)]
+        for text in (describe_stop(self._outcomes), describe_errors(frame), *missing):
             if text:
-                warnings.warn(text, stacklevel=level + 2)
+                warn_caller(text)
         return frame
 
     def attach(self, error: BaseException) -> None:
@@ -310,7 +313,9 @@ def read_items_of(inputs: object) -> list[Any]:
             msg += " For a dict of columns: pandas.DataFrame(columns)."
         raise OptionError(msg)
     items = read_items(inputs)
-    return list(inputs) if items is None else items
+    if items is None:
+        return list(inputs)
+    return [None if is_missing(item) else item for item in items]
 
 
 def split_batches(

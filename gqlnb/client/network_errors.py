@@ -227,10 +227,6 @@ REASONS: ReasonTable = (
     ),
     ((DecompressionError,), _explain_decompression),
     (
-        (requests.exceptions.InvalidProxyURL,),
-        "the proxy's address could not be used.",
-    ),
-    (
         (http.client.HTTPException,),
         "the connection failed: the server there does not speak HTTP.",
     ),

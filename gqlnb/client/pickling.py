@@ -11,6 +11,7 @@ import msgspec
 
 from gqlnb.client import connections
 from gqlnb.client.http_transport import HttpTransport
+from gqlnb.document.schema_text import print_sdl
 from gqlnb.errors import TargetError
 from gqlnb.tokens import Token
 
@@ -39,7 +40,7 @@ class ClientRecipe(msgspec.Struct, frozen=True):
         The source of the token, such as ``"env:NAME"``, and its scheme; None for no token.
     headers
         Names and values; a secret value is given by its source.
-    timeout, limits, verify, uds, batch, persisted_queries
+    timeout, limits, verify, uds, batch, persisted_queries, validate, nan
         As for :class:`gqlnb.Client`.
     """
 
@@ -52,6 +53,8 @@ class ClientRecipe(msgspec.Struct, frozen=True):
     uds: str | None = None
     batch: int | None = None
     persisted_queries: bool = False
+    validate: bool = True
+    nan: str = "error"
 
     def open_client(self, make: Callable[..., AnyClient]) -> AnyClient:
         """Return the client, in one process the same one each time.
@@ -90,6 +93,8 @@ class ClientRecipe(msgspec.Struct, frozen=True):
             "uds": self.uds,
             "batch": self.batch,
             "persisted_queries": self.persisted_queries,
+            "validate": self.validate,
+            "nan": self.nan,
         }
 
 
@@ -126,18 +131,20 @@ def build_recipe(endpoint: Endpoint) -> ClientRecipe:
         return ClientRecipe(str(endpoint.name))
     token, verify = options.credentials.token, options.verify
     return ClientRecipe(
-        transport.url,
-        None if token is None else (str(token.where), token.scheme),
-        tuple(
+        target=transport.url,
+        token=None if token is None else (str(token.where), token.scheme),
+        headers=tuple(
             (name, str(value.where) if isinstance(value, Token) else value)
             for name, value in options.credentials.headers.items()
         ),
-        options.timeout,
-        options.limits,
-        verify if isinstance(verify, (bool, type(None))) else str(verify),
-        options.uds,
-        options.batch,
-        options.persisted_queries,
+        timeout=options.timeout,
+        limits=options.limits,
+        verify=verify if isinstance(verify, (bool, type(None))) else str(verify),
+        uds=options.uds,
+        batch=options.batch,
+        persisted_queries=options.persisted_queries,
+        validate=options.validate,
+        nan=options.nan,
     )
 
 
@@ -189,7 +196,9 @@ def reduce_client(
         extras["schema"] = export_schema(endpoint.explicit_schema, schema)
     name = endpoint.name
     if name is not None and endpoint.is_by_name and connections.is_shared(name):
-        return rebuild_client, (make, ClientRecipe(name), name, extras)
+        # A fresh process has not loaded the package of the built-in connections.
+        builtin = connections.get_builtin(name)
+        return rebuild_client, (make, ClientRecipe(name), name, extras, builtin)
     if reason := find_local_dependency(endpoint):
         msg = f"This client cannot be pickled: {reason}"
         raise TypeError(msg)
@@ -201,8 +210,11 @@ def rebuild_client(
     recipe: ClientRecipe,
     name: str | None,
     extras: Mapping[str, Any],
+    builtin: connections.NamedConnection | None = None,
 ) -> AnyClient:
     """Return the client of a pickle; raise AuthError if its token is not found in this process."""
+    if builtin is not None:
+        connections.provide_builtin(builtin.name, builtin.make_client, builtin.description)
     client = make(recipe.target, **recipe.resolve_options(), **extras)
     client._set_connection_name(name, is_by_name="://" not in recipe.target)
     return client
@@ -212,6 +224,4 @@ def export_schema(schema: object, built: GraphQLSchema | None) -> object:
     """Return the value of ``schema=`` in a form that can be pickled."""
     if isinstance(schema, (str, os.PathLike, dict)) or built is None:
         return schema
-    from graphql import print_schema
-
-    return print_schema(built)
+    return print_sdl(built)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache, partial
 from operator import is_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphql import OperationDefinitionNode
 
@@ -26,6 +27,7 @@ from gqlnb.document.variables import (
     bind_variables,
     check_variable_names,
     check_variables,
+    convert_variables,
     depends_on_types,
     needs_schema,
     write_large_integers,
@@ -37,6 +39,8 @@ from gqlnb.limits import MAX_CACHED_TEXT
 from gqlnb.result.checked_decoder import DecoderSelector
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.recording.session import Recording
     from gqlnb.client.schema_store import SchemaStore
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["RequestPreparer", "add_target_hint"]
 
 MAX_DOCUMENTS = 512  # texts per client; a notebook repeats few
+Checked = TypeVar("Checked")
 _LOG = logging.getLogger("gqlnb")
 
 
@@ -86,13 +91,7 @@ class RequestPreparer:
             If the text is wrong.
         """
         try:
-            try:
-                return self._get_document(text, operation)
-            except QueryError:
-                if not self._store.is_doubtful:
-                    raise
-            self._store.revalidate()
-            return self._get_document(text, operation)
+            return self._check_twice(partial(self._get_document, text, operation))
         except QueryError as error:
             add_target_hint(error, self._endpoint.description)
             raise
@@ -117,14 +116,22 @@ class RequestPreparer:
         recording = self._endpoint.get_recording()
         if recording is not None and self._store.schema is not None:
             self._store.load_recorded(recording)
+        build = partial(self._build_request, text, variables, operation, recording)
+        return self._check_twice(build)
+
+    def _check_twice(self, check: Callable[..., Checked]) -> Checked:
+        """Call a function that checks a text; after a refusal once more, leniently.
+
+        The cached schema may be up to a week old, and have gained a field since; and what the
+        endpoint has answered, or is to decide about, is not refused.
+        """
         try:
-            return self._build_request(text, variables, operation, recording)
+            return check(lenient=False)
         except QueryError:
-            if not self._store.is_doubtful:
+            if self._endpoint.local_schema is not None:
                 raise
-        # The cached schema may be up to a week old, and have gained a field since.
         self._store.revalidate()
-        return self._build_request(text, variables, operation, recording)
+        return check(lenient=True)
 
     async def aprepare(
         self,
@@ -146,10 +153,12 @@ class RequestPreparer:
         variables: Mapping[str, Any] | None,
         operation: str | None,
         recording: Recording | None,
+        *,
+        lenient: bool,
     ) -> PreparedRequest:
         endpoint, remote = self._endpoint, self._endpoint.local_schema is None
         try:
-            document = self._get_document(text, operation)
+            document = self._get_document(text, operation, lenient=lenient)
             if (
                 variables
                 and recording is None
@@ -157,17 +166,9 @@ class RequestPreparer:
                 and needs_schema(document, variables)
                 and self._store.try_load() is not None
             ):
-                document = self._get_document(text, operation)
+                document = self._get_document(text, operation, lenient=lenient)
             transport = endpoint.select_transport(recording)
-            values: dict[str, Any] = {}
-            if variables or document.variables:
-                check_variable_names(document, variables)
-                values = bind_variables(document, variables)
-                if check_json(values):
-                    values = prepare_files(values, document, transport)
-                if remote:
-                    check_variables(document, values)  # in process the engine does it
-                    values = write_large_integers(document, values)
+            values = self._bind_variables(document, variables, transport, lenient=lenient)
         except QueryError as error:
             add_target_hint(error, endpoint.description)
             raise
@@ -175,14 +176,18 @@ class RequestPreparer:
         if isinstance(text, Document) and operation is None and has_several_operations:
             operation = document.name
         # Where the schema is unknown it may be loaded later, when a frame needs it.
-        learns = document.schema is None and endpoint.can_introspect
+        learns = document.schema is None and not document.fault and endpoint.can_introspect
+        is_checked = remote and document.is_parsed
+        noted = values if document.schema is None else None
         context = ResponseContext(
             document,
             endpoint.source,
             endpoint.credentials.redact,
-            expected=decoders.get_decoder(values) if remote else None,
+            expected=decoders.get_decoder(values) if is_checked else None,
             variables=values,
             learn=self._find_schema_later if learns else None,
+            note_answer=partial(self._store.record_answer, document.text, noted),
+            nan_as_null=endpoint.options.nan == "null",
         )
         extensions = endpoint.options.extensions
         request = Request(document.text, values, operation, document, extensions=extensions)
@@ -194,24 +199,64 @@ class RequestPreparer:
             cached = prepare_cached_request(policy, transport, secrets, request)
         return PreparedRequest(request, context, transport, is_direct, cached)
 
-    def _get_document(self, text: str | Document, operation: str | None) -> Document:
-        schema = self._store.schema
+    def _bind_variables(
+        self,
+        document: Document,
+        variables: Mapping[str, Any] | None,
+        transport: Transport,
+        *,
+        lenient: bool,
+    ) -> dict[str, Any]:
+        """Return the variables of a request as JSON values.
+
+        What the endpoint has answered is bound as it was then, without the schema; what it is to
+        decide about is sent as it is given if it cannot be bound.
+        """
+        if not variables and not document.variables:
+            return {}
+        remote, is_final = self._endpoint.local_schema is None, self._endpoint.options.validate
+        try:
+            if document.is_parsed:
+                return bind_values(document, variables, transport, remote=remote)
+        except QueryError:
+            bare = replace(document, schema=None)
+            if not lenient or (is_final and not document.schema):
+                raise
+            with suppress(QueryError):
+                values = bind_values(bare, variables, transport, remote=True)
+                if not is_final or self._store.has_answered(document.text, values):
+                    return values
+            if is_final:
+                raise
+        return add_files(convert_variables(variables or {}), document, transport)
+
+    def _get_document(
+        self, text: str | Document, operation: str | None, *, lenient: bool
+    ) -> Document:
+        """Return the document of a text; if `lenient`, unchecked where the endpoint decides."""
+        schema, given = self._store.schema, None
         if isinstance(text, Document):
             if text.schema is schema and operation in (None, text.name):
                 return text
             operation = text.name if operation is None else operation
-            text = text.text
+            given, text = text, text.text
         if self._endpoint.local_schema is not None:
             return self._endpoint.local_schema.parse_document(text, operation)
         # Subclasses of str may compare equal to other texts.
         cached = type(text) is str and len(text) <= MAX_CACHED_TEXT
-        return (self._parse_cached if cached else Document.parse)(text, schema, operation)
+        try:
+            return (self._parse_cached if cached else Document.parse)(text, schema, operation)
+        except QueryError as error:
+            decides = not self._endpoint.options.validate or self._store.has_answered(text)
+            if not lenient or not (decides or (given is not None and given.fault)):
+                raise
+            fault = error.problems[0].message if error.problems else str(error)
+        return Document.parse_unchecked(text, operation, fault)
 
-    def _find_schema_later(self, result: Result) -> Document | None:
-        """Return the document of a result with the schema, loaded now unless that failed before.
+    def _find_schema_later(self, result: Result) -> Result | None:
+        """Return a result read with the schema, which is loaded now unless that failed before.
 
-        None where the schema cannot be had or does not fit the response, and where the client was
-        closed meanwhile.
+        None where the schema cannot be had, and where the client was closed meanwhile.
         """
         document, response = result.document, result.response
         if self._is_suspended or document is None or response is None:
@@ -221,9 +266,8 @@ class RequestPreparer:
         if self._store.schema is None:
             return None
         try:
-            # Read once more: frames get the dtypes of the schema only if the answer fits it.
             prepared = self.prepare(document.text, result.variables, document.name)
-            return parse_response(response, prepared.context).document
+            return parse_response(response, prepared.context)
         except GqlnbError as error:
             _LOG.info("%s: frames are inferred: %s", self._endpoint.source, error)
         return None
@@ -234,6 +278,23 @@ def examine_document(store: SchemaStore, document: Document) -> tuple[DecoderSel
     store.record_text(document.text)  # once, as everything here: the same cell is run often
     operations = [*map(type, document.ast.definitions)].count(OperationDefinitionNode)
     return DecoderSelector(document), operations > 1
+
+
+def bind_values(
+    document: Document, variables: Mapping[str, Any] | None, transport: Transport, *, remote: bool
+) -> dict[str, Any]:
+    """Return the variables of a request as JSON values, checked as far as types are known."""
+    check_variable_names(document, variables)
+    values = add_files(bind_variables(document, variables), document, transport)
+    if remote:
+        check_variables(document, values)  # in process the engine does it
+        values = write_large_integers(document, values)
+    return values
+
+
+def add_files(values: dict[str, Any], document: Document, transport: Transport) -> dict[str, Any]:
+    """Return JSON values with the files among them in the form that a transport sends."""
+    return prepare_files(values, document, transport) if check_json(values) else values
 
 
 def check_json(variables: Mapping[str, Any]) -> bool:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-import sys
 import time
-import warnings
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -28,6 +26,7 @@ from gqlnb.http.retry_rules import (
     classify_failure,
     compute_retry_delay,
 )
+from gqlnb.interactive import warn_caller
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import MAX_NOTES, WARNINGS, iterate_warnings
 from gqlnb.result.result import Result
@@ -35,7 +34,6 @@ from gqlnb.result.result import Result
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
-    from types import FrameType
 
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.rate_limiter import RateLimiter
@@ -44,8 +42,6 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Request
 
 __all__ = ["Outcome", "PreparedRequest", "RequestSender"]
-
-PACKAGE = __name__.partition(".")[0]
 
 Failure: TypeAlias = TransportError | AnswerError
 Outcome: TypeAlias = Result | Failure
@@ -246,7 +242,8 @@ class RequestSender:
         """Show the warnings of an answer, and remember it."""
         if not quiet and WARNINGS in result.extensions:
             self._show_warnings(result)
-        if prepared.cached is not None:
+        # Numbers read as null are an error for other clients, which find the same answer.
+        if prepared.cached is not None and not getattr(result.response, "nullified", 0):
             prepared.cached.store(result, monotonic() - started)
 
     def _show_warnings(self, result: Result) -> None:
@@ -254,8 +251,7 @@ class RequestSender:
         for kind, text in iterate_warnings(result.extensions):
             if kind not in self._shown_warnings and len(self._shown_warnings) < MAX_NOTES:
                 self._shown_warnings.add(kind)
-                # Each of these frames is one level; `warn` counts this one as the first.
-                warnings.warn(f"{result.source} warns: {text}", stacklevel=_count_own_frames() + 1)
+                warn_caller(f"{result.source} warns: {text}")
 
     def send_once(
         self,
@@ -317,7 +313,9 @@ def find_cached(
     response, seconds = found
     try:
         result = parse_response(response, context)
-    except GqlnbError:  # it does not fit the schema any more
+    except GqlnbError:  # it does not fit the document any more
+        return None
+    if result.errors:  # nor the schema: answers with errors are not remembered
         return None
     if on_attempt is not None:
         # With the seconds of the request: page sizes depend on them, and repeat only with them.
@@ -332,17 +330,6 @@ def may_repeat(prepared: PreparedRequest, outcome: Result | GqlnbError) -> bool:
         and prepared.request.is_query
         and classify_failure(outcome) is not None
     )
-
-
-# Counted, not fixed: a cell, `frame()` and a harvest call at different depths, and a constant would
-# show a line of this package.
-def _count_own_frames() -> int:
-    """Return the number of calls between the caller and the code outside of this package."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - warnings.warn uses it likewise
-    count = 0
-    while frame and str(frame.f_globals.get("__name__")).partition(".")[0] == PACKAGE:
-        frame, count = frame.f_back, count + 1
-    return count
 
 
 class RetryLoop:

@@ -32,6 +32,7 @@ from gqlnb.document.json_codec import JSONError
 from gqlnb.document.syntax import normalize_document
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.http.messages import Response
+from gqlnb.option_checks import explain_keywords
 from gqlnb.redact import redact_text
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ _open_policies: tuple[CachePolicy, ...] = ()
 _open_policies_lock = threading.Lock()
 
 
+@explain_keywords
 def cached(max_age: object = "1d", *, refresh: bool = False) -> CachePolicy:
     """Remember the answers to queries on disk, and answer from there.
 

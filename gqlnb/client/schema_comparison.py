@@ -18,6 +18,7 @@ from gqlnb.client.schema_diff import (
 )
 from gqlnb.client.schema_sources import is_path, read_schema
 from gqlnb.errors import OptionError, QueryError, sanitize_text
+from gqlnb.option_checks import explain_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +30,7 @@ __all__ = ["diff", "unused_fields"]
 FILE_ENDINGS = (".graphql", ".graphqls", ".gql", ".json", ".txt")
 
 
+@explain_keywords
 def diff(old: object, new: object, *, documents: Iterable[str] = ()) -> SchemaChanges:
     """Compare two schemas.
 
@@ -46,8 +48,10 @@ def diff(old: object, new: object, *, documents: Iterable[str] = ()) -> SchemaCh
     -------
     SchemaChanges
         ``.breaking``, ``.dangerous`` and ``.safe`` changes; ``.frame()`` has all of them. Breaking
-        and dangerous changes are those of graphql-core; safe ones are additions, deprecations and
-        narrower types of fields.
+        and dangerous changes are those of graphql-core, and of ``@oneOf``, ``@specifiedBy``,
+        defaults and the types of operations; safe ones are additions, deprecations, descriptions
+        and narrower types of fields. Applied directives, such as ``@key``, are compared where both
+        schemas are SDL.
 
     Raises
     ------
@@ -68,6 +72,7 @@ def diff(old: object, new: object, *, documents: Iterable[str] = ()) -> SchemaCh
     return compare_schemas(before, now, texts, f"{first} to {second}", is_diff=True)
 
 
+@explain_keywords
 def unused_fields(schema: object, documents: Iterable[str]) -> list[str]:
     """List the fields of a schema that none of some documents selects.
 

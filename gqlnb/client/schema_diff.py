@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from graphql import (
     GraphQLError,
     OperationDefinitionNode,
+    OperationType,
     TypeInfo,
     TypeInfoVisitor,
     Visitor,
@@ -19,10 +20,13 @@ from graphql import (
     get_named_type,
     is_input_object_type,
     parse,
+    print_ast,
     visit,
 )
+from graphql.utilities.print_schema import print_deprecated, print_input_value
 
 from gqlnb.document.document import find_errors
+from gqlnb.document.schema_text import SchemaPart, list_applied_directives
 from gqlnb.errors import format_count, join_names, sanitize_text
 from gqlnb.result.renderer import Grid
 
@@ -30,7 +34,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import pandas as pd
-    from graphql import DirectiveNode, FieldNode, GraphQLSchema
+    from graphql import (
+        DirectiveNode,
+        FieldNode,
+        GraphQLArgument,
+        GraphQLInputField,
+        GraphQLSchema,
+    )
 
 __all__ = ["SchemaChanges", "compare_schemas"]
 
@@ -41,6 +51,10 @@ MAX_LABEL = 40  # characters of an operation without a name
 # The places of changes, parsed from the sentences of graphql-core 3.2 and 3.3: neither gives
 # schema coordinates.
 OF_DIRECTIVE = (r"@(\w+)", r"on directive (\w+)", r"removed from (\w+)", r"^(\w+) was removed")
+OF_DIRECTIVE_ARG = re.compile(
+    r"A required arg (?P<arg>\w+) on directive (?P<directive>\w+)"
+    r"|(?P<removed>\w+) was removed from (?P<other>\w+)"
+)
 OF_FIELD = re.compile(r"arg (?P<arg>\w+) on (?P<type>\w+)\.(?P<member>\w+)")
 OF_TYPE = re.compile(r"(?P<type>\w+)\.(?P<member>\w+)(?:\((?P<arg>\w+):\)| arg (?P<other>\w+))?")
 OF_INPUT = re.compile(r"field (?P<member>\w+) on input type (?P<type>\w+)")
@@ -221,65 +235,166 @@ def compare_schemas(
     ]
     # The places are looked up in the schema before, as a removed field is not in the new one.
     used: dict[str, frozenset[str]] = {}
-    for text in texts if found else ():
+    for text in texts:
         name = label_operation(text)
         used[name] = used.get(name, frozenset()) | find_used_places(text, before)
-    changes = [build_change(level, kind.name, sentence, used) for level, kind, sentence in found]
-    if is_diff:
-        changes += find_safe_changes(before, now, {change.place for change in changes})
-    changes.sort(key=lambda change: not change.touches)  # stable: breaking ones first in each part
+    changes = [
+        build_change(level, kind.name, locate_change(kind.name, sentence), sentence, used)
+        for level, kind, sentence in found
+    ]
+    for level, kind, place, sentence in tuple(find_further_changes(before, now, changes)):
+        if is_diff or level != SAFE:
+            changes.append(build_change(level, kind, split_place(place), sentence, used))
+    ranks = BREAKING, DANGEROUS, SAFE
+    changes.sort(key=lambda change: (not change.touches, ranks.index(change.severity)))
     broken = dict(find_broken(before, now, texts))
     return SchemaChanges(tuple(changes), broken, source, is_diff=is_diff)
 
 
-# graphql-core 3.2 finds no safe changes. By coordinates they are what remains beside the others.
-def find_safe_changes(
-    before: GraphQLSchema, now: GraphQLSchema, known: set[str]
-) -> Iterator[SchemaChange]:
-    """Yield additions, new deprecations and changed types, but not those of `known` places."""
-    old, new = list_places(before), list_places(now)
-    for place, (type_, deprecation) in new.items():
+# graphql-core 3.2 finds no safe changes, 3.3 neither `@oneOf`, `@specifiedBy` nor the types of
+# operations. By coordinates they are what remains beside the others.
+def find_further_changes(
+    before: GraphQLSchema, now: GraphQLSchema, changes: Sequence[SchemaChange]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield severity, kind, place and sentence of what is not among the changes of graphql-core."""
+    old, new = describe_places(before), describe_places(now)
+    # Introspection has no applied directives: only two schemas from SDL can be compared in them.
+    ignored = "" if is_from_sdl(before) and is_from_sdl(now) else "directives"
+    reported = {(change.place, find_changed_fact(change.kind)) for change in changes}
+    for place, facts in new.items():
         parent = place.partition("(")[0] if "(" in place else place.rpartition(".")[0]
-        if place in known or (place not in old and parent and parent not in old):
-            continue  # a new type is reported once, without its members
-        if place not in old:
-            yield SchemaChange(SAFE, "ADDED", place, f"{place} was added.")
+        if (parent or place, "TYPE_CHANGED_KIND") in reported:
             continue
-        type_before, deprecation_before = old[place]
-        if type_ != type_before:
-            sentence = f"{place} changed type from {type_before} to {type_}."
-            yield SchemaChange(SAFE, "TYPE_CHANGED", place, sentence)
-        if deprecation is not None and deprecation_before is None:
-            yield SchemaChange(SAFE, "DEPRECATED", place, f"{place} is deprecated: {deprecation}")
-        elif deprecation is None and deprecation_before is not None:
-            sentence = f"{place} is not deprecated any more."
-            yield SchemaChange(SAFE, "DEPRECATION_REMOVED", place, sentence)
+        if place not in old:
+            # A new type is reported once, without its members.
+            if (not parent or parent in old) and (place, "") not in reported:
+                yield SAFE, "ADDED", place, f"{place} was added."
+            continue
+        for fact in {**old[place], **facts}:
+            values = old[place].get(fact), facts.get(fact)
+            if values[0] != values[1] and fact != ignored and (place, fact) not in reported:
+                yield from judge_fact(place, fact, *values)
 
 
-def list_places(schema: GraphQLSchema) -> dict[str, tuple[str, str | None]]:
-    """Return the coordinates of a schema, each with its type and the reason of its deprecation."""
-    places: dict[str, tuple[str, str | None]] = {
-        f"@{it.name}": ("", None) for it in schema.directives
+def find_changed_fact(kind: str) -> str:
+    """Return the fact that a change of graphql-core is about; "" for an addition or removal."""
+    if kind == "TYPE_CHANGED_KIND":
+        return kind
+    return "type" if "CHANGED_KIND" in kind else "default" if "DEFAULT" in kind else ""
+
+
+# The severities of a fact that is added, changed and removed; None where graphql-core reports it.
+# They are those of graphql-inspector, but for `@oneOf`: a client that sends one member of a former
+# one-of type finds the others null.
+SEVERITIES: dict[str, tuple[str | None, str | None, str | None]] = {
+    "type": (None, SAFE, None),
+    "default": (DANGEROUS, DANGEROUS, DANGEROUS),
+    "description": (SAFE, SAFE, SAFE),
+    "deprecation": (SAFE, SAFE, SAFE),
+    "repeatable": (SAFE, None, None),
+    "location": (SAFE, None, None),
+    "@oneOf": (BREAKING, None, DANGEROUS),
+    "@specifiedBy": (DANGEROUS, DANGEROUS, DANGEROUS),
+    "directives": (DANGEROUS, DANGEROUS, DANGEROUS),
+    "query": (SAFE, BREAKING, BREAKING),
+    "mutation": (SAFE, BREAKING, BREAKING),
+    "subscription": (SAFE, BREAKING, BREAKING),
+}
+
+
+def judge_fact(
+    place: str, fact: str, before: str | None, now: str | None
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield severity, kind, place and sentence of a change, unless graphql-core reports it."""
+    if before is None:
+        number, word, sentence = 0, "ADDED", f"{place} has a new {fact}{now and f': {now}'}."
+    elif now is None:
+        number, word, sentence = 2, "REMOVED", f"{place} has no {fact} any more."
+    else:
+        number, word = 1, "CHANGED"
+        sentence = f"{place} changed {fact} from {before} to {now}."
+    name = fact.split(" ", 1)[0]
+    severity = SEVERITIES[name][number]
+    if fact == "type" and place.startswith("@") and not is_wider(before or "", now or ""):
+        severity = BREAKING  # graphql-core 3.2 does not look at the arguments of directives
+    kind = f"{name.lstrip('@').upper()}_{word}"
+    if fact == "default":
+        kind = f"{'ARG' if '(' in place else 'INPUT_FIELD'}_DEFAULT_VALUE_CHANGE"
+    elif severity == BREAKING and fact == "type":
+        kind = "ARG_CHANGED_KIND"
+    if severity is not None:
+        yield severity, kind, place, sentence
+
+
+def is_wider(before: str, now: str) -> bool:
+    """Return whether an input type takes all values of another one: it is less non-null."""
+    pattern = "".join(f"{mark}?" if mark == "!" else re.escape(mark) for mark in before)
+    return re.fullmatch(pattern, now) is not None
+
+
+def is_from_sdl(schema: GraphQLSchema) -> bool:
+    """Return whether a schema was made from SDL."""
+    return any(kind.ast_node is not None for kind in schema.type_map.values())
+
+
+def describe_places(schema: GraphQLSchema) -> dict[str, dict[str, str | None]]:
+    """Return the coordinates of a schema, each with its facts; None or missing for none."""
+    kinds = {name.value: schema.get_root_type(name) for name in OperationType}
+    places = {"schema": describe_member(schema)}
+    places["schema"] |= {
+        f"{name} type": None if kind is None else kind.name for name, kind in kinds.items()
     }
+    for directive in schema.directives:
+        place = f"@{directive.name}"
+        places[place] = {f"location {each.name}": "" for each in directive.locations}
+        places[place] |= describe_member(directive)
+        places[place]["repeatable flag"] = "" if directive.is_repeatable else None
+        places |= {f"{place}({name}:)": describe_input(it) for name, it in directive.args.items()}
     for name, kind in schema.type_map.items():
         if name.startswith("__"):
             continue
-        places[name] = "", None
+        places[name] = describe_member(kind)
+        places[name]["@oneOf"] = "" if getattr(kind, "is_one_of", False) else None
+        places[name]["@specifiedBy"] = getattr(kind, "specified_by_url", None)
         for value_name, value in getattr(kind, "values", {}).items():
-            places[f"{name}.{value_name}"] = "", value.deprecation_reason
+            places[f"{name}.{value_name}"] = describe_member(value)
         for field_name, member in getattr(kind, "fields", {}).items():
             place = f"{name}.{field_name}"
-            places[place] = str(member.type), member.deprecation_reason
-            for argument, taken in getattr(member, "args", {}).items():
-                places[f"{place}({argument}:)"] = str(taken.type), taken.deprecation_reason
+            if is_input_object_type(kind):
+                places[place] = describe_input(member)
+                continue
+            places[place] = {"type": str(member.type), **describe_member(member)}
+            for argument, taken in member.args.items():
+                places[f"{place}({argument}:)"] = describe_input(taken)
     return places
 
 
+def describe_member(member: SchemaPart) -> dict[str, str | None]:
+    """Return what any part of a schema may have."""
+    return {
+        "description": member.description or None,
+        "deprecation": getattr(member, "deprecation_reason", None),
+        "directives": " ".join(map(print_ast, list_applied_directives(member))) or None,
+    }
+
+
+def describe_input(taken: GraphQLArgument | GraphQLInputField) -> dict[str, str | None]:
+    """Return the facts of an argument or an input field."""
+    # Printed, since graphql-core 3.3 keeps defaults in another attribute than 3.2.
+    text = print_input_value("", taken).removeprefix(f": {taken.type}")  # type: ignore[arg-type]
+    default = text.removesuffix(print_deprecated(taken.deprecation_reason)).removeprefix(" = ")
+    return {"type": str(taken.type), "default": default or None, **describe_member(taken)}
+
+
 def build_change(
-    severity: str, kind: str, sentence: str, used: dict[str, frozenset[str]]
+    severity: str,
+    kind: str,
+    where: tuple[str, str, str],
+    sentence: str,
+    used: dict[str, frozenset[str]],
 ) -> SchemaChange:
-    """Return a change of graphql-core with its place and the operations that it touches."""
-    parent, member, arg = locate_change(kind, sentence)
+    """Return a change with the operations that it touches, given its place in parts."""
+    parent, member, arg = where
     keys = {parent} if not member else {f"{parent}.{member}"}
     if kind.endswith(("_ENUM", "INPUT_FIELD_ADDED")):
         keys = {parent}  # every use of the type may send or receive the new value
@@ -288,8 +403,19 @@ def build_change(
     return SchemaChange(severity, kind, f"{place}({arg}:)" if arg else place, sentence, touches)
 
 
+def split_place(place: str) -> tuple[str, str, str]:
+    """Return the parts of a coordinate, as :func:`locate_change` does."""
+    above, _, argument = place.partition("(")
+    parent, _, member = above.partition(".")
+    return parent, member, argument.removesuffix(":)")
+
+
 def locate_change(kind: str, sentence: str) -> tuple[str, str, str]:
     """Return the place of a change: type or ``@directive``, its member, and its argument."""
+    if match := re.search(r"(@\w+)\((\w+):\)", sentence):
+        return match[1], "", match[2]
+    if match := re.match(OF_DIRECTIVE_ARG, sentence) if "DIRECTIVE_ARG" in kind else None:
+        return f"@{match['directive'] or match['other']}", "", match["arg"] or match["removed"]
     if "DIRECTIVE" in kind:
         found = (match for each in OF_DIRECTIVE if (match := re.search(each, sentence)))
         match = next(found, None)

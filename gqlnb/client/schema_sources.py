@@ -11,14 +11,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-from graphql import get_introspection_query
+from graphql import (
+    REMOVE,
+    FieldNode,
+    Visitor,
+    get_introspection_query,
+    get_location,
+    parse,
+    print_ast,
+    visit,
+)
 
+from gqlnb.document.document import build_problems
 from gqlnb.document.json_codec import JSONError, load_json, strip_bom
 from gqlnb.engine.schema import Schema
 from gqlnb.engine.schema_adapters import extract_schema, is_schema
 from gqlnb.engine.schema_builder import LoadedSchema, load_introspection, load_sdl, pause_collector
 from gqlnb.errors import (
     AuthError,
+    Problem,
     QueryError,
     RateLimited,
     SchemaError,
@@ -29,7 +40,9 @@ from gqlnb.result.checked_decoder import CheckedDecoder
 from gqlnb.result.shape import Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from graphql import DocumentNode, Node, VisitorAction
 
     from gqlnb.result.result import Result
 
@@ -166,27 +179,52 @@ def read_introspection(body: bytes) -> dict[str, Any]:
     raise ValueError(msg)
 
 
-MAX_REQUESTS = 4  # full; without refused options; without any options; with shallow types
+MAX_REQUESTS = 12  # endpoints that name one unknown member at a time are asked for each again
 DEEP, SHALLOW = 9, 3  # levels of a type: [[T!]!]! has five, and most schemas three
 # Statuses with which endpoints refuse introspection, or some part of it.
 REFUSAL_STATUSES = frozenset({400, 403, 413, 422, 500})
-# Members that older servers do not know, and patterns of the error messages that name them.
-OPTION_PATTERNS = {
-    "one_of": re.compile("isOneOf"),
-    "specified_by_url": re.compile("specifiedByU"),
-    "directive_is_repeatable": re.compile("isRepeatable"),
-    "input_value_deprecation": re.compile(
-        r"includeDeprecated|(?:isDeprecated|deprecationReason)\b.*__InputValue"
-        r"|__InputValue\b.*(?:isDeprecated|deprecationReason)"
-    ),
-    "schema_description": re.compile(r"description\b.*__Schema\b|__Schema\b.*\bdescription"),
+
+
+class Member(NamedTuple):
+    """A field or an argument of introspection that older servers do not know.
+
+    Attributes
+    ----------
+    type_name, field
+        The field.
+    argument
+        Its argument; empty for the field itself.
+    """
+
+    type_name: str
+    field: str
+    argument: str = ""
+
+
+# graphql-js 15.5 has the argument on fields and not on directives, so each place is its own member.
+MEMBERS = {
+    Member("__Type", "isOneOf"): "isOneOf",
+    Member("__Type", "specifiedByURL"): "specifiedByURL",
+    Member("__Directive", "isRepeatable"): "isRepeatable",
+    Member("__Field", "args", "includeDeprecated"): "deprecated arguments of fields",
+    Member("__Directive", "args", "includeDeprecated"): "deprecated arguments of directives",
+    Member("__Type", "inputFields", "includeDeprecated"): "deprecated input fields",
+    Member("__InputValue", "isDeprecated"): "isDeprecated of arguments",
+    Member("__InputValue", "deprecationReason"): "deprecationReason of arguments",
+    Member("__Schema", "description"): "a description of the schema",
+    Member("__Type", "fields", "includeDeprecated"): "deprecated fields",
+    Member("__Type", "enumValues", "includeDeprecated"): "deprecated enum values",
 }
-OPTION_DESCRIPTIONS = {
-    "one_of": "isOneOf",
-    "specified_by_url": "specifiedByURL",
-    "directive_is_repeatable": "isRepeatable",
-    "input_value_deprecation": "deprecated arguments",
-    "schema_description": "a description of the schema",
+# Without these a schema is hardly of use: they are left out only where a message names them.
+BASIC = {member for member in MEMBERS if member.field in ("fields", "enumValues")}
+# Every server has these at other places: without the type, a message does not mean the member.
+AMBIGUOUS_FIELDS = frozenset({"description", "isDeprecated", "deprecationReason"})
+# The types of fields of the introspection query; of all others, and of its fragments, by name.
+FIELD_TYPES = {
+    "__schema": "__Schema",
+    "directives": "__Directive",
+    "fields": "__Field",
+    "enumValues": "__EnumValue",
 }
 TOO_DEEP = re.compile(r"depth|deep|nest(?:ed|ing)|complex|cost|tokens?\b", re.IGNORECASE)
 # Apollo has a code; graphql-ruby, Hasura and graphql-js name the field; others name the feature.
@@ -212,22 +250,23 @@ def fetch_introspection(
     Raises
     ------
     IntrospectionRefusedError
-        If it refuses, after at most four requests.
+        If it refuses, after at most twelve requests.
     TransportError, AuthError, RateLimited, AnswerError
         If it gave no usable answer.
     """
-    # The fullest query first; a refusal names the option that the endpoint does not know.
-    options, depth = frozenset(OPTION_PATTERNS), DEEP
+    # The fullest query first; a refusal names the members that the endpoint does not know.
+    members, depth = frozenset(MEMBERS), DEEP
     reason = ""
     for _ in range(MAX_REQUESTS):
-        response = execute_introspection(execute, build_introspection_query(options, depth))
+        query = build_introspection_query(members, depth)
+        response = execute_introspection(execute, query)
         if not isinstance(response, Refusal):
-            return response, describe_omissions(options, depth)
+            return response, describe_omissions(members, depth)
         reason = response.reason
-        step = reduce_query(response, options, depth)
+        step = reduce_query(response, query, members, depth)
         if step is None:
             break
-        options, depth = step
+        members, depth = step
     reason = sanitize_text(reason.removeprefix(f"{source}: "), 200).rstrip(".")
     msg = f"{source} refuses introspection: {reason}."
     raise IntrospectionRefusedError(msg)
@@ -238,14 +277,19 @@ class Refusal(NamedTuple):
 
     Attributes
     ----------
-    reason
-        Its error messages and codes.
+    problems
+        Its errors, the codes among them in a problem of their own.
     status
         Its HTTP status; None if it had the form of a GraphQL response.
     """
 
-    reason: str
+    problems: Sequence[Problem]
     status: int | None = None
+
+    @property
+    def reason(self) -> str:
+        """All messages."""
+        return " ".join(problem.message for problem in self.problems)
 
 
 class IntrospectionReader(CheckedDecoder):
@@ -265,12 +309,47 @@ class IntrospectionReader(CheckedDecoder):
 
 
 @cache
-def build_introspection_query(options: frozenset[str], depth: int) -> str:
-    """Return the introspection query with some options, types `depth` levels deep."""
+def build_introspection_query(members: frozenset[Member], depth: int) -> str:
+    """Return the introspection query with some of the members, types `depth` levels deep."""
     known = inspect.signature(get_introspection_query).parameters
-    names = (name if name in known else f"input_object_{name}" for name in options)  # 3.2
-    given: dict[str, Any] = dict.fromkeys(names, True)
-    return get_introspection_query(type_depth=depth, **given)
+    one_of = "one_of" if "one_of" in known else "input_object_one_of"  # 3.2
+    text = get_introspection_query(
+        specified_by_url=True,
+        directive_is_repeatable=True,
+        schema_description=True,
+        input_value_deprecation=True,
+        type_depth=depth,
+        **{one_of: True},
+    )
+    ast, unwanted = parse(text), MEMBERS.keys() - members
+    omitted = {id(node) for member, node in list_members(ast) if member in unwanted}
+
+    class Remover(Visitor):
+        def enter(self, node: Node, *_: object) -> VisitorAction:
+            return REMOVE if id(node) in omitted else None
+
+    return print_ast(visit(ast, Remover())) if omitted else text
+
+
+def list_members(ast: DocumentNode) -> list[tuple[Member, Node]]:
+    """Return the fields and arguments of the introspection query, with their nodes."""
+    found: list[tuple[Member, Node]] = []
+
+    def search(node: Any, type_name: str) -> None:  # noqa: ANN401 - nodes with a selection set
+        for field in node.selection_set.selections:
+            if isinstance(field, FieldNode):
+                name = field.name.value
+                found.append((Member(type_name, name), field))
+                found.extend(
+                    (Member(type_name, name, it.name.value), it) for it in field.arguments or ()
+                )
+                if field.selection_set is not None:
+                    search(field, FIELD_TYPES.get(name, "__Type"))
+
+    for definition in ast.definitions:
+        condition = getattr(definition, "type_condition", None)
+        search(definition, condition.name.value if condition else "Query")
+    return found
 
 
 def execute_introspection(
@@ -280,20 +359,18 @@ def execute_introspection(
     try:
         result = execute(text)
     except QueryError as error:
-        messages = [problem.message for problem in error.problems] or [str(error)]
-        return Refusal(" ".join([*messages, *list_error_codes(error.result)]))
+        problems = error.problems or [Problem(str(error))]
+        return Refusal([*problems, *map(Problem, list_error_codes(error.result))])
     except (AuthError, RateLimited):
         raise
     except TransportError as error:
         if error.status not in REFUSAL_STATUSES:
             raise
-        return Refusal(str(error), error.status)
+        return Refusal([Problem(str(error))], error.status)
     if isinstance(result.data, dict) and result.data.get("__schema") is not None:
         return result.data
-    messages = [str(error.get("message", "")) for error in result.errors]
-    return Refusal(
-        " ".join([*messages, *list_error_codes(result)]) or "its answer holds no __schema."
-    )
+    problems = [*build_problems(result.errors), *map(Problem, list_error_codes(result))]
+    return Refusal(problems or [Problem("its answer holds no __schema.")])
 
 
 def list_error_codes(result: object) -> list[str]:
@@ -308,27 +385,48 @@ def list_error_codes(result: object) -> list[str]:
 
 
 def reduce_query(
-    refusal: Refusal, options: frozenset[str], depth: int
-) -> tuple[frozenset[str], int] | None:
-    """Return options and depth of the next query; None if another one would be refused too."""
-    reason = refusal.reason
-    # The least first: without the options that the message names, then with shallower types, and
-    # only then without all options.
-    named = {name for name in options if OPTION_PATTERNS[name].search(reason)}
+    refusal: Refusal, query: str, members: frozenset[Member], depth: int
+) -> tuple[frozenset[Member], int] | None:
+    """Return members and depth of the next query; None if another one would be refused too."""
+    # The least first: without the members that the messages name, then with shallower types, and
+    # only then without all members.
+    named = set().union(*(find_named_members(it, query, members) for it in refusal.problems))
     if named:
-        return options - named, depth
-    if TOO_DEEP.search(reason) and depth > SHALLOW:
-        return options, SHALLOW
-    if refusal.status == 403 or FORBIDDEN.search(reason):
+        return members - named, depth
+    if TOO_DEEP.search(refusal.reason) and depth > SHALLOW:
+        return members, SHALLOW
+    if refusal.status == 403 or FORBIDDEN.search(refusal.reason):
         return None
-    if options:
-        return frozenset(), depth
-    return (options, SHALLOW) if depth > SHALLOW else None
+    if members - BASIC:
+        return members & BASIC, depth
+    return (members, SHALLOW) if depth > SHALLOW else None
 
 
-def describe_omissions(options: frozenset[str], depth: int) -> tuple[str, ...]:
+def find_named_members(problem: Problem, query: str, members: Iterable[Member]) -> set[Member]:
+    """Return the members that an error is about: one, if message or location tell which."""
+    words = set(re.findall(r"\w+", problem.message))
+    named = {
+        it
+        for it in members
+        if (it.argument or it.field) in words
+        and (it.type_name in words or it.field not in AMBIGUOUS_FIELDS)
+    }
+    if len(named) < 2:
+        return named
+    # graphql-js names type and field, graphql-ruby the field, HotChocolate the location alone.
+    place = problem.line, problem.column
+    located = {
+        member
+        for member, node in list_members(parse(query))
+        if node.loc and tuple(get_location(node.loc.source, node.loc.start)) == place
+    }
+    by_field = {it for it in named if it.field in words}
+    return {it for it in by_field if it.type_name in words} or named & located or by_field or named
+
+
+def describe_omissions(members: frozenset[Member], depth: int) -> tuple[str, ...]:
     """Return a sentence for each part that the query left out."""
-    missing = [OPTION_DESCRIPTIONS[name] for name in OPTION_PATTERNS if name not in options]
+    missing = [text for member, text in MEMBERS.items() if member not in members]
     remarks = [f"The endpoint does not describe {', '.join(missing)}."] if missing else []
     if depth < DEEP:
         remarks.append(f"Types are described to {depth} levels, as the endpoint refuses more.")

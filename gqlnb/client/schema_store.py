@@ -14,7 +14,6 @@ import os
 import re
 import threading
 import time
-import warnings
 import zlib
 from contextlib import suppress
 from functools import partial
@@ -29,7 +28,7 @@ from gqlnb.client.request_sender import PreparedRequest
 from gqlnb.client.urls import find_secret_segments, is_loopback, strip_url
 from gqlnb.config import replace_file
 from gqlnb.document.document import Document
-from gqlnb.document.json_codec import JSONError, dump_valid_json, load_json
+from gqlnb.document.json_codec import JSONError, dump_json, dump_valid_json, load_json
 from gqlnb.errors import (
     AnswerError,
     AuthError,
@@ -40,13 +39,14 @@ from gqlnb.errors import (
 )
 from gqlnb.http.messages import Request
 from gqlnb.http.response_parser import ResponseContext
+from gqlnb.interactive import warn_caller
 from gqlnb.limits import MAX_CACHED_TEXT
 from gqlnb.redact import strip_traceback
 
 # The functions below import `schema_sources`, `schema_diff` and the engine: a client whose schema
 # nobody asks for needs none of them.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from graphql import GraphQLSchema
 
@@ -261,6 +261,7 @@ class SchemaStore:
         self._has_tried = False  # whether a result without schema has led to an attempt
         self._loaded_through: Recording | None = None
         self._texts: dict[str, None] = {}
+        self._answered: dict[object, None] = {}
         self._lock = threading.RLock()  # held while loading; reentrant for nested loads
         self._start_lock = threading.Lock()  # another one, as `peek_schema` must not wait
 
@@ -304,7 +305,7 @@ class SchemaStore:
             warning, self._pending_warning = self._pending_warning, ""
             schema = self.schema
         if warning:
-            warnings.warn(warning, stacklevel=4)  # the caller of the property
+            warn_caller(warning)
         assert schema is not None  # noqa: S101 - _load raises otherwise
         return schema
 
@@ -414,15 +415,30 @@ class SchemaStore:
         """Take over the baseline and the texts of another store of the same endpoint."""
         self._baseline = other._baseline
         self._texts.update(other._texts)
+        self._answered.update(other._answered)
 
     def record_text(self, text: str) -> None:
         """Remember a text that was sent, for :meth:`find_changes`."""
-        if text in self._texts or len(text) > MAX_CACHED_TEXT:
-            return
-        self._texts[text] = None
-        while len(self._texts) > MAX_TEXTS:
-            with suppress(StopIteration, KeyError, RuntimeError):  # another thread was sooner
-                del self._texts[next(iter(self._texts))]
+        if len(text) <= MAX_CACHED_TEXT:
+            add_bounded(self._texts, text)
+
+    # The same call has the same answer before and after the schema is known: what the endpoint has
+    # answered is sent again, whatever the schema says. Of variables the very values count, since
+    # another value may have a misspelled field that the endpoint would ignore.
+    def record_answer(self, text: str, variables: Mapping[str, Any] | None = None) -> None:
+        """Remember that the endpoint has answered a text, and one with these JSON variables."""
+        add_bounded(self._answered, hash(text))
+        if variables:
+            with suppress(JSONError):  # with files
+                add_bounded(self._answered, (hash(text), hash(dump_json(dict(variables)))))
+
+    def has_answered(self, text: str, variables: Mapping[str, Any] | None = None) -> bool:
+        """Return whether the endpoint has answered a text, and with these variables if given."""
+        if variables is None:
+            return hash(text) in self._answered
+        with suppress(JSONError):
+            return (hash(text), hash(dump_json(dict(variables)))) in self._answered
+        return False
 
     def _get_baseline(self) -> GraphQLSchema:
         """Return the schema at the begin of this session."""
@@ -551,6 +567,16 @@ class SchemaStore:
         if self._endpoint.credentials.token is not None:
             headers.append("authorization")
         return find_cache_path(transport.url, headers)
+
+
+def add_bounded(entries: dict[Any, None], key: object) -> None:
+    """Add a key; remove the oldest ones beyond `MAX_TEXTS`."""
+    if key in entries:
+        return
+    entries[key] = None
+    while len(entries) > MAX_TEXTS:
+        with suppress(StopIteration, KeyError, RuntimeError):  # another thread was sooner
+            del entries[next(iter(entries))]
 
 
 def unpack_schema(entry: CachedSchema) -> LoadedSchema:

@@ -11,12 +11,14 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from gqlnb.client.asgi_streams import open_asgi_link, stream_asgi_events
 from gqlnb.client.credentials import Credentials, bind_credentials, check_header_value
-from gqlnb.client.event_streams import ACCEPT_PARTS, stream_events
+from gqlnb.client.event_streams import ACCEPT_EVENTS, ACCEPT_PARTS, stream_events
+from gqlnb.client.http_call import StreamSecrets
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.progress import is_interactive
 from gqlnb.client.recording.recording_transport import RecordingTransport
@@ -46,12 +48,12 @@ from gqlnb.errors import (
     TransportError,
     sanitize_text,
 )
+from gqlnb.http.error_responses import is_token_refused, nullify_response
 from gqlnb.http.graphql_ws import LEGACY_SUBPROTOCOL, SUBPROTOCOL
 from gqlnb.http.incremental import apply_part
 from gqlnb.http.messages import Response
 from gqlnb.http.response_parser import ResponseContext, parse_response
 from gqlnb.http.retry_rules import TRANSIENT_STATUSES, classify_failure
-from gqlnb.http.sse import EVENT_STREAM
 from gqlnb.option_checks import check_whole_number
 from gqlnb.redact import hide_locals, strip_traceback
 from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError
@@ -75,7 +77,8 @@ __all__ = [
 FIRST_DELAY = 0.5  # seconds before the first of them; doubled for each further one
 MAX_DELAY = 30.0  # seconds
 NO_STREAM_HINT = (
-    "It offers neither a WebSocket of graphql-transport-ws or graphql-ws nor server-sent events."
+    "It offers neither a WebSocket of graphql-transport-ws or graphql-ws nor server-sent events. "
+    'Some servers have events in multipart/mixed: transport="multipart" asks for them.'
 )
 ANSWERED_ONCE = "the endpoint returned a single JSON response instead of an event stream."
 ConnectionInit = Mapping[str, Any] | bool | None
@@ -200,6 +203,8 @@ class SubscriptionRunner:
     def _read_result(self, response: Response) -> Result:
         """Return the result of a response; of a part, the result of all parts so far."""
         growing = self._partial_answer
+        if self.context.nan_as_null:
+            response = nullify_response(response)
         fault = None
         if growing is not None and response.status == 200:
             try:
@@ -218,7 +223,11 @@ class SubscriptionRunner:
 
     def _may_recover(self, error: GqlnbError) -> bool:
         """Return whether to subscribe again after an error."""
-        if not isinstance(error, TransportError) or isinstance(error, (AuthError, RateLimited)):
+        if isinstance(error, AuthError):
+            # The token expired during the subscription: a function returns another one.
+            credentials = getattr(self._transport, "credentials", None)
+            return self._is_accepted and credentials is not None and credentials.is_renewable
+        if not isinstance(error, TransportError) or isinstance(error, RateLimited):
             return False
         # An endpoint that had accepted us and does not answer now may be restarting.
         is_restarting = (
@@ -327,8 +336,9 @@ def open_subscription(
 
 def check_subscription_options(kind: object, reconnect: object, init: object) -> None:
     """Raise OptionError for values that the options do not have."""
-    if kind not in ("ws", "sse", None):
-        msg = f"transport= takes 'ws', 'sse' or None, not {sanitize_text(repr(kind), 40)}."
+    if kind not in ("ws", "sse", "multipart", None):
+        value = sanitize_text(repr(kind), 40)
+        msg = f"transport= takes 'ws', 'sse', 'multipart' or None, not {value}."
         raise OptionError(msg)
     check_whole_number("reconnect", reconnect)
     if init is not None and not isinstance(init, (bool, Mapping)):
@@ -434,7 +444,7 @@ async def read_ahead(
         await asyncio.wait([task])
 
 
-StreamKind = Literal["ws", "sse"]
+StreamKind = Literal["ws", "sse", "multipart"]
 ResponseStream = AsyncGenerator[Response | None, None]
 SUBPROTOCOLS = tuple(OPERATIONS)
 HANDSHAKE_SECONDS = 10.0  # seconds until a handshake is tried in another way
@@ -448,20 +458,20 @@ class SubscriptionOptions(NamedTuple):
     Attributes
     ----------
     kind
-        ``"ws"``, ``"sse"``, or None for the first that the endpoint offers.
+        ``"ws"``, ``"sse"``, ``"multipart"``, or None for the first that the endpoint offers.
     init
         The payload of ``connection_init``, with Tokens in it; True for the client's headers; None
         for none.
     timeout
         Seconds until an endpoint must have accepted the subscription.
     accept
-        The ``Accept`` header over HTTP.
+        The ``Accept`` header over HTTP; None for that of the events of a subscription.
     """
 
     kind: StreamKind | None
     init: Mapping[str, Any] | bool | None
     timeout: float
-    accept: str = EVENT_STREAM
+    accept: str | None = None
 
 
 def open_responses(
@@ -529,7 +539,7 @@ async def stream_by_first_offer(
     # sent.
     until = monotonic() + options.timeout
     way = options.kind or transport.stream_kind
-    if way != "sse":
+    if way not in ACCEPT_EVENTS:
         try:
             async with aclosing(stream_over_websockets(transport, request, options)) as came:
                 async for response in came:
@@ -540,13 +550,23 @@ async def stream_by_first_offer(
             return
         if way is not None:
             raise TransportError(str(fault), status=fault.status)
-    over = stream_events if isinstance(transport, HttpTransport) else stream_asgi_events
-    left = until - monotonic()
-    async with aclosing(over(transport, request, left, options.accept)) as came:  # type: ignore[arg-type]
-        async for response in came:
-            if response is None and options.accept == EVENT_STREAM:
-                transport.stream_kind = "sse"
-            yield response
+    over: Any = stream_events if isinstance(transport, HttpTransport) else stream_asgi_events
+    kinds = [way] if way is not None else list(ACCEPT_EVENTS)
+    for kind in kinds:
+        accept = options.accept or ACCEPT_EVENTS[kind]
+        left = until - monotonic()
+        open_stream = partial(over, transport, request, left, accept)
+        talk = stream_authorized(transport, request, options, open_stream)
+        async with aclosing(talk) as came:
+            async for response in came:
+                if response is None and options.accept is None:
+                    transport.stream_kind = kind
+                # Not acceptable, so nothing was executed: Apollo Router has no server-sent events.
+                if response is not None and response.status == 406 and kind != kinds[-1]:
+                    break
+                yield response
+            else:
+                return
 
 
 async def stream_over_websockets(
@@ -577,7 +597,8 @@ async def stream_over_websockets(
             if is_last or isinstance(transport, AsgiTransport)
             else min(options.timeout / 3, HANDSHAKE_SECONDS)
         )
-        talk = stream_over_subprotocol(transport, request, options, (limit, left), offered)
+        over = partial(stream_over_subprotocol, transport, request, (limit, left), offered)
+        talk = stream_authorized(transport, request, options, over)
         try:
             async with aclosing(talk) as came:
                 async for response in came:
@@ -601,9 +622,9 @@ async def stream_over_websockets(
 async def stream_over_subprotocol(
     transport: HttpTransport | AsgiTransport,
     request: Request,
-    options: SubscriptionOptions,
     limits: tuple[float, float],
     offered: Sequence[str],
+    secrets: StreamSecrets,
 ) -> ResponseStream:
     """Yield responses over a WebSocket.
 
@@ -623,14 +644,15 @@ async def stream_over_subprotocol(
         If it does not answer the handshake.
     """
     until = monotonic() + limits[1]
-    link = await open_link(transport, limits[0], offered)
+    link = await open_link(transport, limits[0], offered, secrets.headers)
     if isinstance(link, BaseException):
         raise link
     if isinstance(link, Response):
         yield link  # an error response, which the caller reads
         return
     known, transport.stream_kind = transport.stream_kind, "ws"
-    operation = OPERATIONS[link.subprotocol](request, encode_init(transport, options))
+    payload = None if secrets.init is None else dump_json(secrets.init)
+    operation = OPERATIONS[link.subprotocol](request, payload)
     left = until - monotonic()
     talk = exchange_messages(link, operation, transport.source, transport.credentials.redact, left)
     try:
@@ -644,13 +666,67 @@ async def stream_over_subprotocol(
         raise
 
 
+async def build_secrets(
+    transport: HttpTransport | AsgiTransport,
+    options: SubscriptionOptions,
+    refused: StreamSecrets | None = None,
+) -> StreamSecrets:
+    """Return the secrets just before sending; functions of tokens are called in a thread."""
+    headers = await transport.credentials.abuild_headers(refused and refused.headers)
+    if not isinstance(options.init, Mapping):
+        return StreamSecrets(headers, headers if options.init else None)
+    before = refused and refused.init
+    return StreamSecrets(headers, await asyncio.to_thread(reveal_tokens, options.init, before))
+
+
+async def stream_authorized(
+    transport: HttpTransport | AsgiTransport,
+    request: Request,
+    options: SubscriptionOptions,
+    open_stream: Callable[[StreamSecrets], ResponseStream],
+) -> ResponseStream:
+    """Yield the responses of a stream; if its token is refused, of another one with a new token."""
+    secrets = await build_secrets(transport, options)
+    for is_last in (False, True):
+        is_begun = is_last
+        refusal: Response | AuthError | None = None
+        try:
+            async with aclosing(open_stream(secrets)) as came:
+                async for response in came:
+                    if not is_begun and response is not None:
+                        refused = is_token_refused(response, is_query=request.is_query)
+                        refusal = response if refused else None
+                    if refusal is not None:
+                        break
+                    is_begun = True
+                    yield response
+        except AuthError as error:
+            if is_begun:
+                raise
+            refusal = strip_traceback(error)
+        if refusal is None:
+            return
+        renewed = await build_secrets(transport, options, secrets)
+        if renewed == secrets:
+            if isinstance(refusal, AuthError):
+                raise refusal
+            yield refusal
+            return
+        secrets = renewed
+
+
 async def open_link(
-    transport: HttpTransport | AsgiTransport, seconds: float, offered: Sequence[str]
+    transport: HttpTransport | AsgiTransport,
+    seconds: float,
+    offered: Sequence[str],
+    secrets: Mapping[str, str],
 ) -> AsgiLink | NetworkLink | Response | TransportError:
     """Return a WebSocket, the HTTP response instead of it, or the error to raise."""
+    link: AsgiLink | NetworkLink | Response | TransportError
     if isinstance(transport, AsgiTransport):
-        return await open_asgi_link(transport, seconds, offered)
-    link = await open_network_link(transport, seconds, offered)
+        link = await open_asgi_link(transport, seconds, offered, secrets)
+    else:
+        link = await open_network_link(transport, seconds, offered, secrets)
     if not isinstance(link, Response) or link.status in INCONCLUSIVE_STATUSES:
         return link
     return NotOfferedError(
@@ -659,23 +735,11 @@ async def open_link(
     )
 
 
-def encode_init(
-    transport: HttpTransport | AsgiTransport, options: SubscriptionOptions
-) -> bytes | None:
-    """Return the payload of ``connection_init`` with its secrets; call it just before sending."""
-    if not options.init:
-        return None
-    return dump_json(
-        transport.credentials.build_headers()
-        if options.init is True
-        else reveal_tokens(options.init)
-    )
-
-
-def reveal_tokens(value: object) -> object:
-    """Return a payload with the header values of its Tokens."""
+def reveal_tokens(value: object, refused: object = None) -> object:
+    """Return a payload with the header values of its Tokens, given one that was refused."""
     if isinstance(value, Token):
-        return value.build_header()
+        return value.build_header(refused if isinstance(refused, str) else None)
     if isinstance(value, Mapping):
-        return {name: reveal_tokens(each) for name, each in value.items()}
+        before = refused if isinstance(refused, Mapping) else {}
+        return {name: reveal_tokens(each, before.get(name)) for name, each in value.items()}
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,6 +12,7 @@ from gqlnb import __version__, background
 from gqlnb.client.credentials import Credentials
 from gqlnb.errors import TransportError, describe_exception
 from gqlnb.http.content_encoding import DecompressionError, decompress_body
+from gqlnb.http.error_responses import is_token_refused
 from gqlnb.http.messages import Response
 from gqlnb.redact import strip_traceback
 from gqlnb.result.column_batch import ColumnMembers
@@ -127,7 +129,7 @@ class AsgiTransport:
     def __init__(self, app: Callable[..., Awaitable[None]], credentials: Credentials) -> None:
         self.app, self.credentials = app, credentials
         self.source = "ASGI app"
-        self.stream_kind: str | None = None  # "ws" or "sse", once known
+        self.stream_kind: str | None = None  # of subscriptions, once known
         self.speaks_legacy = False  # over WebSockets, the older subprotocol alone
 
     def send(self, request: Request) -> Response:
@@ -150,17 +152,32 @@ class AsgiTransport:
 
     async def _try_send(self, request: Request) -> Response | BaseException:
         """Return the response, or the exception to raise."""
-        left = None if request.deadline is None else max(0.0, request.deadline - monotonic())
-        deadline = asyncio.timeout(left)
+        seconds = None if request.deadline is None else max(0.0, request.deadline - monotonic())
+        send = partial(self._send_within, request, seconds)
+        try:
+            secrets = await self.credentials.abuild_headers()  # a login is not the app's time
+            response = await send(secrets)
+            if isinstance(response, Response) and is_token_refused(
+                response, is_query=request.is_query
+            ):
+                renewed = await self.credentials.abuild_headers(secrets)
+                response = response if renewed == secrets else await send(renewed)
+        except BaseException as error:  # noqa: BLE001 - raised by the caller
+            return strip_traceback(error)
+        return response
+
+    async def _send_within(
+        self, request: Request, seconds: float | None, secrets: Mapping[str, str]
+    ) -> Response | TransportError:
+        """Return the response of the application, or its failure."""
+        deadline = asyncio.timeout(seconds)
         try:
             async with deadline:
-                return await self._exchange(request.encode())
+                return await self._exchange(request.encode(), secrets)
         except DecompressionError as error:
             failure = TransportError(f"{self.source}: {UNREADABLE} {error}")
         except Exception as error:  # noqa: BLE001 - of the application
             failure = self.build_failure(error)
-        except BaseException as error:  # noqa: BLE001 - raised by the caller
-            return strip_traceback(error)
         return TransportError(f"{self.source}: {LATE_HINT}") if deadline.expired() else failure
 
     def build_failure(self, error: Exception) -> TransportError:
@@ -168,7 +185,7 @@ class AsgiTransport:
         why = self.credentials.redact(describe_exception(error))
         return TransportError(f"{self.source}: the application failed: {why}")
 
-    async def _exchange(self, body: bytes) -> Response:
+    async def _exchange(self, body: bytes, secrets: Mapping[str, str]) -> Response:
         incoming = [{"type": "http.request", "body": body, "more_body": False}]
         started: dict[str, Any] = {"status": 500}
         parts: list[bytes] = []
@@ -183,19 +200,23 @@ class AsgiTransport:
                 parts.append(message.get("body", b""))
 
         length = {"content-length": str(len(body))}
-        await self.app(self.build_scope("http", length), receive, send)
+        await self.app(self.build_scope("http", secrets, length), receive, send)
         headers = read_answer_headers(started)
         encoding = self.credentials.redact(headers.get("content-encoding", ""))
         body = decompress_body(parts, encoding, None)
         return self.credentials.redact_echoes(Response(started["status"], headers, body))
 
-    def build_scope(self, kind: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    def build_scope(
+        self, kind: str, secrets: Mapping[str, str], headers: Mapping[str, str]
+    ) -> dict[str, Any]:
         """Return the ASGI scope, which holds the headers with their secrets.
 
         Parameters
         ----------
         kind
             ``"http"`` or ``"websocket"``.
+        secrets
+            The headers of the credentials.
         headers
             Further headers by lower-case name.
         """
@@ -205,7 +226,7 @@ class AsgiTransport:
             "accept": ACCEPT,
             "user-agent": USER_AGENT,
             **headers,
-            **{name.lower(): value for name, value in self.credentials.build_headers().items()},
+            **{name.lower(): value for name, value in secrets.items()},
         }
         return {
             "type": kind,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 import urllib3.exceptions
+from requests.utils import DEFAULT_CA_BUNDLE_PATH, select_proxy
 
 from gqlnb import background
 from gqlnb.client.http_call import CONNECT_SECONDS, PROXY_LOGIN
@@ -193,12 +194,14 @@ def read_closure(error: ConnectionClosed) -> SocketClosed:
 
 
 async def open_network_link(
-    http: HttpTransport, seconds: float, offered: Sequence[str]
+    http: HttpTransport, seconds: float, offered: Sequence[str], secrets: Mapping[str, str]
 ) -> NetworkLink | Response | TransportError:
     """Return a WebSocket to an endpoint, the HTTP response of a refusal, or the error."""
     # Nothing is raised but what cancels it: the frames below hold headers.
     try:
-        connection = await connect_socket(http, seconds, offered)
+        connection = await connect_socket(http, seconds, offered, secrets)
+    except TransportError as error:
+        return strip_traceback(error)
     except Exception as error:  # noqa: BLE001 - returned, see above
         return explain_unopened(http, error, seconds)
     if connection.subprotocol in offered:
@@ -253,7 +256,7 @@ def explain_proxy_refusal(http: HttpTransport, error: Exception, seconds: float)
 
 
 async def connect_socket(
-    http: HttpTransport, seconds: float, offered: Sequence[str]
+    http: HttpTransport, seconds: float, offered: Sequence[str], secrets: Mapping[str, str]
 ) -> ClientConnection:
     """Return an open connection of the library."""
     from websockets.typing import Subprotocol
@@ -266,7 +269,7 @@ async def connect_socket(
     return await get_connect_class()(
         f"ws{http.url.removeprefix('http')}",
         subprotocols=[Subprotocol(name) for name in offered],
-        additional_headers=http.credentials.build_headers(),
+        additional_headers=dict(secrets),
         user_agent_header=USER_AGENT,
         proxy=find_proxy(http),
         compression=None,
@@ -282,8 +285,6 @@ async def connect_socket(
 
 def find_proxy(http: HttpTransport) -> str | None:
     """Return the address of the proxy in the environment for an endpoint, if any."""
-    from requests.utils import select_proxy
-
     return select_proxy(http.url, find_proxies(http.url, http.uds))
 
 
@@ -306,8 +307,6 @@ def build_ssl_context(*, verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
     """Return the SSL context with the certificates that :mod:`requests` would use."""
     if isinstance(verify, ssl.SSLContext):
         return verify
-    from requests.utils import DEFAULT_CA_BUNDLE_PATH
-
     path = Path(DEFAULT_CA_BUNDLE_PATH if verify is True or not verify else verify)
     place = {"capath": path} if path.is_dir() else {"cafile": path}
     context = ssl.create_default_context(**place)  # type: ignore[arg-type]

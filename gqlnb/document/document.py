@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 from graphql import (
     ArgumentNode,
     DirectiveNode,
+    DocumentNode,
     ExecutableDefinitionNode,
     ExecutableDefinitionsRule,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLError,
-    Lexer,
+    NameNode,
     OperationDefinitionNode,
-    Source,
-    TokenKind,
+    OperationType,
+    SelectionSetNode,
     TypeInfo,
     TypeInfoVisitor,
     Visitor,
@@ -37,26 +38,34 @@ from graphql import (
 )
 from graphql import NoSchemaIntrospectionCustomRule as NoIntrospectionRule
 from graphql.pyutils import suggestion_list
+from graphql.pyutils.suggestion_list import LexicalDistance
 
+from gqlnb.document.error_details import explain_message
 from gqlnb.document.limit_checks import check_limits, parse_within_limits
 from gqlnb.document.schema_pickle import dump_schema, load_schema
 from gqlnb.document.syntax import find_nodes, parse_source
+from gqlnb.document.syntax_hints import find_syntax_hint, has_tokens
 from gqlnb.document.validation import FiniteFloatsRule, can_be_infinite, validate_document
-from gqlnb.errors import Problem, QueryError, join_names, sanitize_text, suggest
+from gqlnb.errors import (
+    MAX_COMPARED_LENGTH,
+    Problem,
+    QueryError,
+    join_names,
+    sanitize_text,
+    suggest,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Container, Iterator
 
     from graphql import (
         ASTValidationRule,
-        DocumentNode,
         EnumValueNode,
         GraphQLAbstractType,
         GraphQLSchema,
         IntValueNode,
         Node,
         ObjectFieldNode,
-        SelectionSetNode,
         StringValueNode,
         VariableDefinitionNode,
     )
@@ -71,19 +80,16 @@ __all__ = [
     "find_errors",
     "format_variable_type",
     "parse_document",
+    "suggests_near_name",
 ]
 
 MAX_FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest
 MAX_EXAMPLE_FIELDS = 3
-CLOSING = {
-    TokenKind.BRACE_L: TokenKind.BRACE_R,
-    TokenKind.BRACKET_L: TokenKind.BRACKET_R,
-    TokenKind.PAREN_L: TokenKind.PAREN_R,
-}
 INCREMENTAL_DIRECTIVES = ("defer", "stream")
 # The extension of a schema with a hint for unknown fields and arguments, such as that the schema is
 # a part of a larger one.
 UNKNOWN_NAME_HINT = "unknownNameHint"
+QUOTED_NAME = re.compile(r"'(\w+)'")
 FAMILIAR_FIELDS = frozenset({"id", "name", "title", "login"})  # listed first in examples
 
 
@@ -109,6 +115,8 @@ class Document:
         The variable definitions of the operation, by name without the ``$``.
     fragments
         The fragments of the document by name.
+    fault
+        The error for which the text is not validated though a schema is known; else empty.
     incremental_directives
         The ``@defer`` and ``@stream`` directives; with any, the response may come in parts.
     builtin_leaves
@@ -116,12 +124,16 @@ class Document:
     reads_columns
         A note for the engine: whether long frames of its answers are read, and not their data;
         None until either is.
+    watch
+        The engine's :class:`~gqlnb.engine.schema_watch.SchemaWatch` of the parts of the schema that
+        the document uses; None if the document was not parsed by an executable schema.
     """
 
     text: str
     ast: DocumentNode = field(repr=False)
     operation: OperationDefinitionNode = field(repr=False)
     schema: GraphQLSchema | None = field(default=None, repr=False)
+    fault: str = field(default="", repr=False)
     name: str | None = field(init=False)
     kind: str = field(init=False)
     variables: Mapping[str, VariableDefinitionNode] = field(init=False, repr=False)
@@ -129,6 +141,7 @@ class Document:
     incremental_directives: Sequence[DirectiveNode] = field(init=False, repr=False)
     builtin_leaves: bool | None = field(default=None, init=False, repr=False)
     reads_columns: bool | None = field(default=None, init=False, repr=False)
+    watch: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Set the attributes that are derived from the operation."""
@@ -153,13 +166,14 @@ class Document:
     def __getstate__(self) -> list[object]:
         """Return the values to pickle, with the schema in a form that can always be pickled."""
         pickled = None if self.schema is None else dump_schema(self.schema)
-        return [self.text, self.ast, self.operation, pickled]
+        return [self.text, self.ast, self.operation, pickled, self.fault]
 
     def __setstate__(self, state: list[Any]) -> None:
         """Restore pickled values; those of earlier versions hold the schema itself, and more."""
         text, ast, operation, schema = state[:4]
         loaded = load_schema(schema) if isinstance(schema, bytes) else schema
-        Document.__init__(self, text, ast, operation, loaded)
+        fault = state[4] if len(state) == 5 else ""
+        Document.__init__(self, text, ast, operation, loaded, fault)
 
     def note_reading(self, *, columns: bool) -> None:
         """Note that the frame of an answer was read, or its data; one reading of data decides."""
@@ -201,9 +215,50 @@ class Document:
         if schema is not None:
             errors = find_errors(text, ast, schema, limits, introspection=introspection)
         if schema is not None and errors:
-            hints = collect_hints(ast, schema) if introspection else None
+            hints = collect_hints(ast, schema, errors) if introspection else None
             raise QueryError(text=text, problems=build_problems(errors, hints))
         return cls(text, ast, select_operation(ast, text, operation), schema)
+
+    @classmethod
+    def parse_unchecked(cls, text: str, operation: str | None = None, fault: str = "") -> Document:
+        """Read a text of which the endpoint decides whether it is valid.
+
+        Parameters
+        ----------
+        text
+            The text. If it cannot be parsed, or has no such operation, the document has neither
+            fields nor variables, and the kind that the words of the text suggest.
+        operation
+            As for :meth:`parse`.
+        fault
+            The error for which it is not validated.
+
+        Raises
+        ------
+        QueryError
+            If it is empty, or not a string.
+        """
+        try:
+            ast = parse_document(text)
+            return cls(text, ast, select_operation(ast, text, operation), fault=fault)
+        except QueryError as error:
+            given: object = text
+            if not isinstance(given, str) or not text.strip():
+                raise
+            fault = fault or str(error)
+        # A query may be sent twice, so a text with the word of another kind is not taken for one.
+        words = re.findall(r"\b(?:mutation|subscription)\b", text)
+        node = OperationDefinitionNode(
+            operation=OperationType(words[0] if words else "query"),
+            name=None if operation is None else NameNode(value=operation),
+            selection_set=SelectionSetNode(selections=()),
+        )
+        return cls(text, DocumentNode(definitions=()), node, fault=fault)
+
+    @property
+    def is_parsed(self) -> bool:
+        """Whether the fields and variables are known; False for a text that cannot be parsed."""
+        return bool(self.ast.definitions)
 
     @property
     def root_fields(self) -> frozenset[str]:
@@ -291,7 +346,7 @@ def parse_document(text: str, limits: Limits | None = None) -> DocumentNode:
     if not isinstance(text, str):
         msg = f"A query must be a string, not {type(text).__name__}."
         raise QueryError(msg)
-    if not text.strip():
+    if not has_tokens(text):
         msg = "The query is empty. Write one, for example: { __typename }"
         raise QueryError(msg)
     try:
@@ -303,24 +358,7 @@ def parse_document(text: str, limits: Limits | None = None) -> DocumentNode:
         if limits is not None:
             check_limits(ast, text, limits)
         return ast
-    raise QueryError(
-        text=text, problems=build_problems([failure], describe_unclosed(text, failure))
-    )
-
-
-def describe_unclosed(text: str, failure: GraphQLError) -> dict[int, str]:
-    """Return a hint, by its offset, about the brackets that the end of a text leaves open."""
-    if not failure.message.endswith("found <EOF>."):
-        return {}
-    lexer, missing = Lexer(Source(text)), []
-    while (token := lexer.advance()).kind is not TokenKind.EOF:
-        token.prev = None  # linked in both directions, tokens would wait for the garbage collector
-        if token.kind in CLOSING:
-            missing.append(CLOSING[token.kind])
-        elif missing and token.kind is missing[-1]:
-            missing.pop()
-    closing = " ".join(kind.value for kind in reversed(missing))
-    return {token.start: f"Add at the end: {closing}"} if closing else {}
+    raise QueryError(text=text, problems=build_problems([failure], find_syntax_hint(text, failure)))
 
 
 def find_errors(
@@ -395,9 +433,9 @@ def build_problems(
     problems = []
     for error in errors:
         members: Any = error.formatted if isinstance(error, GraphQLError) else error
-        message = members.get("message")
-        if not isinstance(message, str):
-            message = "The endpoint gave an error without a message."
+        message = "The endpoint gave an error without a message."
+        if isinstance(members.get("message"), str):
+            message = explain_message(members)
         extensions = members.get("extensions")
         inner = extensions.get("errors") if isinstance(extensions, dict) else None
         if isinstance(inner, list) and any(isinstance(e, dict) and "locations" in e for e in inner):
@@ -420,10 +458,11 @@ def build_problems(
 class _HintVisitor(Visitor):
     """Collects hints for missing selection sets, unknown names, and variables in strings."""
 
-    def __init__(self, schema: GraphQLSchema, types: TypeInfo) -> None:
+    def __init__(self, schema: GraphQLSchema, types: TypeInfo, suggested: Container[int]) -> None:
         super().__init__()
         self.schema = schema
         self.types = types
+        self.suggested = suggested
         self.hints: dict[int, str] = {}
         self.names_in_strings: set[str] = set()  # after a dollar sign
 
@@ -432,8 +471,9 @@ class _HintVisitor(Visitor):
             self.hints[node.loc.start] = " ".join(filter(None, sentences))
 
     def _add_name_hint(self, node: FieldNode | ArgumentNode, names: str) -> None:
-        # Also beside a suggestion, which may be far-fetched.
-        self._add_hint(node, names, self.schema.extensions.get(UNKNOWN_NAME_HINT, ""))
+        assert node.loc is not None  # noqa: S101 - every parsed node has its place
+        unknown = "" if node.loc.start in self.suggested else UNKNOWN_NAME_HINT
+        self._add_hint(node, names, self.schema.extensions.get(unknown, ""))
 
     def enter_argument(self, node: ArgumentNode, *_: object) -> None:
         definition = self.types.get_field_def()
@@ -519,10 +559,34 @@ def _describe_possible_types(kind: GraphQLAbstractType, schema: GraphQLSchema) -
     yield f"Choose with: ... on {example} {{ {', '.join(shown)}{more} }}"
 
 
-def collect_hints(ast: DocumentNode, schema: GraphQLSchema) -> dict[int, str]:
+def suggests_near_name(message: str) -> bool:
+    """Return whether an error of graphql-core about an unknown name suggests what was meant.
+
+    Its suggestions may be far-fetched: ``releases`` for ``rulesets``. A misspelling differs from
+    the name in a letter, or in one of five.
+    """
+    said, _, suggested = message.partition("Did you mean ")
+    words = QUOTED_NAME.findall(said)
+    if suggested.startswith("to use an inline fragment"):
+        return True
+    if not words or len(words[0]) > MAX_COMPARED_LENGTH:
+        return False
+    distance, most = LexicalDistance(words[0]), 1 + len(words[0]) // 5
+    return any(distance.measure(name, most) is not None for name in QUOTED_NAME.findall(suggested))
+
+
+def collect_hints(
+    ast: DocumentNode, schema: GraphQLSchema, errors: Iterable[GraphQLError]
+) -> dict[int, str]:
     """Return lists of valid fields for missing or unknown ones, by offset in the text."""
     types = TypeInfo(schema)
-    visitor = _HintVisitor(schema, types)
+    suggested = {
+        place
+        for error in errors
+        if suggests_near_name(error.message)
+        for place in error.positions or ()
+    }
+    visitor = _HintVisitor(schema, types, suggested)
     visit(ast, TypeInfoVisitor(types, visitor))
     return visitor.hints
 

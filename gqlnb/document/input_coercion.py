@@ -31,6 +31,7 @@ from gqlnb.document.input_records import (
     is_missing,
     is_plain_iterable,
     is_table,
+    read_arrow_scalar,
     read_items,
     read_record,
     read_table,
@@ -124,6 +125,7 @@ def convert_value(value: object) -> JSON:
     """
     if value is None or type(value) in PLAIN_TYPES:
         return value
+    value = read_arrow_scalar(value)
     for kind, convert in CONVERTERS:
         if isinstance(value, kind):
             return convert(value)
@@ -244,6 +246,7 @@ def coerce_input(value: object, kind: InputKind, *, sparse: bool = False) -> JSO
     CoercionError
         If the value does not fit the type or has no JSON form, or its serialiser fails.
     """
+    value = value if type(value) in JSON_TYPES else read_arrow_scalar(value)
     if value is None or is_file(value):
         return value  # whether null is allowed is checked with the schema
     kind = strip_non_null(kind)
@@ -327,7 +330,9 @@ def coerce_step(step: str | int, value: object, kind: InputKind, *, sparse: bool
 
 def coerce_leaf(value: object, name: str, kind: InputKind, *, sparse: bool) -> JSON:
     """Convert a value for a scalar or an enum."""
-    if type(value).__name__ in PANDAS_MISSING_TYPES or (sparse and is_missing(value)):
+    # NaN is the missing value of pandas' text and categories, and no value of such a scalar.
+    is_enum = isinstance(kind, GraphQLEnumType)
+    if is_missing(value) and (sparse or is_enum or not scalars.may_be_nan(name)):
         return None
     if scalars.is_integer(name):
         return coerce_integer(value, name)

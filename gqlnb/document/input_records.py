@@ -65,6 +65,11 @@ def is_missing(value: object) -> bool:
     return kind in {"M", "m", "f"} and not getattr(value, "ndim", 0) and bool(value != value)  # noqa: PLR0124
 
 
+def read_arrow_scalar(value: ForeignValue) -> ForeignValue:
+    """Convert a scalar of Arrow to a Python value; return any other value unchanged."""
+    return value.as_py() if is_library_instance(value, "pyarrow", "Scalar") else value
+
+
 def is_library_instance(value: object, module: str, *names: str) -> bool:
     """Return whether a value is an instance of a class of a library, without importing it."""
     loaded = sys.modules.get(module)
@@ -169,12 +174,8 @@ def read_model(value: ForeignValue, known: Container[str]) -> dict[str, Any] | N
     elif hasattr(value, "dict") and isinstance(
         models := getattr(kind, "model_fields", None) or getattr(kind, "__fields__", None), Mapping
     ):  # of pydantic, version 2 or 1
-        # Of our classes of input objects, only the fields that were given.
-        given = value.model_fields_set if hasattr(kind, "omits_unset") else models
         found = {
-            choose_field_name(name, models[name], known): getattr(value, name)
-            for name in models
-            if name in given
+            choose_field_name(name, models[name], known): getattr(value, name) for name in models
         }
     elif callable(getattr(value, "keys", None)) and hasattr(value, "__getitem__"):  # of SQLite
         found = {str(key): value[key] for key in value.keys()}  # noqa: SIM118 - no mapping

@@ -26,8 +26,11 @@ __all__ = [
     "load_exact_json",
     "load_json",
     "load_repaired_json",
+    "mark_numbers",
+    "replace_numbers",
     "split_json_array",
     "strip_bom",
+    "unmark_numbers",
 ]
 
 JSON: TypeAlias = Any  # None, bool, int, float, str, and lists and dicts of them
@@ -40,6 +43,10 @@ _LEAF_TYPES = frozenset({str, int, bool, type(None)})
 # In the messages of msgspec, which has no attribute for the offset.
 BYTE_PATTERN = re.compile(r"\(byte (\d+)\)")
 INVALID_NUMBER = re.compile(rb"-?(?:NaN|Infinity)")
+# Strings are matched first: a word within one is text.
+STRING_OR_NUMBER = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:NaN|Infinity)', re.DOTALL)
+MARK = "\x1a"  # a control character, which begins the texts in the place of these numbers
+MARKED = re.compile(rb'"\\u001a(-?(?:NaN|Infinity))"')
 # Reasons of texts that are a beginning of JSON, such as a body that a proxy cut.
 EMPTY, INCOMPLETE = "it is empty", "it is incomplete"
 # An escape of a surrogate without its partner, not preceded by an unpaired backslash.
@@ -63,6 +70,11 @@ class JSONError(ValueError):
         self.at = at
 
     @property
+    def is_invalid_number(self) -> bool:
+        """Whether the first error is a NaN or an infinity."""
+        return "is not a JSON number" in str(self)
+
+    @property
     def is_cut(self) -> bool:
         """Whether the bytes are empty, or end before the JSON does."""
         return str(self) in {EMPTY, INCOMPLETE}
@@ -84,11 +96,73 @@ def load_json(body: bytes) -> JSON:
 
 
 def split_json_array(body: bytes) -> list[bytes] | None:
-    """Return the items of a JSON array as they are written; None for any other text."""
+    """Return the items of a JSON array as they are written; None for any other text.
+
+    NaN and infinities are kept, so that they concern only the item that has them.
+    """
+    marked = mark_numbers(body)
     try:
-        return list(map(bytes, _ARRAY_DECODER.decode(body)))
+        items = map(bytes, _ARRAY_DECODER.decode(strip_bom(marked)))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
+    return list(items if marked is body else map(unmark_numbers, items))
+
+
+def mark_numbers(body: bytes) -> bytes:
+    """Return JSON with texts in the places of NaN and infinities, which JSON does not have."""
+    return replace_numbers(body, b'"\\u001a?"')[0]
+
+
+def unmark_numbers(body: bytes) -> bytes:
+    """Return a body of :func:`mark_numbers` as it was, or a part of it."""
+    return MARKED.sub(rb"\1", body)
+
+
+def replace_numbers(body: bytes, form: bytes = b"null") -> tuple[bytes, int]:
+    """Return JSON with something else in the places of NaN and infinities, and their number.
+
+    Parameters
+    ----------
+    body
+        The JSON.
+    form
+        What stands in the place of a number, with ``?`` for the number itself.
+    """
+    if b"NaN" not in body and b"Infinity" not in body:
+        return body, 0
+    count = 0
+
+    def replace(match: re.Match[bytes]) -> bytes:
+        nonlocal count
+        if match[0][:1] == b'"':
+            return match[0]
+        count += 1
+        return form.replace(b"?", match[0])
+
+    return STRING_OR_NUMBER.sub(replace, body), count
+
+
+def find_invalid_number(body: bytes) -> tuple[str | int, ...]:
+    """Return the path of the first NaN or infinity; empty if the JSON has other errors, too."""
+    try:
+        value = _DECODER.decode(mark_numbers(body))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ()
+    path = next(iter_marked(value, ()), ())
+    # From the data on, as all errors name fields: `payload` is a message's over WebSockets.
+    for name in ("payload", "data"):
+        path = path[1:] if path[:1] == (name,) else path
+    return path
+
+
+def iter_marked(value: JSON, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    """Yield the paths of marked numbers."""
+    if isinstance(value, str):
+        if value.startswith(MARK):
+            yield path
+    elif isinstance(value, (dict, list)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from iter_marked(item, (*path, key))
 
 
 def load_exact_json(body: bytes) -> JSON:
@@ -141,7 +215,8 @@ def describe_fault(body: bytes, error: Exception) -> tuple[str, int | None]:
         return f"byte 0x{body[bad.start]:02x} is not UTF-8 (byte {bad.start})", bad.start
     lone = LONE_SURROGATE.search(text)
     if at is not None and (word := INVALID_NUMBER.search(body, max(0, at - 1), at + 9)):
-        return f"{word[0].decode()} is not a JSON number (byte {at})", at
+        path = describe_path(find_invalid_number(body))
+        return f"{word[0].decode()}{path} is not a JSON number (byte {at})", at
     if lone and (at is None or "surrogate" in str(error)):
         at = len(text[: lone.start()].encode())
         return f"a lone surrogate is not valid text (byte {at})", at

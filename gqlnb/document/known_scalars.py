@@ -42,6 +42,9 @@ class Scalar:
     other_forms
         The kinds of a column in which `convert` raises `OtherFormError` for the first value, since
         servers use one name for different scalars.
+    is_hint
+        Whether the name only suggests the kind: a column with a value that does not fit keeps all
+        of its values as received.
     as_objects
         Whether a column is built from Python objects rather than from Arrow arrays.
     """
@@ -55,6 +58,7 @@ class Scalar:
     serialise: Callable[[Any], Any] | None = None
     wider: Scalar | None = None
     other_forms: Mapping[str, OtherForm] = field(default_factory=dict, compare=False)
+    is_hint: bool = field(default=False, compare=False)
     as_objects: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -92,16 +96,18 @@ LONG = Scalar(
     "Int64", "int64", None, (int, str), frozenset({int}), build_integer_reader(64, texts=True)
 )
 FLOAT = Scalar(
-    "Float64",
-    "float64",
-    None,
-    (float,),
-    frozenset({float, int}),
-    values.read_number,
-    values.send_number,
+    dtype="Float64",
+    arrow="float64",
+    stored=None,
+    json_types=(float,),
+    exact_types=frozenset({float, int}),
+    convert=values.read_number,
+    serialise=values.send_number,
 )
 # As `FLOAT`, and text: PostgreSQL's infinities, and servers that send all numbers as text.
 NUMBER = replace(FLOAT, json_types=(float, str), convert=values.read_number_text)
+# As `NUMBER`, without rounding.
+EXACT_NUMBER = replace(NUMBER, json_types=(float, int, str), convert=values.read_exact_number)
 BOOLEAN = Scalar("boolean", "bool", None, (bool,), frozenset({bool}), values.read_boolean)
 # An integer of more than 64 bits, and a timestamp with nanoseconds, change the type of their
 # column, because a fixed type would have to round them.
@@ -141,14 +147,14 @@ def _build_datetime(zone: tzinfo | None) -> Scalar:
         convert=partial(values.read_nanoseconds, zoned=zoned),
     )
     return Scalar(
-        f"datetime64[us{suffix}]",
-        f"timestamp[us{suffix}]",
-        "large_string",
-        (str,),
-        _STR,
-        partial(values.read_datetime, zoned=zoned),
-        partial(values.send_datetime, zone=zone),
-        nanoseconds,
+        dtype=f"datetime64[us{suffix}]",
+        arrow=f"timestamp[us{suffix}]",
+        stored="large_string",
+        json_types=(str,),
+        exact_types=_STR,
+        convert=partial(values.read_datetime, zoned=zoned),
+        serialise=partial(values.send_datetime, zone=zone),
+        wider=nanoseconds,
     )
 
 
@@ -200,13 +206,13 @@ TIME = replace(
     },
 )
 DATE = Scalar(
-    "datetime64[us]",
-    "date32",
-    "large_string",
-    (str,),
-    _STR,
-    values.read_date,
-    values.send_date,
+    dtype="datetime64[us]",
+    arrow="date32",
+    stored="large_string",
+    json_types=(str,),
+    exact_types=_STR,
+    convert=values.read_date,
+    serialise=values.send_date,
     other_forms={
         ValueForm.ZONED_TIMESTAMP: OtherForm(_PLAIN_DATETIME, "timestamps, not dates", "DateTime"),
         ValueForm.LOCAL_TIMESTAMP: OtherForm(
@@ -278,7 +284,7 @@ _NAMES_BY_SOURCE: tuple[tuple[str, Scalar], ...] = (
     ("money smallmoney", MONEY),
     ("bigint int8 int2 int4 smallint integer tinyint int serial bigserial oid", LONG),
     ("float8 float4 float real double", NUMBER),
-    ("bool boolean bit", BOOLEAN),
+    ("bit", BOOLEAN),
     ("json jsonb hstore geometry geography raster", JSON),
     (
         "uuid uniqueidentifier citext bpchar name bytea text varchar char nchar nvarchar",
@@ -297,12 +303,12 @@ _NAMES_BY_SOURCE: tuple[tuple[str, Scalar], ...] = (
     ("binary varbinary image ntext hierarchyid rowversion", OBJECT_TEXT),  # of SQL Server
     # The same: "BigQuery: Supported Types", and the names of Hasura's DDN connectors.
     ("bigquery_decimal Numeric Bigdecimal", DECIMAL),
-    ("bigquery_float Float4 Float8 Float32 Float64", NUMBER),
+    ("bigquery_float Float4 Float8", NUMBER),
     ("bigquery_int Bigint Smallint Int2 Int4 Int8", LONG),
     ("Timestamptz", DATETIME),
     ("Timetz", ZONED_TIME),
     ("Jsonb Geography Geometry", JSON),
-    ("Bytes Bytea Citext Bpchar Varchar Inet Cidr Macaddr", OBJECT_TEXT),
+    ("Bytea Citext Bpchar Varchar Inet Cidr Macaddr", OBJECT_TEXT),
     # Strawberry: strawberry.schema.types.scalar.
     ("Decimal", DECIMAL),
     ("Base16 Base32 Base64", OBJECT_TEXT),
@@ -324,8 +330,8 @@ _NAMES_BY_SOURCE: tuple[tuple[str, Scalar], ...] = (
     ("Char Url Uri Country CountryCodeAlpha2 CountryCodeAlpha3 YearMonth", OBJECT_TEXT),
     # HotChocolate and its NodaTime package: "Scalars" of chillicream.com/docs/hotchocolate.
     ("TimeSpan", DURATION),
-    ("UnsignedByte UnsignedShort Int16 Int32 Int64 UInt16 UInt32 SignedByte", LONG),
-    ("UnsignedLong UInt64 ULong", BIG_INTEGER),
+    ("UnsignedByte UnsignedShort SignedByte", LONG),
+    ("UnsignedLong", BIG_INTEGER),
     ("Any", JSON),
     ("OffsetDate ByteArray DateTimeZone IsoDayOfWeek Isbn Rgb Rgba Hsl Hsla", OBJECT_TEXT),
     ("LocalCurrency NonEmptyText", OBJECT_TEXT),
@@ -359,6 +365,20 @@ _NAMES_BY_SOURCE: tuple[tuple[str, Scalar], ...] = (
 KNOWN_SCALARS: dict[str, Scalar] = {
     name: kind for names, kind in _NAMES_BY_SOURCE for name in names.split()
 }
+
+# Names of machine types, as of Cloudflare (`uint64`, `float64`, `string`), HotChocolate (`UInt32`),
+# Hasura, and servers in Go and Rust. Each has its own JSON for them (a 64-bit integer is a number
+# or text, bytes are Base64 or a list), so that the values decide.
+_MACHINE_TYPES = tuple(
+    (re.compile(rf"(?:{pattern})(?:_t)?", re.IGNORECASE), replace(kind, is_hint=True))
+    for pattern, kind in (
+        (r"u?int(?:eger)?(?:8|16|32|64|128|256)?|[iu](?:8|16|32|64|128)|u?(?:long|short)|u?size",
+         BIG_INTEGER),
+        (r"float(?:16|32|64|128)?|f(?:16|32|64)|double", EXACT_NUMBER),
+        (r"bool(?:ean)?", BOOLEAN),
+        (r"str(?:ing)?|bytes", TEXT),
+    )
+)  # fmt: skip
 
 # Kinds that only a description identifies; no scalar of a schema can have these names.
 _MILLISECONDS_NAME, _DURATION_NAME = "Timestamp in milliseconds", "Duration in seconds"
@@ -406,6 +426,8 @@ def get_known_scalar(name: str) -> Scalar | None:
     found = KNOWN_SCALARS.get(name) or _DESCRIBED.get(name)
     if found is None and name[:1] == "_" and name[1:] in KNOWN_SCALARS:
         return JSON
+    if found is None:
+        return next((kind for names, kind in _MACHINE_TYPES if names.fullmatch(name)), None)
     return found
 
 

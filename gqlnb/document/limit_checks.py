@@ -163,7 +163,16 @@ def measure_definition(definition: Definition) -> DefinitionSize:
             continue
         if node.selection_set is not None:
             waiting += [(inner, above) for inner in reversed(node.selection_set.selections)]
-    return DefinitionSize(definition, fields, depth, deepest, spreads, longest, aliases, directives)
+    return DefinitionSize(
+        node=definition,
+        fields=fields,
+        depth=depth,
+        deepest=deepest,
+        spreads=spreads,
+        longest_name=longest,
+        aliases=aliases,
+        directives=directives,
+    )
 
 
 def expand_fragments(sizes: Mapping[str, DefinitionSize]) -> dict[str, ExpandedSize]:

@@ -34,11 +34,13 @@ from gqlnb.document.paging_conventions import (
     find_lookup,
     find_page_arguments,
     find_page_info,
+    is_given,
     is_list,
 )
 from gqlnb.document.selections import (
     EditableSelection,
     NamedType,
+    get_owner,
     group_by_key,
     iterate_fields,
     iterate_variables,
@@ -46,13 +48,21 @@ from gqlnb.document.selections import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
     from gqlnb.document.selections import HiddenFields
 
-__all__ = ["PLAIN_LIST_STEP", "Anchor", "ItemList", "PagedField", "PagedFieldFinder"]
+__all__ = [
+    "PLAIN_LIST_STEP",
+    "Anchor",
+    "ItemList",
+    "ListRole",
+    "PagedField",
+    "PagedFieldFinder",
+    "find_position_variables",
+]
 
 FORWARD_FIELDS = ("hasNextPage", "endCursor")
 BACKWARD_FIELDS = ("hasPreviousPage", "startCursor")
@@ -131,6 +141,8 @@ class PagedField:
         The response names from the page of the outer field, or from the data.
     selections
         The selections of the field; several with one response name are merged.
+    carriers
+        The selections with the arguments: `selections`, or those of a field around it.
     pages
         The selections with the fields of a page: `selections`, or the fragments on one type of
         their union or interface.
@@ -156,6 +168,8 @@ class PagedField:
         The fields of a page that were added to the document.
     followed
         Whether further pages are requested.
+    is_kept
+        Whether the list is complete with the size that the document gives.
     is_connection
         Whether the field is a cursor connection.
     has_separate_lists
@@ -181,6 +195,8 @@ class PagedField:
     anchor: Anchor | None = None
     hidden: HiddenFields | None = None
     followed: bool = True
+    is_kept: bool = False
+    carriers: list[EditableSelection] = field(default_factory=list)
     is_connection: bool = False
     has_separate_lists: bool = False
     beside: tuple[str, ...] = ()
@@ -211,6 +227,27 @@ class PagedField:
         return any(each.key == PLAIN_LIST_STEP for each in self.items)
 
 
+class ListRole(NamedTuple):
+    """The paging of a list as experiments found it.
+
+    Attributes
+    ----------
+    arguments
+        The arguments.
+    cursor
+        For pages by cursor, the response names that lead to the cursor.
+    is_cursor_of_row
+        Whether they begin at the last row of a page.
+    holder
+        The response names that lead from the field with the arguments to the object with the list.
+    """
+
+    arguments: PageArguments
+    cursor: tuple[str, ...] = ()
+    is_cursor_of_row: bool = False
+    holder: tuple[str, ...] = ()
+
+
 class SearchPosition(NamedTuple):
     """A position in the document during the search for paged fields."""
 
@@ -233,6 +270,9 @@ class PagedFieldFinder:
     takes_unpaged
         Whether a root field that is a list, and takes variables, is taken for one that cannot be
         continued if it has no arguments for pages.
+    roles
+        How lists are paged that no convention tells, by the type and the name of their field, as
+        experiments found; None without experiments, so that names decide about more lists.
 
     Attributes
     ----------
@@ -250,9 +290,10 @@ class PagedFieldFinder:
         variables: Mapping[str, JSON] | None = None,
         *,
         takes_unpaged: bool = False,
+        roles: Mapping[tuple[str, str], ListRole] | None = None,
     ) -> None:
         self.document = document
-        self._takes_unpaged = takes_unpaged
+        self._takes_unpaged, self._roles = takes_unpaged, roles
         self.unfollowed: dict[str, str] = {}
         self._variables = dict(variables or {})
         self.schema = document.schema
@@ -274,21 +315,25 @@ class PagedFieldFinder:
         self, selections: list[EditableSelection], kind: NamedType, place: SearchPosition
     ) -> None:
         """Find the paged fields in the selections of an object."""
-        for key, pieces in group_by_key(selections).items():
-            first = pieces[0]
-            inner = [below for piece in pieces for below in piece.inner or ()]
+        for key, carriers in group_by_key(selections).items():
+            first = carriers[0]
             if self.schema is not None and first.declared is None:
                 continue  # introspection
             if _is_single_group(first):
                 continue
             name = place.name if _is_wrapper_step(place, key) else (*place.name, key)
-            made = self._build_paged_field(pieces, inner, place, ".".join(name), key)
+            role, pieces = self._find_role(selections, carriers, kind)
+            inner = [below for piece in pieces for below in piece.inner or ()]
+            rest = () if role is None else role.holder
+            name, steps = (*name, *rest), (*place.steps, key, *rest)
+            anchor = self._find_anchor(selections, kind, carriers, len(place.steps)) or place.anchor
+            here = place._replace(anchor=anchor)
+            made = self._build_paged_field(pieces, inner, here, ".".join(name), steps, role)
             if made is None and not inner:
                 self._record_unfollowed(".".join(name), first, inner, [])
                 continue
-            anchor = self._find_anchor(selections, kind, pieces, len(place.steps)) or place.anchor
             if made is not None:
-                made.anchor = anchor
+                made.carriers = carriers
                 self.fields.append(made)
                 below = SearchPosition(made, (PLAIN_LIST_STEP,) if made.is_plain else (), name)
             else:
@@ -302,6 +347,21 @@ class PagedFieldFinder:
                 if made is None:
                     self._record_unfollowed(".".join(name), first, inner, self.fields[found:])
 
+    def _find_role(
+        self,
+        selections: list[EditableSelection],
+        carriers: list[EditableSelection],
+        kind: NamedType,
+    ) -> tuple[ListRole | None, list[EditableSelection]]:
+        """Return the role of a field that experiments found, and the selections with its list."""
+        coordinate = get_owner(selections, carriers[0], kind), carriers[0].name
+        role = None if self._roles is None else self._roles.get(coordinate)
+        if role is None or not role.holder:
+            return role, carriers
+        inner = [below for piece in carriers for below in piece.inner or ()]
+        pieces = find_pieces(inner, role.holder)
+        return (role, pieces) if pieces else (None, carriers)  # another query, without that list
+
     def _record_unfollowed(
         self,
         name: str,
@@ -310,18 +370,18 @@ class PagedFieldFinder:
         found: list[PagedField],
     ) -> None:
         """Record a field with paging arguments and with lists that are not recognised as pages."""
-        if first.declared is None:
-            return
+        if first.declared is None or self._roles is not None:
+            return  # experiments decide
         page = find_pages([first])[0]
         inner = [below for below in inner if not _is_beside_edges(page, below)]
-        ways = find_page_arguments(first.declared, self._read_arguments(first))
+        ways = find_page_arguments(first.declared, self.read_arguments(first))
         if not ways:
             return
         paged = {id(selection) for field in found for selection in field.selections}
         # Nothing tells which value of an item `after:` takes. A date there is a filter.
         is_unfollowed = is_list(first.declared.type) and not _is_date(ways[0].position_type)
         if is_unfollowed or _has_other_lists(inner, paged):
-            self.unfollowed[name] = ".".join(ways[0].position)
+            self.unfollowed[name] = ".".join(map(str, ways[0].position))
 
     def _search_below(self, pieces: list[EditableSelection], place: SearchPosition) -> None:
         """Search the selections of a field, merged if there are several."""
@@ -342,20 +402,22 @@ class PagedFieldFinder:
         inner: list[EditableSelection],
         place: SearchPosition,
         name: str,
-        key: str,
+        steps: tuple[str, ...],
+        role: ListRole | None,
     ) -> PagedField | None:
         """Return a field as a paged field; None if it has no paged list."""
         pages = find_pages(pieces)
         # Its arguments are those of the field, its type is that of a page.
         first = replace(pieces[0], kind=pages[0].kind)
         connection = self._recognize_connection(first, inner)
-        described = connection or self._recognize_other_list(first, inner)
+        described = connection or (role and self._describe_role(role, first, inner))
+        described = described or self._recognize_other_list(first, inner, place)
         if described is None and self._takes_unpaged and _is_filtered_list(first, place):
             described = PageArguments("none"), [ItemList(PLAIN_LIST_STEP)], PageInfoPaths()
         if described is None:
             return None
-        steps = (*place.steps, key)
         made = PagedField(name, place.outer, steps, pieces, pages, *described)
+        made.anchor = place.anchor
         made.rooted = place.outer is None and not place.listed
         made.is_connection = connection is not None
         by_key = group_by_key(inner)
@@ -370,7 +432,7 @@ class PagedFieldFinder:
         # A count beside several lists may be of any of them.
         is_unclear = made.is_plain or made.has_separate_lists
         made.total = () if total is None or is_unclear else (total,)
-        if connection is None:
+        if connection is None and not made.is_plain:
             own = {item.key for item in made.items}
             made.beside = tuple(k for k, p in by_key.items() if k not in own and is_list_piece(p))
         made.counted = bool(made.total)
@@ -437,18 +499,51 @@ class PagedFieldFinder:
             forward or ("before" in arguments and set(BACKWARD_FIELDS) <= known.keys())
         )
 
+    def _describe_role(
+        self, role: ListRole, first: EditableSelection, inner: list[EditableSelection]
+    ) -> tuple[PageArguments, list[ItemList], PageInfoPaths] | None:
+        """Return the description of a list whose arguments were found by experiments."""
+        arguments = role.arguments
+        by_key = group_by_key(inner)
+        info = PageInfoPaths(
+            cursor=role.cursor, is_end_cursor=True, is_of_row=role.is_cursor_of_row
+        )
+        if first.declared is not None and is_list(first.declared.type):
+            return arguments, [ItemList(PLAIN_LIST_STEP)], info
+        lists = {key: pieces[0] for key, pieces in by_key.items() if is_list_piece(pieces)}
+        edges = {each.key: each for each in self._iterate_connection_items(first, by_key)}
+        items = [
+            edges.get(key) or ItemList(key, is_wrapper=piece.name in WRAPPER_NAMES)
+            for key, piece in choose_item_lists(first, lists).items()
+        ]
+        if arguments.kind in {"offset", "page"}:
+            info = find_page_info(first.kind, arguments) or PageInfoPaths()
+        return (arguments, items, info) if items else None
+
     def _recognize_other_list(
-        self, first: EditableSelection, inner: list[EditableSelection]
+        self, first: EditableSelection, inner: list[EditableSelection], place: SearchPosition
     ) -> tuple[PageArguments, list[ItemList], PageInfoPaths] | None:
         """Return the description of another paged list; None if the field is not one."""
         declared = first.declared
         if declared is None:
             named = find_named_arguments(first.arguments)
             return None if named is None else (named, [ItemList(PLAIN_LIST_STEP)], PageInfoPaths())
-        given = self._read_arguments(first)
-        ways, bound = find_page_arguments(declared, given), find_length_limit(declared, given)
+        given = self.read_arguments(first)
+        ways = find_page_arguments(declared, given)
+        # Strapi takes `page` with `pageSize`, and `start` with `limit`, and refuses a mixture.
+        own = [
+            w for w in ways if is_given(w.position, given) or (w.size and is_given(w.size, given))
+        ]
+        ways = own or ways
+        # Names decide without experiments; in rows of pages that can be requested again, as a list
+        # that is short in the first page may be long in another; and where the rows have pages of
+        # their own: those are nested in the pages of this list, also if it turns out to be whole.
+        is_inner = place.outer is not None and place.anchor is not None
+        by_name = self._roles is None or is_inner or has_inner_pages(inner)
+        bound = find_length_limit(declared, given) if by_name else None
         if is_list(declared.type):
-            way = next((way for way in ways if way.kind in {"offset", "page"}), bound)
+            numbered = ways if by_name else []
+            way = next((way for way in numbered if way.kind in {"offset", "page"}), bound)
             return None if way is None else (way, [ItemList(PLAIN_LIST_STEP)], PageInfoPaths())
         paged = is_composite_type(first.kind) and bool(ways or bound)
         by_key = group_by_key(inner)
@@ -464,14 +559,16 @@ class PagedFieldFinder:
             return None
         for way in ways:
             info = find_page_info(first.kind, way)
+            if info is None:
+                continue
             # Without page info, nothing tells when the longest of several lists ends.
-            if info is not None and (len(items) == 1 or info.more or info.cursor):
+            if info.more or info.cursor or (len(items) == 1 and by_name):
                 return way, items, info
         if bound is None or (ways and len(items) > 1):
             return None
         return bound, items, PageInfoPaths()
 
-    def _read_arguments(self, selection: EditableSelection) -> dict[str, JSON]:
+    def read_arguments(self, selection: EditableSelection) -> dict[str, JSON]:
         """Return the values of a field's arguments in the document."""
         return {
             name: value_from_ast_untyped(node, self._variables)
@@ -526,6 +623,38 @@ WRAPPER_NAMES = frozenset(
     {"items", "results", "data", "nodes", "edges", "entries", "rows", "list", "docs", "records"}
     | {"content", "objects", "values", "hits", "elements"}
 )
+
+
+def find_position_variables(document: Document) -> set[str]:
+    """Return the variables for the position of a page, to which requests for pages give values."""
+    return {
+        name
+        for paged in PagedFieldFinder(document).fields
+        for piece in paged.selections
+        for step in paged.arguments.position[:1]
+        for name in iterate_variables(piece.arguments.get(str(step)))
+    }
+
+
+def has_inner_pages(selections: Iterable[EditableSelection]) -> bool:
+    """Return whether a list or a page below some selections takes arguments."""
+    for selection in selections:
+        declared = selection.declared
+        takes_arguments = declared is not None and bool(declared.args)
+        if selection.inner and (takes_arguments or has_inner_pages(selection.inner)):
+            return True
+    return False
+
+
+def find_pieces(
+    selections: list[EditableSelection], path: Sequence[str]
+) -> list[EditableSelection]:
+    """Return the selections at the end of response names; empty if there are none."""
+    pieces: list[EditableSelection] = []
+    for key in path:
+        pieces = group_by_key(selections).get(key, [])
+        selections = [below for piece in pieces for below in piece.inner or ()]
+    return pieces
 
 
 def find_pages(pieces: list[EditableSelection]) -> list[EditableSelection]:

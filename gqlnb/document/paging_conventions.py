@@ -17,6 +17,7 @@ from graphql import (
     GraphQLInputObjectType,
     GraphQLList,
     GraphQLNonNull,
+    Undefined,
     get_named_type,
     get_nullable_type,
     is_abstract_type,
@@ -27,6 +28,7 @@ from graphql import (
     is_required_argument,
     is_required_input_field,
     is_scalar_type,
+    value_from_ast_untyped,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
         GraphQLSchema,
         GraphQLType,
     )
+
+    from gqlnb.document.json_codec import JSON
 
 __all__ = [
     "GUESSED_LOOKUP",
@@ -55,10 +59,13 @@ __all__ = [
     "find_lookup",
     "find_page_arguments",
     "find_page_info",
+    "format_argument",
     "get_at_path",
+    "is_given",
     "is_list",
     "is_position",
     "normalize_name",
+    "read_default",
 ]
 
 # Fields of a connection that hold the count of all items, the most specific first. A field that
@@ -239,7 +246,15 @@ def _get_possible_types(schema: GraphQLSchema, kind: NamedType) -> set[Any]:
     return {kind} if is_object_type(kind) else set(schema.get_possible_types(kind))
 
 
-ArgumentPath = tuple[str, ...]  # an argument, or an argument and a field of its input object
+# An argument, followed by the members and indices of input objects and lists in it.
+ArgumentPath = tuple["str | int", ...]
+
+
+def format_argument(path: ArgumentPath) -> str:
+    """Return the path of an argument as dotted names."""
+    return ".".join(map(str, path))
+
+
 PagingKind = Literal["cursor", "offset", "page", "none"]
 
 OFFSET_NAMES = frozenset({"offset", "skip", "start", "startat", "startindex", "from"})
@@ -287,6 +302,12 @@ class PageArguments(msgspec.Struct, frozen=True):
         The default of the size argument in the schema; None if unknown.
     default_position
         The default of the position argument; None if unknown.
+    found_size
+        A size that the endpoint accepted in an experiment; None without experiments.
+    quoted
+        Which of `position` and `size` take numbers as text.
+    is_number
+        Whether an experiment found that cursors are sent as numbers.
     """
 
     kind: PagingKind
@@ -295,6 +316,13 @@ class PageArguments(msgspec.Struct, frozen=True):
     size: ArgumentPath = ()
     default_size: int | None = None
     default_position: int | None = None
+    found_size: int | None = None
+    quoted: frozenset[ArgumentPath] = frozenset()
+    is_number: bool = False
+
+    def format_size(self, size: int) -> str:
+        """Return a size as a literal."""
+        return f'"{size}"' if self.size in self.quoted else str(size)
 
 
 def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> list[PageArguments]:
@@ -311,7 +339,7 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
     sizes = _find_sizes(arguments)
     found = []
     for path, kind, default in arguments:
-        name, is_integer = normalize_name(path[-1]), _is_integer_type(kind)
+        name, is_integer = normalize_name(str(path[-1])), _is_integer_type(kind)
         beside = [other for other, *_ in arguments if other[:-1] == path[:-1]]
         way: PagingKind
         if _is_offset(path, kind, beside) and (sizes or name in {"offset", "skip"}):
@@ -331,8 +359,8 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
     return sorted(
         found,
         key=lambda way: (
-            not _is_given(way.position, given),
-            not (way.size and _is_given(way.size, given)),
+            not is_given(way.position, given),
+            not (way.size and is_given(way.size, given)),
             order.index(way.kind),
         ),
     )
@@ -340,28 +368,28 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
 
 def _find_sizes(arguments: Sequence[FlatArgument]) -> list[FlatArgument]:
     """Return the arguments that may be page sizes; beside a certain one no others."""
-    names = {normalize_name(path[-1]) for path, *_ in arguments}
+    names = {normalize_name(str(path[-1])) for path, *_ in arguments}
     # Beside `min`, `max` is the upper end of a range of values.
     usual = SIZE_NAMES if "min" not in names else [name for name in SIZE_NAMES if name != "max"]
     sizes = [
         argument
         for argument in arguments
-        if normalize_name(argument[0][-1]) in usual and _is_integer_type(argument[1])
+        if normalize_name(str(argument[0][-1])) in usual and _is_integer_type(argument[1])
     ]
-    certain = {path[:-1] for path, *_ in sizes if normalize_name(path[-1]) in LIMIT_NAMES}
+    certain = {path[:-1] for path, *_ in sizes if normalize_name(str(path[-1])) in LIMIT_NAMES}
     return [
         size
         for size in sizes
-        if size[0][:-1] not in certain or normalize_name(size[0][-1]) in LIMIT_NAMES
+        if size[0][:-1] not in certain or normalize_name(str(size[0][-1])) in LIMIT_NAMES
     ]
 
 
 def _is_offset(path: ArgumentPath, kind: GraphQLType, beside: Iterable[ArgumentPath]) -> bool:
     """Return whether an argument is the number of items before a page, by its name and type."""
-    name = normalize_name(path[-1])
+    name = normalize_name(str(path[-1]))
     if name not in OFFSET_NAMES or not _is_integer_type(kind):
         return False
-    others = {normalize_name(other[-1]) for other in beside}
+    others = {normalize_name(str(other[-1])) for other in beside}
     return name not in RANGE_STARTS or not others & RANGE_ENDS
 
 
@@ -387,16 +415,16 @@ def _choose_size(
 
     def rank_size(argument: FlatArgument) -> tuple[object, ...]:
         path = argument[0]
-        name = normalize_name(path[-1])
+        name = normalize_name(str(path[-1]))
         apart = path[:-1] != position[:-1]
         fits = (name in PAGE_SIZE_NAMES) == (way == "page")
-        return apart, not fits, not _is_given(path, given), SIZE_NAMES.index(name)
+        return apart, not fits, not is_given(path, given), SIZE_NAMES.index(name)
 
     chosen = min(sizes, key=rank_size, default=None)
     return ((), None) if chosen is None else (chosen[0], _read_integer_default(chosen[2]))
 
 
-def _is_given(path: ArgumentPath, given: Mapping[str, object]) -> bool:
+def is_given(path: ArgumentPath, given: Mapping[str, object]) -> bool:
     """Return whether the document sets an argument, or a field of an input object."""
     value: object = given
     for name in path:
@@ -409,9 +437,9 @@ def _is_given(path: ArgumentPath, given: Mapping[str, object]) -> bool:
 def find_length_limit(declared: GraphQLField, given: Mapping[str, object]) -> PageArguments | None:
     """Return the limit argument of a list that cannot be continued, or None."""
     for path, kind, default in _flatten_arguments(declared.args):
-        if normalize_name(path[-1]) in (*LIMIT_NAMES, "last") and _is_integer_type(kind):
-            optional = not is_required_argument(declared.args[path[0]])
-            if optional or _is_given(path, given):
+        if normalize_name(str(path[-1])) in (*LIMIT_NAMES, "last") and _is_integer_type(kind):
+            optional = not is_required_argument(declared.args[str(path[0])])
+            if optional or is_given(path, given):
                 return PageArguments("none", size=path, default_size=_read_integer_default(default))
     return None
 
@@ -424,9 +452,20 @@ def _flatten_arguments(arguments: Mapping[str, GraphQLArgument]) -> Iterator[Fla
             assert isinstance(kind, GraphQLInputObjectType)  # noqa: S101 - for the type checker
             if normalize_name(name) in HOLDER_NAMES or _has_paging_fields(kind):
                 for inner, field in kind.fields.items():
-                    yield (name, inner), field.type, field.default_value
+                    yield (name, inner), field.type, read_default(field)
         else:
-            yield (name,), argument.type, argument.default_value
+            yield (name,), argument.type, read_default(argument)
+
+
+def read_default(argument: GraphQLArgument | GraphQLInputField) -> JSON:
+    """Return the default of an argument or a member of an input object; None without one."""
+    # graphql-core 3.3 keeps the literals of a schema in `default`; `default_value` is Undefined.
+    default = getattr(argument, "default", None)
+    if default is None:
+        return None if argument.default_value is Undefined else argument.default_value
+    if default.literal is not None:
+        return value_from_ast_untyped(default.literal)
+    return default.value
 
 
 def _has_paging_fields(kind: GraphQLInputObjectType) -> bool:
@@ -507,6 +546,8 @@ class PageInfoPaths(msgspec.Struct, frozen=True):
         The number of the page; empty if unknown.
     is_end_cursor
         Whether the last page has a cursor, too.
+    is_of_row
+        Whether the path of the cursor begins at the last row of a page.
     """
 
     more: Path = ()
@@ -514,6 +555,7 @@ class PageInfoPaths(msgspec.Struct, frozen=True):
     cursor: Path = ()
     current: Path = ()
     is_end_cursor: bool = False
+    is_of_row: bool = False
 
 
 def get_at_path(page: object, path: Path) -> Any:  # noqa: ANN401 - a JSON value

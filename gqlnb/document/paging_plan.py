@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from graphql import (
     EnumValueNode,
     IntValueNode,
+    ListValueNode,
     NullValueNode,
     ObjectValueNode,
     VariableNode,
@@ -22,6 +23,7 @@ from graphql import (
     is_input_object_type,
     is_list_type,
     is_union_type,
+    parse_value,
     print_ast,
     value_from_ast_untyped,
 )
@@ -36,6 +38,7 @@ from gqlnb.document.paging_conventions import (
     find_identifier,
     is_position,
     normalize_name,
+    read_default,
 )
 from gqlnb.document.selections import (
     ADDED_PREFIX,
@@ -49,6 +52,7 @@ from gqlnb.document.selections import (
     is_on_path,
     iterate_variables,
 )
+from gqlnb.document.suspect_lists import SMALLEST_FOLLOWED_SIZE, find_suspect_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +61,8 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
-    from gqlnb.document.paged_fields import Anchor, PagedField
+    from gqlnb.document.paged_fields import Anchor, ListRole, PagedField
+    from gqlnb.document.suspect_lists import ArgumentLeaf, SuspectList
 
 __all__ = ["DEFAULT_PAGE_SIZE", "PagingPlan", "PlannedPage"]
 
@@ -102,11 +107,19 @@ class PagingPlan:
         The JSON values of its variables.
     takes_unpaged
         Whether lists without arguments for pages are taken, if there are no others.
+    roles
+        How lists are paged that no convention tells, by the type and the name of their field; None
+        to take such lists as they come.
+    follow
+        The names of lists to follow although a size is written for them, see
+        :meth:`is_kept_as_written`; ``"all"`` for all.
 
     Attributes
     ----------
     fields
         The paged fields, outer ones before inner ones.
+    suspects
+        The lists that are not paged fields, and may be cut.
     path
         As given.
     unfollowed
@@ -122,13 +135,18 @@ class PagingPlan:
         variables: Mapping[str, JSON] | None = None,
         *,
         takes_unpaged: bool = False,
+        roles: Mapping[tuple[str, str], ListRole] | None = None,
+        follow: str | Sequence[str] = (),
     ) -> None:
         self.document = document
         self.schema = document.schema
         self.variables = dict(variables or {})
-        self._finder = PagedFieldFinder(document, self.variables)
+        self.follow = follow
+        self._finder = PagedFieldFinder(document, self.variables, roles=roles)
         if takes_unpaged and not self._finder.fields:
-            self._finder = PagedFieldFinder(document, self.variables, takes_unpaged=True)
+            self._finder = PagedFieldFinder(
+                document, self.variables, takes_unpaged=True, roles=roles
+            )
         self.selections = self._finder.selections
         self.fields = self._finder.fields
         self.path = path
@@ -139,17 +157,52 @@ class PagingPlan:
         self._added_infos: set[int] = set()
         for field in self.fields:
             field.followed = path is None or is_on_path(field.name, path)
-            if field.followed:
+            if field.followed and self.is_kept_as_written(field):
+                field.followed, field.is_kept = False, True
+            elif field.followed:
                 self._add_required_fields(field)
             else:  # so that the first response shows whether the list has more items
                 self._add_info(field)
                 added = (s for page in field.pages for s in page.inner or () if s.added)
                 self._added_infos.update(map(id, added))
+        self.suspects = [] if roles is None else self._find_suspects()
         self.hidden = find_added_fields(self.selections)
         for field in self.fields:
             field.hidden = find_added_fields(
                 s for piece in field.selections for s in piece.inner or ()
             )
+
+    def apply_roles(self, roles: Mapping[tuple[str, str], ListRole]) -> PagingPlan:
+        """Return the plan of the same document with other roles."""
+        return PagingPlan(self.document, self.path, self.variables, roles=roles, follow=self.follow)
+
+    def is_kept_as_written(self, field: PagedField) -> bool:
+        """Return whether the size of a list is part of the question, and not that of a page.
+
+        So it is with `last`, which asks for the newest rows, and with a small size of a list in the
+        rows of another: ``commits(last: 1)`` of nine pull requests is nine commits.
+        """
+        if self.follow == "all" or field.name in self.follow:
+            return False
+        size = self.read_size(field)
+        is_last = field.is_connection and self.read_argument(field, ("last",)) is not None
+        is_small = field.outer is not None and size is not None and size < SMALLEST_FOLLOWED_SIZE
+        return is_last or is_small
+
+    def _find_suspects(self) -> list[SuspectList]:
+        """Return the lists that are not paged fields; identifiers and counts are selected."""
+        if self.schema is None:
+            return []
+        handled: set[int] = set()
+        for field in self.fields:
+            handled.update(map(id, [*field.selections, *field.carriers]))
+            for page in field.pages:
+                by_key = group_by_key(page.inner or ())
+                for key in (*field.beside, *(items.key for items in field.items)):
+                    handled.update(map(id, by_key.get(key, ())))
+        return find_suspect_lists(
+            self.selections, self.schema.query_type, handled, self._finder.read_arguments
+        )
 
     # -- required fields
 
@@ -201,8 +254,9 @@ class PagingPlan:
                     keys = add_path(page.inner, path)
             return keys
 
+        cursor = info.cursor if info.is_of_row else select(info.cursor)
         field.info = replace(
-            info, more=select(info.more), cursor=select(info.cursor), current=select(info.current)
+            info, more=select(info.more), cursor=cursor, current=select(info.current)
         )
 
     def _add_count(self, field: PagedField) -> None:
@@ -337,9 +391,13 @@ class PagingPlan:
         """Return the value of an argument in the document; None if it is not set."""
         if not path:
             return None
-        value = self._read_value(field.selections[0].arguments.get(path[0]))
-        for name in path[1:]:
-            value = value.get(name) if isinstance(value, dict) else None
+        value = self._read_value(field.carriers[0].arguments.get(str(path[0])))
+        for step in path[1:]:
+            is_member = isinstance(value, dict) and step in value
+            is_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
+            value = value[step] if is_member or is_item else None
+        if path in field.arguments.quoted and isinstance(value, str) and value.isdigit():
+            return int(value)
         return value
 
     def read_size(self, field: PagedField) -> int | None:
@@ -354,18 +412,18 @@ class PagingPlan:
 
     def has_late_start(self, field: PagedField) -> bool:
         """Return whether the document skips items, so that the total count includes more."""
-        given = field.selections[0].arguments
+        given = field.carriers[0].arguments
         for name, node in given.items():
             value = self._read_value(node)
             if field.is_connection and name in {"after", "before"} and value is not None:
                 return True
             if field.kind == "cursor" and field.arguments.position == (name,) and value is not None:
                 return True
-            if is_position(field.selections[0].declared, name) and not _is_first(name, value):
+            if is_position(field.carriers[0].declared, name) and not _is_first(name, value):
                 return True
         start = self.read_start(field) if field.kind in {"offset", "page"} else None
         from_zero = field.arguments.default_position == 0
-        return not _is_first((field.arguments.position or ("",))[-1], start) or (
+        return not _is_first(str((field.arguments.position or ("",))[-1]), start) or (
             from_zero and bool(start)
         )
 
@@ -430,9 +488,7 @@ class PagingPlan:
         names = {id(selection): name for name, selection in shared.items()}
         for number, turn in enumerate(turns):
             field = turn.field
-            edits = {
-                id(s): self._build_page_edit(s, turn, number, writer) for s in field.selections
-            }
+            edits = {id(s): self._build_page_edit(s, turn, number, writer) for s in field.carriers}
             writer.edits = {**inner_edits, **edits}
             declared.append(f"${ADDED_PREFIX}c{number}: {field.arguments.position_type}")
             anchor = field.anchor
@@ -490,10 +546,12 @@ class PagingPlan:
         self, sizes: Mapping[PagedField, int], writer: SelectionWriter
     ) -> dict[int, Mapping[str, str | None]]:
         return {
-            id(selection): self._build_edit(selection, {field.arguments.size: str(size)}, writer)
+            id(selection): self._build_edit(
+                selection, {field.arguments.size: field.arguments.format_size(size)}, writer
+            )
             for field, size in sizes.items()
             if field.arguments.size
-            for selection in field.selections
+            for selection in field.carriers
         }
 
     def _build_page_edit(
@@ -503,7 +561,7 @@ class PagingPlan:
         arguments = turn.field.arguments
         values = {arguments.position: f"${ADDED_PREFIX}c{number}"}
         if arguments.size and turn.size is not None:
-            values[arguments.size] = str(turn.size)
+            values[arguments.size] = arguments.format_size(turn.size)
         edit = self._build_edit(selection, values, writer)
         for name in selection.arguments:
             if name not in edit and is_position(selection.declared, name):
@@ -516,32 +574,70 @@ class PagingPlan:
         values: Mapping[ArgumentPath, str],
         writer: SelectionWriter,
     ) -> ArgumentEdit:
-        """Return arguments as text; an input object keeps its other fields."""
-        edit: ArgumentEdit = {path[0]: text for path, text in values.items() if len(path) == 1}
-        nested: dict[str, dict[str, str]] = {}
+        """Return arguments as text; an input object keeps its other members."""
+        edit: ArgumentEdit = {}
         for path, text in values.items():
-            if len(path) > 1:
-                nested.setdefault(path[0], {})[path[1]] = text
-        for name, fields in nested.items():
-            node = selection.arguments.get(name)
-            written = self._write_object_fields(node, selection, name)
-            if isinstance(node, ObjectValueNode):
-                writer.used_variables.update(iterate_variables(node))
-            pairs = (f"{n}: {text}" for n, text in {**written, **fields}.items())
-            edit[name] = f"{{{', '.join(pairs)}}}"
+            name = str(path[0])
+            node = parse_value(edit[name] or "null") if name in edit else None
+            if node is None and len(path) > 1:
+                node = self._read_node(selection, name)
+            edit[name] = write_member(node, path[1:], text)
+            writer.used_variables.update(iterate_variables(node))
         return edit
 
-    def _write_object_fields(
-        self, node: ValueNode | None, selection: EditableSelection, name: str
-    ) -> dict[str, str]:
-        """Return the fields of an input object, in the document or in a variable, as text."""
-        if isinstance(node, ObjectValueNode):
-            return {field.name.value: print_ast(field.value) for field in node.fields}
-        value = self._read_value(node)
-        if not value or selection.declared is None:
-            return {}
-        fields = getattr(get_named_type(selection.declared.args[name].type), "fields", {})
-        return {n: write_literal(v, fields[n].type) for n, v in value.items() if n in fields}
+    def _read_node(self, selection: EditableSelection, name: str) -> ValueNode | None:
+        """Return the value of an argument as a literal, variables and defaults resolved."""
+        node, declared = selection.arguments.get(name), selection.declared
+        if declared is None or (node is not None and not isinstance(node, VariableNode)):
+            return node
+        argument = declared.args[name]
+        value = read_default(argument) if node is None else self._read_value(node)
+        return None if value is None else parse_value(write_literal(value, argument.type))
+
+    def write_trial(
+        self,
+        suspect: SuspectList,
+        values: Mapping[ArgumentLeaf, int | str],
+        sizes: Mapping[PagedField, int],
+    ) -> tuple[str, set[str]]:
+        """Return the text of the first request with other arguments, and its variables.
+
+        `sizes` are those of :meth:`write_first_request`, so that the same objects come again.
+        """
+        writer = self._create_writer(counts=True, infos=True)
+        texts = {leaf.path: leaf.format_value(value) for leaf, value in values.items()}
+        edits = {id(s): self._build_edit(s, texts, writer) for s in suspect.carrier}
+        writer.edits = {**self._build_size_edits(sizes, writer), **edits}
+        body = writer.write_set(self.selections)
+        return self._write_operation(body, [], writer.used_variables), writer.used_variables
+
+
+def write_member(node: ValueNode | None, path: ArgumentPath, text: str) -> str:
+    """Return a literal with another value for a member of an input object or a list in it.
+
+    Parameters
+    ----------
+    node
+        The literal; None for no value.
+    path
+        The members and indices that lead to the value; empty to replace the literal itself.
+    text
+        The value, as GraphQL.
+    """
+    if not path:
+        return text
+    step, rest = path[0], path[1:]
+    if isinstance(step, int):
+        values = node.values if isinstance(node, ListValueNode) else ()
+        items = [
+            write_member(v, rest, text) if i == step else print_ast(v) for i, v in enumerate(values)
+        ]
+        return f"[{', '.join(items)}]"
+    members = node.fields if isinstance(node, ObjectValueNode) else ()
+    written = {member.name.value: print_ast(member.value) for member in members}
+    inner = next((member.value for member in members if member.name.value == step), None)
+    written[step] = write_member(inner, rest, text)
+    return f"{{{', '.join(f'{name}: {value}' for name, value in written.items())}}}"
 
 
 def get_key_variable(number: int, index: int) -> str:
@@ -563,6 +659,8 @@ def write_literal(value: JSON, kind: GraphQLInputType) -> str:
         return f"{{{', '.join(pairs)}}}"
     if is_enum_type(nullable):
         return str(value)
+    if isinstance(value, dict):  # of a scalar
+        return f"{{{', '.join(f'{n}: {write_literal(v, kind)}' for n, v in value.items())}}}"
     return json.dumps(value)
 
 

@@ -136,6 +136,15 @@ def read_number_text(value: object) -> float:
     return found
 
 
+def read_exact_number(value: object) -> float:
+    """Convert a number or text to the float that it equals as a decimal number."""
+    found = read_number_text(value)
+    if not isinstance(value, float) and Decimal(str(value)) != Decimal(repr(found)):
+        message = "a float does not have all of its digits"
+        raise ValueError(message)
+    return found
+
+
 def read_decimal(value: object) -> Decimal:
     """Convert a number or text to an exact decimal."""
     if type(value) is Decimal:  # from the JSON decoder
@@ -221,7 +230,7 @@ def _parse_iso(parse: Callable[[str], T], text: str, noun: str) -> T:
     """Parse ISO 8601 text."""
     # PostgreSQL has values that Python lacks: infinity, years before 1 and after 9999, and 24:00.
     try:
-        return parse(text)
+        return parse(text.upper())  # RFC 3339 has a lower-case t and z too
     except ValueError:
         pass
     message = f"it is not a {noun} in ISO 8601 that Python has: years 1 to 9999, before 24:00"
@@ -320,7 +329,7 @@ def read_date(value: object) -> date:
 def _parse_or_reject(parse: Callable[[str], T], text: str, about: str) -> T:
     """Parse a date or a time of day; raise the error for a timestamp in its place."""
     try:
-        return parse(text)
+        return parse(text.upper())
     except ValueError:
         pass
     # Servers on JavaScript often have a scalar "Date" for its class Date, which is a timestamp, and

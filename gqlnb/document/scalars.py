@@ -27,6 +27,7 @@ from gqlnb.document.scalar_values import (
     unwrap,
 )
 from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.option_checks import explain_keywords
 
 __all__ = [
     "get_scalar",
@@ -34,6 +35,7 @@ __all__ = [
     "is_always_integer",
     "is_integer",
     "is_known",
+    "may_be_nan",
     "needs_conversion",
     "scalar",
     "serialise_value",
@@ -50,6 +52,7 @@ def get_version() -> int:
     return _version
 
 
+@explain_keywords
 def scalar(
     name: str,
     *,
@@ -62,8 +65,13 @@ def scalar(
 
     The scalars below are known by name, with their usual spellings, and so are those of
     PostGraphile, Hasura, graphql-scalars, Strawberry, Saleor, graphql-java, HotChocolate, Shopify,
-    GitHub, GitLab and AppSync; others by the URL of ``@specifiedBy``. Values of unknown scalars are
-    not converted.
+    GitHub, GitLab and AppSync; others by the URL of ``@specifiedBy``. The names of machine types
+    (``uint64``, ``Uint32``, ``float64``, ``string``, ``bool``, ``bytes``) give integers, numbers,
+    text and Booleans; where a value does not fit, its column keeps all values as received, with a
+    warning. A column of an unknown scalar gets the dtype of its values if all are text, Booleans,
+    or numbers that the dtype holds exactly, with one warning for each scalar. In frames that are
+    one of several, of pages and harvests, such values are not converted, since later ones may be
+    of another kind.
 
     ================= ===================================================================
     Scalar            dtype of a column
@@ -227,6 +235,12 @@ def is_always_integer(name: str) -> bool:
     """Return whether all servers use the name for an integer, unlike `Byte`."""
     found = _REGISTERED.get(name) or get_known_scalar(name)
     return is_integer(name) and found is not None and not found.other_forms
+
+
+def may_be_nan(name: str) -> bool:
+    """Return whether NaN may be a value of a scalar, rather than a missing one."""
+    found = _REGISTERED.get(name) or get_known_scalar(name) or UNKNOWN
+    return found.dtype in {"object", "Float64"}
 
 
 def takes_numbers(name: str, like: str = "") -> bool:

@@ -13,9 +13,9 @@ from graphql import (
     GraphQLSchema,
     build_schema,
     introspection_types,
-    print_schema,
 )
 
+from gqlnb.document.schema_text import print_sdl
 from gqlnb.errors import SchemaError
 
 __all__ = ["dump_schema", "load_schema"]
@@ -62,7 +62,7 @@ def dump_schema(schema: GraphQLSchema) -> bytes:
     try:
         _SchemaPickler(file, protocol=5).dump(schema)
     except RecursionError:  # of a large schema such as GitHub's, whose types refer to each other
-        return pickle.dumps(_SchemaText(print_schema(schema)))
+        return pickle.dumps(_SchemaText(print_sdl(schema)))
     return file.getvalue()
 
 

@@ -40,6 +40,7 @@ __all__ = [
     "add_path",
     "build_expansion_error",
     "find_added_fields",
+    "get_owner",
     "group_by_key",
     "is_on_path",
     "iterate_fields",
@@ -149,14 +150,14 @@ class _SelectionParser:
         inner = None if below is None else self.parse_set(below, kind, within)
         directives, variables = _print_directives(node)
         return EditableSelection(
-            node.name.value,
-            (node.alias or node.name).value,
-            {argument.name.value: argument.value for argument in node.arguments or ()},
-            directives,
-            variables,
-            inner,
-            kind,
-            declared,
+            name=node.name.value,
+            key=(node.alias or node.name).value,
+            arguments={argument.name.value: argument.value for argument in node.arguments or ()},
+            directives=directives,
+            directive_variables=variables,
+            inner=inner,
+            kind=kind,
+            declared=declared,
         )
 
     def parse_fragment(
@@ -222,6 +223,14 @@ def group_by_key(selections: Iterable[EditableSelection]) -> dict[str, list[Edit
     for selection, _ in iterate_fields(selections):
         by_key.setdefault(selection.key, []).append(selection)
     return by_key
+
+
+def get_owner(
+    selections: list[EditableSelection], selection: EditableSelection, kind: NamedType
+) -> str:
+    """Return the name of the type whose field a selection is."""
+    around = next((a for each, a in iterate_fields(selections) if each is selection), ())
+    return str(next((part.kind for part in reversed(around) if part.kind is not None), kind))
 
 
 def is_on_path(name: str, path: str) -> bool:

@@ -35,6 +35,10 @@ class SizedCache(dict[K, V]):
         self._size = 0
         self._lock = threading.Lock()
 
+    def __deepcopy__(self, memo: dict[int, object]) -> SizedCache[K, V]:
+        """Return an empty cache with the same bounds."""
+        return SizedCache(self._max_items, self._max_size)
+
     def add(self, key: K, value: V, size: int) -> None:
         """Add or replace an entry; one that is larger than the cache is not added."""
         if size > self._max_size:

@@ -119,7 +119,7 @@ def normalize_document(source: DocumentNode | str) -> str:
     Parameters
     ----------
     source
-        The document; for a text with a syntax error the result is "".
+        The document; a text with a syntax error is returned as it is.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def normalize_document(source: DocumentNode | str) -> str:
     try:
         ast = parse(source, no_location=True) if isinstance(source, str) else source
     except (GraphQLError, RecursionError):
-        return ""
+        return str(source)
     inlined: DocumentNode = visit(ast, _BlockStringInliner())
     printed = map(print_ast, sorted(inlined.definitions, key=get_sort_key))
     return LINE_BREAK.sub(" ", "\n".join(printed))

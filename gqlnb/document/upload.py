@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from gqlnb.errors import OptionError, TransportError, sanitize_text
+from gqlnb.option_checks import explain_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,7 @@ DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
 # A file is read while it is sent, so that its size does not matter. The request is repeated only
 # if every file can be read again.
+@explain_keywords
 class Upload:
     """A file to send as the value of a variable, in a multipart request.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
@@ -30,6 +31,7 @@ from gqlnb.document.input_coercion import (
     CoercionError,
     InputKind,
     coerce_input,
+    convert_value,
     describe_kind,
     describe_unknown_fields,
     find_misfit,
@@ -39,10 +41,18 @@ from gqlnb.document.input_coercion import (
 )
 from gqlnb.document.input_records import read_table
 from gqlnb.document.known_scalars import recognize_scalar
+from gqlnb.document.paged_fields import find_position_variables
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.document.syntax import find_position
 from gqlnb.document.upload import is_file
-from gqlnb.errors import Problem, QueryError, describe_path, find_similar, sanitize_text
+from gqlnb.errors import (
+    Problem,
+    QueryError,
+    describe_path,
+    find_similar,
+    join_names,
+    sanitize_text,
+)
 
 if TYPE_CHECKING:
     from graphql import VariableDefinitionNode
@@ -55,8 +65,12 @@ __all__ = [
     "bind_variables",
     "check_variable_names",
     "check_variables",
+    "convert_variables",
     "depends_on_types",
     "describe_errors",
+    "describe_integer_forms",
+    "describe_unset",
+    "find_unset_variables",
     "get_type_name",
     "needs_schema",
     "read_large_integer",
@@ -101,7 +115,8 @@ def bind_variables(document: Document, given: Mapping[str, Any] | None) -> dict[
     Values are converted for their declared type: a day for a ``DateTime`` becomes its midnight in
     UTC, a decimal for a ``Float`` a number, and for a custom scalar the serialiser of
     :func:`gqlnb.scalar` is used; in lists too, and in input objects if the schema is known. Rows of
-    tables, models and data classes become input objects; NaN, NaT and NA in them become null.
+    tables, models and data classes become input objects; NaN, NaT and NA in them become null, and
+    NaN does so everywhere for text, integers, Booleans, enums and dates.
     """
     if not given and not document.variables:
         return {}
@@ -124,6 +139,25 @@ def bind_variables(document: Document, given: Mapping[str, Any] | None) -> dict[
         for name, node in declared.items()
         if name in given and given[name] is not UNSET
     }
+
+
+def convert_variables(given: Mapping[str, Any]) -> dict[str, JSON]:
+    """Return the variables of a request as they are given, whatever the document declares.
+
+    Raises
+    ------
+    QueryError
+        If a value has no JSON form; the message has the name, never the value.
+    """
+    values = {}
+    for name, value in given.items():
+        try:
+            values[str(name)] = convert_value(value)
+        except (CoercionError, RecursionError) as error:
+            reason = error if isinstance(error, CoercionError) else "it contains itself."
+            msg = f"Variable '${name}': {reason}"
+            raise QueryError(msg) from None
+    return values
 
 
 def coerce_variable(
@@ -166,6 +200,44 @@ def check_variable_names(document: Document, given: Mapping[str, Any] | None) ->
     listed = ", ".join(f"${name}: {format_variable_type(node)}" for name, node in declared.items())
     msg = f"The operation does not declare {shown}.{guess} It declares {listed}."
     raise QueryError(msg)
+
+
+def find_unset_variables(document: Document, given: Container[str]) -> list[str]:
+    """Return the optional variables without a value that a request leaves out, for a note.
+
+    Parameters
+    ----------
+    document
+        The document that declares the variables.
+    given
+        The names of those that have a value.
+
+    Returns
+    -------
+    list of str
+        In the order of the document. Those with a default in it are not listed, nor those for the
+        position of a page: without a value that is the first page.
+    """
+    unset = [
+        name
+        for name, node in document.variables.items()
+        if name not in given
+        and node.default_value is None
+        and not isinstance(node.type, NonNullTypeNode)
+    ]
+    if unset and document.kind == "query":
+        with suppress(QueryError):  # too many selections to look for pages
+            positions = find_position_variables(document)
+            unset = [name for name in unset if name not in positions]
+    return unset
+
+
+def describe_unset(names: Sequence[str]) -> str:
+    """Return a sentence about variables of :func:`find_unset_variables`."""
+    listed = join_names([f"${name}" for name in names], 5)
+    if len(names) == 1:
+        return f"{listed} has no value, so it is left out (null)."
+    return f"{listed} have no value, so they are left out (null)."
 
 
 # -- values that can only be converted with the schema
@@ -382,6 +454,43 @@ def write_large_integers(document: Document, variables: dict[str, JSON]) -> dict
             kind = document.schema and type_from_ast(document.schema, node.type)
             converted[name] = _write_typed(converted[name], node.type if kind is None else kind)
     return converted
+
+
+def describe_integer_forms(
+    document: Document, variables: Mapping[str, JSON]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield variables with integers of custom scalars, the scalar, and advice on the other form."""
+    # Some servers take only numbers (graphique), others only text (CAP), and no schema says which.
+    for name, node in document.variables.items():
+        kind = document.schema and type_from_ast(document.schema, node.type)
+        integers = _iter_integers(variables.get(name), node.type if kind is None else kind)
+        for scalar, is_text in dict.fromkeys(integers):
+            sent, other, function = ("text", "numbers", "int")
+            if not is_text:
+                sent, other, function = ("numbers", "text", "str")
+            yield (
+                name,
+                scalar,
+                f"Integers of the scalar {scalar!r} were sent as {sent}. If the endpoint takes "
+                f"only {other}: gqlnb.scalar({scalar!r}, serialise={function})",
+            )
+
+
+def _iter_integers(value: JSON, kind: InputKind) -> Iterator[tuple[str, bool]]:
+    """Yield the custom scalar of each integer in a value, and whether the integer is text."""
+    if isinstance(kind, (NonNullTypeNode, ListTypeNode, GraphQLNonNull, GraphQLList)):
+        inner = kind.of_type if isinstance(kind, (GraphQLNonNull, GraphQLList)) else kind.type
+        for item in value if isinstance(value, (list, tuple)) else (value,):
+            yield from _iter_integers(item, inner)
+    elif isinstance(kind, GraphQLInputObjectType) and isinstance(value, Mapping):
+        for name, item in value.items():
+            if name in kind.fields:
+                yield from _iter_integers(item, kind.fields[name].type)
+    else:
+        name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
+        is_text = isinstance(value, str) and LARGE_INTEGER_TEXT.fullmatch(value) is not None
+        if (is_text or type(value) is int) and name not in BUILT_IN_SCALARS:
+            yield name, is_text
 
 
 def read_large_integer(value: JSON) -> JSON:

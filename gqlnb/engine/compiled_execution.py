@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import ExecutionResult, GraphQLError
 from graphql import execute as core_execute
@@ -10,7 +10,6 @@ from graphql.execution.values import get_variable_values
 
 from gqlnb.document.variables import describe_errors
 from gqlnb.engine.compiler.cached_operations import (
-    COLUMNS_KEY,
     MAX_PLANS_BUILT,
     CachedOperation,
     get_operation,
@@ -26,6 +25,7 @@ from gqlnb.engine.execution_budget import (
 )
 from gqlnb.engine.graphql_compat import (
     EXECUTE_SIGNATURE,
+    EXECUTOR_OPTION,
     IS_GRAPHQL_33,
     Outcome,
     Value,
@@ -41,15 +41,16 @@ if TYPE_CHECKING:
     from graphql import DocumentNode, GraphQLSchema
 
     from gqlnb.document.document import Document
-    from gqlnb.engine.compiler.document_facts import DocumentFacts
+    from gqlnb.engine.compiler.conditions import DocumentFacts
     from gqlnb.engine.execution_budget import ExecutionBudget
+    from gqlnb.engine.schema_watch import SchemaWatch
 
 __all__ = [
+    "ExecutionMode",
     "await_result",
     "build_plan",
     "build_result",
     "execute",
-    "execute_in_columns",
     "execute_within",
 ]
 
@@ -72,13 +73,11 @@ SUPPORTED_ARGUMENTS = SUPPORTED_OPTIONS | {
     "variable_values",
     "operation_name",
 }
-BUDGET_KEY = "metered"  # in the key of a cached operation, since code that counts needs a budget
-EXECUTOR_OPTION = "executor_class" if IS_GRAPHQL_33 else "execution_context_class"
 
 
 # Everything else in the package calls this module only, so that the executor can be replaced
 # here.
-def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
+def execute(
     schema: GraphQLSchema,
     document: DocumentNode,
     root_value: Value = None,
@@ -143,7 +142,7 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
     plan = operation.plan_without_variables
     # A shortcut past the coercion of variables. These lines are repeated in execute_within, since
     # a common function would cost a tenth of the time of a small operation.
-    if plan is not None and variable_values is None and not plan.is_stale():
+    if plan is not None and variable_values is None and not plan.watch.has_changed():
         return plan.execute(
             RepeatPlanExecutor.create(plan, root_value, context_value, plan.empty_variables)
         )
@@ -163,8 +162,28 @@ def is_supported(arguments: Mapping[str, object]) -> bool:
     )
 
 
+class ExecutionMode(NamedTuple):
+    """What this package adds to an execution.
+
+    Attributes
+    ----------
+    budget
+        The fields and seconds it may use, by plans that count fields; None for no limit.
+    library
+        The executor class of a library that builds info objects of its own; None for graphql-core's
+        info objects.
+    columnar
+        Whether frames of the answer are read: a long list of plain rows in its data may then be a
+        :class:`~gqlnb.result.column_batch.ColumnBatch`.
+    """
+
+    budget: ExecutionBudget | None = None
+    library: type | None = None
+    columnar: bool = False
+
+
 def execute_within(
-    budget: ExecutionBudget,
+    mode: ExecutionMode,
     schema: GraphQLSchema,
     document: DocumentNode,
     root: Value = None,
@@ -173,12 +192,12 @@ def execute_within(
     name: str | None = None,
     **options: Value,
 ) -> Outcome:
-    """Version of :func:`execute` with a budget, by plans that count fields.
+    """Version of :func:`execute` with a mode.
 
     Parameters
     ----------
-    budget
-        The fields and seconds it may use.
+    mode
+        The budget, the info objects and the form of the data.
     schema, document, root, context, variables, name, **options
         As for :func:`execute`, in the order of its first arguments.
 
@@ -192,53 +211,32 @@ def execute_within(
     BudgetExceededError
         If the budget is used up; the awaitable raises it too.
     """
-    given: tuple[object, ...] = (BUDGET_KEY,)
+    budget, library, columnar = mode
+    given: tuple[object, ...] = (budget is not None, library, columnar)
     if options:
         if not is_supported(options):
             arguments = (schema, document, root, context, variables, name)
             return execute_by_core(budget, arguments, options)
         options = {key: value for key, value in options.items() if value is not None}
         given = (*given, *options.items())
-    operation = get_operation(schema, document, name, given)
+    operation = get_operation(schema, document, name, given, library=library, columnar=columnar)
     plan = operation.plan_without_variables
-    if plan is not None and variables is None and not plan.is_stale():
+    if plan is not None and variables is None and not plan.watch.has_changed():
         return plan.execute(create_executor(plan, root, context, plan.empty_variables, budget))
     return execute_operation(operation, root, context, variables, options, budget)
 
 
-def execute_in_columns(
-    schema: GraphQLSchema,
-    document: DocumentNode,
-    root: Value = None,
-    context: Value = None,
-    variables: dict[str, Value] | None = None,
-    name: str | None = None,
-) -> Outcome:
-    """Version of :func:`execute` for answers of which frames are read.
-
-    Parameters
-    ----------
-    schema, document, root, context, variables, name
-        As for :func:`execute`, in the order of its first arguments.
-
-    Returns
-    -------
-    ExecutionResult, or an awaitable of one
-        In its data, a long list of plain rows may be a
-        :class:`~gqlnb.result.column_batch.ColumnBatch`.
-    """
-    operation = get_operation(schema, document, name, (COLUMNS_KEY,))
-    return execute_operation(operation, root, context, variables, {})
-
-
 def execute_by_core(
-    budget: ExecutionBudget | None, given: tuple[Value, ...], options: dict[str, Value]
+    budget: ExecutionBudget | None,
+    given: tuple[Value, ...],
+    options: dict[str, Value],
+    library: type | None = None,
 ) -> Outcome:
     """Execute by graphql-core, with an executor that counts fields if there is a budget."""
+    executor = options.get(EXECUTOR_OPTION, library)
     if budget is not None:
-        executor = build_counting_executor(budget, options.get(EXECUTOR_OPTION))
-        options = {**options, EXECUTOR_OPTION: executor}
-    return core_execute(*given, **options)
+        executor = build_counting_executor(budget, executor)
+    return core_execute(*given, **{**options, EXECUTOR_OPTION: executor})
 
 
 def create_executor(
@@ -264,16 +262,18 @@ def execute_operation(
 ) -> Outcome:
     """Execute an operation by its plan, if it has been executed with such variables before."""
     if not operation.plannable or lacks_plan(operation, variables):
+        operation.check_validity()
         given = (operation.schema, operation.document, root, context, variables, operation.name)
-        return execute_by_core(budget, given, options)
+        return execute_by_core(budget, given, options, operation.library)
     coerced = coerce_variables(operation, variables, options)
     key = None
     if coerced is not None:
         key = operation.build_plan_key(coerced.coerced if IS_GRAPHQL_33 else coerced)
     plan = operation.plans.get(key) if key is not None else None
     if plan is not None:
-        if not plan.is_stale():
+        if not plan.watch.has_changed():
             return plan.execute(create_executor(plan, root, context, coerced, budget))
+        operation.check_validity()
         operation.clear_plans()
     return execute_first_time(operation, root, context, variables, options, budget)
 
@@ -298,6 +298,7 @@ def execute_first_time(
 ) -> Outcome:
     """Execute an operation by graphql-core's methods, and cache a plan."""
     schema, document = operation.schema, operation.document
+    operation.check_validity()
     if not IS_GRAPHQL_33:
         check_arguments(schema, document, variables)
     given = (schema, document, root, context, variables, operation.name)
@@ -307,11 +308,18 @@ def execute_first_time(
     try:
         key = operation.build_plan_key(built.coerced_variables)
     except TypeError:  # a value that isn't hashable: not a Boolean, so never valid
-        return execute_by_core(budget, given, options)
+        return execute_by_core(budget, given, options, operation.library)
     if budget is not None:
         built.budget = budget
     branches = operation.list_branches(key)
-    plan = build_plan(built, operation.facts, branches=branches, columnar=operation.columnar)
+    plan = build_plan(
+        built,
+        operation.facts,
+        operation.watch,
+        branches=branches,
+        columnar=operation.columnar,
+        library=operation.library,
+    )
     operation.store_plan(key, plan)
     return plan.execute(built)
 
@@ -319,15 +327,24 @@ def execute_first_time(
 def build_plan(
     built: PlanExecutor,
     facts: DocumentFacts,
+    watch: SchemaWatch,
     *,
     branches: frozenset[str] = frozenset(),
     timed: bool = False,
     columnar: bool = False,
+    library: type | None = None,
 ) -> OperationPlan:
     """Return the plan of a run that graphql-core has built, and attach it to the run."""
     built.__dict__.pop("collected_errors", None)  # graphql-core's; the run creates its own
     plan = built.plan = OperationPlan(
-        built, facts, PlanCompiler, branches=branches, timed=timed, columnar=columnar
+        built,
+        facts,
+        PlanCompiler,
+        watch,
+        branches=branches,
+        timed=timed,
+        columnar=columnar,
+        library=library,
     )
     return plan
 
@@ -344,7 +361,7 @@ def coerce_variables(
     if not declared:
         return plan.empty_variables
     if operation.coercer is None:
-        operation.coercer = VariableCoercer(operation.schema, declared)
+        operation.coercer = VariableCoercer(operation.schema, declared, operation.watch)
     try:
         return operation.coercer.coerce(variables or {})
     except Exception:  # noqa: BLE001, S110 - whatever a scalar raises: graphql-core reports it

@@ -19,7 +19,7 @@ from graphql import (
 from gqlnb import background
 from gqlnb.document.document import build_problems
 from gqlnb.engine.compiled_execution import build_plan, build_result
-from gqlnb.engine.compiler.document_facts import DocumentFacts, collect_facts
+from gqlnb.engine.compiler.conditions import collect_facts
 from gqlnb.engine.compiler.executor import PlanExecutor
 from gqlnb.engine.compiler.lazy_functions import format_source
 from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
@@ -27,6 +27,7 @@ from gqlnb.engine.compiler.python_types import DICT
 from gqlnb.engine.compiler.source_writer import SourceWriter
 from gqlnb.engine.compiler.strawberry_fields import find_user_function
 from gqlnb.engine.graphql_compat import Value
+from gqlnb.engine.schema_watch import SchemaWatch
 from gqlnb.errors import QueryError
 from gqlnb.result.renderer import COLUMNS_STYLE, render_lines
 
@@ -96,10 +97,9 @@ def explain_operation(
     title = f"{document.kind} {document.name or ''}".strip()
     if reason is not None:
         return Explanation(compiled=False, plan=f"{title}: {reason}.", source="")
-    facts = collect_facts(document.ast)
-    if not facts.plannable:
+    if not collect_facts(document.ast).plannable:
         return Explanation(compiled=False, plan=f"{title}: {NOT_COMPILED}", source="")
-    plan = build_fresh_run(schema, document, variables, None, None, facts).plan
+    plan = build_fresh_run(schema, document, variables, None, None).plan
     root = plan.get_root_selection(plan.sample)
     lines = list(outline_selection(plan, root, 1))
     label = f"{root.kind.name} of {root.where}"
@@ -115,15 +115,16 @@ def build_fresh_run(
     variables: Mapping[str, object],
     root: object,
     context: object,
-    facts: DocumentFacts,
     *,
     timed: bool = False,
+    library: type | None = None,
 ) -> PlanExecutor:
     """Return a run with a plan of its own, which no other execution uses."""
     run = PlanExecutor.build(schema, document.ast, root, context, dict(variables), document.name)
     if isinstance(run, list):
         raise QueryError(text=document.text, problems=build_problems(run))
-    build_plan(run, facts, timed=timed)
+    facts = collect_facts(document.ast)
+    build_plan(run, facts, SchemaWatch(), timed=timed, library=library)
     return run  # type: ignore[no-any-return]
 
 
@@ -231,19 +232,22 @@ def profile_operation(
     variables: Mapping[str, object],
     context: object,
     root: object,
+    library: type | None,
 ) -> Profile:
     """Execute an operation by functions that measure their time.
+
+    The arguments are those of an execution; `library` is an executor class that builds info objects
+    of its own, or None.
 
     Raises
     ------
     QueryError
         If a variable does not match its type, or the operation is not compiled.
     """
-    facts = collect_facts(document.ast)
-    if not facts.plannable:
+    if not collect_facts(document.ast).plannable:
         raise QueryError(NOT_COMPILED)
     # A plan of its own, since the clocks would slow the cached plan down.
-    run = build_fresh_run(schema, document, variables, root, context, facts, timed=True)
+    run = build_fresh_run(schema, document, variables, root, context, timed=True, library=library)
     outcome = run.plan.execute(run)
     if inspect.isawaitable(outcome):
         outcome = background.run(_await_outcome(outcome))

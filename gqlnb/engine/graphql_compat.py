@@ -26,10 +26,13 @@ from graphql import (
 
 __all__ = [
     "CORO",
-    "EXACT_INPUT_TYPES",
     "EXECUTE_SIGNATURE",
+    "EXECUTOR_OPTION",
+    "FIELD_MEMBERS",
     "INPUT_COERCER_NAME",
+    "INPUT_MEMBERS",
     "IS_GRAPHQL_33",
+    "LITERAL_COERCER_NAME",
     "NO_INCREMENTAL",
     "PLAIN_TYPES",
     "SERIALIZERS",
@@ -47,11 +50,14 @@ __all__ = [
     "check_arguments",
     "collect_fields",
     "collect_subfields",
+    "find_exact_input_type",
+    "forget_derived_values",
     "get_input_default",
     "get_serializer",
     "get_variable_default",
     "get_variable_signature",
     "invalid_return_type_error",
+    "is_parsed_by_core",
     "is_serialized_by_name",
     "new_object",
 ]
@@ -128,11 +134,25 @@ NO_INCREMENTAL: tuple[None, ...] = (None,) if IS_GRAPHQL_33 else ()
 
 CORO = CoroutineType
 new_object = object.__new__
+EXECUTOR_OPTION = "executor_class" if IS_GRAPHQL_33 else "execution_context_class"
 SERIALIZER_NAME = "coerce_output_value" if IS_GRAPHQL_33 else "serialize"
 INPUT_COERCER_NAME = "coerce_input_value" if IS_GRAPHQL_33 else "parse_value"
+LITERAL_COERCER_NAME = "coerce_input_literal" if IS_GRAPHQL_33 else "parse_literal"
 PLAIN_TYPES = frozenset({str, int, float, bool})
-# The Python types that these input types coerce to the same value.
-EXACT_INPUT_TYPES: dict[object, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
+# The attributes that decide on the values of a field, and of an argument or an input field.
+FIELD_MEMBERS = ("type", "args", "resolve")
+INPUT_MEMBERS = ("type", "default_value", "out_name", *(["default"] if IS_GRAPHQL_33 else ()))
+# The Python types that these input types coerce to the same value, with the function that does so.
+EXACT_INPUT_TYPES: dict[object, tuple[type, object]] = {
+    kind: (exact, getattr(kind, INPUT_COERCER_NAME))
+    for kind, exact in ((GraphQLString, str), (GraphQLID, str), (GraphQLBoolean, bool))
+}
+
+
+def find_exact_input_type(kind: Value) -> type | None:
+    """Return the Python type that an input type coerces to the same value, if there is one."""
+    exact, coerce = EXACT_INPUT_TYPES.get(kind, (None, None))
+    return exact if exact is not None and getattr(kind, INPUT_COERCER_NAME) is coerce else None
 
 
 def get_input_default(definition: Value) -> Value:
@@ -198,3 +218,27 @@ def is_serialized_by_name(kind: GraphQLEnumType) -> bool:
 
 STANDARD_SCALARS = (GraphQLString, GraphQLID, GraphQLInt, GraphQLBoolean, GraphQLFloat)
 SERIALIZERS = {kind: get_serializer(kind) for kind in STANDARD_SCALARS}
+LITERAL_COERCERS: dict[Value, object] = {
+    kind: getattr(kind, LITERAL_COERCER_NAME) for kind in STANDARD_SCALARS
+}
+
+
+def is_parsed_by_core(kind: object) -> bool:
+    """Return whether a type is an enum or a standard scalar whose literals graphql-core parses."""
+    coerce = getattr(kind, LITERAL_COERCER_NAME, None)
+    if isinstance(kind, GraphQLEnumType):
+        return getattr(coerce, "__func__", None) is getattr(GraphQLEnumType, LITERAL_COERCER_NAME)
+    return coerce is not None and coerce is LITERAL_COERCERS.get(kind)
+
+
+def forget_derived_values(schema: Value) -> None:
+    """Let graphql-core derive its tables of a schema, which may have changed, again."""
+    schema.__dict__.pop("gqlnb_operations", None)  # ours
+    schema._sub_type_map.clear()  # noqa: SLF001
+    schema._validation_errors = None  # noqa: SLF001
+    for kind in schema.type_map.values():
+        kind.__dict__.pop("_value_lookup", None)
+        for field in getattr(kind, "fields", {}).values():
+            for member in (field, *getattr(field, "args", {}).values()):
+                if hasattr(member, "_memoized_coerced_value"):
+                    member._memoized_coerced_value = Undefined  # noqa: SLF001

@@ -150,10 +150,14 @@ def convert_budget_errors(items: Iterator[object]) -> Iterator[object]:
         raise GraphQLError(str(error)) from None
 
 
-def build_executor_class(run_in: Runner, budget: ExecutionBudget | None) -> type[Any]:
+def build_executor_class(
+    run_in: Runner, budget: ExecutionBudget | None, library: type | None
+) -> type[Any]:
     """Return the executor class of one execution."""
     members = {"run_in": staticmethod(run_in), "turn": asyncio.Lock(), "stream_starts": {}}
     bases: tuple[type, ...] = (ThreadedIncrementalExecutor,)
+    if library is not None:
+        bases = (*bases, library)
     if budget is not None:
         members["budget"], bases = budget, (FieldCountingMixin, *bases)
     return type("IncrementalExecutor", bases, members)
@@ -164,6 +168,7 @@ async def execute_in_parts(
     document: Document,
     arguments: SubscriptionArguments,
     options: Mapping[str, Value],
+    library: type | None = None,
 ) -> AsyncGenerator[ResponsePart, None]:
     """Execute an operation and yield the parts of its response; the first one has `data`.
 
@@ -179,11 +184,13 @@ async def execute_in_parts(
         The further arguments; the limits are for all parts together.
     options
         Further arguments of graphql-core's ``experimental_execute_incrementally``.
+    library
+        The executor class of a library that builds info objects of its own, or None.
     """
     limits = arguments.limits
     budget = None if limits is None else ExecutionBudget.from_limits(limits)
     run_in: Runner = arguments.run_in or background.run_in_thread
-    executor_class = build_executor_class(run_in, budget)
+    executor_class = build_executor_class(run_in, budget, library)
     executor = executor_class.build(
         schema,
         document.ast,
@@ -192,6 +199,7 @@ async def execute_in_parts(
         dict(arguments.variables) or None,
         document.name,
         **options,
+        **({} if library is None else {"operation_extensions": arguments.extensions}),
     )
     if isinstance(executor, list):
         yield build_whole_part(ExecutionResult(None, errors=executor))

@@ -14,25 +14,36 @@ from graphql import (
     GraphQLInt,
     GraphQLScalarType,
     GraphQLString,
+    NullValueNode,
+    VariableNode,
     get_named_type,
+    get_nullable_type,
 )
 
 from gqlnb.engine.graphql_compat import (
     SERIALIZERS,
     AnyGraphQLType,
     get_serializer,
+    is_parsed_by_core,
     is_serialized_by_name,
 )
 from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from graphql import GraphQLSchema
+    from graphql import GraphQLField, GraphQLSchema, ValueNode
 
     from gqlnb.document.document import Document
 
-__all__ = ["SMALL_INT", "find_leaf_predicate", "find_leaf_test", "has_only_builtin_leaves"]
+__all__ = [
+    "SMALL_INT",
+    "find_leaf_predicate",
+    "find_leaf_test",
+    "has_only_builtin_leaves",
+    "is_constant",
+    "iterate_fields",
+]
 
 SMALL_INT = (1 << 30) - 1  # integers up to it are one digit in CPython, which compares them fast
 LARGEST_FLOAT = "1.7976931348623157e308"  # values outside of its signs are not finite
@@ -69,8 +80,18 @@ def has_only_builtin_leaves(document: Document) -> bool:
 
 def collect_leaf_types(document: Document, schema: GraphQLSchema) -> set[Any]:
     """Return the types of the fields of an operation that have no selection."""
+    return {
+        get_named_type(member.type) if member is not None else None
+        for _, node, member in iterate_fields(document, schema)
+        if node.selection_set is None
+    }
+
+
+def iterate_fields(
+    document: Document, schema: GraphQLSchema
+) -> Iterator[tuple[Any, FieldNode, GraphQLField | None]]:
+    """Yield the fields of an operation: the type in which each is selected, node and definition."""
     fragments = document.fragments
-    found: set[Any] = set()
     entered: set[str] = set()
     waiting: list[tuple[Any, Any]] = [
         (document.operation, schema.get_root_type(document.operation.operation))
@@ -87,14 +108,12 @@ def collect_leaf_types(document: Document, schema: GraphQLSchema) -> set[Any]:
             member = META_FIELDS.get(node.name.value) or getattr(kind, "fields", {}).get(
                 node.name.value
             )
+            yield kind, node, member
             kind = get_named_type(member.type) if member is not None else None
-            if node.selection_set is None:
-                found.add(kind)
         elif getattr(node, "type_condition", None) is not None:
             kind = schema.get_type(node.type_condition.name.value)
         if node.selection_set is not None:
             waiting += [(inner, kind) for inner in node.selection_set.selections]
-    return found
 
 
 def is_custom_leaf(kind: AnyGraphQLType) -> bool:
@@ -103,6 +122,13 @@ def is_custom_leaf(kind: AnyGraphQLType) -> bool:
         return not is_serialized_by_name(kind)
     usual = SERIALIZERS.get(kind) if isinstance(kind, GraphQLScalarType) else None
     return usual is None or get_serializer(kind) is not usual
+
+
+def is_constant(node: ValueNode, kind: AnyGraphQLType) -> bool:
+    """Return whether a literal has one value: custom scalars may parse "now" each time anew."""
+    if isinstance(node, VariableNode):
+        return False
+    return isinstance(node, NullValueNode) or is_parsed_by_core(get_nullable_type(kind))
 
 
 def find_leaf_test(kind: AnyGraphQLType) -> str | None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
-from graphql import GraphQLSchema, print_schema
+from graphql import GraphQLSchema
 
 from gqlnb import background
 from gqlnb.document.document import Document
 from gqlnb.document.schema_diagram import Diagram, build_diagram
+from gqlnb.document.schema_text import print_sdl
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.execution_budget import ExecutionBudget
+from gqlnb.engine.graphql_compat import forget_derived_values
 from gqlnb.engine.resolvers import Resolvers, bind_field, bind_resolvers, bind_type_resolver
 from gqlnb.engine.schema_adapters import SchemaAdapter, build_adapter, get_remembered
 from gqlnb.engine.schema_builder import (
@@ -24,9 +25,9 @@ from gqlnb.engine.schema_builder import (
     summarize_operations,
 )
 from gqlnb.engine.subscription import SubscriptionArguments
-from gqlnb.errors import Problem, QueryError
-from gqlnb.interactive import raise_attribute_error, split_hints
+from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import MAX_CACHED_TEXT
+from gqlnb.option_checks import explain_keywords
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -56,38 +57,13 @@ _HINTS = split_hints(
         "from_df from_dataframe from_frames": "from_frame",
     }
 )
-MAX_DOCUMENTS = 512  # texts per schema; a notebook or a server repeats few
 MAX_CACHED_NAME = 200
-MAX_CACHED_REFUSAL = 16_000  # error messages repeat names of the text
 
 
-class CachedRefusal(NamedTuple):
-    """The error of an invalid text: its problems, or a message if it has none."""
-
-    message: str
-    problems: tuple[Problem, ...]
-
-
-def cache_documents(parse: DocumentParser) -> DocumentParser:
-    """Return a caching version of `parse`; errors are cached too."""
-    cache: SizedCache[tuple[object, ...], Document | CachedRefusal] = SizedCache(MAX_DOCUMENTS)
-
-    def parse_or_refuse(
-        text: str,
-        operation: str | None,
-        limits: Limits | None,
-        introspection: bool,  # noqa: FBT001 - a part of the key
-    ) -> tuple[Document | CachedRefusal, int]:
-        """Return a document or a refusal, and the number of characters beside the text."""
-        try:
-            return parse(text, operation, limits, introspection), 0
-        except QueryError as error:
-            refusal = CachedRefusal("" if error.problems else str(error), error.problems)
-            size = sum(len(item.message) + len(item.hint or "") for item in refusal.problems)
-            size += len(refusal.message)
-            if size > MAX_CACHED_REFUSAL:
-                raise
-            return refusal, size
+def cache_documents(
+    parse: DocumentParser, cache: SizedCache[tuple[object, ...], Document]
+) -> DocumentParser:
+    """Return a version of `parse` that caches documents; what is refused may be valid later."""
 
     def get_document(
         text: str,
@@ -104,11 +80,9 @@ def cache_documents(parse: DocumentParser) -> DocumentParser:
         key = (text, operation, limits, introspection)
         found = cache.get(key)
         if found is None:
-            found, size = parse_or_refuse(*key)
-            cache.add(key, found, len(text) + size)
-        if type(found) is CachedRefusal:  # a new error each time: its catcher may change it
-            raise QueryError(found.message, text=text, problems=found.problems)
-        return found  # type: ignore[return-value]
+            found = parse(*key)
+            cache.add(key, found, len(text))
+        return found
 
     return get_document
 
@@ -120,6 +94,7 @@ async def _await_result(pending: Awaitable[Result]) -> Result:
 # A request error (syntax, validation, variables) is an exception; an error of a field is part of
 # the result. The engine, the HTTP responses and the contract tests agree on this line, so that a
 # mistake is the same exception on every transport.
+@explain_keywords
 class Schema:
     """A GraphQL schema and the functions that resolve its fields.
 
@@ -167,7 +142,7 @@ class Schema:
 
     def _set_adapter(self, adapter: SchemaAdapter) -> None:
         self._adapter, self._graphql = adapter, adapter.graphql
-        self._parse = cache_documents(adapter.parse)
+        self._parse = cache_documents(adapter.parse, adapter.documents)
 
     if not TYPE_CHECKING:  # type checkers would accept any attribute name
 
@@ -239,7 +214,7 @@ class Schema:
         options = MockOptions(seed, nulls, lengths, sizes, scalars or {})
         graphql, notes = build_mock_schema(schema, options, resolvers)
         for note in notes:
-            warnings.warn(note, stacklevel=2)
+            warn_caller(note)
         self = cls.__new__(cls)
         self.notes = notes
         self._set_adapter(SchemaAdapter(graphql))
@@ -282,8 +257,8 @@ class Schema:
         -----
         The compiled engine executes, unless the schema or the options need a feature of their
         library: Strawberry itself executes a schema with extensions, operation directives, an
-        executor class or a ``process_errors`` of its own; graphql-core
-        executes with middleware or an executor class.
+        executor class or a ``process_errors`` of its own, and requests that come with
+        ``extensions``; graphql-core executes with middleware or an executor class.
 
         Not supported:
 
@@ -299,8 +274,6 @@ class Schema:
           everywhere.
         * Documents that only an extension of Strawberry understands: they are parsed and validated
           here first, and of several operations one must be named.
-        * Strawberry's ``info.input_extensions``: reading them is an error unless Strawberry
-          executes.
         """
         if isinstance(schema, Schema):
             if context is None and not options:
@@ -382,8 +355,12 @@ class Schema:
 
     @property
     def sdl(self) -> str:
-        """The schema as SDL text."""
-        return print_schema(self._graphql)
+        """The schema as SDL text.
+
+        Directives that are applied in it, such as ``@key`` and ``@tag``, are kept where the schema
+        was made from SDL: introspection and other libraries' schema objects do not have them.
+        """
+        return print_sdl(self._graphql)
 
     def diagram(self, types: Iterable[str] | None = None) -> Diagram:
         """Return a class diagram of the schema, which JupyterLab draws.
@@ -561,7 +538,10 @@ class Schema:
         values = bind_variables(document, variables)
         budget = None if limits is None else ExecutionBudget.from_limits(limits)
         result = self._adapter.execute_document(document, values, context, root, budget)
-        return result if isinstance(result, Result) else await result
+        if isinstance(result, Result):
+            return result
+        with background.wake_loop():
+            return await result
 
     def subscribe(
         self,
@@ -683,7 +663,9 @@ class Schema:
         document = self.parse_document(text, operation)
         context = self._adapter.get_profile_context(document, context)
         values = bind_variables(document, variables)
-        return profile_operation(self._graphql, document, values, context, root)
+        return profile_operation(
+            self._graphql, document, values, context, root, self._adapter.library
+        )
 
     def with_tracing(self, provider: object = None) -> Self:
         """Return a copy of this schema with OpenTelemetry spans for operations and resolvers.
@@ -722,6 +704,28 @@ class Schema:
         traced._set_adapter(build_traced_adapter(self._adapter, provider))
         return traced
 
+    def refresh(self) -> None:
+        """Forget everything that was derived from the schema.
+
+        A change of :attr:`graphql`, such as a replaced field, type, default or resolver, is noticed
+        at the next execution, as by graphql-core. This method is needed for what graphql-core
+        itself derives once and keeps: the names of enum values in answers, the types of an
+        abstract type, and, in version 3.3, defaults.
+
+        Examples
+        --------
+        >>> import gqlnb
+        >>> schema = gqlnb.Schema("type Query { size: Size } enum Size { S L }")
+        >>> schema.execute("{ size }", root={"size": "S"}).data
+        {'size': 'S'}
+        >>> schema.graphql.type_map["Size"].values["S"].value = 1
+        >>> schema.refresh()
+        >>> schema.execute("{ size }", root={"size": 1}).data
+        {'size': 'S'}
+        """
+        self._adapter.forget_documents()
+        forget_derived_values(self._graphql)
+
     def parse_document(
         self,
         text: str,
@@ -753,6 +757,9 @@ class Schema:
         QueryError
             If the text is invalid, or exceeds the limits.
         """
+        document = self._parse(text, operation, limits, introspection)
+        if self._adapter.renew(document) is document:
+            return document
         return self._parse(text, operation, limits, introspection)
 
     def __copy__(self) -> Self:
@@ -781,6 +788,7 @@ def get_adapter(schema: Schema) -> SchemaAdapter:
     return schema._adapter  # noqa: SLF001 - of this module
 
 
+@explain_keywords
 def reference_schema() -> Schema:
     """Return the reference schema: ``{ hello }`` answers ``Hello world!``.
 

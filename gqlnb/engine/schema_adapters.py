@@ -9,7 +9,7 @@ from copy import copy
 from functools import cached_property, partial
 from inspect import isawaitable
 from threading import RLock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
 from graphql import ExecutionResult, GraphQLError, GraphQLSchema, validate_schema
@@ -17,12 +17,13 @@ from graphql import subscribe as core_subscribe
 from graphql import version as graphql_version
 
 from gqlnb.document.document import INCREMENTAL_DIRECTIVES, Document, build_problems
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import check_variables
 from gqlnb.engine.compiled_execution import (
+    ExecutionMode,
     await_result,
     build_result,
     execute,
-    execute_in_columns,
     execute_within,
 )
 from gqlnb.engine.execution_budget import build_counting_executor, execute_bounded
@@ -30,10 +31,12 @@ from gqlnb.engine.graphql_compat import (
     EXECUTE_SIGNATURE,
     IS_GRAPHQL_33,
     SUBSCRIBE_SIGNATURE,
+    BaseExecutor,
     Outcome,
     Value,
 )
 from gqlnb.engine.schema_builder import remove_incremental_directives
+from gqlnb.engine.schema_watch import SchemaChangedError, watch_document
 from gqlnb.engine.subscription import (
     RESOLVER_OPTIONS,
     Stream,
@@ -41,6 +44,7 @@ from gqlnb.engine.subscription import (
     check_subscription,
 )
 from gqlnb.errors import Problem, QueryError, SchemaError, sanitize_text
+from gqlnb.result.shape import forget_shapes
 
 if TYPE_CHECKING:
     from gqlnb.engine.execution_budget import ExecutionBudget
@@ -59,6 +63,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+MAX_DOCUMENTS = 512  # texts per schema; a notebook or a server repeats few
 
 # The attributes of the schema objects of libraries that hold graphql-core's schema. Strawberry's
 # begins with an underscore, but its documentation and the packages built on it use it too.
@@ -98,8 +103,12 @@ class SchemaAdapter:
     ----------
     reason : str or None
         The reason why a library executes, as the end of a sentence; None for the compiled engine.
+    library : type or None
+        The library's executor class, if it builds info objects of its own.
     revision : int
-        The number of times a resolver was set or replaced.
+        The number of times that the schema has changed.
+    documents
+        Parsed documents.
     """
 
     def __init__(
@@ -110,7 +119,9 @@ class SchemaAdapter:
     ) -> None:
         self.graphql = graphql
         self.options: dict[str, Value] = dict(options or {})
+        self.library: type | None = None
         self.revision = 0
+        self.documents: SizedCache[tuple[object, ...], Document] = SizedCache(MAX_DOCUMENTS)
         self._context = context
         foreign = sorted(self.options.keys() - RESOLVER_OPTIONS)  # which the engine takes itself
         self.reason = f"graphql-core executes with {', '.join(foreign)}" if foreign else None
@@ -137,9 +148,30 @@ class SchemaAdapter:
         document = Document.parse(
             text, self.graphql, operation, limits, introspection=introspection
         )
+        object.__setattr__(document, "watch", watch_document(document, self.graphql))
         if self.reason is not None:  # the library may change the values of leaves
             object.__setattr__(document, "builtin_leaves", False)
         return document
+
+    def renew(self, document: Document) -> Document:
+        """Parse and validate a document again if the schema has changed.
+
+        Raises
+        ------
+        QueryError
+            If it is not valid any more.
+        """
+        if document.watch is None or not document.watch.has_changed():
+            return document
+        self.forget_documents()
+        return self.parse(document.text, document.name, None, True)  # noqa: FBT003 - a DocumentParser
+
+    def forget_documents(self) -> None:
+        """Forget what was derived from the schema, since it has changed."""
+        self.revision += 1
+        self.documents.clear()
+        forget_shapes(self.graphql)
+        self.__dict__.pop("_executable", None)
 
     def execute_document(
         self,
@@ -148,10 +180,11 @@ class SchemaAdapter:
         context: object = None,
         root: object = None,
         budget: ExecutionBudget | None = None,
+        extensions: Mapping[str, Any] | None = None,
     ) -> Result | Awaitable[Result]:
         """Execute a document; an awaitable only if something must be awaited.
 
-        The plain resolvers have run when it returns.
+        The plain resolvers have run when it returns. `extensions` are those of the request.
 
         Raises
         ------
@@ -160,6 +193,8 @@ class SchemaAdapter:
         """
         if context is None and self._context is not None:
             context = self._build_context()
+        if self.reason is not None:  # the engine's plans notice changes themselves
+            document = self.renew(document)
         if document.kind == "subscription":
             message = (
                 "A subscription gives many results, and this would be one. Use subscribe(); over "
@@ -171,10 +206,18 @@ class SchemaAdapter:
         ):
             raise QueryError(text=document.text, problems=problems)
         values = dict(variables) if variables else None
-        if budget is not None:
-            run = partial(self.run_operation, budget, document, values, context, root)
-            return execute_bounded(run, budget, document, partial(build_result, variables=values))
-        outcome = self.run_operation(None, document, values, context, root)
+        try:
+            if budget is not None:
+
+                def run() -> Outcome:
+                    return self.run_operation(budget, document, values, context, root, extensions)
+
+                finish = partial(build_result, variables=values)
+                return execute_bounded(run, budget, document, finish)
+            outcome = self.run_operation(None, document, values, context, root, extensions)
+        except SchemaChangedError:
+            renewed = self.renew(document)
+            return self.execute_document(renewed, variables, context, root, budget, extensions)
         if type(outcome) is not ExecutionResult and isawaitable(outcome):
             return await_result(outcome, document, values)
         return build_result(outcome, document, values)
@@ -189,6 +232,7 @@ class SchemaAdapter:
         QueryError
             If it is another operation, or a variable does not match its type.
         """
+        document = self.renew(document)
         if document.kind != "subscription" and document.incremental_directives:
             parts = self.execute_in_parts(document, arguments)
             # Only now, since it needs graphql-core 3.3.
@@ -200,8 +244,10 @@ class SchemaAdapter:
         check_subscription(document, arguments.variables)
         if arguments.context is None:
             arguments = arguments._replace(context=self._build_context())
-        if self.reason is None:
-            begin = build_subscription(self._executable, document, arguments, self.options)
+        if not self.is_left_to_library(arguments.extensions):
+            begin = build_subscription(
+                self._executable, document, arguments, self.options, self.library
+            )
         else:
             begin = partial(self.subscribe, document, arguments)
         return Stream(begin, document)
@@ -228,7 +274,11 @@ class SchemaAdapter:
         check_variables(document, dict(arguments.variables))
         if arguments.context is None:
             arguments = arguments._replace(context=self._build_context())
-        return execute_in_parts(self.graphql, document, arguments, self.options)
+        return execute_in_parts(self.graphql, document, arguments, self.options, self.library)
+
+    def is_left_to_library(self, _extensions: Mapping[str, Any] | None) -> bool:
+        """Return whether the library executes a request with these extensions."""
+        return self.reason is not None
 
     def subscribe(self, document: Document, arguments: SubscriptionArguments) -> Outcome:
         """Subscribe by graphql-core, with the options.
@@ -278,14 +328,17 @@ class SchemaAdapter:
         variables: dict[str, Value] | None,
         context: object,
         root: object,
+        _extensions: Mapping[str, Any] | None = None,
     ) -> Outcome:
         """Return an execution's result in graphql-core's form, or an awaitable of it."""
-        arguments = (self._executable, document.ast, root, context, variables, document.name)
-        if budget is not None:
-            return execute_within(budget, *arguments, **self.options)
-        if document.reads_columns and not self.options:
-            return execute_in_columns(*arguments)
-        return execute(*arguments, **self.options)
+        is_core = self.reason is not None or document.watch is None
+        source: Any = document.ast if is_core else document  # which the engine takes too
+        arguments = (self._executable, source, root, context, variables, document.name)
+        columnar = budget is None and bool(document.reads_columns) and not self.options
+        if budget is None and self.library is None and not columnar:
+            return execute(*arguments, **self.options)
+        mode = ExecutionMode(budget, self.library, columnar)
+        return execute_within(mode, *arguments, **self.options)
 
 
 # Schema extensions, operation directives, the executor class and the like work around the
@@ -297,12 +350,23 @@ class StrawberryAdapter(SchemaAdapter):
         super().__init__(graphql, context)
         self.schema = schema
         self.reason = find_strawberry_reason(schema)
-        self.is_async = self.reason is not None and has_strawberry_async(schema)
+        executor = getattr(schema, "execution_context_class", BaseExecutor)
+        if executor.build_resolve_info is not BaseExecutor.build_resolve_info:
+            self.library = executor
         self.suggests = not getattr(schema.config, "disable_field_suggestions", False)
         # Strawberry's own rules, from the module that defines its schema class.
         modules = (sys.modules.get(base.__module__) for base in type(schema).__mro__)
         validators = (getattr(module, "validate_document", None) for module in modules)
         self.validate = next(filter(None, validators), None)
+
+    @cached_property
+    def is_async(self) -> bool:
+        """Whether it has an async function, so that Strawberry must execute it on a loop."""
+        return has_strawberry_async(self.schema)
+
+    def is_left_to_library(self, extensions: Mapping[str, Any] | None) -> bool:
+        """Return whether Strawberry executes; its resolvers may read the request's extensions."""
+        return self.reason is not None or bool(extensions)
 
     def parse(
         self,
@@ -336,9 +400,10 @@ class StrawberryAdapter(SchemaAdapter):
         variables: dict[str, Value] | None,
         context: object,
         root: object,
+        extensions: Mapping[str, Any] | None = None,
     ) -> Outcome:
         """Return Strawberry's result; an awaitable of it if the schema has an async function."""
-        if self.reason is None:
+        if not self.is_left_to_library(extensions):
             return super().run_operation(budget, document, variables, context, root)
         schema = self.schema
         if budget is not None:
@@ -353,6 +418,7 @@ class StrawberryAdapter(SchemaAdapter):
             context_value=context,
             root_value=root,
             operation_name=document.name,
+            **({"operation_extensions": extensions} if extensions else {}),
         )
 
     def subscribe(self, document: Document, arguments: SubscriptionArguments) -> Outcome:
@@ -363,6 +429,7 @@ class StrawberryAdapter(SchemaAdapter):
             context_value=arguments.context,
             root_value=arguments.root,
             operation_name=document.name,
+            **({"operation_extensions": arguments.extensions} if arguments.extensions else {}),
         )
 
 

@@ -25,9 +25,15 @@ from graphql import subscribe as core_subscribe
 
 from gqlnb import background
 from gqlnb.document.variables import check_variables
-from gqlnb.engine.compiled_execution import build_result, execute, execute_within
+from gqlnb.engine.compiled_execution import (
+    ExecutionMode,
+    build_result,
+    execute,
+    execute_within,
+)
 from gqlnb.engine.execution_budget import ExecutionBudget, build_stopped_result, execute_bounded
 from gqlnb.engine.graphql_compat import (
+    EXECUTOR_OPTION,
     IS_GRAPHQL_33,
     SUBSCRIBE_SIGNATURE,
     BaseExecutor,
@@ -121,7 +127,8 @@ class ResponseStreamArguments(NamedTuple):
     operation
         The context, the variables and the operation's name, by graphql-core's parameter names.
     options
-        Resolvers that replace those of the schema, by graphql-core's parameter names.
+        Resolvers that replace those of the schema, and an executor class, by graphql-core's
+        parameter names.
     execute_event
         Returns the ExecutionResult of an event's root value, or an awaitable of it.
     """
@@ -141,15 +148,15 @@ def open_response_stream(arguments: ResponseStreamArguments) -> Outcome:
 
 def _subscribe_33(arguments: ResponseStreamArguments) -> Outcome:
     """Subscribe like graphql-core 3.3: synchronously if the resolver returns a stream."""
-    operation = dict(arguments.operation)
+    operation, options = dict(arguments.operation), dict(arguments.options)
     variables = operation.pop("variable_values")
-    executor = BaseExecutor.build(
+    executor = options.pop(EXECUTOR_OPTION, BaseExecutor).build(
         arguments.schema,
         arguments.document,
         arguments.root,
         raw_variable_values=variables,
         **operation,
-        **arguments.options,
+        **options,
     )
     if isinstance(executor, list):
         return ExecutionResult(None, errors=executor)
@@ -300,7 +307,8 @@ class Stream(AsyncIterator[Result]):
         self._closing = False
 
     async def __anext__(self) -> Result:
-        return await anext(self._results)
+        with background.wake_loop():
+            return await anext(self._results)
 
     async def aclose(self) -> None:
         """End the subscription."""
@@ -443,6 +451,8 @@ class SubscriptionArguments(NamedTuple):
     run_in
         Awaits the result of a function called in a thread, say: it runs the plain resolvers of each
         event. None for the thread that iterates.
+    extensions
+        The extensions of the request, or None.
     """
 
     variables: Mapping[str, object]
@@ -450,6 +460,7 @@ class SubscriptionArguments(NamedTuple):
     root: object = None
     limits: Limits | None = None
     run_in: Runner | None = None
+    extensions: Mapping[str, Any] | None = None
 
 
 def build_subscription(
@@ -457,6 +468,7 @@ def build_subscription(
     document: Document,
     arguments: SubscriptionArguments,
     resolvers: Mapping[str, Value],
+    library: type | None = None,
 ) -> Callable[[], Outcome]:
     """Return a function that begins a subscription with a compiled plan for its events.
 
@@ -470,6 +482,8 @@ def build_subscription(
         The further arguments of the subscription.
     resolvers
         Resolvers that replace those of the schema, by graphql-core's parameter names.
+    library
+        The executor class of a library that builds info objects of its own, or None.
 
     Returns
     -------
@@ -485,10 +499,11 @@ def build_subscription(
         return None if limits is None else ExecutionBudget.from_limits(limits)
 
     def execute_with(budget: ExecutionBudget | None, event: object) -> Outcome:
-        if budget is None:
+        if budget is None and library is None:
             return execute(schema, document.ast, event, *shared, **options)
-        run = partial(execute_within, budget, schema, document.ast, event, *shared, **options)
-        return execute_bounded(run, budget, document, build_result)
+        mode = ExecutionMode(budget, library)
+        run = partial(execute_within, mode, schema, document.ast, event, *shared, **options)
+        return run() if budget is None else execute_bounded(run, budget, document, build_result)
 
     def execute_here(event: object) -> Outcome:
         return execute_with(start_budget(), event)
@@ -514,8 +529,9 @@ def build_subscription(
         "operation_name": document.name,
     }
     execute_event = execute_here if run_in is None else execute_elsewhere
+    chosen = dict(resolvers) if library is None else {**resolvers, EXECUTOR_OPTION: library}
     call = ResponseStreamArguments(
-        schema, document.ast, arguments.root, operation, dict(resolvers), execute_event
+        schema, document.ast, arguments.root, operation, chosen, execute_event
     )
     return lambda: open_response_stream(call)
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphql import ExecutionResult, GraphQLObjectType
 
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.engine.graphql_compat import Outcome, Value
-from gqlnb.engine.schema_adapters import SchemaAdapter, StrawberryAdapter
+from gqlnb.engine.schema_adapters import MAX_DOCUMENTS, SchemaAdapter, StrawberryAdapter
 from gqlnb.errors import SchemaError
 from gqlnb.optional_imports import import_optional
 from gqlnb.result.result import Result
@@ -113,12 +114,15 @@ class TracedAdapter(SchemaAdapter):
         context: object = None,
         root: object = None,
         budget: ExecutionBudget | None = None,
+        extensions: Mapping[str, Any] | None = None,
     ) -> Result | Awaitable[Result]:
         """Execute a document; its span ends with the execution."""
         span, outcome = self.tracer.begin_operation(document), None
         try:
             with self.tracer.use(span):
-                outcome = super().execute_document(document, variables, context, root, budget)
+                outcome = super().execute_document(
+                    document, variables, context, root, budget, extensions
+                )
         finally:
             if outcome is None:
                 span.end()
@@ -201,7 +205,7 @@ def build_traced_adapter(adapter: SchemaAdapter, provider: object) -> SchemaAdap
     for name in ("_executable", "delivers_parts"):  # cached for the original
         vars(traced).pop(name, None)
     traced.__class__ = TracedStrawberryAdapter if is_strawberry else TracedAdapter
-    traced.tracer = tracer
+    traced.tracer, traced.documents = tracer, SizedCache(MAX_DOCUMENTS)
     traced.graphql = copy_schema(adapter.graphql)
     for kind in traced.graphql.type_map.values():
         if isinstance(kind, GraphQLObjectType) and not kind.name.startswith("__"):

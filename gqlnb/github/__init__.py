@@ -12,7 +12,9 @@ Examples
 Names, each with its own ``help()``:
 
 * ``stars`` and ``harvest`` search repositories, within GitHub's limit of 1,000 results and beyond;
-  ``open`` continues a harvest. They return frames, ``Harvest``, ``HarvestFolder`` and ``Estimate``.
+  ``harvest_nodes`` searches issues, discussions and users; ``estimate`` and ``estimate_nodes`` say
+  what that costs; ``open`` reads the folder of a harvest. They return frames, ``Harvest``,
+  ``HarvestFolder`` and ``Estimate``.
 * ``serve``, ``app``, ``service`` and ``schema`` are the stand-in: as a server, an ASGI application,
   a schema with data, and a schema without; ``Simulation`` has its rate limits and failures.
 * ``population`` makes a ``Population``, synthetic repositories for it.
@@ -28,7 +30,13 @@ if TYPE_CHECKING:
     from gqlnb.github.harvester.estimate import Estimate
     from gqlnb.github.harvester.folders import HarvestFolder
     from gqlnb.github.harvester.folders import open_folder as open  # noqa: A004 - github.open()
-    from gqlnb.github.harvester.harvests import Harvest, harvest
+    from gqlnb.github.harvester.harvests import (
+        Harvest,
+        estimate,
+        estimate_nodes,
+        harvest,
+        harvest_nodes,
+    )
     from gqlnb.github.standin.github_schema import schema, service
     from gqlnb.github.standin.http_app import app, serve
     from gqlnb.github.standin.repository_search import Population
@@ -43,7 +51,10 @@ __all__ = [
     "Population",
     "Simulation",
     "app",
+    "estimate",
+    "estimate_nodes",
     "harvest",
+    "harvest_nodes",
     "open",
     "population",
     "schema",
@@ -59,6 +70,9 @@ _MODULE_BY_NAME = {
     "Population": "gqlnb.github.standin.repository_search",
     "Simulation": "gqlnb.github.standin.simulation",
     "app": "gqlnb.github.standin.http_app",
+    "estimate": "gqlnb.github.harvester.harvests",
+    "estimate_nodes": "gqlnb.github.harvester.harvests",
+    "harvest_nodes": "gqlnb.github.harvester.harvests",
     "harvest": "gqlnb.github.harvester.harvests",
     "open": "gqlnb.github.harvester.folders",
     "population": "gqlnb.github.standin.synthetic_data",

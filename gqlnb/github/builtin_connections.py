@@ -8,8 +8,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from gqlnb.client.client import Client
 from gqlnb.client.connections import get_client, provide_builtin
 from gqlnb.client.recording.session import can_omit_token
+from gqlnb.client.transports import InProcessTransport
 from gqlnb.errors import AuthError, TargetError, sanitize_text
 from gqlnb.redact import hide_locals
 from gqlnb.tokens import Token, TokenHolder
@@ -17,7 +19,6 @@ from gqlnb.tokens import Token, TokenHolder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gqlnb.client.client import Client
 
 __all__ = ["DEMO", "GITHUB_ENDPOINT", "open_client", "register_connections"]
 
@@ -45,8 +46,6 @@ def connect_demo(*, viewer: str = "demo", restricted: bool = False, **options: A
     Client
         The client; its source names the embedded snapshot.
     """
-    from gqlnb.client.client import Client
-    from gqlnb.client.transports import InProcessTransport
     from gqlnb.github.standin.github_schema import SNAPSHOT_SOURCE, service
 
     standin = service(viewer=viewer, restricted=restricted)
@@ -86,8 +85,6 @@ def connect_github(
     TargetError
         If `base_url` is not an address.
     """
-    from gqlnb.client.client import Client
-
     endpoint = GITHUB_ENDPOINT if base_url is None else find_github_endpoint(base_url)
     names = TOKEN_VARIABLES if _is_github_cloud(endpoint) else ENTERPRISE_TOKEN_VARIABLES
     found = next((name for name in names if os.environ.get(name, "").strip()), None)
@@ -184,8 +181,6 @@ def open_client(client: object) -> AbstractContextManager[Client]:
     context manager
         Enters the client.
     """
-    from gqlnb.client.client import Client
-
     if isinstance(client, Client):
         return nullcontext(client)
     # A name opens a connection of the session, which stays open for later calls.

@@ -226,14 +226,14 @@ def read_table(lines: Iterable[str]) -> tuple[Repository, ...]:
         if language not in languages:
             languages[language] = Language(language)
         row = Repository(
-            name,
-            owners[login],
-            int(stars),
-            int(forks),
-            languages[language],
-            pushed_at,
-            choose_creation_time(f"{login}/{name}", "".join(year), pushed_at),
-            pushed_at < _ARCHIVED_BEFORE,
+            name=name,
+            owner=owners[login],
+            stars=int(stars),
+            forks=int(forks),
+            language=languages[language],
+            pushed_at=pushed_at,
+            created_at=choose_creation_time(f"{login}/{name}", "".join(year), pushed_at),
+            archived=pushed_at < _ARCHIVED_BEFORE,
         )
         rows.append(row)
     return tuple(sorted(rows, key=lambda row: (-row.stars, row.full_name.lower())))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -24,7 +23,8 @@ from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
 from gqlnb.github.star_query import StarQuery, parse_star_query
 from gqlnb.http.error_responses import is_transient_error
 from gqlnb.http.response_parser import find_refusal
-from gqlnb.option_checks import read_whole_number
+from gqlnb.interactive import warn_caller
+from gqlnb.option_checks import explain_keywords, read_whole_number
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import describe_missing, read_missing_fields
 from gqlnb.result.result import Result
@@ -68,6 +68,7 @@ STARGAZERS_REFUSED = (
 OnPage = Callable[[int, int, int], object]
 
 
+@explain_keywords
 def stars(
     query: SupportsIndex | str, *, limit: SupportsIndex | None = 100, client: object = DEMO
 ) -> pd.DataFrame:
@@ -120,7 +121,7 @@ def stars(
     """
     frame = collect_stars(query, limit=limit, client=client)
     for note in frame.attrs["notes"]:
-        warnings.warn(note, stacklevel=2)
+        warn_caller(note)
     return frame
 
 

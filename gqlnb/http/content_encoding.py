@@ -389,14 +389,16 @@ def _find_compressors() -> Mapping[str, Callable[[bytes], bytes]]:
     """Return the supported codings, the preferred one first; gzip alone comes with Python."""
     found: dict[str, Callable[[bytes], bytes]] = {}
     for coding, compress, module in (
-        ("zstd", _compress_zstd, "compression.zstd"),  # of Python 3.14
-        ("zstd", _compress_zstd, "backports.zstd"),
         ("br", _compress_brotli, "brotli"),
         ("br", _compress_brotli, "brotlicffi"),
+        ("zstd", _compress_zstd, "compression.zstd"),  # of Python 3.14
+        ("zstd", _compress_zstd, "backports.zstd"),
     ):
         with suppress(ImportError):
             found.setdefault(coding, partial(compress, library=import_module(module)))
-    return found | {"gzip": _compress_gzip}
+    # zstd comes last: fetch libraries for Node offer it on Node 20, whose zlib cannot decode it.
+    found["gzip"] = _compress_gzip
+    return {coding: found[coding] for coding in ("br", "gzip", "zstd") if coding in found}
 
 
 @lru_cache(maxsize=64)
@@ -410,8 +412,8 @@ def negotiate_encoding(accept: str | None) -> str | None:
 
     Notes
     -----
-    Source: RFC 9110, 12.5.3. Of equal weights zstd is preferred to br, and br to gzip; ``*`` means
-    gzip.
+    Source: RFC 9110, 12.5.3. Of equal weights br is preferred to gzip, and gzip to zstd; ``*``
+    means gzip.
     """
     weights = parse_accept((accept or "").replace("x-gzip", "gzip"))
     if "*" in weights:

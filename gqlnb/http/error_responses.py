@@ -8,6 +8,7 @@ from dataclasses import replace
 from html import unescape
 from typing import TYPE_CHECKING, NamedTuple
 
+from gqlnb.document.json_codec import JSONError, load_json, replace_numbers
 from gqlnb.errors import sanitize_text
 from gqlnb.http.headers import parse_parameters
 
@@ -24,8 +25,10 @@ __all__ = [
     "find_transient_failure",
     "is_empty",
     "is_login_path",
+    "is_token_refused",
     "is_transient_error",
     "is_transient_message",
+    "nullify_response",
     "transcode_response",
     "unescape_json",
 ]
@@ -118,6 +121,12 @@ def transcode_response(response: Response) -> Response:
     return replace(response, body=body)
 
 
+def nullify_response(response: Response) -> Response:
+    """Return a response with null in the places of NaN and infinities, which it counts."""
+    body, count = replace_numbers(response.body)
+    return replace(response, body=body, nullified=response.nullified + count) if count else response
+
+
 def _is_utf8(body: bytes) -> bool:
     try:
         body.decode()
@@ -205,3 +214,30 @@ def is_empty(data: object) -> bool:
     if isinstance(data, Mapping):
         return all(value is None for name, value in data.items() if name != "__typename")
     return data is None
+
+
+def is_token_refused(response: Response, *, is_query: bool) -> bool:
+    """Return whether a request was refused for its token, and may be sent again with another one.
+
+    Parameters
+    ----------
+    response
+        The response, whose status 401 is the refusal.
+    is_query
+        Whether the operation changes nothing. Any other may have been executed if the response has
+        data, or the error of a field.
+    """
+    if response.status != 401:
+        return False
+    if is_query:
+        return True
+    try:
+        found = load_json(response.body)
+    except JSONError:
+        return True  # a page of a gateway
+    members = [it for it in (found if isinstance(found, list) else [found]) if isinstance(it, dict)]
+    errors = [it.get("errors") for it in members]
+    paths = [
+        e.get("path") for it in errors if isinstance(it, list) for e in it if isinstance(e, dict)
+    ]
+    return not any(paths) and not any("data" in it for it in members)

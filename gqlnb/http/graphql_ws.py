@@ -1,4 +1,4 @@
-"""GraphQL over WebSocket without I/O: both sides of both subprotocols, and close codes.
+"""GraphQL over WebSocket without I/O: both sides of the protocol, and close codes.
 
 The protocol is the subprotocol ``graphql-transport-ws`` of the package ``graphql-ws``. For a
 server, a message in is an action out::
@@ -10,8 +10,8 @@ server, a message in is an action out::
                                        4408 no init in time       4409 id in use
                                        4429 second init           1009 message too long
 
-The older protocol, of the package ``subscriptions-transport-ws``, has other types of messages; its
-errors are a result, followed by ``complete``.
+Clients also speak the older protocol, of the package ``subscriptions-transport-ws``. It has other
+types of messages; its errors are a result, followed by ``complete``.
 
 For a client, one subscription has one socket, so there is one operation id. The states are::
 
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 import msgspec
 
-from gqlnb.document.json_codec import JSONError, dump_json, load_json
+from gqlnb.document.json_codec import JSONError, dump_json, load_json, mark_numbers, unmark_numbers
 from gqlnb.errors import sanitize_text
 from gqlnb.http.messages import JSON_CONTENT_TYPE, BadRequestError, Request, Response, build_request
 from gqlnb.http.preconditions import (
@@ -47,7 +47,6 @@ __all__ = [
     "BAD_MESSAGE_CODE",
     "LEGACY_SUBPROTOCOL",
     "SUBPROTOCOL",
-    "SUBPROTOCOLS",
     "SUBPROTOCOL_UNACCEPTABLE",
     "WRONG_SUBPROTOCOL_CODES",
     "Action",
@@ -162,10 +161,9 @@ class ServerProtocol:
             return self._close(1009, f"At most {self._max_length:,} characters are accepted.")
         members = _parse_message(message)
         kind = members.get("type")
-        kind = self.MESSAGE_TYPES.get(kind) if isinstance(kind, str) else None
-        handler = self._HANDLERS.get(kind or "")
+        handler = self._HANDLERS.get(kind) if isinstance(kind, str) else None
         if handler is None:
-            shown = sanitize_text(repr(members.get("type")), 60)
+            shown = sanitize_text(repr(kind), 60)
             return self._close(4400, f"The type {shown} is not a valid client message type.")
         return handler(self, members)
 
@@ -201,14 +199,6 @@ class ServerProtocol:
     def _handle_pong(self, members: Mapping[str, object]) -> None:
         _read_payload(members)
 
-    def _handle_terminate(self, _members: Mapping[str, object]) -> Action:
-        return self._close(1000, "")
-
-    NEXT_TYPE: ClassVar[str] = "next"
-    # The types of the client's messages, and their handlers.
-    MESSAGE_TYPES: ClassVar[Mapping[str, str]] = {
-        name: name for name in ("connection_init", "subscribe", "complete", "ping", "pong")
-    }
     _HANDLERS: ClassVar[
         Mapping[str, Callable[[ServerProtocol, Mapping[str, object]], Action | None]]
     ] = {
@@ -217,7 +207,6 @@ class ServerProtocol:
         "complete": _handle_complete,
         "ping": _handle_ping,
         "pong": _handle_pong,
-        "terminate": _handle_terminate,
     }
 
     def build_next(self, name: str, body: bytes) -> SendMessage | None:
@@ -226,8 +215,7 @@ class ServerProtocol:
             return None
         # `body` is JSON already; decoding it to encode it again would double the cost of an event.
         return SendMessage(
-            f'{{"id":{dump_json(name).decode()},"type":"{self.NEXT_TYPE}",'
-            f'"payload":{body.decode()}}}'
+            f'{{"id":{dump_json(name).decode()},"type":"next","payload":{body.decode()}}}'
         )
 
     def build_error(self, name: str, errors: list[object]) -> SendMessage | None:
@@ -256,29 +244,6 @@ class ServerProtocol:
         self.closed = True
         self.active.clear()
         return CloseSocket(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
-
-
-class LegacyServerProtocol(ServerProtocol):
-    """The server's side of the older protocol of ``subscriptions-transport-ws``."""
-
-    NEXT_TYPE = "data"
-    MESSAGE_TYPES: ClassVar[Mapping[str, str]] = {
-        "connection_init": "connection_init",
-        "start": "subscribe",
-        "stop": "complete",
-        "connection_terminate": "terminate",
-    }
-
-    def build_error(self, name: str, errors: list[object]) -> SendMessage | None:
-        """Return the message of a result with errors alone; :meth:`build_complete` follows."""
-        return self.build_next(name, dump_json({"errors": errors}))
-
-
-# By subprotocol, the preferred one first.
-SUBPROTOCOLS: Mapping[str, type[ServerProtocol]] = {
-    SUBPROTOCOL: ServerProtocol,
-    LEGACY_SUBPROTOCOL: LegacyServerProtocol,
-}
 
 
 def _parse_message(message: str) -> Mapping[str, object]:
@@ -470,11 +435,17 @@ def _parse_server_message(text: str | bytes) -> ServerMessage:
         msg = "it is binary, and the protocol is JSON as text."
         raise BadMessageError(msg)
     try:
-        return _DECODER.decode(text)
+        body = text.encode()
+        marked = mark_numbers(body)
+        message = _DECODER.decode(marked)
     except msgspec.ValidationError:
         reason = "it is not a JSON object with a text 'type'."
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         reason = "it is not JSON."
+    else:
+        if marked is not body:  # the payload keeps them, for the parser of the response
+            message.payload = msgspec.Raw(unmark_numbers(bytes(message.payload)))
+        return message
     raise BadMessageError(reason)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -46,6 +47,7 @@ _ESCAPED_CHARACTER = re.compile(r'\\(["\\])')  # browsers send other backslashes
 # Media ranges of an `Accept` header that are read; browsers send ten at most, and 16 KB of commas
 # would take some hundredths of a second on the event loop.
 MAX_RANGES = 64
+_ACCEPT_ENTRY = re.compile(r'((?:[^",]|"(?:[^"\\]|\\.?)*+"?)*+)(?:,|$)', re.DOTALL)
 _EXTENDED_CHARSETS = frozenset({"utf-8", "iso-8859-1"})  # RFC 8187, 3.2.1, and RFC 5987 before it
 
 
@@ -157,11 +159,11 @@ def is_json(content_type: str | None) -> bool:
 def split_accept(accept: str) -> Iterator[tuple[str, float, dict[str, str]]]:
     """Yield the media ranges of an ``Accept`` header with their weights and other parameters.
 
-    Weights are 0 to 1, all else is in lower case. Entries with a malformed weight are left out, and
-    those behind the first `MAX_RANGES`.
+    Weights are 0 to 1, media ranges and names of parameters are in lower case. Entries with a
+    malformed weight are left out, and those behind the first `MAX_RANGES`.
     """
-    for entry in accept.lower().split(",", MAX_RANGES)[:MAX_RANGES]:
-        media, parameters = parse_parameters(entry)
+    for entry in islice(_ACCEPT_ENTRY.finditer(accept), MAX_RANGES):
+        media, parameters = parse_parameters(entry[1])
         weight = parameters.pop("q", "1")
         if media and _WEIGHT.fullmatch(weight):
             yield media, float(weight), parameters

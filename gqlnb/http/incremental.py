@@ -15,6 +15,8 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import msgspec
+
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.http.content_encoding import BodyTooLargeError
 from gqlnb.http.headers import parse_parameters, split_accept
@@ -29,20 +31,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "INCREMENTAL_ADVICE",
-    "MULTIPART_HEAD",
     "MULTIPART_MIXED",
-    "MULTIPART_TAIL",
     "LegacyPartWriter",
     "MultipartReader",
     "PartFormat",
-    "accepts_multipart_events",
     "apply_part",
     "assemble_response",
     "build_multipart_headers",
+    "decode_multipart_event",
+    "encode_delimiter",
     "encode_multipart_event",
     "encode_multipart_part",
     "is_incremental",
     "is_incremental_error",
+    "iter_parts",
+    "negotiate_event_boundary",
     "negotiate_parts",
     "parse_boundary",
     "take_first_part",
@@ -106,12 +109,14 @@ def assemble_response(response: Response) -> Response:
 def take_first_part(response: Response) -> Response:
     """Return a response with the first result of its stream; any other response unchanged."""
     # GraphQL Yoga sends the reason why it refuses a subscription as an event, under status 400.
-    first = next(iter(_split_body(response) or ()), None)
-    if first is None:
-        return response
-    return replace(
-        response, headers={**response.headers, "content-type": JSON_CONTENT_TYPE}, body=first
-    )
+    return next(iter_parts(response), response)
+
+
+def iter_parts(response: Response) -> Iterator[Response]:
+    """Yield a response for each result in the body of a stream; none for any other response."""
+    for body in _split_body(response) or ():
+        headers = {**response.headers, "content-type": JSON_CONTENT_TYPE}
+        yield replace(response, headers=headers, body=body)
 
 
 def _split_body(response: Response) -> Iterable[bytes] | None:
@@ -146,6 +151,16 @@ MULTIPART_MIXED = "multipart/mixed"
 # 2022; urql, for one, merges lists of the newer form wrongly.
 _NEWER_FORM = "v0.2"  # of `incrementalSpec`
 _EVENTS_PARAMETER = "subscriptionSpec=1.0"
+_OWN_BOUNDARY = "-"  # as Apollo Server and GraphQL Yoga have it
+# RFC 2046, 5.1.1.
+_VALID_BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]")
+
+
+def _choose_boundary(parameters: Mapping[str, str]) -> str:
+    """Return the boundary that a client asks for, if it is valid, else our own."""
+    # gql and older clients of Apollo ask for "graphql", and read no other.
+    boundary = parameters.get("boundary", "")
+    return boundary if _VALID_BOUNDARY.fullmatch(boundary) else _OWN_BOUNDARY
 
 
 class PartFormat(NamedTuple):
@@ -157,10 +172,13 @@ class PartFormat(NamedTuple):
         ``"multipart/mixed"`` or ``"text/event-stream"``.
     is_legacy
         Whether parts have the form of 2022, with paths instead of ids.
+    boundary
+        The boundary of multipart/mixed.
     """
 
     media_type: Literal["multipart/mixed", "text/event-stream"]
     is_legacy: bool
+    boundary: str = _OWN_BOUNDARY
 
 
 @lru_cache(maxsize=64)
@@ -179,47 +197,92 @@ def negotiate_parts(accept: str | None) -> PartFormat | None:
         is_mixed = media == MULTIPART_MIXED
         if best is None or (weight, is_mixed) > best:
             best = (weight, is_mixed)
-            legacy = parameters.get("incrementalspec") != _NEWER_FORM
-            chosen = PartFormat("multipart/mixed" if is_mixed else "text/event-stream", legacy)
+            legacy = parameters.get("incrementalspec", "").lower() != _NEWER_FORM
+            chosen = PartFormat(
+                "multipart/mixed" if is_mixed else "text/event-stream",
+                legacy,
+                _choose_boundary(parameters),
+            )
     return chosen
 
 
 @lru_cache(maxsize=64)
-def accepts_multipart_events(accept: str | None) -> bool:
-    """Return whether a client reads the events of subscriptions as multipart/mixed.
+def negotiate_event_boundary(accept: str | None) -> str | None:
+    """Return the boundary for a subscription's events in multipart/mixed; None if not accepted.
 
     Notes
     -----
     Source: Apollo, "Multipart HTTP protocol for GraphQL subscriptions", version 1.0.
     """
-    return any(
-        media == MULTIPART_MIXED and weight > 0 and parameters.get("subscriptionspec") == "1.0"
-        for media, weight, parameters in split_accept(accept or "")
-    )
+    for media, weight, parameters in split_accept(accept or ""):
+        if media == MULTIPART_MIXED and weight > 0 and parameters.get("subscriptionspec") == "1.0":
+            return _choose_boundary(parameters)
+    return None
 
 
-def encode_multipart_event(body: bytes) -> bytes:
+def encode_multipart_event(body: bytes, boundary: str) -> bytes:
     """Return the part of a subscription's event; clients ignore ``{}``, a sign of life."""
-    return encode_multipart_part(b'{"payload":' + body + b"}")
+    return encode_multipart_part(b'{"payload":' + body + b"}", boundary)
+
+
+class _EventPart(msgspec.Struct):
+    """A part of a subscription, its payload not decoded, so that numbers stay exact."""
+
+    payload: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    errors: list[Any] | None = None
+
+
+_EVENT_DECODER = msgspec.json.Decoder(_EventPart)
+
+
+def decode_multipart_event(body: bytes) -> tuple[bytes | None, bool]:
+    """Return the response in a part of a subscription, or None, and whether the part is the last.
+
+    Apollo's protocol has the payload of each event in a part, ``{}`` as a sign of life, and an end
+    with ``"payload": null``, beside the reason if there is one. Other servers send parts without
+    payload, which are returned unchanged.
+    """
+    if not body.strip(b"{} \t\r\n"):
+        return None, False
+    try:
+        part = _EVENT_DECODER.decode(body)
+    except msgspec.MsgspecError:
+        return body, False  # the response parser raises the error
+    if part.payload is msgspec.UNSET:
+        return body, False
+    payload = bytes(part.payload)
+    is_last = payload == b"null"
+    if part.errors:
+        members = load_json(payload) or {}
+        if isinstance(members, dict):
+            errors = [*(members.get("errors") or ()), *part.errors]
+            payload = dump_json({**members, "errors": errors})
+    elif is_last:
+        return None, True
+    return payload, is_last
+
+
+def encode_delimiter(boundary: str) -> bytes:
+    """Return the delimiter of parts; the last one is followed by ``--``."""
+    return f"\r\n--{boundary}".encode()
 
 
 # The delimiter ends each part at once rather than beginning the next one, so that a client can
 # read a part as soon as it arrives. Apollo Server and GraphQL Yoga write the same bytes.
-MULTIPART_HEAD, MULTIPART_TAIL = b"\r\n---", b"--\r\n"
-
-
-def encode_multipart_part(body: bytes) -> bytes:
+def encode_multipart_part(body: bytes, boundary: str) -> bytes:
     """Return a part of a multipart body, up to its delimiter."""
     head = f"\r\nContent-Type: {JSON_CONTENT_TYPE}\r\n\r\n".encode()
-    return head + body + b"\r\n---"
+    return head + body + encode_delimiter(boundary)
 
 
-def build_multipart_headers(*, is_legacy: bool | None) -> dict[str, str]:
+def build_multipart_headers(boundary: str, *, is_legacy: bool | None) -> dict[str, str]:
     """Return the headers of a multipart response; `is_legacy` is None for events."""
     form = "deferSpec=20220824" if is_legacy else "incrementalSpec=v0.2"
     form = _EVENTS_PARAMETER if is_legacy is None else form
+    # gql looks for `boundary=graphql`, without quotation marks.
+    text = boundary if boundary.isalnum() else f'"{boundary}"'
     return {
-        "content-type": f'{MULTIPART_MIXED}; boundary="-"; {form}',
+        "content-type": f"{MULTIPART_MIXED}; boundary={text}; {form}",
         "cache-control": "no-store",
         "x-accel-buffering": "no",  # nginx would buffer the parts
         "x-content-type-options": "nosniff",
@@ -302,6 +365,8 @@ class MultipartReader:
         The boundary of the ``Content-Type``.
     most
         Maximum size of the whole body in bytes; None for no limit.
+    is_endless
+        Whether the limit is one of each part instead.
 
     Attributes
     ----------
@@ -309,9 +374,10 @@ class MultipartReader:
         Whether the closing delimiter was read.
     """
 
-    def __init__(self, boundary: str, most: int | None = None) -> None:
+    def __init__(self, boundary: str, most: int | None = None, *, is_endless: bool = False) -> None:
         self.ended = False
-        self._bytes_left = inf if most is None else most
+        self._max_bytes = inf if most is None else most
+        self._is_endless, self._size = is_endless, 0
         self._delimiter = re.compile(rb"(?:\r?\n)--" + re.escape(boundary.encode()))
         self._delimiter_length = len(boundary) + 4
         self._buffer = bytearray(b"\r\n")  # the first delimiter may be the first line
@@ -324,16 +390,17 @@ class MultipartReader:
         Raises
         ------
         BodyTooLargeError
-            If the whole body is over the limit.
+            If the whole body, or a part, is over the limit.
         """
-        self._bytes_left -= len(part)
-        if self._bytes_left < 0:
-            raise BodyTooLargeError
         self._buffer += part
+        self._size += len(part)
         while not self.ended and (found := self._delimiter.search(self._buffer, self._searched)):
             part_bytes = bytes(self._buffer[: found.start()])
             del self._buffer[: found.end()]
             self._searched = 0
+            if self._is_endless:
+                self._check_size(len(part_bytes))
+                self._size = len(self._buffer)
             if self._is_started and (body := _PART_HEAD.sub(b"", part_bytes, count=1)).strip():
                 yield body
             self._is_started = True
@@ -342,3 +409,8 @@ class MultipartReader:
         if self.ended:
             self._buffer.clear()  # the epilogue (RFC 2046, 5.1.1)
         self._searched = max(0, len(self._buffer) - self._delimiter_length)
+        self._check_size(self._size)
+
+    def _check_size(self, size: int) -> None:
+        if size > self._max_bytes:
+            raise BodyTooLargeError

@@ -88,7 +88,7 @@ class Request:
     raw
         The JSON body it was parsed from, or empty.
     extensions
-        The member ``extensions`` to send, beside `query_hash`. A server keeps no others.
+        The member ``extensions``, beside `query_hash`.
     deadline
         Time, on the clock of :func:`time.monotonic`, by which the response must be complete; None
         for the transport's own timeout. It is not sent.
@@ -276,8 +276,16 @@ def build_request(
         if not isinstance(members.get(name), (kind, type(None))):
             msg = f"The {word} {name!r} must be {kind_word} or null."
             raise BadRequestError(msg, is_json=True)
-    variables, operation = members.get("variables"), members.get("operationName")
-    return Request(query, variables, operation, safe=safe, query_hash=query_hash, raw=raw)
+    extensions = members.get("extensions") or {}
+    return Request(
+        query,
+        members.get("variables"),
+        members.get("operationName"),
+        extensions={k: v for k, v in extensions.items() if k != "persistedQuery"} or None,
+        safe=safe,
+        query_hash=query_hash,
+        raw=raw,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +314,8 @@ class Response:
         Whether all leaf types are built-in, so that the values need no check before encoding.
     replayed
         Whether it comes from a recording or a cache, so that its budgets and waits are past.
+    nullified
+        The number of NaNs and infinities in the body that were replaced by null.
     cached_at
         The time of a remembered answer, in seconds since the epoch; None for any other.
     """
@@ -320,3 +330,4 @@ class Response:
     is_json_safe: bool = False
     replayed: bool = False
     cached_at: float | None = None
+    nullified: int = 0

@@ -247,7 +247,7 @@ def _parse_iso_date(value: object) -> datetime | None:
     if not isinstance(value, str):
         return value if isinstance(value, datetime) and value.tzinfo is not None else None
     try:
-        date = datetime.fromisoformat(value)
+        date = datetime.fromisoformat(value.upper())
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None

@@ -10,7 +10,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.document.document import build_problems
-from gqlnb.document.json_codec import JSONError, load_json, load_repaired_json, split_json_array
+from gqlnb.document.error_details import explain_message
+from gqlnb.document.json_codec import (
+    JSONError,
+    load_json,
+    load_repaired_json,
+    mark_numbers,
+    split_json_array,
+)
+from gqlnb.document.variables import describe_integer_forms
 from gqlnb.errors import (
     AnswerError,
     AuthError,
@@ -32,6 +40,7 @@ from gqlnb.http.error_responses import (
     find_transient_failure,
     is_empty,
     is_transient_message,
+    nullify_response,
     transcode_response,
     unescape_json,
 )
@@ -40,26 +49,38 @@ from gqlnb.http.incremental import (
     assemble_response,
     is_incremental,
     is_incremental_error,
+    iter_parts,
     take_first_part,
 )
 from gqlnb.http.rate_limit_rules import compute_restore_wait, read_cost_extension
 from gqlnb.http.retry_rules import read_retry_after
 from gqlnb.redact import strip_traceback
-from gqlnb.result.answer_notes import WARNINGS
+from gqlnb.result.answer_notes import WARNINGS, count_nullified
 from gqlnb.result.checked_decoder import Misfit, iter_misfits, read_lazily
 from gqlnb.result.column_batch import ColumnMembers
 from gqlnb.result.response_parts import InvalidPartError
-from gqlnb.result.result import Result, attach_lazy_data, attach_schema_loader, keep_exact_bytes
+from gqlnb.result.result import (
+    Result,
+    add_errors,
+    attach_lazy_data,
+    attach_schema_loader,
+    keep_exact_bytes,
+)
+from gqlnb.result.shape import build_response_shape, get_conditions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gqlnb.document.document import Document
     from gqlnb.http.messages import Response
     from gqlnb.result.checked_decoder import CheckedDecoder
     from gqlnb.result.result import SchemaLoader
+    from gqlnb.result.shape import Shape
 
 __all__ = [
     "QUERY_ERROR_STATUSES",
     "ResponseContext",
+    "demands_array",
     "find_refusal",
     "has_json_media_type",
     "is_limit_error",
@@ -90,6 +111,14 @@ DENIAL_WORDS = re.compile(
     r"|(?:api|access)[ -]?key|authentication credentials|invalid token",
     re.IGNORECASE,
 )
+# "Batch requests should receive a list" (graphene-django), "expected a sequence" (serde), "Input
+# should be a valid list" (pydantic). The opposite, such as "must not be an array", has a negation.
+_ARRAY = r"(?:lists?|arrays?|sequences?|batch(?:es|ed)?)\b"
+ARRAY_WORDS = re.compile(
+    rf"\b(?:should|must|only|valid|expect|require|need)(?:(?!\bnot?\b)[^{{}}\"]){{0,60}}?\b{_ARRAY}"
+    rf"|\bnot an? {_ARRAY}|\b{_ARRAY}[^{{}}\"]{{0,30}}\b(?:expected|only)\b",
+    re.IGNORECASE,
+)
 # Source: GitHub documentation, "Troubleshooting the REST API", lists of organizations.
 PARTIAL_RESULTS = {
     "type": "SSO_PARTIAL_RESULTS",
@@ -113,10 +142,13 @@ JSON_TYPE = re.compile(
 SUBSCRIBE_ADVICE = "A subscription is answered with a stream: use client.subscribe(text)."
 TOKEN_ADVICE = "Pass a token the endpoint knows: token='env:NAME' or 'prompt'."  # noqa: S105
 SMALLER_ADVICE = "Try again, or request fewer fields at a time to find the one at fault."
+NAN_ADVICE = 'Some endpoints write such numbers. A client with nan="null" reads them as null.'
 EXCERPT_LENGTH = 80  # characters of a foreign body
 REASON_LENGTH = 500  # GitHub names the missing scopes, then the address where to grant them
 ENDPOINT_HINT = "Is this the address of a GraphQL endpoint?"
 MISFITS_SHOWN = 3
+VIOLATION_CODE = "SCHEMA_VIOLATION"  # of errors that are added to those of the endpoint
+MAX_VIOLATIONS = 100  # errors about the schema on one result; further ones are counted
 REDACTED_BYTES = 1 << 16  # bytes of a foreign body that are redacted before it is cut
 MAX_ERROR_DEPTH = 32  # levels of an error; GitHub's have four
 
@@ -143,6 +175,10 @@ class ResponseContext:
         Loads the schema when a frame needs it; None if it is known or must not be fetched.
     streaming
         Whether several responses may answer the request.
+    note_answer
+        Called when there is an answer with data; None for nothing to note.
+    nan_as_null
+        Whether NaN and infinities, which JSON does not have, are read as null.
     """
 
     document: Document
@@ -153,6 +189,8 @@ class ResponseContext:
     variables: Mapping[str, Any] | None = None
     learn: SchemaLoader | None = None
     streaming: bool = False
+    note_answer: Callable[[], None] | None = None
+    nan_as_null: bool = False
 
     def clean_text(self, text: object, limit: int = 400) -> str:
         """Return text of the endpoint without secrets and control characters, cut to `limit`."""
@@ -208,12 +246,17 @@ def parse_response(response: Response, asked: ResponseContext) -> Result:
     AuthError, RateLimited, TransportError
         If the endpoint refused the request, demands to wait, or failed.
     AnswerError
-        If it is not a GraphQL response, or does not fit document and schema.
+        If it is not a GraphQL response, or does not fit the document. Data that fit the document
+        and not the schema have an error each in the result.
     """
     try:
-        return _parse_response(response, asked)
+        result = _parse_response(response, asked)
     except GqlnbError as error:
         failure = strip_traceback(error)
+    else:
+        if asked.note_answer is not None:
+            asked.note_answer()
+        return result
     if isinstance(failure, (TransportError, AnswerError)):
         failure.replayed = response.replayed
     if not asked.streaming:
@@ -232,19 +275,24 @@ def parse_array(response: Response, asked: Sequence[ResponseContext]) -> list[Re
     AuthError, RateLimited, TransportError, AnswerError
         If it refused the whole, failed, or gave no array of as many answers.
     """
-    parts = split_json_array(response.body) if 200 <= response.status < 300 else None
-    if parts is not None and len(parts) == len(asked):
-        return [
-            _try_parse(replace(response, body=part), one)
-            for part, one in zip(parts, asked, strict=True)
-        ]
+    items = _split_array(response)
     count = f"an array of {len(asked)} requests"
     source, status = asked[0].source, response.status
-    refusal = None if parts is not None else _try_parse(response, asked[0])
-    del response  # as in `parse_response`
-    if not isinstance(refusal, GqlnbError):
-        given = "a single answer" if parts is None else f"{len(parts)} answers"
+    # At any status: graphene-django answers 400 if one of them is invalid, beside data of others.
+    if items is not None and len(items) == len(asked):
+        succeeded = 200 <= status < 300
+        if succeeded or any(_is_graphql_response(_load_members(item.body)) for item in items):
+            found = items if succeeded else map(_correct_item_status, items)
+            return [_try_parse(item, one) for item, one in zip(found, asked, strict=True)]
+    given = "a single answer" if items is None else f"{len(items)} answers"
+    is_executed = any(_shows_execution(item.body) for item in items or [response])
+    is_complete = items is not None and status < 400
+    refusal = _try_parse(response, asked[0])
+    del response, items  # as in `parse_response`
+    if is_executed or is_complete or not isinstance(refusal, GqlnbError):
         msg = f"{source}: {count} was answered with {given}. Leave batch= out."
+        if any(one.document.kind != "query" for one in asked):
+            msg += " Its mutations may have been executed. Check before sending them again."
         raise AnswerError(msg)
     if isinstance(refusal, (AuthError, RateLimited)) or not 400 <= status < 500:
         advice = f"It was asked for {count}; if it accepts none, leave batch= out."
@@ -254,10 +302,70 @@ def parse_array(response: Response, asked: Sequence[ResponseContext]) -> list[Re
     reason = end_sentence(reason or str(refusal.args[0]).removeprefix(f"{source}: "))
     msg = (
         f"{source}: the endpoint does not accept {count}. HTTP {status}: "
-        f"{reason.removeprefix(f'HTTP {status}. ')} Leave batch= out, or give the number that it "
-        "accepts."
+        f"{reason.removeprefix(f'HTTP {status}').lstrip('.: ')} Leave batch= out, or give the "
+        "number that it accepts."
     )
     raise OptionError(msg)
+
+
+def _split_array(response: Response) -> list[Response] | None:
+    """Return the responses in an array, or in the parts of a stream; None for a single one."""
+    bodies = split_json_array(response.body)
+    if bodies is not None:
+        return [replace(response, body=body) for body in bodies]
+    # Hot Chocolate sends a part for each request as it ends, with its place in `requestIndex`.
+    found = list(iter_parts(response))
+    places = [_load_members(item.body).get("requestIndex") for item in found]
+    if sorted(map(str, places)) == sorted(map(str, range(len(found)))):
+        found = [found[places.index(place)] for place in range(len(found))]
+    return found or None
+
+
+def _correct_item_status(item: Response) -> Response:
+    """Return an answer in an array with a status of its own, as far as its members show it."""
+    # The status of an array is that of its worst request, so it says nothing of one that was
+    # executed; only a refused token and a rate limit concern all.
+    is_own = item.status in REFUSAL_STATUSES or "data" not in _load_members(item.body)
+    return item if is_own else replace(item, status=200)
+
+
+def _is_graphql_response(members: Mapping[str, Any]) -> bool:
+    """Return whether members are those of a GraphQL response."""
+    return "data" in members or isinstance(members.get("errors"), list)
+
+
+def _shows_execution(body: bytes) -> bool:
+    """Return whether a body shows that a request was executed: data, or an error with a path."""
+    members = _load_members(body)
+    errors = members.get("errors")
+    return members.get("data") not in (None, {}) or any(
+        isinstance(error, Mapping) and error.get("path")
+        for error in (errors if isinstance(errors, list) else ())
+    )
+
+
+def demands_array(response: Response) -> bool:
+    """Return whether a response refuses a request because it is not in an array of requests."""
+    # The beginning alone: some quote the request behind their reason.
+    beginning = response.body[:REASON_LENGTH].decode("utf-8", "replace")
+    if response.status >= 500 or ARRAY_WORDS.search(beginning) is None:
+        return False
+    members = _load_members(response.body)
+    if not members:
+        return response.status >= 400
+    errors = members.get("errors")
+    return members.get("data") is None and not any(
+        isinstance(error, Mapping) and (error.get("path") or error.get("locations"))
+        for error in (errors if isinstance(errors, list) else ())
+    )
+
+
+def _load_members(body: bytes) -> Mapping[str, Any]:
+    """Return the members of a JSON object, NaN and infinities as text; none of any other body."""
+    with suppress(JSONError):
+        members = load_json(mark_numbers(body))
+        return members if isinstance(members, Mapping) else {}
+    return {}
 
 
 def _try_parse(response: Response, asked: ResponseContext) -> Result | GqlnbError:
@@ -345,14 +453,23 @@ def _resolve_failure(
     _raise_if_refused(response, asked, result.errors, refused)
     if transient is not None:
         raise _build_transient_error(transient, response, asked, refused)
-    if not (200 <= status < 300 or status in QUERY_ERROR_STATUSES):
-        # Dagster, for one, sends errors of its resolvers with status 500.
+    # Errors of the document have places and no paths: Datasette and express-graphql send them with
+    # status 500, as Dagster does those of its resolvers.
+    is_refusal = all(e.get("locations") and not e.get("path") for e in result.errors)
+    if not (200 <= status < 300 or status in QUERY_ERROR_STATUSES or is_refusal):
         reason = "; ".join(_describe_error(error, asked) for error in result.errors[:MISFITS_SHOWN])
         msg = end_sentence(f"{asked.source}: HTTP {status}: {reason}")
         raise _build_transport_error(msg, response, asked, refused)
     if has_data and not _is_request_error(result, response, asked):
         return result
     problems = build_problems(result.errors)
+    for name, scalar, advice in describe_integer_forms(asked.document, asked.variables or {}):
+        problems = [
+            replace(it, hint=it.hint or advice)
+            if re.search(rf"\${name}\b|\b{scalar}\b", it.message)
+            else it
+            for it in problems
+        ]
     raise QueryError(text=asked.document.text, problems=problems, result=refused)
 
 
@@ -431,6 +548,8 @@ def _normalize_response(response: Response, asked: ResponseContext) -> tuple[Res
     label = response.headers.get("content-type", "").lower()
     if "charset" in label and not label.endswith("charset=utf-8"):
         response = transcode_response(response)
+    if asked.nan_as_null:
+        response = nullify_response(response)
     if has_json_media_type(response):
         return response, True
     fault: InvalidPartError | None = None
@@ -464,7 +583,7 @@ def _read_members(response: Response, asked: ResponseContext) -> Mapping[str, An
     message = find_message(members)
     if (
         isinstance(members, dict)
-        and ("data" in members or isinstance(members.get("errors"), list))
+        and _is_graphql_response(members)
         and has_json_media_type(response)
         # Strapi's errors outside GraphQL have null data, beside `error`.
         and (members.get("data") is not None or members.get("errors") or message is None)
@@ -495,10 +614,11 @@ def _build_foreign_error(
     if fault is not None and response.body.lstrip()[:1] == b"{":
         # A mutation whose answer was cut may have been executed.
         advice = "" if is_cut and asked.document.kind == "mutation" else f" {SMALLER_ADVICE}"
+        why = f"The endpoint encoded it incorrectly, or it was truncated in transit.{advice}"
         return AnswerError(
             f"{where}, and the answer is not valid JSON ({fault}): "
-            f"{asked.cut_excerpt(response.body, fault.at)!r}. The endpoint encoded it incorrectly, "
-            f"or it was truncated in transit.{advice}",
+            f"{asked.cut_excerpt(response.body, fault.at)!r}. "
+            f"{NAN_ADVICE if fault.is_invalid_number else why}",
             broken=is_cut,
             result=_build_repaired_result(response, asked),
         )
@@ -562,9 +682,7 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
     if SSO_HEADER in response.headers or PERMISSIONS_HEADER in response.headers:
         # Errors about this result may quote them.
         response = replace(response, headers=asked.redact_value(dict(response.headers)))
-    if response.headers.get(SSO_HEADER, "").startswith("partial-results"):
-        listed = extensions.get(WARNINGS)
-        extensions[WARNINGS] = [*(listed if isinstance(listed, list) else ()), PARTIAL_RESULTS]
+    extensions = _add_warnings(extensions, response)
     result = Result(
         data=data,
         errors=tuple(errors if response.members is not None else map(asked.redact_value, errors)),
@@ -576,6 +694,16 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
         variables=asked.variables,
     )
     return result if asked.learn is None else attach_schema_loader(result, asked.learn)
+
+
+def _add_warnings(extensions: dict[str, Any], response: Response) -> dict[str, Any]:
+    """Return the extensions of an answer with warnings about what the response lacks."""
+    ours = [count_nullified(response.nullified)] if response.nullified else []
+    if response.headers.get(SSO_HEADER, "").startswith("partial-results"):
+        ours.append(PARTIAL_RESULTS)
+    listed = extensions.get(WARNINGS)
+    before = listed if isinstance(listed, list) else []
+    return {**extensions, WARNINGS: [*before, *ours]} if ours else extensions
 
 
 def _concerns_the_request(errors: object) -> bool:
@@ -600,14 +728,35 @@ def _find_member_fault(data: object, errors: object, *, has_data: bool) -> str |
     return "'data' is null, and there are no errors" if data is None and not errors else None
 
 
+# The endpoint was right about its own query when its schema was not known yet, so the schema alone
+# refuses no answer: what it contradicts is an error beside the data. A missing field, or a scalar
+# where fields were selected, is no answer to the document, with or without a schema.
 def _check_expected_data(result: Result, asked: ResponseContext) -> None:
-    """Raise if data do not fit schema and document, and no error of the answer explains it."""
+    """Raise if data do not fit the document, and note in the result what the schema contradicts.
+
+    Nulls and missing fields that an error of the answer explains are accepted.
+    """
     if asked.expected is None:
         return
     is_explained = _build_test_for_explained_misfits(result.errors)
-    misfits = (m for m in iter_misfits(asked.expected.shape, result.data) if not is_explained(m))
-    first = list(islice(misfits, MISFITS_SHOWN + 1))
+
+    def find_misfits(shape: Shape) -> Iterator[Misfit]:
+        return (m for m in iter_misfits(shape, result.data) if not is_explained(m))
+
+    document, misfits = asked.document, find_misfits(asked.expected.shape)
+    violations = list(islice(misfits, MAX_VIOLATIONS))
+    if not violations:
+        return
+    first = violations
+    if document.schema is not None:
+        conditions = get_conditions(document, asked.variables)
+        bare = build_response_shape(replace(document, schema=None), conditions)
+        first = list(islice(find_misfits(bare), MISFITS_SHOWN + 1))
     if not first:
+        add_errors(result, map(_describe_violation, violations))
+        if left := sum(1 for _ in misfits):
+            msg = f"{left:,} further values contradict the schema."
+            add_errors(result, [{"message": msg, "extensions": {"code": VIOLATION_CODE}}])
         return
     lines = [
         f"{asked.clean_text(describe_path(misfit.path).strip() or 'at the top', 120)}: expected "
@@ -615,15 +764,20 @@ def _check_expected_data(result: Result, asked: ResponseContext) -> None:
         for misfit in first[:MISFITS_SHOWN]
     ]
     more = " There are more." if len(first) > MISFITS_SHOWN else ""
-    basis, advice = "its query", ""
-    if asked.document.schema is not None:
-        basis = "query and schema"
-        advice = " If the schema has changed, call client.refresh_schema()."
     msg = (
-        f"{asked.source}: the answer does not fit {basis} {'; '.join(lines)}.{more} "
-        f"The received data are in error.result.{advice}"
+        f"{asked.source}: the answer does not fit its query {'; '.join(lines)}.{more} "
+        "The received data are in error.result."
     )
     raise AnswerError(msg, result=result)
+
+
+def _describe_violation(misfit: Misfit) -> dict[str, Any]:
+    """Return a value that contradicts the schema as an error of an answer."""
+    return {
+        "message": f"The schema has {misfit.wanted} here, and the answer has {misfit.got}.",
+        "path": list(misfit.path),
+        "extensions": {"code": VIOLATION_CODE},
+    }
 
 
 def _build_test_for_explained_misfits(
@@ -649,7 +803,7 @@ def end_sentence(text: str) -> str:
 
 def _describe_error(error: Mapping[str, Any], asked: ResponseContext) -> str:
     """Return the message of an error with the path of its field, if it has one."""
-    message = asked.clean_text(error.get("message", ""), 200)
+    message = asked.clean_text(explain_message(error), 400)
     path = error.get("path")
     if not path or not isinstance(path, list):
         return message

@@ -11,7 +11,7 @@ from gqlnb.errors import OptionError
 from gqlnb.http.headers import HttpRequest, normalize_origin, parse_host
 from gqlnb.http.messages import Response
 from gqlnb.limits import Limits
-from gqlnb.option_checks import raise_option_error
+from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.tokens import Token
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
 _ORIGIN_PATTERN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 
 
+@explain_keywords
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
     """The access rules of a server (:func:`gqlnb.serve`).

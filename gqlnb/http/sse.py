@@ -32,7 +32,7 @@ EVENT_STREAM_HEADERS: Mapping[str, str] = {
     "x-accel-buffering": "no",  # nginx would buffer events
     "x-content-type-options": "nosniff",
 }
-# An event without a data field is not dispatched (HTML, "Interpreting an event stream").
+# A browser dispatches no event without a data field (HTML, "Interpreting an event stream").
 COMPLETE_EVENT = b"event: complete\ndata:\n\n"
 KEEP_ALIVE_COMMENT = b":\n\n"  # a comment: proxies close silent connections
 
@@ -94,7 +94,8 @@ class EventReader:
     Notes
     -----
     Source: HTML, "Interpreting an event stream". The fields ``id`` and ``retry`` are ignored:
-    GraphQL servers do not resume streams.
+    GraphQL servers do not resume streams. Unlike a browser's reader this one yields named events
+    without data: gqlgen, Hot Chocolate and others end a stream with ``event: complete`` alone.
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -102,6 +103,7 @@ class EventReader:
         self._buffer = bytearray()  # the incomplete last line
         self._searched = 0  # bytes of it without a line end
         self._is_first_line = True
+        self._is_after_return = False  # the last line ended in \r, whose \n may follow
         self._name = ""
         self._data: list[bytes] = []
         self._size = 0
@@ -121,14 +123,23 @@ class EventReader:
                 yield event
         self._check_size(len(self._buffer))
 
+    def finish(self) -> str | None:
+        """Parse the rest of an ended stream; return the name of an event that it cuts, or None."""
+        if self._buffer:
+            self._handle_line(bytes(self._buffer))
+            self._buffer.clear()
+        return (self._name or "message") if self._name or self._data else None
+
     def _split_lines(self) -> Iterator[bytes]:
+        if self._is_after_return and self._buffer:
+            self._is_after_return = False
+            if self._buffer.startswith(b"\n"):
+                del self._buffer[:1]
         begin = 0
-        # From the last byte searched: it may be a \r whose \n came only now.
-        for end in _LINE_END.finditer(self._buffer, max(0, self._searched - 1)):
-            if end[0] == b"\r" and end.end() == len(self._buffer):
-                break  # a \n may follow in the next part
+        for end in _LINE_END.finditer(self._buffer, self._searched):
             yield bytes(self._buffer[begin : end.start()])
             begin = end.end()
+            self._is_after_return = end[0] == b"\r" and begin == len(self._buffer)
         del self._buffer[:begin]
         self._searched = len(self._buffer)
 
@@ -148,9 +159,9 @@ class EventReader:
         return None
 
     def _finish_event(self) -> ServerSentEvent | None:
-        name, data = self._name or "message", self._data
+        name, data, is_named = self._name or "message", self._data, bool(self._name)
         self._name, self._data, self._size = "", [], 0
-        return ServerSentEvent(name, b"\n".join(data)) if data else None
+        return ServerSentEvent(name, b"\n".join(data)) if data or is_named else None
 
     def _check_size(self, more: int) -> None:
         if self._max_bytes is not None and self._size + more > self._max_bytes:

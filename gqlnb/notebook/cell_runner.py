@@ -11,6 +11,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gqlnb.client.credentials import parse_header_options
+from gqlnb.client.request_preparer import add_target_hint
+from gqlnb.client.urls import is_loopback
+from gqlnb.document.variables import convert_variables
 from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import (
     GqlnbError,
@@ -32,15 +35,30 @@ from gqlnb.notebook.cell_errors import (
     require_query,
 )
 from gqlnb.notebook.cell_variables import (
+    Interaction,
     add_missing_variable_hint,
+    build_control,
+    check_interact_variables,
     check_variables,
     collect_variables,
-    suggest_similar_names,
+    describe_missing_values,
 )
 from gqlnb.notebook.display import Note, show, to_json_text
-from gqlnb.notebook.map_option import check_map_options, convert_mapped, map_inputs
+from gqlnb.notebook.map_option import (
+    check_map_options,
+    convert_mapped,
+    find_input_names,
+    map_inputs,
+)
+from gqlnb.notebook.output_options import (
+    check_export_path,
+    export_result,
+    format_stats,
+    prepare_dry_run,
+)
 from gqlnb.notebook.saved_cells import check_fragments, has_operation
-from gqlnb.result.answer_notes import describe_missing, read_missing_fields
+from gqlnb.result.answer_notes import MISSING, format_notes
+from gqlnb.result.renderer import format_errors
 from gqlnb.result.result import attach_schema_loader, locate_in_cell
 
 if TYPE_CHECKING:
@@ -64,7 +82,7 @@ __all__ = ["CellRunner"]
 
 NO_STRICT_HINT = "Add --no-strict to keep values of other types unchanged."
 # Warnings of frames that repeat the notes of the cell.
-REPEATED_WARNINGS = ("The answer is partial", "The result may be incomplete")
+REPEATED_WARNINGS = ("The answer is partial", "The result may be incomplete", MISSING)
 
 
 class CellRunner:
@@ -114,15 +132,15 @@ class CellRunner:
             check_map_options(options, self._kind)
         self._export_path: Path | None = None
         if options.export_to is not None:
-            from gqlnb.notebook.output_options import check_export_path
-
             self._export_path = check_export_path(options.export_to)
         # Checked before a client is opened: a wrong option must not cost a request.
         self._headers = parse_header_options(options.header) if options.header else {}
         self._target = self._open_target(fresh=options.no_cache)
         self._document: Document | None = None  # until the text has been parsed
+        # None for the setting of the client.
+        self._validate = False if options.no_validate else None
         self._last_error: QueryError | None = None
-        self._similar_names_shown = False
+        self._missing_values_shown = False
 
     def _find_text(self, text: str) -> str:
         """Return the text to run: the cell's, that of a file, or that of a saved cell."""
@@ -183,8 +201,6 @@ class CellRunner:
     def _is_schema_outdated(self) -> bool:
         """Return whether the schema that refused the text may be outdated."""
         # A server on this machine is often restarted with another schema during development.
-        from gqlnb.client.urls import is_loopback
-
         client = self._target.client
         return (
             self._settings.introspect == "ask"
@@ -208,7 +224,9 @@ class CellRunner:
             check_fragments(self._full_text, find_schema())
             self._save_snippet()
             return None
-        document = self._document = client.parse_document(self._full_text, options.operation)
+        document = self._document = client.parse_document(
+            self._full_text, options.operation, validate=self._validate
+        )
         if options.paginate:
             require_query("--paginate", document)
         elif options.max_results is not None and document.kind != "subscription":
@@ -250,7 +268,7 @@ class CellRunner:
             self._state.snippets.save(self._options.save, self._text)
 
     def _collect_variables(self, document: Document) -> dict[str, object]:
-        """Return the values of the variables, and warn about names that may be misspelled."""
+        """Return the values of the variables, and note the optional ones without a value."""
         options, shell = self._options, self._state.shell
         if not document.variables and options.vars is None and not options.param:
             return {}
@@ -258,25 +276,30 @@ class CellRunner:
         variables = collect_variables(
             options, document, self._names, by_name=by_name, global_ns=shell.user_global_ns
         )
-        is_complete = variables.keys() >= document.variables.keys()
-        hides_notes = options.silent or options.map is not None or self._similar_names_shown
-        if by_name and not (is_complete or hides_notes):
-            bound = {*variables, *options.interact}
-            lines = suggest_similar_names(document, bound, self._names, shell.user_ns_hidden)
-            if lines:
-                show(Note(lines, wrong=True))
-                self._similar_names_shown = True
+        if options.silent or self._missing_values_shown:
+            return variables
+        bound = {*variables, *options.interact}
+        if options.map is not None and not bound.issuperset(document.variables):
+            bound |= find_input_names(document, options, self._names)
+        own = self._names if by_name else {}
+        lines, is_doubtful = describe_missing_values(document, bound, own, shell.user_ns_hidden)
+        if lines:
+            show(Note(lines, wrong=is_doubtful))
+            self._missing_values_shown = True
         return variables
 
     def _check_without_sending(self, document: Document, variables: Mapping[str, object]) -> object:
         """Check text and variables; return a dry run or an explanation if one is requested."""
-        from gqlnb.notebook.output_options import prepare_dry_run
-
         options = self._options
         if options.explain:
             schema = self._require_local_schema("--explain")
             return schema.explain(self._full_text, variables, operation=options.operation)
-        values = check_variables(document, variables, self._names)
+        try:
+            values = check_variables(document, variables, self._names)
+        except QueryError:
+            if not options.no_validate:
+                raise
+            values = convert_variables(variables)
         return prepare_dry_run(self._target.client, document, values) if options.dry_run else None
 
     def _require_local_schema(self, option: str) -> Schema:
@@ -296,7 +319,9 @@ class CellRunner:
         if options.profile:
             msg = "--profile measures one execution and cannot be used with a subscription."
             raise OptionError(msg)
-        stream = self._target.client.subscribe(document, variables, operation=options.operation)
+        stream = self._target.client.subscribe(
+            document, variables, operation=options.operation, validate=self._validate
+        )
         outcome = follow_subscription(
             stream, options, self._settings, self._kind, self._export_path, shell.user_ns
         )
@@ -314,7 +339,9 @@ class CellRunner:
             elif document.incremental_directives:
                 result = self._follow_parts(document, variables)
             else:
-                result = client.execute(document, variables, operation=options.operation)
+                result = client.execute(
+                    document, variables, operation=options.operation, validate=self._validate
+                )
             errors = len(result.errors)  # reading the data would decode them here
             outcome = format_count(errors, "error") if errors else "data"
         except GqlnbError as error:
@@ -328,15 +355,16 @@ class CellRunner:
         """Return the merged answer of ``@defer`` and ``@stream``, shown while it arrives."""
         from gqlnb.notebook.subscription_cell import follow_parts
 
-        client, operation = self._target.client, self._options.operation
+        client = self._target.client
+        how: Any = {"operation": self._options.operation, "validate": self._validate}
         local = client._local_schema
         stream = None
         if local is None or get_adapter(local).delivers_parts:
             # Recordings and transports of one's own carry single answers.
             with suppress(ReplayError, TargetError):
-                stream = client.subscribe(document, variables, operation=operation)
+                stream = client.subscribe(document, variables, **how)
         if stream is None:
-            return client.execute(document, variables, operation=operation)
+            return client.execute(document, variables, **how)
         return follow_parts(stream, quiet=self._options.silent)
 
     def _map_inputs(self, document: Document, variables: Mapping[str, object]) -> object:
@@ -365,6 +393,7 @@ class CellRunner:
                 document,
                 variables,
                 operation=options.operation,
+                validate=self._validate,
                 max_results=options.max_results,
             )
         except (GqlnbError, KeyboardInterrupt) as error:
@@ -393,18 +422,14 @@ class CellRunner:
         is_hidden = options.silent or self._kind != "result" or options.output or options.hidden
         if is_hidden and result.report is not None and (lines := describe_incomplete(result)):
             show(Note(lines, wrong=True))
-        if not options.silent and (missing := read_missing_fields(result.extensions)):
-            show(Note([describe_missing(missing)]))  # of the stand-in for GitHub
+        if is_hidden and not options.silent and result.notes:
+            show(Note(format_notes(result.notes, "result.notes")))
         with advise_if_strict(NO_STRICT_HINT):
             if self._export_path is not None:
-                from gqlnb.notebook.output_options import export_result
-
                 line = export_result(result, self._export_path, strict=not options.no_strict)
                 if not options.silent:
                     show(Note([line]))
             if options.stats or self._settings.stats:
-                from gqlnb.notebook.output_options import format_stats
-
                 show(Note([format_stats(result, seconds)]))
             return self._convert(result, quiet=options.silent)
 
@@ -413,8 +438,6 @@ class CellRunner:
         if result.errors and self._settings.partial == "raise":
             result.raise_for_errors()
         if result.errors and not quiet and (self._kind != "result" or self._options.output):
-            from gqlnb.result.renderer import format_errors
-
             show(Note(format_errors(result), wrong=True))
         kind, strict = self._kind, not self._options.no_strict
         if kind == "result":
@@ -434,12 +457,6 @@ class CellRunner:
             return result.frame(strict=strict)
 
     def _show_controls(self, document: Document, variables: Mapping[str, object]) -> None:
-        from gqlnb.notebook.cell_variables import (
-            Interaction,
-            build_control,
-            check_interact_variables,
-        )
-
         controlled = list(dict.fromkeys(self._options.interact))
         check_interact_variables(document, controlled)
 
@@ -454,7 +471,8 @@ class CellRunner:
             if self._options.output is not None:
                 self._state.shell.user_ns[self._options.output] = value
             # The display of a result includes its errors, in the place below the controls.
-            return result if result.errors or describe_incomplete(result) else value
+            is_doubtful = result.errors or result.notes or describe_incomplete(result)
+            return result if is_doubtful else value
 
         controls = {
             name: build_control(document, name, variables.get(name, self._names.get(name)))
@@ -464,8 +482,6 @@ class CellRunner:
 
     def _locate_error(self, error: QueryError) -> None:
         """Add positions in the cell and hints about variables to an error."""
-        from gqlnb.client.request_preparer import add_target_hint
-
         # The first error of a control arrives twice: from its callback and from run().
         if error is self._last_error:
             return

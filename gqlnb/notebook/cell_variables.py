@@ -23,6 +23,15 @@ from graphql.utilities import value_from_ast_untyped
 
 from gqlnb.client.progress import is_unattended
 from gqlnb.document.document import format_variable_type
+from gqlnb.document.variables import (
+    bind_variables,
+    check_variable_names,
+    describe_unset,
+    find_unset_variables,
+)
+from gqlnb.document.variables import (
+    check_variables as check_declared_variables,
+)
 from gqlnb.errors import (
     GqlnbError,
     OptionError,
@@ -52,7 +61,7 @@ __all__ = [
     "check_interact_variables",
     "check_variables",
     "collect_variables",
-    "suggest_similar_names",
+    "describe_missing_values",
 ]
 
 CONTROL_STYLE = {"description_width": "initial"}
@@ -103,7 +112,7 @@ def collect_variables(
             merged = {**global_ns, **names}
             scopes = (merged, merged)
         params = read_params(options.param, scopes)
-        for name in params:
+        for name in params if document.is_parsed else ():
             if name not in document.variables:
                 label = sanitize_text(name, 40)
                 declared = ", ".join(f"${it}" for it in document.variables) or "no variables"
@@ -116,13 +125,10 @@ def collect_variables(
     return values
 
 
-def suggest_similar_names(
-    document: Document,
-    given: Collection[str],
-    names: Mapping[str, object],
-    hidden: Collection[str],
-) -> list[str]:
-    """Return a line for each optional variable without a value that may be misspelled.
+def describe_missing_values(
+    document: Document, given: Collection[str], names: Mapping[str, object], hidden: Collection[str]
+) -> tuple[list[str], bool]:
+    """Return lines about optional variables without a value, and whether one may be misspelled.
 
     Parameters
     ----------
@@ -131,32 +137,45 @@ def suggest_similar_names(
     given
         The variables that have a value.
     names
-        The names that the cell sees.
+        The names that the cell sees; none if variables are not taken by name.
     hidden
         The names that IPython defines.
+
+    Returns
+    -------
+    (list of str, bool)
+        A line for each variable that resembles a name of the notebook, and one for the others. A
+        default of the document is a value, unless there is such a name.
     """
-    # Such a variable is left out of the request, so a misspelled name would go unnoticed.
+    # Such a variable is left out of the request, and a filter without a value lets all rows pass.
     # The names of the notebook are only listed if a variable has no value, which is rare.
-    missing = {
-        name: node
-        for name, node in document.variables.items()
-        if name not in given
-        and not (isinstance(node.type, NonNullTypeNode) and not node.default_value)
-    }
-    if not missing:
-        return []
+    unset = find_unset_variables(document, given)
+    defaulted = [
+        it for it, node in document.variables.items() if node.default_value and it not in given
+    ]
+    if not (unset or defaulted):
+        return [], False
     own = [name for name in names if name[:1] != "_" and name not in hidden]
     lines = []
-    for name, node in missing.items():
+    for name in (*unset, *defaulted):
+        node = document.variables[name]
         free = [it for it in own if it not in document.variables and is_plausible(names[it], node)]
         similar = find_similar(name, free, SIMILARITY_CUTOFF)
         if similar:
-            instead = "its default is used" if node.default_value else "it is left out (null)"
-            lines.append(
-                f"${name} has no value, so {instead}. Did you mean {similar}? "
-                f"Rename one of them, or give -p {name}={similar}."
+            before = (
+                describe_unset([name])
+                if name in unset
+                else f"${name} has no value, so its default is used."
             )
-    return lines
+            lines.append(
+                f"{before} Did you mean {similar}? Rename one of them, or give -p {name}={similar}."
+            )
+            unset = [it for it in unset if it != name]
+    is_doubtful = bool(lines)
+    if unset:
+        assignment = f"{unset[0]} = ... in a cell above, or " if names else ""
+        lines.append(f"{describe_unset(unset)} To set it: {assignment}-p {unset[0]}=...")
+    return lines, is_doubtful
 
 
 def is_plausible(value: object, node: VariableDefinitionNode) -> bool:
@@ -177,12 +196,10 @@ def check_variables(
     QueryError
         If one is missing or does not fit; the message suggests a similar name of the notebook.
     """
-    from gqlnb.document.variables import bind_variables, check_variable_names, check_variables
-
     try:
         check_variable_names(document, given)
         values = bind_variables(document, given)
-        check_variables(document, values)
+        check_declared_variables(document, values)
     except QueryError as error:
         error.problems = tuple(
             add_missing_variable_hint(problem, given, names) for problem in error.problems
@@ -322,6 +339,14 @@ def check_interact_variables(document: Document, controlled: Sequence[str]) -> N
     require_query("--interact", document)
     for name in controlled:
         if name not in document.variables:
+            if not NAME.fullmatch(name):
+                word = re.match(r"\$?(\w*)", name)[1] or "n"  # type: ignore[index]
+                msg = (
+                    f"--interact {sanitize_text(name, 40)}: give the name of a variable alone. Its "
+                    f"range or its choices are a value of the notebook: {word} = (1, 50) for a "
+                    f"slider, {word} = ['a', 'b'] for a list; then --interact {word}."
+                )
+                raise OptionError(msg)
             known = f" Declared: {', '.join(document.variables) or 'none'}."
             msg = (
                 f"--interact {sanitize_text(name, 40)}: the operation declares no such variable."
@@ -354,7 +379,6 @@ def build_control(document: Document, name: str, given: object) -> object:
         If there is no control for the variable's type.
     """
     import ipywidgets
-    from comm import DummyComm
 
     node = document.variables[name]
     kind = node.type.type if isinstance(node.type, NonNullTypeNode) else node.type
@@ -370,7 +394,12 @@ def build_control(document: Document, name: str, given: object) -> object:
         given = value_from_ast_untyped(node.default_value)
     # Without a view there is no comm and no style, whose state would be saved with the notebook.
     common: dict[str, object] = {"description": f"${name}"}
-    common |= {"comm": DummyComm()} if is_unattended() else {"style": CONTROL_STYLE}
+    if is_unattended():
+        from comm import DummyComm  # not in xeus-python, which has a `comm` of its own
+
+        common["comm"] = DummyComm()
+    else:
+        common["style"] = CONTROL_STYLE
     if isinstance(given, (list, Mapping)):
         return ipywidgets.Dropdown(options=given, **common)
     if isinstance(known, GraphQLEnumType):

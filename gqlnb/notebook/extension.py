@@ -11,6 +11,7 @@ from traitlets import TraitError
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text, suggest_or_list
 from gqlnb.notebook.completion.ipython_completer import TabCompleter
 from gqlnb.notebook.magic import GraphQLMagic
+from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema
@@ -162,7 +163,6 @@ def print_schema_summary(schema: GraphQLSchema, printer: RepresentationPrinter, 
 def render_schema_summary(schema: GraphQLSchema) -> str:
     """Render the same as HTML."""
     from gqlnb.notebook.schema_docs import summarize_schema
-    from gqlnb.result.renderer import render_lines
 
     return render_lines(summarize_schema(schema))
 

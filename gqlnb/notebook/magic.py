@@ -19,6 +19,7 @@ from IPython.core.magic import (
 )
 
 from gqlnb.errors import GqlnbError, OptionError, find_user_line, sanitize_text, suggest
+from gqlnb.notebook.display import HelpText
 from gqlnb.notebook.magic_options import (
     build_parser,
     check_options,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from gqlnb.notebook.display import HelpText
 
 __all__ = ["GraphQLMagic"]
 
@@ -110,6 +110,8 @@ class GraphQLMagic(Magics, CellSettings):
             --no-strict               keep the received values of a column in which a value does not
                                       fit the type, instead of an error (all types but
                                       result, json and raw; --export-to)
+            --no-validate             send text and variables as they are: the endpoint decides
+                                      whether they are valid
             --export-to FILE          write it too: rows to .csv, .parquet or .xlsx, the data to
                                       .json, the text that was sent to .graphql
             --stats                   time, bytes, rows, and what is left of the endpoint's budget
@@ -219,7 +221,6 @@ class GraphQLMagic(Magics, CellSettings):
         words = line.partition("{")[0].split()
         if not {"-h", "--help"} & set(words):
             return None
-        from gqlnb.notebook.display import HelpText
         from gqlnb.notebook.subcommands import SUBCOMMANDS
 
         if cell is None and words[0] in SUBCOMMANDS:

@@ -45,6 +45,7 @@ SWITCHES = (
     ("--no-cache",),
     ("--refresh",),
     ("--no-strict",),
+    ("--no-validate",),
     ("--stats",),
     ("-q", "--silent"),
 )
@@ -408,6 +409,7 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
         (("name",), {}),
         (("--port",), {"type": int, "default": 4000, "help": "the port"}),
     ),
+    "stop": ((("server",), {"nargs": "?"}),),
 }
 WITH_HEADERS = ("connect", "schema", "search")  # subcommands that send requests
 

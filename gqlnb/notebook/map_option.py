@@ -9,6 +9,7 @@ from gqlnb.document.input_records import read_record
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text, suggest
 from gqlnb.notebook.cell_errors import add_error_lines
 from gqlnb.notebook.display import Note, show
+from gqlnb.result.answer_notes import MISSING, format_notes
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.document.document import Document
 
-__all__ = ["check_map_options", "convert_mapped", "map_inputs"]
+__all__ = ["check_map_options", "convert_mapped", "find_input_names", "map_inputs"]
 
 MAPPED_NAME = "_mapped"  # like the names that IPython gives to unnamed values
 FRAME_TYPES = ("result", "frame", "pandas", "polars", "arrow")
@@ -90,18 +91,19 @@ def map_inputs(
 
     inputs = find_name(names, options.map, "--map")
     resume = None if options.resume is None else find_name(names, options.resume, "--resume")
-    given = {param.partition("=")[0].strip() for param in options.param}
     # A variable that the inputs set is not taken from a name of the notebook as well.
-    mapped = find_mapped_names(inputs, document, given)
+    mapped = find_mapped_names(inputs, document, read_param_names(options))
     constants = {name: value for name, value in variables.items() if name not in mapped}
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".* inputs have errors")  # shown as a note instead
+            for message in (".* inputs have errors", MISSING):  # shown as notes instead
+                warnings.filterwarnings("ignore", message)
             frame = client.map(
                 document,
                 inputs,
                 constants,
                 operation=options.operation,
+                validate=False if options.no_validate else None,
                 batch_size=options.batch,
                 resume=resume,
             )
@@ -122,6 +124,9 @@ def map_inputs(
         raise
     if text := describe_errors(frame):  # also where the frame itself is not shown
         show(Note([text], wrong=True))
+    notes = [] if options.silent else frame.attrs.get("notes", [])
+    if notes:
+        show(Note(format_notes(notes, 'attrs["notes"] of the frame')))
     return frame
 
 
@@ -132,6 +137,27 @@ def find_name(names: Mapping[str, object], name: str, option: str) -> object:
     guess = suggest(name, [it for it in names if not it.startswith("_")])
     msg = f"{option} {sanitize_text(name, 40)}: the notebook has no such name.{guess}"
     raise OptionError(msg)
+
+
+def find_input_names(
+    document: Document, options: Namespace, names: Mapping[str, object]
+) -> set[str]:
+    """Return the variables that get a value from at least one input of ``--map``.
+
+    Raises
+    ------
+    OptionError
+        If the notebook has no such name.
+    """
+    inputs = find_name(names, options.map, "--map")
+    records = inputs if isinstance(inputs, (list, tuple)) else ()
+    return find_mapped_names(inputs, document, read_param_names(options)).union(
+        *(read_record(record) or () for record in records)
+    )
+
+
+def read_param_names(options: Namespace) -> set[str]:
+    return {param.partition("=")[0].strip() for param in options.param}
 
 
 def find_mapped_names(inputs: object, document: Document, given: set[str]) -> set[str]:

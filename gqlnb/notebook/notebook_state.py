@@ -10,6 +10,14 @@ from weakref import WeakKeyDictionary
 
 from traitlets import Bool, Enum, HasTraits, Int, Unicode
 
+from gqlnb.errors import (
+    AuthError,
+    GqlnbError,
+    OptionError,
+    RateLimited,
+    SchemaError,
+    TransportError,
+)
 from gqlnb.notebook.magic_options import TYPES
 from gqlnb.notebook.saved_cells import History, Snippets
 
@@ -216,8 +224,6 @@ class ClientCache:
         TransportError
             If the endpoint does not answer at all.
         """
-        from gqlnb.errors import GqlnbError, RateLimited, SchemaError, TransportError
-
         local = client._local_schema
         if local is not None:
             return local.graphql
@@ -279,7 +285,6 @@ def list_targets(names: Mapping[str, object]) -> list[str]:
 def is_listed_connection(name: str) -> bool:
     """Return whether a connection has this name, as far as the settings can be read."""
     from gqlnb.client import connections
-    from gqlnb.errors import OptionError
 
     try:
         return connections.is_known(name)
@@ -292,7 +297,6 @@ def open_connection(
 ) -> CellTarget:
     """Return the client of a connection, with a sentence about a variable of the same name."""
     from gqlnb.client import connections
-    from gqlnb.errors import AuthError
 
     ignored = ""
     if name in names:

@@ -10,11 +10,15 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from gqlnb.config import open_replacement
 from gqlnb.document.document import format_variable_type
+from gqlnb.document.json_codec import dump_json
 from gqlnb.document.limit_checks import compute_expanded_size, expand_fragments, measure_definition
 from gqlnb.document.variables import write_large_integers
 from gqlnb.errors import GqlnbError, OptionError, format_count, sanitize_text
+from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
 from gqlnb.http.rate_limit_rules import read_budget
 from gqlnb.notebook.display import wrap_html
@@ -82,8 +86,10 @@ def write_csv(result: Result, path: Path, *, strict: bool) -> str:
 def write_parquet(result: Result, path: Path, *, strict: bool) -> str:
     from pyarrow.parquet import write_table
 
+    from gqlnb.result.frames import build_parquet_table
+
     table = result.arrow(strict=strict)
-    write_table(table, path)
+    write_table(build_parquet_table(table, {}), path)
     return format_count(table.num_rows, "row")
 
 
@@ -93,10 +99,6 @@ def write_excel(result: Result, path: Path, *, strict: bool) -> str:
 
 
 def write_json(result: Result, path: Path, **_: bool) -> str:
-    import msgspec
-
-    from gqlnb.document.json_codec import dump_json
-
     path.write_bytes(msgspec.json.format(dump_json(result.data), indent=2) + b"\n")
     return "the data"
 
@@ -197,8 +199,6 @@ def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, 
     variables
         The checked JSON values of its variables.
     """
-    from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
-
     if client._local_schema is None:  # over HTTP large integers are sent as text
         variables = write_large_integers(document, dict(variables))
     measures = {name: measure_definition(node) for name, node in document.fragments.items()}
@@ -209,16 +209,16 @@ def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, 
     # Whether the endpoint counts the cost of operations like GitHub.
     is_counted = client.source == GITHUB_ENDPOINT or (query is not None and METER in query.fields)
     return DryRun(
-        document.text,
-        variables,
-        client.source,
-        f"{document.kind} {document.name or ''}".strip(),
-        {name: format_variable_type(node) for name, node in document.variables.items()},
-        document.schema is not None,
-        size.depth,
-        size.fields,
-        cost.nodes,
-        cost.points if is_counted else None,
+        text=document.text,
+        variables=variables,
+        source=client.source,
+        title=f"{document.kind} {document.name or ''}".strip(),
+        types={name: format_variable_type(node) for name, node in document.variables.items()},
+        checked=document.schema is not None,
+        depth=size.depth,
+        fields=size.fields,
+        nodes=cost.nodes,
+        points=cost.points if is_counted else None,
     )
 
 

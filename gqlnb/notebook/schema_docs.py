@@ -25,12 +25,12 @@ from graphql import (
     GraphQLUnionType,
     get_named_type,
     is_specified_scalar_type,
-    print_schema,
     print_type,
 )
 from graphql.utilities.print_schema import print_directive
 
 from gqlnb.client.schema_store import get_schema_source
+from gqlnb.document.schema_text import print_sdl
 from gqlnb.document.schema_types import find_type
 from gqlnb.errors import TargetError, clean_text, format_count, join_names, sanitize_text, suggest
 from gqlnb.notebook.completion.proposals import format_input_value
@@ -170,7 +170,7 @@ class SchemaPage:
     def sdl(self) -> str:
         """The definition in the schema definition language."""
         if isinstance(self.definition, GraphQLSchema):
-            return print_schema(self.definition)
+            return print_sdl(self.definition)
         if isinstance(self.definition, GraphQLNamedType):
             return print_type(self.definition)
         if isinstance(self.definition, GraphQLDirective):

@@ -9,19 +9,32 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlsplit
 
+from gqlnb import background
+from gqlnb.client import connections
+from gqlnb.client.client import Client
+from gqlnb.client.credentials import parse_header_options
+from gqlnb.client.response_cache import open_response_cache
+from gqlnb.client.urls import redact_url
+from gqlnb.document.duration import format_short_age
 from gqlnb.errors import OptionError, TargetError, TransportError, format_count, sanitize_text
+from gqlnb.github.builtin_connections import register_connections
+from gqlnb.github.search_syntax import is_qualifier
+from gqlnb.github.star_query import normalize_typed_query
 from gqlnb.notebook.cell_errors import add_error_lines
 from gqlnb.notebook.display import Listing, Note, Text, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
 from gqlnb.notebook.notebook_state import describe_target, list_targets
+from gqlnb.notebook.schema_docs import SchemaDocs
+from gqlnb.notebook.schema_search import search_schema
+from gqlnb.server.background_server import serve
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     import pandas as pd
 
-    from gqlnb.client.client import Client
     from gqlnb.client.schema_diff import SchemaChanges
     from gqlnb.notebook.notebook_state import CellTarget, NotebookState
     from gqlnb.notebook.schema_docs import SchemaPage
@@ -35,16 +48,12 @@ Names: TypeAlias = MutableMapping[str, object]
 
 def run_subcommand(state: NotebookState, names: Names, word: str, line: str) -> object:
     """Run ``%graphql WORD LINE``."""
-    from gqlnb.github.builtin_connections import register_connections
-
     register_connections()
     return SUBCOMMANDS[word](state, names, line)
 
 
 def list_subcommands(state: NotebookState) -> Listing:
     """List the subcommands and their summaries."""
-    from gqlnb.client import connections
-
     rows = [
         (f"%graphql {name}", str(function.__doc__).partition("\n")[0])
         for name, function in SUBCOMMANDS.items()
@@ -59,9 +68,6 @@ def list_subcommands(state: NotebookState) -> Listing:
 
 def run_connections(_state: NotebookState, names: Names, line: str) -> Listing:
     """List the connections, and the objects of the notebook that can be queried."""
-    from gqlnb.client import connections
-    from gqlnb.client.urls import redact_url
-
     read_line(build_parser("connections"), line)
     current = connections.get_current_name()
     rows = [
@@ -90,10 +96,6 @@ def run_connections(_state: NotebookState, names: Names, line: str) -> Listing:
 
 def run_connect(state: NotebookState, names: Names, line: str) -> Client:
     """Register a connection under a name and make it the current one."""
-    from gqlnb.client import connections
-    from gqlnb.client.client import Client
-    from gqlnb.client.credentials import parse_header_options
-
     options = read_line(build_parser("connect"), line)
     headers = parse_header_options(options.header)
     if options.target is None and (headers or options.token or options.keep):
@@ -128,8 +130,6 @@ def run_connect(state: NotebookState, names: Names, line: str) -> Client:
 
 def run_use(state: NotebookState, names: Names, line: str) -> None:
     """Make a connection, or an object of the notebook, the current one."""
-    from gqlnb.client import connections
-
     name = parse_name("use", line)
     if name in names and not connections.is_known(name):
         run_connect(state, names, name)
@@ -139,16 +139,12 @@ def run_use(state: NotebookState, names: Names, line: str) -> None:
 
 def run_close(_state: NotebookState, _names: Names, line: str) -> None:
     """Close a connection; the current one is then unset."""
-    from gqlnb.client import connections
-
     connections.close_client(parse_name("close", line))
 
 
 @contextmanager
 def open_client(state: NotebookState, names: Names, options: Namespace) -> Iterator[CellTarget]:
     """Open the client of a line, and close it if it was created for this line alone."""
-    from gqlnb.client.credentials import parse_header_options
-
     headers = parse_header_options(options.header)
     target = state.clients.open(options.connection, headers, names=names)
     try:
@@ -168,8 +164,6 @@ def open_client(state: NotebookState, names: Names, options: Namespace) -> Itera
 
 def run_schema(state: NotebookState, names: Names, line: str) -> SchemaPage | SchemaChanges | Text:
     """Show the documentation, the SDL or the changes of a schema."""
-    from gqlnb.notebook.schema_docs import SchemaDocs
-
     options = read_line(build_parser("schema"), line)
     read_schema_words(names, options)
     with open_client(state, names, options) as target:
@@ -201,8 +195,6 @@ def read_schema_words(names: Names, options: Namespace) -> None:
 
 def is_target(names: Names, word: str) -> bool:
     """Return whether a word names a connection, or an object of the notebook to be queried."""
-    from gqlnb.client import connections
-
     return connections.is_known(word) or bool(describe_target(names.get(word)))
 
 
@@ -220,8 +212,6 @@ def find_changes(state: NotebookState, options: Namespace, target: CellTarget) -
 
 def run_search(state: NotebookState, names: Names, line: str) -> Listing:
     """Search the names and descriptions of a schema."""
-    from gqlnb.notebook.schema_search import search_schema
-
     options = read_line(build_parser("search"), line)
     words = options.words
     if options.connection is None and len(words) > 1 and is_target(names, words[0]):
@@ -232,9 +222,6 @@ def run_search(state: NotebookState, names: Names, line: str) -> Listing:
 
 def run_cache(_state: NotebookState, _names: Names, line: str) -> Listing | Text:
     """List the remembered answers, or remove them with: cache clear."""
-    from gqlnb.client.response_cache import open_response_cache
-    from gqlnb.document.duration import format_short_age
-
     cache = open_response_cache()
     if read_line(build_parser("cache"), line).action == "clear":
         return Text(f"Removed {format_count(cache.clear(), 'answer')}.")
@@ -264,7 +251,6 @@ def run_snippets(state: NotebookState, _names: Names, line: str) -> Listing | Te
 
 def run_stars(state: NotebookState, _names: Names, line: str) -> pd.DataFrame | None:
     """Search repositories above a number of stars."""
-    from gqlnb.github.star_query import normalize_typed_query
     from gqlnb.github.star_results import collect_stars
 
     options = read_line(build_parser("stars"), quote_qualifiers(line))
@@ -283,8 +269,6 @@ def quote_qualifiers(line: str) -> str:
     """Quote the qualifiers of a search for the shell-like parser."""
     # The quotes in `language:"objective c"` are part of the term, and `-user:google` is not an
     # option.
-    from gqlnb.github.search_syntax import is_qualifier
-
     words = []
     for _, word, _ in split_words(line, "%graphql stars"):
         name, colon, _ = word.removeprefix("-").partition(":")
@@ -296,8 +280,6 @@ def quote_qualifiers(line: str) -> str:
 
 def run_serve(_state: NotebookState, names: Names, line: str) -> Server:
     """Serve a schema of the notebook on /graphql."""
-    from gqlnb.server.background_server import serve
-
     options = read_line(build_parser("serve"), line)
     if options.name not in names:
         msg = f"The notebook has no schema called {sanitize_text(options.name, 40)!r}."
@@ -305,16 +287,28 @@ def run_serve(_state: NotebookState, names: Names, line: str) -> Server:
     return serve(names[options.name], port=options.port)
 
 
-def run_stop(_state: NotebookState, _names: Names, line: str) -> None:
-    """Close the newest server of this notebook."""
-    from gqlnb import background
-
-    read_line(build_parser("stop"), line)
-    server = background.servers.get_newest()
-    if server is None:
+def run_stop(_state: NotebookState, names: Names, line: str) -> Note:
+    """Close a server of this notebook: by its variable, port or address, or else the newest."""
+    word = read_line(build_parser("stop"), line).server
+    servers = background.servers.list_open()
+    if not servers:
         msg = "No server of this notebook is open."
         raise TargetError(msg)
-    server.close()
+    addresses = [it.url for it in servers]
+    matches = [
+        it
+        for it in servers
+        if not word
+        or it is names.get(word)
+        or word.rstrip("/") in (it.url, str(urlsplit(it.url).port))
+    ]
+    if not matches:
+        msg = f"No open server is {sanitize_text(word, 80)!r}. Open: {', '.join(addresses)}."
+        raise TargetError(msg)
+    matches[-1].close()
+    addresses.remove(matches[-1].url)
+    others = f" Still open: {', '.join(addresses)}." if addresses else ""
+    return Note([f"Closed {matches[-1].url}.{others}"])
 
 
 def parse_name(word: str, line: str) -> str:

@@ -17,7 +17,7 @@ from gqlnb.notebook.widgets.live_output import EMPTY_BUNDLE, OutputUpdater, is_i
 from gqlnb.optional_imports import import_optional
 from gqlnb.result.event_frames import build_events_frames, read_events
 from gqlnb.result.excel import write_workbook
-from gqlnb.result.frames import assemble_frame
+from gqlnb.result.frames import assemble_frame, build_table
 from gqlnb.result.renderer import render_bundle
 
 if TYPE_CHECKING:
@@ -193,10 +193,8 @@ class LiveFrameExport:
 
     def arrow(self, *, strict: bool = False) -> pa.Table:  # noqa: ARG002 - never strict
         """Return the rows with the types of ``Result.to_arrow``."""
-        import pyarrow as pa
-
         columns, _, first = self._read_columns()
-        return pa.table({name: column.to_arrow() for name, column in columns.items()}).slice(first)
+        return build_table(columns).slice(first)
 
     def to_csv(self, file: Path, *, strict: bool = False, **options: str) -> None:  # noqa: ARG002 - never strict
         """Write the rows as ``Result.to_csv`` does."""

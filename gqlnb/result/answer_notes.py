@@ -7,21 +7,26 @@ lists deprecated ids, among others, in ``extensions.warnings``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import join_names, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
     "MAX_NOTES",
+    "MISSING",
     "WARNINGS",
+    "count_nullified",
     "describe_missing",
     "explain_absence",
     "format_notes",
     "iterate_warnings",
+    "list_notes",
     "merge_extensions",
+    "merge_notes",
     "read_missing_fields",
     "read_notes",
     "summarize_notes",
@@ -32,6 +37,7 @@ NOTES_SHOWN = 5
 FIELDS_SHOWN = 3
 MISSING = "Not in the data of the stand-in: "
 STAND_IN, WARNINGS = "standIn", "warnings"
+NULLIFIED = "NULLIFIED_NUMBERS"
 DERIVED = "derived"  # from facts by a documented rule, so that nothing is missing
 ABSENT = ("empty", "null")
 
@@ -53,6 +59,13 @@ def read_missing_fields(extensions: Mapping[str, Any]) -> dict[str, str]:
     listed = extensions.get(STAND_IN)
     fields = listed.items() if isinstance(listed, Mapping) else ()
     return {str(place): str(outcome) for place, outcome in fields if outcome != DERIVED}
+
+
+def count_nullified(count: int) -> dict[str, Any]:
+    """Return the warning about numbers of an answer that are read as null."""
+    form = "number was" if count == 1 else "numbers were"
+    message = f"{count:,} {form} NaN or Infinity, which JSON does not have, and read as null."
+    return {"type": NULLIFIED, "message": message, "count": count}
 
 
 def iterate_warnings(extensions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -77,6 +90,20 @@ def read_notes(extensions: Mapping[str, Any]) -> dict[str, str]:
     for kind, text in iterate_warnings(extensions):
         notes.setdefault(f"{WARNINGS} {kind}", f"The endpoint warns: {text}")
     return notes
+
+
+def is_count(item: object) -> bool:
+    """Return whether a warning is one of :func:`count_nullified`."""
+    return isinstance(item, Mapping) and item.get("type") == NULLIFIED
+
+
+def list_notes(extensions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the notes on an answer as sentences, with one for all missing fields."""
+    if not extensions:
+        return ()
+    missing = read_missing_fields(extensions)
+    warned = read_notes({WARNINGS: extensions.get(WARNINGS)}).values()
+    return (describe_missing(missing), *warned) if missing else tuple(warned)
 
 
 def describe_missing(missing: Mapping[str, str]) -> str:
@@ -111,6 +138,12 @@ def summarize_notes(notes: Sequence[str], more_in: str) -> list[str]:
     return [" ".join([*joined, *others[:NOTES_SHOWN], *rest])] if notes else []
 
 
+def merge_notes(answers: Iterable[Mapping[str, Any]]) -> dict[Any, Any]:
+    """Return the notes of several answers, from their extensions, as ``attrs`` of a frame."""
+    notes = list_notes(reduce(merge_extensions, answers, {}))
+    return {"notes": list(notes)} if notes else {}
+
+
 def merge_extensions(before: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the extensions of several answers as those of one.
 
@@ -137,8 +170,14 @@ def merge_extensions(before: Mapping[str, Any], new: Mapping[str, Any]) -> Mappi
     if isinstance(before.get(WARNINGS), list):
         kinds = {kind for kind, _ in iterate_warnings(before)}
         newer = new.get(WARNINGS)
-        merged[WARNINGS] = list(before[WARNINGS])
-        for item in newer if isinstance(newer, list) else ():
+        newer = newer if isinstance(newer, list) else []
+        merged[WARNINGS] = [*before[WARNINGS]]
+        counts = [item["count"] for item in [*before[WARNINGS], *newer] if is_count(item)]
+        if counts:
+            merged[WARNINGS] = [it for it in before[WARNINGS] if not is_count(it)]
+            merged[WARNINGS].append(count_nullified(sum(counts)))
+            kinds.add(NULLIFIED)
+        for item in newer:
             kind = next((kind for kind, _ in iterate_warnings({WARNINGS: [item]})), None)
             if kind is not None and kind not in kinds and len(kinds) < MAX_NOTES:
                 kinds.add(kind)

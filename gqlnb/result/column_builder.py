@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gqlnb.document import duration, scalars
-from gqlnb.document.known_scalars import NUMBER, UNKNOWN
+from gqlnb.document.known_scalars import NUMBER, UNKNOWN, get_known_scalar
 from gqlnb.document.scalar_values import OtherFormError, WiderError
 from gqlnb.errors import StrictError, describe_path, sanitize_text
 from gqlnb.result.decoder import remove_decimals
@@ -31,7 +31,7 @@ from gqlnb.result.list_cells import (
     has_json,
     nest_items,
 )
-from gqlnb.result.shape import Shape
+from gqlnb.result.shape import Shape, infer_type
 from gqlnb.result.tables import ResultColumn
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-__all__ = ["ColumnBuilder", "ColumnValueError"]
+__all__ = ["CONVERSION_ERRORS", "ColumnBuilder", "ColumnValueError"]
 
 ARROW_TYPES: dict[str | None, pa.DataType] = {
     "large_string": pa.large_string(),
@@ -150,6 +150,11 @@ class ColumnBuilder:
         self.remark = ""
         if shape.mixed_kinds and not shape.lists:
             self.remark = f"Column {column.name!r} holds {shape.mixed_kinds}, each as received."
+        if kept and column.hinted_dtype:
+            self.remark = (
+                f"Values of the scalar {shape.type!r} do not all fit {column.hinted_dtype}, so "
+                f"column {column.name!r} keeps them as received."
+            )
         self._form = form if form in self.kind.other_forms else ""
         self._arrays: list[pa.Array] = []  # or, if the kind says so,
         self._values: list[Any] = []
@@ -370,6 +375,31 @@ class ColumnBuilder:
             self._values = [nest_items(value, shape.lists, converted) for value in self._values]
             return
         raise self._build_error(reason, bisect_right(ends, number))
+
+    def infer_dtype(self) -> bool:
+        """Convert values of an unknown scalar to the dtype of their only kind in JSON.
+
+        Returns
+        -------
+        bool
+            Whether they were: all are text, Booleans, or numbers that the dtype holds exactly.
+        """
+        shape = self.column.shape
+        if self.kind is not UNKNOWN or shape.lists or shape.type is None:
+            return False
+        if self.keeps_values and not self.column.hinted_dtype:  # strict=False
+            return False
+        present = [value for value in self._values if value is not None]
+        inferred = infer_type(set(map(type, present)), present)
+        if inferred is None:
+            return False
+        kind = get_known_scalar("Long" if inferred in {"Int", "BigInt"} else inferred) or UNKNOWN
+        try:
+            array = pa.array(self._values, ARROW_TYPES[kind.arrow])
+        except CONVERSION_ERRORS:  # a lone surrogate
+            return False
+        self.kind, self._values, self._arrays = kind, [], [array]
+        return True
 
     def to_list(self) -> list[object]:
         """Return the values as a list, None for null."""

@@ -5,18 +5,20 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from gqlnb.errors import FrameError, sanitize_text
+from gqlnb.option_checks import explain_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import pandas as pd
 
     from gqlnb.result.column_builder import PandasDtype
 
 __all__ = ["concat"]
 
 
+@explain_keywords
 def concat(frames: Iterable[pd.DataFrame], *, ignore_index: bool = True) -> pd.DataFrame:
     """Concatenate frames of several answers or pages, and keep their dtypes.
 
@@ -52,6 +54,8 @@ def concat(frames: Iterable[pd.DataFrame], *, ignore_index: bool = True) -> pd.D
     >>> concat([empty, rows]).dtypes["at"]
     dtype('<M8[us]')
     """
+    import pandas as pd
+
     if isinstance(frames, pd.DataFrame):
         msg = "concat takes several DataFrames, such as [january, february]; got one DataFrame."
         raise FrameError(msg)
@@ -84,11 +88,15 @@ def concat(frames: Iterable[pd.DataFrame], *, ignore_index: bool = True) -> pd.D
     }
     if any("partial" in frame.attrs for frame in found):
         whole.attrs["partial"] = any(frame.attrs.get("partial") for frame in found)
+    if notes := dict.fromkeys(note for frame in found for note in frame.attrs.get("notes", ())):
+        whole.attrs["notes"] = list(notes)
     return whole
 
 
 def _find_dtype(columns: list[pd.Series[Any]]) -> PandasDtype | None:
     """Return the common dtype of columns; None if those with values disagree."""
+    import pandas as pd
+
     filled = [column for column in columns if column.notna().any()]
     # The dtype of a column without values may be a guess: it counts if there is no other.
     dtypes: list[Any] = list(dict.fromkeys(column.dtype for column in filled or columns))
@@ -100,6 +108,8 @@ def _find_dtype(columns: list[pd.Series[Any]]) -> PandasDtype | None:
 
 def _convert(column: pd.Series[Any], dtype: PandasDtype) -> pd.Series[Any]:
     """Return a column of nulls, or of categories, in another dtype."""
+    import pandas as pd
+
     if isinstance(dtype, pd.CategoricalDtype) and isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.set_categories(dtype.categories, ordered=bool(dtype.ordered))
     try:

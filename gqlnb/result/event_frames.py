@@ -6,7 +6,6 @@ dtypes of the schema, or with dtypes inferred from all values together if no sch
 
 from __future__ import annotations
 
-import warnings
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,7 +13,9 @@ import numpy as np
 import pandas as pd
 
 from gqlnb.errors import FrameError, sanitize_text
+from gqlnb.interactive import warn_caller
 from gqlnb.option_checks import check_whole_number
+from gqlnb.result.answer_notes import merge_notes
 from gqlnb.result.frames import (
     Frames,
     assemble_frame,
@@ -120,6 +121,7 @@ def read_events(
     places = [at for at, result in enumerate(results) if result.data is not None]
     results = [results[at] for at in places]
     answer = _combine_results(results, document)
+    answer.infers = keep_results  # all results that there will be
     outer = get_read_plan(answer.shape).root.inner_tables[0]
     if not results and not answer.shape.children[EVENTS_TABLE].children:
         return {}, np.array([], np.intp)  # without a schema, columns are not known yet
@@ -128,15 +130,8 @@ def read_events(
         table = _find_table(outer, f"{EVENTS_TABLE}.{path}")
     elif len(outer.inner_tables) == 1 and not in_cells and all(map(find_only_list, results)):
         table = outer.inner_tables[0]
-    explode = options.get("explode")
-    inner = [it.name[len(table.name) + 1 :] for it in table.walk() if it is not table]
-    if explode is not None and (table is outer or explode not in inner):
-        shown, lists = sanitize_text(explode, 80), ", ".join(map(repr, inner))
-        msg = f"explode={shown!r} needs path=, the list to read: {lists or 'there is none'}."
-        if table is not outer:
-            name = table.name.partition(".")[2]
-            msg = f"explode={shown!r}: the rows of {name!r} have {lists or 'no list'}."
-        raise FrameError(msg)
+    if options.get("explode") is not None:
+        options["explode"] = _find_list_in_rows(options["explode"], table, outer)
     if keep_results and path is None and table is not outer:
         columns = _explode_results(answer, outer, table, **options)
         numbers = columns.pop(RESULT_NUMBER).to_pandas()
@@ -150,6 +145,20 @@ def read_events(
         by_id = {str(result.data["id"]): at for at, result in zip(places, results, strict=True)}
         return columns, np.array([by_id[str(each)] for each in key], np.intp)
     return columns, np.array(places, np.intp)[np.asarray(key, np.intp)]
+
+
+def _find_list_in_rows(explode: str, table: ResultTable, outer: ResultTable) -> str:
+    """Return the name of a list within its rows, given that name or the whole one."""
+    inner = {it.name: it.name[len(table.name) + 1 :] for it in table.walk() if it is not table}
+    name = inner.get(f"{EVENTS_TABLE}.{explode}", explode)
+    if table is not outer and name in inner.values():
+        return name
+    shown, lists = sanitize_text(explode, 80), ", ".join(map(repr, inner.values()))
+    msg = f"explode={shown!r} needs path=, the list to read: {lists or 'there is none'}."
+    if table is not outer:
+        rows = table.name.partition(".")[2]
+        msg = f"explode={shown!r}: the rows of {rows!r} have {lists or 'no list'}."
+    raise FrameError(msg)
 
 
 def build_frame(columns: Mapping[str, FrameColumn], count: int) -> pd.DataFrame:
@@ -204,6 +213,7 @@ def collect_frame(
         source = next((result.source for result in results), None)
         partial = any(result.errors for result in results)
         frame.attrs = {"source": source, "partial": partial, "events": len(results)}
+        frame.attrs |= merge_notes(result.extensions for result in results)
         return frame
 
     try:
@@ -218,7 +228,7 @@ def collect_frame(
     if faulty := sum(bool(result.errors) for result in results):
         first = next(format_error(result.errors[0]) for result in results if result.errors)
         msg = f"{faulty:,} of {len(results):,} events have errors, the first: {first}"
-        warnings.warn(msg, stacklevel=3)
+        warn_caller(msg)
     return frame
 
 

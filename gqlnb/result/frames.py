@@ -13,8 +13,12 @@ import pandas as pd
 import pyarrow as pa
 
 from gqlnb.document import scalars
+from gqlnb.document.error_details import explain_message, read_error_code, read_error_type
+from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
 from gqlnb.result.column_batch import ColumnBatch
+from gqlnb.result.column_builder import CONVERSION_ERRORS
+from gqlnb.result.list_verdicts import Verdict, judge_list
 from gqlnb.result.renderer import Preview, format_error_path
 from gqlnb.result.shape import find_connection_path
 from gqlnb.result.table_reader import read_tables
@@ -41,12 +45,15 @@ if TYPE_CHECKING:
 __all__ = [
     "FrameColumn",
     "Frames",
+    "add_dtypes",
     "assemble_frame",
     "build_errors_frame",
     "build_list_frame",
     "build_parquet_table",
     "build_previews",
+    "build_table",
     "choose_table",
+    "convert_to_numpy",
     "read_columns",
     "shorten_names",
 ]
@@ -193,7 +200,8 @@ def build_previews(answer: AnswerData, limit: int | None = None) -> dict[str, Pr
         count = len(items) if isinstance(items, (list, tuple, ColumnBatch)) else 0
         beside = _collect_values_beside(answer, outline, table)
         nested = tuple(it.name for it in each.walk() if it is not each)
-        found[table.name] = Preview(frame, count - rows.dropped, beside, nested)
+        verdict = _judge_list(answer, beside, table, count)
+        found[table.name] = Preview(frame, count - rows.dropped, beside, nested, verdict)
     return found
 
 
@@ -324,7 +332,8 @@ def _describe_lists(tables: Iterable[ResultTable], answer: AnswerData) -> str:
 def _find_list_chain(chosen: ResultTable, explode: str) -> list[str]:
     """Return the names of the lists that lead from a list to one in its rows, inclusive."""
     known = {t.name: t for t in chosen.walk() if t is not chosen}
-    table = known.get(f"{chosen.name}.{explode}")
+    # The name relative to the rows, or the whole one, as in the caption of a result.
+    table = known.get(f"{chosen.name}.{explode}") or known.get(str(explode))
     if table is None:
         wrong = f"explode={sanitize_text(explode, 80)!r}"
         if isinstance(chosen.row, ResultTable):
@@ -386,7 +395,31 @@ def _build_attrs(answer: AnswerData, outline: object, rows: TableRows) -> dict[s
     total = None
     if table.total_name is not None and table.outermost is table:
         total = beside.get(".".join((*table.path[:-1], table.total_name)))
-    return {"total_count": total, "dropped": rows.dropped, "beside": beside}
+    attrs: dict[str, object] = {"total_count": total, "dropped": rows.dropped, "beside": beside}
+    verdict = _judge_list(answer, beside, table, rows.count + rows.dropped)
+    if verdict is not None:
+        attrs["completeness"] = str(verdict)
+        if verdict.state == "more":
+            attrs |= {"partial": True, "all_rows": verdict.total or None}
+    return attrs
+
+
+def _judge_list(
+    answer: AnswerData, beside: Mapping[str, object], table: ResultTable, rows: int
+) -> Verdict | None:
+    """Judge an outermost list of an answer that is not joined from pages; None for other lists."""
+    if table.parent is None or table.outermost is not table or not answer.is_first_page:
+        return None
+    holder = answer.holder
+    document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
+    verdict = judge_list(beside, table.path, rows, document, variables)
+    if verdict.state == "complete":
+        for error in getattr(holder, "errors", ()):
+            where = tuple(error.get("path") or ())
+            # An error in a row leaves a value null, and no row out.
+            if where == tuple(table.path[: len(where)]):
+                return Verdict("unknown", "an error may be of the list")
+    return verdict
 
 
 # -- assembling
@@ -469,6 +502,41 @@ def assemble_frame(arrays: Mapping[str, PandasArray], count: int) -> pd.DataFram
     return pd.DataFrame(columns, index=pd.RangeIndex(count), copy=False)
 
 
+def convert_to_numpy(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return a frame with the dtypes of NumPy and NaN for missing values.
+
+    Returns
+    -------
+    (DataFrame, list of str)
+        The frame, and the names of the columns of integers that stay objects, because a float does
+        not hold all of their digits.
+    """
+    columns: dict[Any, pd.Series[Any]] = {}
+    kept: list[str] = []
+    text_dtype: Any = pd.Series([""]).dtype  # `str`, and `object` before pandas 3
+    for name in frame.columns:
+        column = frame[name]
+        dtype: Any = column.dtype
+        missing = column.isna()
+        plain: Any = getattr(dtype, "numpy_dtype", None)  # of the nullable dtypes
+        is_text = isinstance(dtype, pd.StringDtype)
+        if plain is not None and missing.any():
+            if plain.kind in "iu":
+                is_exact = bool((column.dropna().astype(object).abs() <= MAX_EXACT_FLOAT).all())
+                kept += [] if is_exact else [str(name)]
+                plain = np.dtype("float64" if is_exact else object)
+            plain = np.dtype(object) if plain.kind == "b" else plain
+        if plain is not None and plain.kind != "O":
+            column = column.astype(plain)
+        elif plain is not None or is_text or pd.api.types.is_object_dtype(dtype):
+            values = column.to_numpy(object, na_value=np.nan)
+            column = pd.Series(values, frame.index, dtype=text_dtype if is_text else object)
+        columns[name] = column
+    plain_frame = pd.DataFrame(columns, index=frame.index, copy=False)
+    plain_frame.attrs = frame.attrs
+    return plain_frame, kept
+
+
 def shorten_names(names: Sequence[str]) -> list[str]:
     """Return dotted names, each shortened to its shortest suffix that no other name has."""
     suffixes = {}
@@ -541,26 +609,45 @@ def _join_lists(
 # -- files
 
 
-def build_parquet_table(
-    columns: Mapping[str, FrameColumn], attrs: Mapping[str, object]
-) -> pa.Table:
-    """Return columns as a table that pandas reads back as the same frame.
+def build_table(columns: Mapping[str, FrameColumn]) -> pa.Table:
+    """Return columns as a table that pandas converts to their dtypes."""
+    table = pa.table({name: column.to_arrow() for name, column in columns.items()})
+    return add_dtypes(table, {name: column.to_pandas() for name, column in columns.items()})
+
+
+def add_dtypes(table: pa.Table, arrays: Mapping[str, PandasArray]) -> pa.Table:
+    """Return a table with the dtypes of its columns in pandas, as pandas stores them.
+
+    Without them, ``Table.to_pandas`` and readers of Arrow streams make floats of integers with
+    nulls.
+    """
+    empty: dict[str, PandasArray] = {}
+    for name, array in arrays.items():
+        try:
+            pa.array(array[:0])
+        except CONVERSION_ERRORS:  # a registered dtype without an Arrow type
+            continue
+        empty[name] = array[:0]
+    schema = pa.Schema.from_pandas(assemble_frame(empty, 0), preserve_index=False)
+    return table.replace_schema_metadata(schema.metadata)
+
+
+def build_parquet_table(table: pa.Table, attrs: Mapping[str, object]) -> pa.Table:
+    """Return a table of :func:`build_table` as pandas reads it from Parquet.
 
     Parameters
     ----------
-    columns
-        The columns by name.
+    table
+        The table.
     attrs
-        The ``attrs`` of the frame, JSON values.
+        The ``attrs`` of its frame, JSON values.
     """
-    arrays = {name: column.to_arrow() for name, column in columns.items()}
-    for name, array in arrays.items():
-        if pa.types.is_date32(array.type):  # pandas would read objects; frames have timestamps
-            arrays[name] = array.cast(pa.timestamp("us"))
-    empty = assemble_frame({name: column.to_pandas()[:0] for name, column in columns.items()}, 0)
-    metadata = pa.Schema.from_pandas(empty, preserve_index=False).metadata or {}
-    metadata = {**metadata, PANDAS_ATTRS: json.dumps(attrs).encode()}
-    return pa.table(arrays).replace_schema_metadata(metadata)
+    for number, field in enumerate(table.schema):
+        if pa.types.is_date32(field.type):  # pandas would read objects; frames have timestamps
+            dates = table.column(number).cast(pa.timestamp("us"))
+            table = table.set_column(number, field.name, dates)
+    metadata = {**(table.schema.metadata or {}), PANDAS_ATTRS: json.dumps(attrs).encode()}
+    return table.replace_schema_metadata(metadata)
 
 
 # -- errors
@@ -572,11 +659,13 @@ ERROR_DTYPES = {
     "row": "Int64",
     "line": "Int64",
     "column": "Int64",
+    "code": "string",
+    "type": "string",
 }
 
 
 def build_errors_frame(errors: Sequence[Mapping[str, object]], answer: AnswerData) -> pd.DataFrame:
-    """Return errors as a DataFrame: message, path, list and row, line and column."""
+    """Return errors as a DataFrame: message, path, list and row, position, code and type."""
     paths = [_get_error_path(error) for error in errors]
     found = _find_error_rows(answer, {path for path in paths if path}) if any(paths) else {}
     rows = []
@@ -588,11 +677,13 @@ def build_errors_frame(errors: Sequence[Mapping[str, object]], answer: AnswerDat
         place = place if isinstance(place, Mapping) else {}
         rows.append(
             (
-                str(error.get("message", "no message")),
+                explain_message(error),
                 format_error_path(error),
                 *(found.get(path[:end], (None, None)) if end else (None, None)),
                 _parse_position(place.get("line")),
                 _parse_position(place.get("column")),
+                read_error_code(error),
+                read_error_type(error),
             )
         )
     return pd.DataFrame(rows, columns=list(ERROR_DTYPES)).astype(ERROR_DTYPES)

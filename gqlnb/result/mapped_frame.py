@@ -9,11 +9,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from gqlnb.document.error_details import explain_message
 from gqlnb.document.input_records import is_missing
 from gqlnb.errors import FrameError, QueryError, sanitize_text
 from gqlnb.optional_imports import import_optional
+from gqlnb.result.answer_notes import merge_notes
 from gqlnb.result.concatenation import concat
 from gqlnb.result.event_frames import build_frame, count_rows, find_only_list, read_events
+from gqlnb.result.frames import add_dtypes
 from gqlnb.result.result import Result, get_shape
 
 if TYPE_CHECKING:
@@ -80,7 +83,9 @@ class MappedFrame(pd.DataFrame):
             )
             raise FrameError(msg)
         arrays = [convert_input_column(self.iloc[:, at]) for at in range(inputs)]
-        return pa.table([*arrays, *table.columns], names=list(map(str, self.columns)))
+        names = list(map(str, self.columns))
+        dtypes = {name: self.iloc[:0, at].array for at, name in enumerate(names)}
+        return add_dtypes(pa.table([*arrays, *table.columns], names=names), dtypes)
 
     def to_polars(self) -> pl.DataFrame:
         """Return the frame as a Polars DataFrame, with the types of :meth:`to_arrow`."""
@@ -168,6 +173,7 @@ def build_mapped_frame(
         "answered": len(answers),
         "failed": len(outcomes) - len(answers) - left,
     }
+    whole.attrs |= merge_notes(it.extensions for it in answers.values())
     found = [getattr(it.response, "cached_at", None) for it in answers.values()]
     if cached_at := [it for it in found if it is not None]:
         whole.attrs |= {"cached": len(cached_at), "cached_at": min(cached_at)}
@@ -201,7 +207,7 @@ def build_errors_frame(
         if isinstance(outcome, Result):
             for error in outcome.errors:
                 steps = error.get("path")
-                text = sanitize_text(error.get("message", ""), MESSAGE_LENGTH)
+                text = sanitize_text(explain_message(error), MESSAGE_LENGTH)
                 path = ".".join(map(str, steps)) if isinstance(steps, list) else None
                 found.append((at, "partial", text, path))
         elif outcome is not None:

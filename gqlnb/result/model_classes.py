@@ -1,16 +1,15 @@
-"""Model classes of a document: a frozen class for each selection set, as Python source.
+"""Model classes of a document: a frozen Struct of msgspec for each selection set.
 
-`result.models()` executes the source, `gqlnb codegen` writes it to a file. The classes are Structs
-of msgspec, or models of pydantic on request (:class:`PydanticClass`).
+They are written as Python source, which `result.models()` executes.
 """
 
 from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import (
     FieldNode,
@@ -38,18 +37,16 @@ if TYPE_CHECKING:
         SelectionSetNode,
     )
 
+    from gqlnb.document.document import Document
+
 __all__ = [
     "DTYPES",
     "SHARED_TAG",
     "TYPENAME",
     "TYPENAME_KEY",
     "ModelBuilder",
-    "ModelClass",
-    "ModelField",
-    "PydanticClass",
     "add_typenames",
     "get_python_type",
-    "to_pascal_case",
 ]
 
 IMPORTS = """\
@@ -86,7 +83,7 @@ SHARED_TAG, TYPENAME_KEY = "*", "*type"
 # since classes use the aliases of scalars.
 RESERVED_NAMES = frozenset(
     {*keyword.kwlist, "str", "int", "float", "bool", "list", "dict", "object"}
-    | {"Annotated", "Any", "AsyncIterator", "ClassVar", "Client", "Iterator", "Literal", "msgspec"}
+    | {"Annotated", "Any", "ClassVar", "Literal", "msgspec"}
 )
 
 
@@ -98,19 +95,10 @@ def to_pascal_case(name: str) -> str:
 
 
 class Names:
-    """The names of a module, each given once.
+    """The names of a module, each given once."""
 
-    Parameters
-    ----------
-    reserved
-        Names that its code uses, beside those of every module.
-    private
-        How attributes begin that the classes do not have as fields.
-    """
-
-    def __init__(self, reserved: Iterable[str] = (), private: str = "__") -> None:
-        self.taken = {*RESERVED_NAMES, *reserved}
-        self._private = private
+    def __init__(self) -> None:
+        self.taken = {*RESERVED_NAMES}
 
     def reserve(self, name: str) -> str:
         """Return the name, or the name with a number if another thing has it."""
@@ -120,33 +108,30 @@ class Names:
         self.taken.add(found)
         return found
 
-    def get_attribute_names(
-        self, keys: Iterable[str], reserved: Collection[str] = ()
-    ) -> dict[str, str]:
-        """Return the attribute of a class, or the parameter of a function, for each response name.
+    def get_attribute_names(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the attribute of a class for each response name.
 
         They equal the response names, but keywords, names of the module and private names, which
-        Python or the classes treat specially, end with underscores.
+        Python treats specially, end with underscores.
         """
-        taken = self.taken.union(reserved)
 
         def is_free(key: str) -> bool:
-            plain = key.isascii() and key.isidentifier() and not key.startswith(self._private)
-            return plain and key not in taken
+            plain = key.isascii() and key.isidentifier() and not key.startswith("__")
+            return plain and key not in self.taken
 
         distinct = dict.fromkeys(keys)
-        found = {key: key for key in distinct if is_free(key)}
-        used = {*found, *taken}
-        for key in [key for key in distinct if key not in found]:
+        names = {key: key for key in distinct if is_free(key)}
+        used = {*names, *self.taken}
+        for key in [key for key in distinct if key not in names]:
             name = re.sub(r"\W", "_", key, flags=re.ASCII)
-            stem = name.strip("_") if name.startswith(self._private) else name
+            stem = name.strip("_") if name.startswith("__") else name
             stem = stem if stem[:1].isalpha() or stem[:1] == "_" else f"field_{stem}"
             name = f"{stem}__" if name.startswith("__") else f"{stem}_"
             while name in used:
                 name += "_"
             used.add(name)
-            found[key] = name
-        return found
+            names[key] = name
+        return names
 
 
 @dataclass(slots=True)
@@ -173,79 +158,39 @@ class ModelClass:
         first for a class of several types; empty for a class that stands alone.
     types
         The names of those types; empty for all that have no other class.
-    is_input
-        Whether it is the class of an input object.
     """
-
-    # Of the style: the imports of its classes, the names that they use, those that no attribute
-    # may have, the beginning of private attributes; and of an input field that is not given the
-    # type and the value.
-    imports: ClassVar[str] = IMPORTS
-    reserved: ClassVar[frozenset[str]] = frozenset()
-    members: ClassVar[frozenset[str]] = frozenset()
-    private: ClassVar[str] = "__"
-    absent: ClassVar[tuple[str, str]] = "msgspec.UnsetType", "msgspec.UNSET"
 
     name: str
     fields: list[ModelField] = field(default_factory=list)
     tag: str = ""
     types: tuple[str, ...] = ()
-    is_input: bool = False
 
     def format(self, names: Names) -> str:
         """Return the source of the class."""
-        keys = [TYPENAME, *(each.key for each in self.fields)]
-        attributes = names.get_attribute_names(keys, self.members)
-        lines = [self.format_typename(attributes[TYPENAME])] if self.tag else []
-        lines += [self.format_field(attributes[each.key], each) for each in self.fields]
+        attributes = names.get_attribute_names([TYPENAME, *(it.key for it in self.fields)])
+        lines = [self._format_typename(attributes[TYPENAME])] if self.tag else []
+        lines += [self._format_field(attributes[it.key], it) for it in self.fields]
         body = "\n".join(f"    {line}" for line in lines or ["pass"])
-        return f"class {self.name}({self.format_bases(attributes)}):\n{body}\n"
-
-    def format_bases(self, _attributes: Mapping[str, str]) -> str:
-        """Return the base class and the options of the class."""
         tag = f", tag_field={TYPENAME!r}, tag={self.tag!r}" if self.tag else ""
-        return f"msgspec.Struct, frozen=True, kw_only=True{tag}"
+        return f"class {self.name}(msgspec.Struct, frozen=True, kw_only=True{tag}):\n{body}\n"
 
-    def format_typename(self, attribute: str) -> str:
+    def _format_typename(self, attribute: str) -> str:
         """Return the line of the attribute for the type of an object, of a class with a tag."""
-        if self.is_shared:
-            return f"{attribute}: {self.typename_annotation} = msgspec.field(name={TYPENAME_KEY!r})"
-        return f"{attribute}: ClassVar[{self.typename_annotation}] = {self.tag!r}"
+        is_shared = self.tag.startswith(SHARED_TAG)
+        types = self.types if is_shared else (self.tag,)
+        annotation = f"Literal[{', '.join(map(repr, types))}]" if types else "str"
+        if is_shared:
+            return f"{attribute}: {annotation} = msgspec.field(name={TYPENAME_KEY!r})"
+        return f"{attribute}: ClassVar[{annotation}] = {self.tag!r}"
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether it is the class of several types."""
-        return self.tag.startswith(SHARED_TAG)
-
-    @property
-    def typename_annotation(self) -> str:
-        """The annotation of the type of an object, of a class with a tag."""
-        types = self.types if self.is_shared else (self.tag,)
-        return f"Literal[{', '.join(map(repr, types))}]" if types else "str"
-
-    def format_field(self, attribute: str, each: ModelField) -> str:
+    @staticmethod
+    def _format_field(attribute: str, field: ModelField) -> str:
         """Return the line of a field."""
-        default = each.default
-        if attribute != each.key:
+        default = field.default
+        if attribute != field.key:
             before = f"default={default}, " if default else ""
-            default = self.format_alias(before, each.key)
-        return f"{attribute}: {each.annotation}{f' = {default}' if default else ''}"
-
-    @staticmethod
-    def format_alias(before: str, key: str) -> str:
-        """Return the default of a field with another name than in the response."""
-        return f"msgspec.field({before}name={key!r})"
-
-    @staticmethod
-    def format_scalar(python_type: str, name: str, like: str) -> str:
-        """Return the annotation of a scalar with conversions; `like` is "" for its own name."""
-        extra = {"scalar": name} | ({"like": like} if like else {})
-        return f"Annotated[{python_type}, msgspec.Meta(extra={extra!r})]"
-
-    @staticmethod
-    def format_union(variants: Iterable[str]) -> str:
-        """Return the annotation of a union of classes with tags."""
-        return " | ".join(variants)
+            default = f"msgspec.field({before}name={field.key!r})"
+        return f"{attribute}: {field.annotation}{f' = {default}' if default else ''}"
 
 
 class SelectionPart(NamedTuple):
@@ -272,7 +217,7 @@ class FieldPart(NamedTuple):
 
 
 class ModelBuilder:
-    """Builds the classes of one or more operations for a module.
+    """Builds the classes of an operation.
 
     Parameters
     ----------
@@ -283,10 +228,6 @@ class ModelBuilder:
     needs_typenames
         Whether ``__typename`` will be added where it is needed and absent: `typename_places` then
         has the positions in the text. Otherwise one class has the fields of all types there.
-    likes
-        The known scalars that scalars of the schema are like, by name, beside those recognized.
-    style
-        The kind of the classes.
 
     Attributes
     ----------
@@ -302,15 +243,11 @@ class ModelBuilder:
         conditions: Mapping[str, bool] | None = None,
         *,
         needs_typenames: bool = False,
-        likes: Mapping[str, str] | None = None,
-        style: type[ModelClass] = ModelClass,
     ) -> None:
         self.schema = schema
         self.conditions = conditions
         self.needs_typenames = needs_typenames
-        self.likes = likes or {}
-        self.style = style
-        self.names = Names(style.reserved, style.private)
+        self.names = Names()
         self.aliases: list[str] = []
         self.classes: list[ModelClass | str] = []
         self.typename_places: set[int] = set()
@@ -353,7 +290,7 @@ class ModelBuilder:
             if len(types) == 1:
                 # With a tag also where it is not needed: other places may be unions.
                 own = self.names.reserve(to_pascal_case(fragment))
-                shared = self._add_class(only, types, self.style(own, tag=next(iter(types))))
+                shared = self._add_class(only, types, ModelClass(own, tag=next(iter(types))))
             else:
                 shared = self._add_object(only, types, to_pascal_case(fragment))
             self._shared[fragment] = shared
@@ -400,7 +337,7 @@ class ModelBuilder:
             else:
                 groups = {(): set(types)}
         if len(groups) < 2:
-            return self._add_class(sets, types, self.style(self.names.reserve(name)))
+            return self._add_class(sets, types, ModelClass(self.names.reserve(name)))
         alias = self.names.reserve(name)
         variants = []
         for of_type, members in groups.items():
@@ -415,9 +352,9 @@ class ModelBuilder:
                 tag = SHARED_TAG + "&".join(of_type)
             own = self.names.reserve(alias + to_pascal_case(label))
             shared = tuple(sorted(group)) if of_type and len(group) > 1 else ()
-            model = self.style(own, tag=tag, types=shared)
+            model = ModelClass(own, tag=tag, types=shared)
             variants.append(self._add_class(sets, group, model))
-        self.classes.append(f"{alias} = {self.style.format_union(variants)}\n")
+        self.classes.append(f"{alias} = {' | '.join(variants)}\n")
         return alias
 
     def _find_conditions(
@@ -538,13 +475,12 @@ class ModelBuilder:
         if isinstance(kind, GraphQLEnumType):
             text = f"Literal[{', '.join(map(repr, kind.values))}]"
         else:
-            like = self.likes.get(kind.name) or recognize_scalar(
-                kind.name, kind.specified_by_url, kind.description
-            )
+            like = recognize_scalar(kind.name, kind.specified_by_url, kind.description)
             inner = get_python_type(scalars.get_scalar(Shape(kind.name, like=like)))
             if inner == "str" and kind.name != "ID":  # endpoints may send a number for an ID
                 return "str"
-            text = self.style.format_scalar(inner, kind.name, like if like != kind.name else "")
+            extra = {"scalar": kind.name} | ({"like": like} if like != kind.name else {})
+            text = f"Annotated[{inner}, msgspec.Meta(extra={extra!r})]"
         alias = self.names.reserve(to_pascal_case(kind.name))
         self.aliases.append(f"{alias} = {text}\n")
         return alias
@@ -555,80 +491,14 @@ def get_python_type(kind: Scalar) -> str:
     return ARROW_TYPES.get(kind.arrow or "") or DTYPES.get(kind.dtype, "Any")
 
 
-def add_typenames(text: str, places: Iterable[int]) -> str:
-    """Return a text with ``__typename`` added at the given positions, after opening braces."""
-    parts, end = [], 0
-    for place in sorted(places):
+def add_typenames(document: Document) -> str:
+    """Return the text of a document with ``__typename`` where its models need it."""
+    if document.schema is None:
+        return document.text
+    builder = ModelBuilder(document.schema, needs_typenames=True)
+    builder.add_operation(document.operation, document.fragments)
+    parts, end, text = [], 0, document.text
+    for place in sorted(builder.typename_places):  # after opening braces
         parts += [text[end:place], f" {TYPENAME}"]
         end = place
     return "".join([*parts, text[end:]])
-
-
-PYDANTIC_IMPORTS = """\
-import datetime
-import decimal
-from typing import Annotated, Any, Literal
-
-import msgspec
-from pydantic import BaseModel, Field
-
-from gqlnb.result.pydantic_types import ByTypename, InputModel, JSONScalar
-"""
-# The members of pydantic.BaseModel: listed, since modules are written without pydantic, and all of
-# its versions are to give the same.
-MODEL_MEMBERS = frozenset(
-    {"construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw"}
-    | {"schema", "schema_json", "update_forward_refs", "validate"}
-    | {"model_computed_fields", "model_config", "model_construct", "model_copy", "model_dump"}
-    | {"model_dump_json", "model_extra", "model_fields", "model_fields_set", "model_json_schema"}
-    | {"model_parametrized_name", "model_post_init", "model_rebuild", "model_validate"}
-    | {"model_validate_json", "model_validate_strings"}
-)
-
-
-class PydanticClass(ModelClass):
-    """A model class: a BaseModel of pydantic.
-
-    It is strict, since JSON has the types of GraphQL: a number in the place of text is an error.
-    """
-
-    imports: ClassVar[str] = PYDANTIC_IMPORTS
-    reserved: ClassVar[frozenset[str]] = frozenset(
-        {"BaseModel", "ByTypename", "Field", "InputModel", "JSONScalar"}
-    )
-    members: ClassVar[frozenset[str]] = MODEL_MEMBERS
-    private: ClassVar[str] = "_"
-    absent: ClassVar[tuple[str, str]] = "None", "None"
-
-    def format_bases(self, attributes: Mapping[str, str]) -> str:
-        """Return the base class and the options of the class."""
-        options = "InputModel" if self.is_input else "BaseModel"
-        options += ", frozen=True, strict=True"
-        keys = {each.key for each in self.fields} | ({TYPENAME} if self.tag else set())
-        if any(attributes[key] != key for key in keys):
-            options += ", populate_by_name=True"
-        if any(attributes[key].startswith("model_") for key in keys):
-            options += ", protected_namespaces=()"
-        return options
-
-    def format_typename(self, attribute: str) -> str:
-        """Return the line of the attribute for the type of an object, of a class with a tag."""
-        # With a default, as other places of the class may have no `__typename`.
-        default = "" if self.is_shared else repr(self.tag)
-        return self.format_field(attribute, ModelField(TYPENAME, self.typename_annotation, default))
-
-    @staticmethod
-    def format_alias(before: str, key: str) -> str:
-        """Return the default of a field with another name than in the response."""
-        # Not `alias`, which type checkers take for the name of the parameter.
-        return f"Field({before}validation_alias={key!r}, serialization_alias={key!r})"
-
-    @staticmethod
-    def format_scalar(python_type: str, name: str, like: str) -> str:
-        """Return the annotation of a scalar with conversions; `like` is "" for its own name."""
-        return f"Annotated[{python_type}, JSONScalar({name!r}{f', {like!r}' if like else ''})]"
-
-    @staticmethod
-    def format_union(variants: Iterable[str]) -> str:
-        """Return the annotation of a union of classes with tags."""
-        return f"Annotated[{' | '.join(variants)}, ByTypename()]"

@@ -1,4 +1,4 @@
-"""Results as instances of model classes: those of a document, or of a generated module.
+"""Results as instances of model classes: those of a document, or of the user.
 
 The classes are Structs of msgspec or models of pydantic, which is not imported here.
 """
@@ -20,7 +20,7 @@ from gqlnb.document.scalar_values import OtherFormError, WiderError
 from gqlnb.errors import AnswerError, SchemaError, describe_path, sanitize_text
 from gqlnb.result.model_classes import (
     DTYPES,
-    SHARED_TAG,
+    IMPORTS,
     TYPENAME,
     TYPENAME_KEY,
     ModelBuilder,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.document.known_scalars import Scalar
 
-__all__ = ["build_model", "convert_data", "convert_scalar", "has_decimals"]
+__all__ = ["build_model", "convert_data", "has_decimals"]
 
 VALUE_SHOWN = 80
 # A JSON value, and the value that msgspec gets in its place. Both of any type.
@@ -62,7 +62,7 @@ def build_model(document: Document | None, shape: Shape | None, variables: objec
         name = builder.add_operation(document.operation, document.fragments)
         space: dict[str, Any] = {"__name__": "gqlnb.models"}
         # Identifiers are checked, and names of the schema are in string literals.
-        text = f"{builder.style.imports}\n{builder.format()}"
+        text = f"{IMPORTS}\n{builder.format()}"
         code = compile(text, "<models>", "exec", dont_inherit=True)  # annotations are classes
         exec(code, space)  # noqa: S102
         found = shape.cache[key] = space[name]
@@ -77,7 +77,7 @@ def convert_data(data: object, model: type) -> Any:  # noqa: ANN401 - an instanc
     AnswerError
         If a value does not fit its class; the message has its path.
     """
-    advice = "If the schema has changed, write the classes anew."
+    advice = "If the schema has changed, client.refresh_schema() loads it."
     try:
         if _is_pydantic(model):
             return model.model_validate(data)  # type: ignore[attr-defined]
@@ -85,8 +85,7 @@ def convert_data(data: object, model: type) -> Any:  # noqa: ANN401 - an instanc
     except _ValueError as error:
         reason = f"the value{describe_path(error.path)} is {error.args[0]}"
         advice = (
-            "If the endpoint has such values, gqlnb.scalar(NAME, like='String') or `gqlnb codegen "
-            "--scalar NAME=String` makes them text."
+            "If the endpoint has such values, gqlnb.scalar(NAME, like='String') makes them text."
         )
     except msgspec.ValidationError as error:
         text, _, place = str(error).partition(" - at `")
@@ -105,26 +104,6 @@ def has_decimals(model: type) -> bool:
     if _is_pydantic(model):
         return _find_decimals(model, set())
     return _get_preparation(model).has_decimals
-
-
-def convert_scalar(value: JSONValue, name: str, like: str, python_type: Any) -> object:
-    """Return a JSON value of a scalar as a Python value.
-
-    Raises
-    ------
-    ValueError
-        If it is none; the message has the value.
-    """
-    step = _build_scalar_step(name, like, scalars.get_version())
-    try:
-        return msgspec.convert(value if step is None else step(value), python_type)
-    except msgspec.ValidationError as error:  # which is a ValueError in new versions alone
-        raise ValueError(str(error)) from None
-
-
-@lru_cache(maxsize=256)
-def _build_scalar_step(name: str, like: str, _version: int) -> Prepare | None:
-    return _build_leaf_step(scalars.get_scalar(Shape(name, like=like)), name)
 
 
 # -- classes of pydantic
@@ -146,13 +125,9 @@ def _find_decimals(kind: Any, seen: set[object]) -> bool:
 
 
 def _describe_pydantic_error(error: Any) -> str:
-    """Return the first reason of a ValidationError, in the words of the other classes."""
+    """Return the first reason of a ValidationError."""
     first = error.errors(include_url=False)[0]
-    path = [it for it in first["loc"] if not str(it).startswith(SHARED_TAG)]
-    raised = first.get("ctx", {}).get("error")
-    if isinstance(raised, _ValueError):
-        return f"the value{describe_path(path)} is {raised.args[0]}"
-    return f"{raised or first['msg']}{describe_path(path)}"
+    return f"{first['msg']}{describe_path(first['loc'])}"
 
 
 # -- preparation of the JSON values for msgspec

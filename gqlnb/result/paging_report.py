@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from reprlib import Repr
 from types import MappingProxyType
 
 from gqlnb.document.duration import format_short_age
@@ -18,6 +19,8 @@ MORE_PAGES_FOLLOW = "more pages follow"  # on all pages of an iterator but the l
 STOPPED = "stopped by progress="  # which returned False
 NO_LIST = "The query has no list with pages."
 NOTES_SHOWN = 5
+NOTE_LENGTH = 300
+CURSORS_SHOWN = 3
 MAX_DOUBTS_SHOWN = 3
 # Ends of paging that the user has chosen; they do not explain other gaps, such as in inner lists.
 LIMITS_REACHED = frozenset({"max_results", "max_requests", STOPPED})
@@ -26,7 +29,7 @@ ANNOUNCED_ENDS = frozenset({"failed", "interrupted", MORE_PAGES_FOLLOW})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """The outcome of paging.
 
@@ -76,6 +79,15 @@ class Report:
         """Whether it is proved that all items were received."""
         return self.ended == COMPLETE and not self.doubts
 
+    @property
+    def verdict(self) -> str:
+        """``complete``, ``more`` or ``unknown``, and the evidence."""
+        if self.complete:
+            return "complete: all pages were received"
+        if self.ended != COMPLETE:
+            return f"more: ended: {sanitize_text(self.ended, 200)}"
+        return f"unknown: {' '.join(self.doubts[:MAX_DOUBTS_SHOWN])}"
+
     def narrow_to(self, name: str) -> Report:
         """Return the report on one list: without doubts about lists left out elsewhere."""
         # With ``path="a"`` the result is incomplete if it holds the first page of a list ``b``
@@ -122,13 +134,22 @@ class Report:
             parts.append("not proved complete")
         return ", ".join(parts)
 
+    def __repr__(self) -> str:
+        # Lists nested in others may have hundreds of cursors, and as many notes.
+        short = Repr()
+        short.maxdict, short.maxtuple, short.maxstring = CURSORS_SHOWN, NOTES_SHOWN, NOTE_LENGTH
+        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
+        shown["cursors"] = dict(self.cursors)
+        members = ", ".join(f"{name}={short.repr(value)}" for name, value in shown.items())
+        return f"Report({members})"
+
     def format_lines(self) -> list[str]:
         """Return the lines shown below a result."""
         more = len(self.notes) - NOTES_SHOWN
         rest = [f"  … and {more} more notes: see result.report"] if more > 0 else []
         return [
             f"Pages: {self}",
-            *(f"  {sanitize_text(n, 300)}" for n in self.notes[:NOTES_SHOWN]),
+            *(f"  {sanitize_text(n, NOTE_LENGTH)}" for n in self.notes[:NOTES_SHOWN]),
             *rest,
         ]
 

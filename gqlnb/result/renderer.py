@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gqlnb.document.duration import format_short_age
+from gqlnb.document.error_details import explain_message
 from gqlnb.errors import (
     GqlnbError,
     clean_text,
@@ -24,6 +25,7 @@ from gqlnb.errors import (
     measure_width,
     sanitize_text,
 )
+from gqlnb.result.answer_notes import format_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gqlnb.document.json_codec import JSON
+    from gqlnb.result.list_verdicts import Verdict
     from gqlnb.result.paging_report import Report
 
     Bundle = tuple[dict[str, Any], dict[str, Any]]
@@ -123,12 +126,15 @@ class Preview(NamedTuple):
         The values selected beside the list, by dotted name; null for a list that is null.
     nested
         The names of the lists within its rows, in ``.frames`` of the result.
+    verdict
+        Whether the list is whole, if it is of one answer.
     """
 
     frame: pd.DataFrame
     rows: int
     beside: dict[str, object]
     nested: tuple[str, ...] = ()
+    verdict: Verdict | None = None
 
 
 class Renderable(Protocol):
@@ -153,6 +159,10 @@ class Renderable(Protocol):
     @property
     def report(self) -> Report | None:
         """The report of paging."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """The notes of the endpoint on it."""
 
     @property
     def response(self) -> object:
@@ -326,19 +336,42 @@ def count_shown(rows: int) -> int:
     return rows if rows <= MOST_ROWS else ROWS_SHOWN
 
 
-def build_caption(frame: pd.DataFrame, rows: int | None = None) -> str:
+def build_caption(
+    frame: pd.DataFrame, rows: int | None = None, verdict: Verdict | None = None
+) -> str:
     """Return the numbers of rows and columns in words, with the numbers shown.
 
-    `rows` is the total number if the frame holds only the first rows.
+    `rows` is the number of rows of the answer if the frame holds only the first ones, and `verdict`
+    whether they are all rows of the list, as in :class:`Preview`.
     """
     count, width = len(frame) if rows is None else rows, len(frame.columns)
-    parts = [format_count(count, "row")]
+    parts = [describe_rows(format_count(count, "row"), verdict)]
     shown = min(len(frame), count_shown(count))
     if count > shown:
         parts.append(f"the first {shown} shown")
     if width > COLUMNS_SHOWN:
         parts.append(f"{COLUMNS_SHOWN} of {width:,} columns shown")
     return ", ".join(parts)
+
+
+def describe_rows(count: str, verdict: Verdict | None) -> str:
+    """Return the number of rows in words, with that of all rows.
+
+    Examples
+    --------
+    >>> from gqlnb.result.list_verdicts import Verdict
+    >>> describe_rows("100 rows", Verdict("more", "`total` counts 1,067", 1067))
+    '100 of 1,067 rows'
+    >>> describe_rows("100 rows", Verdict("more", "`hasMore` is true"))
+    '100 rows, more exist'
+    >>> describe_rows("100 rows", Verdict("unknown", "`limit: 100` is reached"))
+    '100 rows, perhaps more'
+    """
+    if verdict is None or verdict.state == "complete":
+        return count
+    if verdict.total:
+        return f"{count.split(maxsplit=1)[0]} of {verdict.total:,} rows"
+    return f"{count}, more exist" if verdict.state == "more" else f"{count}, perhaps more"
 
 
 def format_column(values: Sequence[JSON], limit: int) -> list[str]:
@@ -555,7 +588,7 @@ def _join_text(result: Renderable, layout: Layout) -> str:
         # One table needs no name, and several have their captions above them.
         body += [shown, caption] if len(layout.tables) == 1 else [f"{name}: {caption}", shown]
     body += _list_other_lists(layout)
-    return "\n".join([*body, *format_errors(result), *_list_page_lines(result)])
+    return "\n".join([*body, *format_errors(result), *_list_lines_below(result)])
 
 
 def _join_html(result: Renderable, layout: Layout) -> str:
@@ -571,13 +604,13 @@ def _join_html(result: Renderable, layout: Layout) -> str:
             body += f'<p style="margin:8px 0 2px">{head}</p>'
             body += build_grid(table.frame, IN_HTML).to_html()
     note = render_note(format_errors(result))
-    below = _render_paragraph([*_list_other_lists(layout), *_list_page_lines(result)])
+    below = _render_paragraph([*_list_other_lists(layout), *_list_lines_below(result)])
     return f'<div class="{HTML_CLASSES}">{note}{body}{below}</div>'
 
 
 def _build_table_caption(table: Preview) -> str:
     """Return the caption of a table, with the frames of the lists in its rows."""
-    caption = build_caption(table.frame, table.rows)
+    caption = build_caption(table.frame, table.rows, table.verdict)
     names = ", ".join(f'.frames["{sanitize_text(name, 120)}"]' for name in table.nested)
     return f"{caption}; nested lists: {names}" if names else caption
 
@@ -592,8 +625,9 @@ def _list_other_lists(layout: Layout) -> list[str]:
     return [f"{len(layout.others):,} more {lists} in .frames: {', '.join(layout.others)}"]
 
 
-def _list_page_lines(result: Renderable) -> list[str]:
+def _list_lines_below(result: Renderable) -> list[str]:
     lines = result.report.format_lines() if result.report is not None else []
+    lines += format_notes(result.notes, "result.notes")
     cached_at = getattr(result.response, "cached_at", None)
     if cached_at is not None:
         lines = [*lines, f"cached {format_short_age(time.time() - cached_at)} ago"]
@@ -746,7 +780,7 @@ def _format_leaf(value: object) -> str:
 def format_error(error: Mapping[str, object]) -> str:
     """Return an error of an answer as one line: path and message."""
     path = format_error_path(error)
-    message = sanitize_text(error.get("message", "no message"))
+    message = sanitize_text(explain_message(error))
     return f"{path}: {message}" if path else message
 
 
@@ -776,7 +810,7 @@ def format_errors(result: Renderable) -> list[str]:
         path = described.get("path")
         steps = path if isinstance(path, (list, tuple)) else ()
         form = repr([None if isinstance(step, int) else step for step in steps])
-        groups.setdefault((form, str(described.get("message")), place), []).append(described)
+        groups.setdefault((form, explain_message(described), place), []).append(described)
     shown = list(groups.items())[:ERRORS_SHOWN]
     lines = [
         f"  {format_error({**alike[0], 'path': merge_paths(alike)})}"

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gqlnb.errors import sanitize_text
+from gqlnb.result.answer_notes import merge_extensions
 
 __all__ = ["IncrementalResponse", "InvalidPartError"]
 
@@ -149,7 +150,8 @@ class IncrementalResponse:
 
     def _add_extensions(self, extensions: object) -> None:
         if isinstance(extensions, Mapping):
-            self._members["extensions"] = {**self._members.get("extensions", {}), **extensions}
+            before = self._members.get("extensions", {})
+            self._members["extensions"] = merge_extensions(before, extensions)
 
 
 def _merge_fields(target: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -14,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from gqlnb.document.json_codec import strip_bom
 from gqlnb.errors import AnswerError, GqlnbError, format_count, join_names, sanitize_text, suggest
-from gqlnb.interactive import raise_attribute_error, split_hints
+from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
+from gqlnb.option_checks import explain_keywords
+from gqlnb.result.answer_notes import MISSING, list_notes
 from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnData
 from gqlnb.result.renderer import (
     ERRORS_SHOWN,
@@ -25,7 +26,7 @@ from gqlnb.result.renderer import (
 from gqlnb.result.table_exports import TableExports
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import pandas as pd
 
@@ -39,11 +40,12 @@ if TYPE_CHECKING:
     from gqlnb.result.shape import Shape
     from gqlnb.result.table_reader import AnswerData
 
-    SchemaLoader = Callable[["Result"], Document | None]
+    SchemaLoader = Callable[["Result"], "Result" | None]
 
 __all__ = [
     "PartialError",
     "Result",
+    "add_errors",
     "attach_forms",
     "attach_lazy_data",
     "attach_schema_loader",
@@ -85,18 +87,23 @@ _HINTS = split_hints(
 )
 KEYS_SHOWN = 12
 REASONS_SHOWN = 3  # errors in a warning
-_warned_sources: set[str | None] = set()  # one warning per source and process about inference
+_given_messages: set[str] = set()  # one warning per source, or query, and process about inference
+_warned_scalars: dict[str | None, set[str]] = {}  # and one for each of its unknown scalars
+# The known scalars of the dtypes that unknown ones may get.
+INFERRED_LIKE = {"string": "String", "boolean": "Boolean", "Int64": "Long", "Float64": "Float"}
 # Neither copied nor pickled: only a client sends further requests, and for its own result.
 _TRANSIENT_STATE = frozenset({"_lazy_data", "_crawler", "_forms", "_schema_loader", "frames"})
 
 
+@explain_keywords
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(TableExports):
     """The answer to one operation.
 
     ``result["viewer"]`` is the field of that name. ``len(result)`` and iteration are about the
-    rows: the items of the answer's only list, or the data itself if there is none. Libraries that
-    read Arrow streams (Polars, DuckDB) accept a result directly.
+    rows as in JSON: the items of the answer's only list, or the data itself if there is none.
+    Libraries that read Arrow streams (Polars, DuckDB) accept a result directly; others take its
+    frame, :attr:`df`, and raise FrameError for ``pandas.DataFrame(result)``.
 
     Attributes
     ----------
@@ -106,7 +113,10 @@ class Result(TableExports):
         validated against the schema before the result is returned.
     errors
         The errors beside the data, as mappings with ``message``, ``path``, ``locations``,
-        ``extensions`` and other members that the endpoint sent; empty without errors.
+        ``extensions`` and other members that the endpoint sent; empty without errors. Values that
+        contradict the schema, such as null for a non-null field, have an error each at the end,
+        with the code ``SCHEMA_VIOLATION`` in its ``extensions``, as soon as the schema is known:
+        frames and :meth:`raise_for_errors` load it.
     extensions
         The member ``extensions`` of the response.
     document
@@ -157,7 +167,14 @@ class Result(TableExports):
     _given_warnings: set[str] | None = field(default=None, init=False)
 
     @classmethod
-    def from_bytes(cls, body: bytes, document: Document | None = None, **members: Any) -> Self:  # noqa: ANN401 - of several types
+    def from_bytes(
+        cls,
+        body: bytes,
+        document: Document | None = None,
+        *,
+        source: str | None = None,
+        variables: Mapping[str, Any] | None = None,
+    ) -> Self:
         """Read the bytes of a GraphQL response, such as a saved answer.
 
         Parameters
@@ -166,8 +183,8 @@ class Result(TableExports):
             The response, as JSON in UTF-8.
         document
             The document it answers. With it and its schema, frames have the declared dtypes.
-        **members
-            Other attributes, by name: ``source``, ``variables``.
+        source, variables
+            The attributes of these names.
 
         Returns
         -------
@@ -182,7 +199,7 @@ class Result(TableExports):
         from gqlnb.result.decoder import decode_envelope
         from gqlnb.result.shape import build_shape
 
-        shape = build_shape(document, members.get("variables")) if document is not None else None
+        shape = build_shape(document, variables) if document is not None else None
         try:
             envelope = decode_envelope(body, shape)
         except (ValueError, RecursionError) as error:
@@ -197,7 +214,9 @@ class Result(TableExports):
                 fault = "'errors' is not a list of objects"
             else:
                 extensions = envelope.extensions or _NOTHING
-                result = cls(None, tuple(errors), extensions, document, **members)
+                result = cls(
+                    None, tuple(errors), extensions, document, source=source, variables=variables
+                )
                 attach_lazy_data(result, envelope)
                 return result
         msg = f"Not a GraphQL response: {fault}."
@@ -246,7 +265,8 @@ class Result(TableExports):
         shown = sanitize_text(repr(key), 80)
         names = list(data) if isinstance(data, Mapping) else []
         has = join_names(map(repr, names), KEYS_SHOWN) or "no data"
-        msg = f"The result has no field {shown}. It has {has}.{suggest(str(key), names)}"
+        hint = suggest(key, names) if type(key) is str else " Rows are in result.df."
+        msg = f"The result has no field {shown}. It has {has}.{hint}"
         raise KeyError(msg)
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -268,6 +288,7 @@ class Result(TableExports):
         short: bool = False,
         explode: str | None = None,
         strict: bool = True,
+        nullable: bool = True,
     ) -> pd.DataFrame:
         """Return the answer as a DataFrame with the dtypes of the schema.
 
@@ -276,16 +297,26 @@ class Result(TableExports):
         path
             The list to read, as dotted response names without ``edges``, ``node`` and ``nodes``:
             ``"search"``, ``"search.languages"``. May be None if there is at most one list that is
-            not inside another.
+            not inside another. ``"*"`` stands for aliases of one type, as of ``a: repository(...)
+            {...} b: repository(...) {...}``: each is a row, also one that is null, or as many rows
+            as it has items; the column ``field`` has its alias. ``"organization.*"`` reads those
+            below a field.
         short
             Whether to shorten column names to their shortest unique suffix: ``login`` for
             ``owner.login``.
         explode
-            The name of a list in the rows (``"languages"``, ``"languages.topics"``): each of its
-            items becomes a row, beside the columns of the row that contains it.
+            The name of a list in the rows (``"languages"``, ``"languages.topics"``), or its whole
+            name as in :attr:`frames` (``"search.languages"``): each of its items becomes a row,
+            beside the columns of the row that contains it.
         strict
             Whether a value that does not fit its column (an ``Int`` of more than 32 bits, text for
             a number) is an error. Otherwise the column keeps all its values unchanged.
+        nullable
+            Whether to use the nullable dtypes of pandas. False for libraries that do not take
+            them: text is ``str`` (objects before pandas 3), numbers and Booleans have the dtypes of
+            NumPy, and missing values are NaN or NaT. Integers beside NaN are floats, Booleans
+            objects. Where a float does not hold an integer, beyond 2**53, the column has Python's
+            integers as objects, with a warning.
 
         Returns
         -------
@@ -295,10 +326,14 @@ class Result(TableExports):
             ``Timestamp``, ``int``; None for null), or of mappings of JSON values. The frame of a
             list in rows of another begins with their keys, as in :attr:`frames`. ``attrs`` holds
             JSON values only: ``source``, ``partial``, ``total_count`` (the total count of the
-            connection, or None), ``dropped`` (the number of null edges, nodes and objects, which
+            connection, or None), ``completeness`` (a text that begins with ``complete``, ``more``
+            or ``unknown``, followed by the evidence: a flag or a count beside the list, a size in
+            the query that is reached, the report of all pages), ``all_rows`` (only where there are
+            more rows, so that the frame is ``partial``: their number, or None without a count),
+            ``dropped`` (the number of null edges, nodes and objects, which
             have no row; a null in a list of scalars is a row with a missing value) and ``beside``,
             a mapping of the values selected beside the list, by dotted name
-            (``"search.repositoryCount"``).
+            (``"search.repositoryCount"``); and :attr:`notes` if there are any.
 
         Raises
         ------
@@ -310,16 +345,19 @@ class Result(TableExports):
         -----
         If the schema of the endpoint is not known, the client fetches it now, once. Without a
         schema, dtypes are inferred, with one warning per source. Errors beside the data cause one
-        warning and set ``attrs["partial"]``; :meth:`errors_frame` lists them.
+        warning and set ``attrs["partial"]``; :meth:`errors_frame` lists them. Fields that the
+        stand-in for GitHub has no data for cause one warning, too.
         """
-        return build_frame(self, path, 1, short=short, explode=explode, strict=strict)
+        return build_frame(
+            self, path, short=short, explode=explode, strict=strict, nullable=nullable
+        )
 
     to_pandas = frame
 
     @property
     def df(self) -> pd.DataFrame:
         """The frame of the only list, as by :meth:`frame` without arguments."""
-        return build_frame(self, None, 1)
+        return build_frame(self, None)
 
     @cached_property  # writes to __dict__, which a frozen dataclass allows
     def frames(self) -> Frames:
@@ -351,8 +389,7 @@ class Result(TableExports):
         from gqlnb.result.frames import Frames
 
         answer = self._load_answer()
-        level = None if quiet else 2  # through the mapping of frames
-        return Frames(answer, partial(self._mark_frame, answer, level), strict=strict)
+        return Frames(answer, partial(self._mark_frame, answer, quiet=quiet), strict=strict)
 
     def dicts(self, path: str | None = None) -> list[Any]:
         """Return the rows of a list as mappings.
@@ -399,9 +436,9 @@ class Result(TableExports):
         Parameters
         ----------
         model
-            The class of the operation in a module that ``gqlnb codegen`` wrote, which type checkers
-            and pickle know, or another class of pydantic or msgspec that the data fit; None to make
-            the classes from schema and document.
+            A class of pydantic or msgspec that the data fit, such as one that ariadne-codegen has
+            written, which type checkers and pickle know; None to make the classes from schema and
+            document.
 
         Returns
         -------
@@ -436,8 +473,8 @@ class Result(TableExports):
             self._load_schema()
         if self.data is None:
             self.raise_for_errors()
-        if self.errors:
-            _warn_once(self, {PARTIAL: self._describe_errors()}, 2)
+        doubts = {PARTIAL: self._describe_errors()} if self.errors else {}
+        _warn_once(self, {**doubts, **self._describe_missing_data()})
         found = (
             build_model(self.document, get_shape(self), self.variables) if model is None else model
         )
@@ -451,14 +488,17 @@ class Result(TableExports):
         DataFrame
             ``message``, dotted ``path``, ``frame`` and ``row`` (the list and the row in its frame
             with the error; missing if there is no such row, as when the error made it null),
-            ``line`` and ``column``.
+            ``line`` and ``column``, ``code`` and ``type``, as the endpoint has them in the error
+            or its extensions.
         """
         from gqlnb.result.frames import build_errors_frame
 
         return build_errors_frame(self.errors, self._load_answer(loads_schema=False))
 
     def raise_for_errors(self) -> Result:
-        """Raise if there are errors beside the data.
+        """Raise if there are errors beside the data, or values that contradict the schema.
+
+        If the schema of the endpoint is not known, the client fetches it now, once.
 
         Returns
         -------
@@ -471,6 +511,7 @@ class Result(TableExports):
             With this result as ``.result``; the exception of a resolver that ran in this process
             is its ``__cause__``.
         """
+        self._load_schema()
         if not self.errors:
             return self
         lines = [
@@ -491,6 +532,15 @@ class Result(TableExports):
             return ("",) * len(self.errors)
         paths = [error.get("path") for error in self.errors]
         return tuple(self.document.locate_path(path, *self._cell) for path in paths)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes of the endpoint on this answer, in ``extensions``, as sentences.
+
+        Warnings as GitHub sends them, and the fields that the stand-in's data do not contain: a
+        ``totalCount`` of 0 or an empty list then says nothing about a repository.
+        """
+        return list_notes(self.extensions)
 
     def preview(self, rows: int | None = None) -> Preview | None:
         """Return the first rows of an answer with one list of objects, for display.
@@ -540,26 +590,27 @@ class Result(TableExports):
     def _read_columns(
         self,
         path: str | None,
-        level: int,
         **options: Any,  # noqa: ANN401 - of several types
     ) -> tuple[dict[str, FrameColumn], int, dict[Any, object]]:
         from gqlnb.result.frames import read_columns
 
-        answer = self._load_answer()
+        answer = self._load_answer(path)
         columns, count, attrs = read_columns(answer, path, **options)
-        return columns, count, self._mark_frame(answer, level + 1, path, attrs)
+        return columns, count, self._mark_frame(answer, path, attrs)
 
     def _load_schema(self) -> None:
         """Load the schema if it is not known and can be loaded."""
         if self._schema_loader is not None:
-            document = self._schema_loader(self)
+            typed = self._schema_loader(self)
             attach_schema_loader(self, None)  # not before: an interrupted load is repeated
-            if document is not None:
-                self.__dict__["document"] = document
+            if typed is not None:
+                self.__dict__["document"], self.__dict__["errors"] = typed.document, typed.errors
                 keep_exact_bytes(self)
 
-    def _load_answer(self, *, loads_schema: bool = True) -> AnswerData:
-        """Return the data for frames: as bytes, if the shape is known and they came as bytes."""
+    def _load_answer(self, path: str | None = None, *, loads_schema: bool = True) -> AnswerData:
+        """Return the data for frames, with aliases as a list if `path` asks for it."""
+        # As bytes, if the shape is known and they came as bytes.
+        from gqlnb.result.alias_rows import ALIASES, combine_aliases
         from gqlnb.result.scalar_forms import NO_FORMS
         from gqlnb.result.shape import infer_shape
         from gqlnb.result.table_reader import AnswerData
@@ -568,14 +619,23 @@ class Result(TableExports):
             self._load_schema()
         shape, forms = get_shape(self), self._forms or NO_FORMS
         if shape is None:
-            return AnswerData(self, infer_shape(self.data), None, forms)
-        return AnswerData(self, shape, self._lazy_data, forms)
+            answer = AnswerData(self, infer_shape(self.data), None, forms)
+        else:
+            answer = AnswerData(self, shape, self._lazy_data, forms)
+        answer.infers = self._forms is None  # not a page, whose next ones may have other values
+        if isinstance(path, str) and ALIASES in path:
+            return combine_aliases(answer, copy_with_decimals(self), path)
+        return answer
 
     def _mark_frame(
-        self, answer: AnswerData, level: int | None, path: str | None, attrs: Mapping[Any, object]
+        self,
+        answer: AnswerData,
+        path: str | None,
+        attrs: Mapping[Any, object],
+        *,
+        quiet: bool = False,
     ) -> dict[Any, object]:
         """Return the ``attrs`` of the frame at `path`; warn once about facts it does not show."""
-        # `level` is the number of calls between this method and the user's line; None: no warning.
         if answer.source is None and answer.row_count >= MIN_BATCH_ROWS and self.document:
             self.document.note_reading(columns=True)
         report = self.report
@@ -584,9 +644,12 @@ class Result(TableExports):
 
             report = report.narrow_to(choose_table(answer, path).name)
         marks = self._build_marks(report)
-        if level is None:
+        if quiet:
             return {**marks, **attrs}
-        found = dict(answer.remarks)
+        found = {**answer.remarks, **self._describe_missing_data()}
+        for name in sorted(answer.inferred.keys() - _warned_scalars.setdefault(self.source, set())):
+            _warned_scalars[self.source].add(name)
+            found[name] = _describe_scalar_dtype(name, answer.inferred[name])
         if self.errors:
             found[PARTIAL] = self._describe_errors(lacks_data=answer.read_outline() is None)
         if report is not None and report.warning is not None:
@@ -598,18 +661,28 @@ class Result(TableExports):
                 f"the row, {f'{key}_index'!r}, as key instead of {f'{key}.id'!r}."
             )
         if found:
-            _warn_once(self, found, level + 1)
-        unknown = self.document is None or self.document.schema is None
-        if unknown and self.source not in _warned_sources:
-            _warned_sources.add(self.source)
-            message = (
-                f"No schema is known for {self.source or 'this answer'}: the dtypes of its frames "
-                "are inferred from the values. A client takes it from Client(..., schema=), and "
-                "client.schema says why an endpoint's is not known; Result.from_bytes takes it "
-                "from its document."
-            )
-            warnings.warn(message, stacklevel=level + 1)
+            _warn_once(self, found)
+        message = self._describe_inference()
+        if message and message not in _given_messages:
+            _given_messages.add(message)
+            warn_caller(message)
         return {**marks, **attrs}
+
+    def _describe_inference(self) -> str:
+        """Return why the dtypes of frames are inferred; "" if the schema has them."""
+        source = self.source or "this answer"
+        if self.document is None or not (self.document.schema or self.document.fault):
+            return (
+                f"No schema is known for {source}: the dtypes of its frames are inferred from the "
+                "values. A client takes it from Client(..., schema=), and client.schema says why "
+                "an endpoint's is not known; Result.from_bytes takes it from its document."
+            )
+        if self.document.schema is None:
+            return (
+                f"The schema of {source} does not fit a query that was sent to it: the dtypes of "
+                f"its frames are inferred from the values. {self.document.fault}"
+            )
+        return ""
 
     def _describe_errors(self, *, lacks_data: bool = False) -> str:
         """Return the warning about a partial answer, with its first errors."""
@@ -618,13 +691,22 @@ class Result(TableExports):
         reason = f"no data, and {count}" if lacks_data else count
         return f"The answer is partial: {reason}: {shown}. See result.errors_frame()."
 
+    def _describe_missing_data(self) -> dict[str, str]:
+        """Return the warning about fields without data, which look like values; by its mark."""
+        # Other notes are about the query, and give no warning each time.
+        note = next((note for note in self.notes if note.startswith(MISSING)), None)
+        return {} if note is None else {MISSING: note}
+
     def _build_marks(self, report: Report | None) -> dict[str, object]:
         """Return the ``attrs`` that a frame has from its result, with a report narrowed to it."""
         partial = bool(self.errors) or (report is not None and not report.complete)
         marks: dict[str, object] = {"source": self.source, "partial": partial}
+        if notes := self.notes:
+            marks["notes"] = list(notes)
         cached_at = getattr(self.response, "cached_at", None)
         if report is not None:
             marks["report"], cached_at = report.to_dict(), report.cached_at
+            marks["completeness"] = report.verdict
         if cached_at is not None:  # seconds since the epoch, of the oldest remembered answer
             marks["cached_at"] = cached_at
         return marks
@@ -680,20 +762,33 @@ def build_data_result(
 def build_frame(
     result: Result,
     path: str | None,
-    level: int,
     *,
     short: bool = False,
     explode: str | None = None,
     strict: bool = True,
+    nullable: bool = True,
 ) -> pd.DataFrame:
     """Return the frame of a result like :meth:`Result.frame`."""
-    # `level` is the number of calls between this function and the user's line, for warnings.
     from gqlnb.result.frames import build_list_frame
 
-    answer = result._load_answer()
+    answer = result._load_answer(path)
     frame = build_list_frame(answer, path, short=short, explode=explode, strict=strict)
-    frame.attrs = result._mark_frame(answer, level + 2, path, frame.attrs)
-    return frame
+    frame.attrs = result._mark_frame(answer, path, frame.attrs)
+    return frame if nullable else _convert_to_numpy(frame)
+
+
+def _convert_to_numpy(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with the dtypes of NumPy; warn about integers that no float holds."""
+    from gqlnb.result.frames import convert_to_numpy
+
+    plain, kept = convert_to_numpy(frame)
+    if kept:
+        listed = join_names(map(repr, kept), KEYS_SHOWN)
+        warn_caller(
+            f"Missing values stand beside integers beyond 2**53, which floats would round, so "
+            f"these columns are objects: {listed}. Drop the rows without a value, or the columns."
+        )
+    return plain
 
 
 def read_list(result: Result, path: str | None) -> tuple[dict[str, FrameColumn], dict[str, bool]]:
@@ -701,6 +796,7 @@ def read_list(result: Result, path: str | None) -> tuple[dict[str, FrameColumn],
     from gqlnb.result.frames import choose_table, read_columns
 
     answer = result._load_answer()
+    answer.infers = False  # one of many
     columns, _, _ = read_columns(answer, path, strict=False)
     return columns, {each.name: each.nullable for each in choose_table(answer, path).columns}
 
@@ -742,6 +838,11 @@ def attach_lazy_data(result: Result, lazy_data: Envelope | DecimalData | ColumnD
     return result
 
 
+def add_errors(result: Result, errors: Iterable[Mapping[str, Any]]) -> None:
+    """Add errors to those of a new result."""
+    result.__dict__["errors"] = (*result.errors, *errors)
+
+
 def collect_members(result: Result) -> dict[str, Any]:
     """Return the members of a response with a result: data, errors, extensions."""
     members: dict[str, Any] = {"data": result.data}
@@ -778,7 +879,7 @@ def attach_schema_loader(result: Result, loader: SchemaLoader | None) -> Result:
     result
         The result of a document without a schema.
     loader
-        Returns its document with the schema, or None if that is not available; called once.
+        Returns the result with the schema, or None if that is not available; called once.
 
     Returns
     -------
@@ -798,21 +899,30 @@ def finish_pages(last: Result, merged: Result) -> Result:
     return merged
 
 
-def warn_incomplete(result: Result, level: int) -> Result:
+def warn_incomplete(result: Result) -> Result:
     """Return a result of paging; warn once if its completeness is not proved."""
-    # `level` is the number of calls between this function and the user's line.
     if result.report is not None and result.report.warning is not None:
-        _warn_once(result, {INCOMPLETE: result.report.warning}, level + 1)
+        _warn_once(result, {INCOMPLETE: result.report.warning})
     return result
 
 
-def _warn_once(result: Result, messages: Mapping[str, str], level: int) -> None:
+def _describe_scalar_dtype(name: str, dtype: str) -> str:
+    """Return the warning about columns of an unknown scalar."""
+    return (
+        f"The scalar {name!r} is not known, so its columns have the dtype of their values, "
+        f"{dtype}, where all are of one kind. gqlnb.scalar({name!r}, "
+        f"like={INFERRED_LIKE[dtype]!r}) gives it to pages and to columns without values too; "
+        "dtype='object' keeps values as received."
+    )
+
+
+def _warn_once(result: Result, messages: Mapping[str, str]) -> None:
     """Give the warnings that were not given for a result yet, by their marks."""
     given = _get_given_warnings(result)
     for mark, message in messages.items():
         if mark not in given:
             given.add(mark)
-            warnings.warn(message, stacklevel=level + 1)
+            warn_caller(message)
 
 
 def _get_given_warnings(result: Result) -> set[str]:

@@ -53,9 +53,11 @@ __all__ = [
     "build_response_shape",
     "build_shape",
     "find_connection_path",
+    "forget_shapes",
     "get_conditions",
     "get_object_names",
     "infer_shape",
+    "infer_type",
     "is_included",
 ]
 
@@ -96,8 +98,8 @@ ObjectSet = frozenset[tuple[object, str]]  # (branch of the document, name of an
 
 
 # Columns and dtypes come from schema and document, not from values, so that an empty answer has
-# the same dtypes. Without a schema the values give the shape, and the rest of the code is the
-# same.
+# the same dtypes; unknown scalars are the exception (`ColumnBuilder.infer_dtype`). Without a schema
+# the values give the shape, and the rest of the code is the same.
 @dataclass(slots=True, eq=False)
 class Shape:
     """One field of an answer, or its root.
@@ -273,6 +275,11 @@ def build_shape(document: Document, variables: Mapping[str, object] | None = Non
             cache.clear()
         shape = cache.setdefault(key, shape)
     return shape
+
+
+def forget_shapes(schema: GraphQLSchema) -> None:
+    """Forget the shapes of a schema whose types have changed."""
+    _SHAPE_CACHE.pop(schema, None)
 
 
 def get_conditions(
@@ -545,14 +552,23 @@ def _infer_place(values: list[Any], name: str) -> Shape:
         item.lists += 1
         item.field_name, item.nullable = name, nullable
         return item
-    found = _infer_type(kinds, present)
+    found = infer_type(kinds, present)
     mixed = ""
     if kinds and found is None and kinds != {int}:
         mixed = " and ".join(sorted({_KIND_NAMES.get(kind, kind.__name__) for kind in kinds}))
     return Shape(found, field_name=name, nullable=nullable, mixed_kinds=mixed)
 
 
-def _infer_type(kinds: set[type], values: list[Any]) -> str | None:
+def infer_type(kinds: set[type], values: list[Any]) -> str | None:
+    """Return the scalar that holds all values exactly; None if there is none.
+
+    Parameters
+    ----------
+    kinds
+        The types of the values.
+    values
+        The values, without null.
+    """
     if kinds == {str}:
         return "String"
     if kinds == {bool}:

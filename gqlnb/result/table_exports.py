@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any
 
-from gqlnb.errors import advise_if_strict
+from gqlnb.errors import FrameError, advise_if_strict
+from gqlnb.option_checks import explain_keywords
 from gqlnb.optional_imports import import_optional
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["TableExports"]
 
 
+@explain_keywords
 class TableExports:
     """The exports of a :class:`gqlnb.Result`; its method ``_read_columns`` provides the columns."""
 
@@ -40,8 +42,9 @@ class TableExports:
         Returns
         -------
         pyarrow.Table
-            Lists in the rows are Arrow lists. JSON values, and values of unknown scalars, are JSON
-            text, but strings remain as they are.
+            Lists in the rows are Arrow lists. JSON values, and values of unknown scalars that are
+            not all of one kind, are JSON text, but strings remain as they are. ``to_pandas()`` of
+            the table has the dtypes of :meth:`frame`, but Python's dates, and text for JSON.
 
         Raises
         ------
@@ -166,14 +169,19 @@ class TableExports:
 
         Notes
         -----
-        ``pandas.read_parquet`` restores the dtypes of the frame, and its ``attrs``.
+        ``pandas.read_parquet`` restores the dtypes of the frame, and its ``attrs``, except for
+        types that Parquet does not have. JSON values, values of unknown scalars in columns of
+        objects, times with a zone, durations without a fixed length, and decimals of more than 38
+        digits (18 of them after the point) are text. Integers beyond 64 bits are ``Decimal``. Lists
+        are NumPy arrays, with timestamps in UTC but without a zone. Without rows, enums have no
+        categories.
         """
         from pyarrow.parquet import write_table
 
-        from gqlnb.result.frames import build_parquet_table
+        from gqlnb.result.frames import build_parquet_table, build_table
 
-        columns, _, attrs = self._read_columns(path, 2, short=short, explode=explode, strict=strict)
-        write_table(build_parquet_table(columns, attrs), file, **options)
+        columns, _, attrs = self._read_columns(path, short=short, explode=explode, strict=strict)
+        write_table(build_parquet_table(build_table(columns), attrs), file, **options)
 
     def to_csv(
         self,
@@ -208,7 +216,7 @@ class TableExports:
         """
         from gqlnb.result.frames import assemble_frame
 
-        columns, count, _ = self._read_columns(path, 2, short=short, explode=explode, strict=strict)
+        columns, count, _ = self._read_columns(path, short=short, explode=explode, strict=strict)
         frame = assemble_frame({name: c.to_text_array() for name, c in columns.items()}, count)
         text: str | None = frame.to_csv(file, **{"index": False, **options})
         return text
@@ -252,7 +260,7 @@ class TableExports:
             sheets = dict(self.tables(strict=strict))
         else:
             columns, count, _ = self._read_columns(
-                path, 2, short=short, explode=explode, strict=strict
+                path, short=short, explode=explode, strict=strict
             )
             arrays = {name: column.to_pandas() for name, column in columns.items()}
             sheets = {path or "rows": assemble_frame(arrays, count)}
@@ -264,25 +272,43 @@ class TableExports:
         write_workbook(sheets, file)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        import pyarrow as pa
+
         with advise_if_strict("Pass result.to_arrow(strict=False) instead of the result."):
-            return self.to_arrow().__arrow_c_stream__(requested_schema)
+            table = self.to_arrow()
+        # Without rows the stream of a table has no batch, and so not the values of an enum.
+        empty = pa.record_batch(
+            [column.combine_chunks() for column in table.slice(0, 0).columns], table.schema
+        )
+        batches = table.to_batches() or [empty]
+        reader = pa.RecordBatchReader.from_batches(table.schema, batches)
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def __array__(self, *_: object, **__: object) -> object:
+        # pandas.DataFrame(result) and plotly make an array of anything that is not a frame: of the
+        # rows as in JSON, with large integers beside null as floats, and times as text.
+        msg = (
+            "A Result is neither a DataFrame nor an array. Pass its frame, result.df, which has "
+            "the dtypes of the schema; list(result) has the rows as in JSON."
+        )
+        raise FrameError(msg)
+
+    __dataframe__ = __array__  # plotly and Altair try it first, and hide later errors
 
     def tables(self, *, strict: bool = True, quiet: bool = False) -> Frames:
         """Return the tidy frames of all lists."""
         raise NotImplementedError
 
     def _build_table(self, path: str | None, **options: Any) -> pa.Table:  # noqa: ANN401 - of several types
-        import pyarrow as pa
+        from gqlnb.result.frames import build_table
 
-        columns, _, _ = self._read_columns(path, 3, **options)
-        return pa.table({name: column.to_arrow() for name, column in columns.items()})
+        columns, _, _ = self._read_columns(path, **options)
+        return build_table(columns)
 
     def _read_columns(
         self,
         path: str | None,
-        level: int,
         **options: Any,  # noqa: ANN401 - of several types
     ) -> tuple[dict[str, FrameColumn], int, dict[Any, object]]:
         """Return the columns, the number of rows and the ``attrs`` of a frame."""
-        # `level` is the number of calls between this method and the user's line, for warnings.
         raise NotImplementedError

@@ -139,6 +139,11 @@ class AnswerData:
         Whether the data hold decimals for JSON numbers.
     row_count
         The number of rows of the longest list that was read.
+    infers
+        Whether columns of unknown scalars get the dtype of their values: not in one of several
+        frames, as of pages, since another may have other values.
+    inferred
+        The dtypes that were inferred, by scalar.
     """
 
     def __init__(
@@ -156,6 +161,13 @@ class AnswerData:
         self.remarks: dict[str, str] = {}  # in order, as keys and as values
         self.has_decimals = isinstance(source, DecimalData)
         self.row_count = 0
+        self.infers = False
+        self.inferred: dict[str, str] = {}
+
+    @property
+    def is_first_page(self) -> bool:
+        """Whether the data are one answer, and not joined from pages, which have a report."""
+        return getattr(self.holder, "report", self) is None
 
     def read_outline(self) -> Data:
         """Return the data; of a response, items of lists are pieces of JSON."""
@@ -220,24 +232,31 @@ def read_tables(
         except ColumnValueError as error:
             if strict and checked:
                 raise
-            if strict:
+            if strict and not error.column.hinted_dtype:
                 raise _locate_error(error, plan, answer) from None
             untyped |= {error.column}
         else:
             found = reader.rows, outline
     answer.row_count = max((rows.count for rows in found[0].values()), default=0)
     for builder in chain.from_iterable(rows.columns for rows in found[0].values()):
-        if builder.remark:
-            answer.remarks[builder.remark] = builder.remark
-        if builder.column.shape in answer.forms.late:
-            remark = (
-                f"Column {builder.column.name!r} is {builder.kind.dtype} from this page on. In "
-                "frames of earlier pages all of its values are null, and its dtype is another: "
-                "pandas.concat would make objects of it, gqlnb.concat does not. "
-                "client.execute_all() makes one frame."
-            )
-            answer.remarks[remark] = remark
+        if answer.infers and limit is None and builder.infer_dtype() and not builder.remark:
+            answer.inferred[str(builder.column.shape.type)] = builder.kind.dtype
+        _add_remarks(answer, builder)
     return found
+
+
+def _add_remarks(answer: AnswerData, builder: ColumnBuilder) -> None:
+    """Add the sentences about a column that was read."""
+    if builder.remark:
+        answer.remarks[builder.remark] = builder.remark
+    if builder.column.shape in answer.forms.late:
+        remark = (
+            f"Column {builder.column.name!r} is {builder.kind.dtype} from this page on. In "
+            "frames of earlier pages all of its values are null, and its dtype is another: "
+            "pandas.concat would make objects of it, gqlnb.concat does not. "
+            "client.execute_all() makes one frame."
+        )
+        answer.remarks[remark] = remark
 
 
 def _locate_error(error: ColumnValueError, plan: ReadPlan, answer: AnswerData) -> ColumnValueError:

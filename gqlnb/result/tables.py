@@ -67,6 +67,8 @@ class ResultColumn:
         Whether the cells hold the edges or nodes of a connection.
     kind
         The scalar of its values; unknown for lists in cells.
+    hinted_dtype
+        The dtype that the name of the scalar only suggests; empty for other scalars.
     """
 
     name: str
@@ -75,10 +77,13 @@ class ResultColumn:
     node: str | None = None
     in_connection: bool = False
     kind: Scalar = field(init=False)
+    hinted_dtype: str = field(init=False)
 
     def __post_init__(self) -> None:
         """Look up the scalar."""
-        self.kind = UNKNOWN if self.shape.lists else scalars.get_scalar(self.shape)
+        kind = scalars.get_scalar(self.shape)
+        self.kind = UNKNOWN if self.shape.lists else kind
+        self.hinted_dtype = kind.dtype if kind.is_hint else ""
 
 
 class ObjectPlan(msgspec.Struct, eq=False):

@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.http.content_encoding import MIN_COMPRESSED_BYTES, compress_body, negotiate_encoding
-from gqlnb.http.handler import build_internal_error, handle_checked_request
+from gqlnb.http.handler import (
+    RESOLVER_EXCEPTIONS,
+    build_internal_error,
+    handle_checked_request,
+)
 from gqlnb.http.headers import HttpRequest, parse_headers, split_absolute_target
 from gqlnb.http.preconditions import (
     add_cors_headers,
@@ -269,14 +273,15 @@ class App:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Handle an ASGI connection: a request, a WebSocket or the lifespan."""
-        if not self.access.log or scope["type"] == "lifespan":
-            await self._handle_connection(scope, receive, send)
-            return
-        line = AccessLine(scope, send)
+        is_logged = self.access.log and scope["type"] != "lifespan"
+        line = AccessLine(scope, send) if is_logged else None
         try:
-            await self._handle_connection(scope, receive, line.send)
+            # Some hosts raise it from `send` after a disconnect (ASGI, "Disconnected client").
+            with suppress(OSError):
+                await self._handle_connection(scope, receive, line.send if line else send)
         finally:
-            line.write()
+            if line:
+                line.write()
 
     async def _handle_connection(
         self, scope: MutableMapping[str, Any], receive: Receive, send: Send
@@ -355,7 +360,7 @@ async def _check_head(
     """Return a request with the identity of its client, and the response that ends it."""
     try:
         response = check_preconditions(request, served.rules)
-    except Exception as error:  # noqa: BLE001 - a token's source may fail
+    except RESOLVER_EXCEPTIONS as error:  # a token's source may fail
         response = build_internal_error(error, None, [])
     if response is not None or served.rules.verify is None:
         return request, response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -10,9 +11,9 @@ from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from gqlnb.errors import OptionError, sanitize_text
-from gqlnb.http.handler import RETRY_AFTER
+from gqlnb.http.handler import RESOLVER_EXCEPTIONS, RETRY_AFTER
 from gqlnb.http.preconditions import add_cors_headers, build_error_response, build_token_error
-from gqlnb.server.worker_pool import HangingError, NoThreadError
+from gqlnb.server.worker_pool import HangingError, NoThreadError, is_cancelled
 from gqlnb.tokens import ACCEPTED_SCHEMES, Token
 
 if TYPE_CHECKING:
@@ -119,7 +120,10 @@ async def authenticate(
         refusal = build_error_response(403, sanitize_text(error) or "Forbidden")
     except (HangingError, NoThreadError) as error:
         refusal = build_error_response(503, str(error), {"retry-after": RETRY_AFTER})
-    except Exception as error:  # noqa: BLE001 - libraries raise for invalid tokens
+    except (*RESOLVER_EXCEPTIONS, asyncio.CancelledError) as error:
+        if isinstance(error, asyncio.CancelledError) and is_cancelled():
+            raise
+        # Libraries raise for invalid tokens.
         # Without its text, which may contain the token.
         _LOG.warning("The function of token= raised %s; the request was refused.", type(error))
         refusal = build_token_error(header, rules)

@@ -8,7 +8,7 @@ import socket
 import threading
 from html import escape
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, NoReturn, Unpack
+from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
 
 from gqlnb import background
@@ -17,16 +17,15 @@ from gqlnb.errors import (
     OptionError,
     PortInUseError,
     ServerError,
-    check_names,
     sanitize_text,
 )
 from gqlnb.http.server_rules import ENDPOINT, LOOPBACK_HOSTS
+from gqlnb.option_checks import explain_keywords
 from gqlnb.redact import hide_locals
 from gqlnb.server.app import App
 from gqlnb.server.authentication import read_token_option
 from gqlnb.server.calling_cell import CellRun, find_calling_cell
 from gqlnb.server.deployment import (
-    DEPLOYMENT_NAMES,
     Certificate,
     bind_unix_socket,
     check_root_path,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from gqlnb.http.server_rules import Access
     from gqlnb.limits import Limits
     from gqlnb.server.authentication import TokenOption
-    from gqlnb.server.deployment import DeploymentOptions
 
 __all__ = ["Server", "find_allowed_hosts", "serve", "start_server"]
 
@@ -55,6 +53,7 @@ _listeners: set[Listener] = set()
 _lock = threading.RLock()  # held to open, replace or close a server, not to answer requests
 
 
+@explain_keywords
 class Server:
     """A running server; created by :func:`serve`.
 
@@ -257,6 +256,7 @@ class Server:
         return f'GraphQL at <a href="{url}" target="_blank" rel="noopener">{url}</a>'
 
 
+@explain_keywords
 @hide_locals
 def serve(
     schema: object,
@@ -267,7 +267,11 @@ def serve(
     limits: Limits | None = None,
     access: Access | None = None,
     context: Callable[[HttpRequest], object] | None = None,
-    **deployment: Unpack[DeploymentOptions],
+    path: str = ENDPOINT,
+    root_path: str = "",
+    uds: str | os.PathLike[str] | None = None,
+    certfile: str | os.PathLike[str] | None = None,
+    keyfile: str | os.PathLike[str] | None = None,
 ) -> Server:
     """Serve a schema at ``/graphql`` from a background thread.
 
@@ -306,15 +310,18 @@ def serve(
         A function, plain or ``async``, that is called for each request and returns the `context`
         of its resolvers. It gets the request, with `method`, `path`, `headers` (by lower-case
         name), `client` (its address) and `identity` (that of `token`).
-    **deployment
-        ``path``: the path of the endpoint, such as ``"/api/graphql"``. ``root_path``: the path
-        under which a proxy shows the server, and which it removes, such as
-        ``"/user/ann/proxy/4000"``: the link under a notebook cell begins with it; the name of the
-        proxy belongs into ``access=Access(hosts=...)``. ``uds``: the path of a Unix socket to
-        listen on instead of a port; only programs of the same user can connect, until you change
-        the mode of the file. ``certfile``, ``keyfile``: files in PEM format with a certificate and
-        its private key, for HTTPS; without ``keyfile`` the first has both. A cell that is run again
-        loads them again.
+    path
+        The path of the endpoint, such as ``"/api/graphql"``.
+    root_path
+        The path under which a proxy shows the server, and which it removes, such as
+        ``"/user/ann/proxy/4000"``: the link under a notebook cell begins with it. The name of the
+        proxy belongs into ``access=Access(hosts=...)``.
+    uds
+        The path of a Unix socket to listen on instead of a port; only programs of the same user can
+        connect, until you change the mode of the file.
+    certfile, keyfile
+        Files in PEM format with a certificate and its private key, for HTTPS; without `keyfile` the
+        first has both. A cell that is run again loads them again.
 
     Returns
     -------
@@ -343,19 +350,18 @@ def serve(
     ...     server.url == f"http://127.0.0.1:{server.port}/graphql"
     True
     """
-    check_names("serve", deployment, DEPLOYMENT_NAMES)
     secret, verify = read_token_option(token)
-    if (uds := deployment.get("uds")) is None:
+    if uds is None:
         address = resolve_address(host, port)
         names = find_allowed_hosts(host, address, secret or verify, access)
     else:
-        if port != _DEFAULT_PORT or host != _DEFAULT_HOST or "certfile" in deployment:
+        if port != _DEFAULT_PORT or host != _DEFAULT_HOST or certfile is not None:
             message = "uds= replaces port=, host= and certfile=: give either the socket or these."
             raise OptionError(message)
         host, names = resolve_unix_path(uds), LOOPBACK_HOSTS
         address = Address(socket.AF_UNIX, (host,))
-    certificate = read_certificate(deployment.get("certfile"), deployment.get("keyfile"))
-    root_path = check_root_path(deployment.get("root_path", ""))
+    certificate = read_certificate(certfile, keyfile)
+    root_path = check_root_path(root_path)
     app = App(
         schema,
         token=secret or verify,
@@ -363,7 +369,7 @@ def serve(
         access=access,
         context=context,
         hosts=names,
-        path=deployment.get("path", ENDPOINT),
+        path=path,
     )
     return start_server(
         app, address, host, port=port, token=secret, root_path=root_path, certificate=certificate

@@ -33,6 +33,7 @@ from gqlnb.http.preconditions import build_error_response
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
     from websockets.frames import Frame
 
     from gqlnb.limits import Limits
@@ -258,6 +259,7 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
         """Accept or refuse a new connection."""
         super().connection_made(transport)
         self.reference = ref(self)
+        self._unanswered: list[RequestResponseCycle] = []
         self.idle_since = self._stage_since = monotonic()
         self._unchecked_bytes = self.watcher.unchecked_bytes
         self.watcher.admit_connection(self)
@@ -269,6 +271,11 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
         """Remove the connection from the watcher."""
         self.watcher.forget_connection(self)
         super().connection_lost(exc)
+        # uvicorn tells the newest of pipelined requests alone; the one that runs would write to the
+        # closed connection, which is an exception on uvloop.
+        for cycle in self._unanswered:
+            cycle.disconnected = True
+            cycle.message_event.set()
 
     def data_received(self, data: bytes) -> None:
         """Answer a repeated request from the fast path; parse any other."""
@@ -316,6 +323,9 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
             raise httptools.HttpParserError
         self.expect_100_continue &= version == "1.1"  # RFC 9110, 10.1.1
         super().on_headers_complete()
+        self._unanswered = [it for it in self._unanswered if not it.response_complete]
+        if self.cycle is not None:
+            self._unanswered.append(self.cycle)
         self.scope["headers"] = self.headers.copy()
         if not self.url.startswith(b"/"):
             # uvicorn drops the host of a target in absolute form, which decides over `Host`

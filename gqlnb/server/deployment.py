@@ -8,16 +8,14 @@ import socket
 import ssl
 import stat
 from contextlib import suppress
-from typing import NamedTuple, NoReturn, TypedDict
+from typing import NamedTuple, NoReturn
 
 from gqlnb.errors import OptionError, PortInUseError, ServerError, sanitize_text
 from gqlnb.http.server_rules import HEALTH_PATH, METRICS_PATH
 from gqlnb.option_checks import raise_option_error
 
 __all__ = [
-    "DEPLOYMENT_NAMES",
     "Certificate",
-    "DeploymentOptions",
     "bind_unix_socket",
     "check_path",
     "check_root_path",
@@ -31,19 +29,6 @@ _PATH_PATTERN = re.compile(r"/|(/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)+")
 # Also the names in JupyterHub's paths, such as "/user/ann%40example.com/proxy/4000".
 _ROOT_PATH_PATTERN = re.compile(r"(/[A-Za-z0-9_~%@-][A-Za-z0-9_.~%@-]*)*")
 _OWNER_ONLY = 0o600
-
-
-class DeploymentOptions(TypedDict, total=False):
-    """Options of :func:`gqlnb.serve`."""
-
-    path: str
-    root_path: str
-    uds: PathLike
-    certfile: PathLike
-    keyfile: PathLike
-
-
-DEPLOYMENT_NAMES = tuple(DeploymentOptions.__annotations__)
 
 
 def check_path(path: object) -> str:

@@ -30,7 +30,13 @@ from gqlnb.http.server_rules import Access
 from gqlnb.result.result import Result
 from gqlnb.server.authentication import call_function
 from gqlnb.server.scheduling import WAIT_SECONDS, RunOutcome, Scheduler, StallWatchdog
-from gqlnb.server.worker_pool import MAX_THREADS, HangingError, NoThreadError, WorkerPool
+from gqlnb.server.worker_pool import (
+    MAX_THREADS,
+    HangingError,
+    NoThreadError,
+    WorkerPool,
+    is_cancelled,
+)
 
 try:
     import resource
@@ -43,7 +49,7 @@ if TYPE_CHECKING:
     from gqlnb.server.scheduling import KnownRequest
     from gqlnb.server.worker_pool import HangingCall
 
-__all__ = ["RequestExecutor", "adopt_schema", "build_response", "is_cancelled"]
+__all__ = ["RequestExecutor", "adopt_schema", "build_response"]
 
 # Seconds for an operation to reach its own time limit, before it is abandoned.
 _DEADLINE_SLACK = 0.25
@@ -125,7 +131,11 @@ class ResolverRunner:
             clocks = _read_clocks()
             variables = bind_variables(document, request.variables)
             result = self.adapter.execute_document(
-                document, variables, request.context, budget=budget
+                document,
+                variables,
+                request.context,
+                budget=budget,
+                extensions=request.extensions,
             )
         except QueryError as error:
             return self.build_refusal(request, error)
@@ -260,7 +270,7 @@ class RequestExecutor:
         began = perf_counter()
         try:
             return self.runner.adapter.execute_document(
-                known.document, known.variables, budget=budget
+                known.document, known.variables, budget=budget, extensions=known.extensions
             )
         except BaseException as error:  # noqa: BLE001 - raised again, wrapped
             raise _wrap_exception(error)  # noqa: B904 - it has its cause
@@ -313,12 +323,6 @@ def _find_current_task() -> asyncio.Task[object] | None:
         return asyncio.current_task()
     except RuntimeError:
         return None
-
-
-def is_cancelled() -> bool:
-    """Return whether the running task was cancelled."""
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
 
 
 async def _await_within_budget(

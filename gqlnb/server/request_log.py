@@ -139,7 +139,17 @@ class RequestLog:
         """Add a request by its values: those of :class:`LogEntry`, `began` by both clocks."""
         seconds = time.perf_counter() - began[1]
         name = operation and operation[:MAX_NAME]
-        self._entries.append(LogEntry(began[0], name, status, seconds, size, sent, error_id))
+        self._entries.append(
+            LogEntry(
+                time=began[0],
+                operation=name,
+                status=status,
+                seconds=seconds,
+                bytes_in=size,
+                bytes_out=sent,
+                error_id=error_id,
+            )
+        )
         if self.metrics is not None:
             self.metrics.count_request(name, status, seconds)
 

@@ -136,16 +136,31 @@ class KnownRequest:
         Its fast runs.
     is_json_safe
         Whether all leaf types are built-in, so that the values need no check before encoding.
+    extensions
+        The extensions of the request, or None.
     pending_runs
         Runs started on the fast path that turned out to need an await; the executor awaits them.
     """
 
-    __slots__ = ("_is_flat", "_variables", "document", "is_json_safe", "pending_runs", "speed")
+    __slots__ = (
+        "_is_flat",
+        "_variables",
+        "document",
+        "extensions",
+        "is_json_safe",
+        "pending_runs",
+        "speed",
+    )
 
     def __init__(
-        self, document: Document, variables: Mapping[str, Any], needed_runs: float = NEEDED_RUNS
+        self,
+        document: Document,
+        variables: Mapping[str, Any],
+        needed_runs: float = NEEDED_RUNS,
+        extensions: Mapping[str, Any] | None = None,
     ) -> None:
         self.document = document
+        self.extensions = extensions
         self.is_json_safe = has_only_builtin_leaves(document)
         self.speed = SpeedRecord(needed_runs)
         self.pending_runs: list[Awaitable[Result]] = []
@@ -200,7 +215,8 @@ class Scheduler:
         if known is None:
             # Bound again: resolvers may have changed the variables of the run.
             variables = bind_variables(done.document, request.variables)
-            known = KnownRequest(done.document, variables, self._count_needed_runs(done.document))
+            needed = self._count_needed_runs(done.document)
+            known = KnownRequest(done.document, variables, needed, request.extensions)
             self._known_requests.add(body, known, len(body))
         if done.has_blocked:
             # Once, it may have been the system, loading a module from a slow disk.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from contextlib import aclosing, contextmanager, suppress
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import GraphQLError
@@ -19,14 +20,14 @@ from gqlnb.http import sse
 from gqlnb.http.handler import RESOLVER_EXCEPTIONS, RETRY_AFTER, attach_http_request
 from gqlnb.http.headers import HttpRequest
 from gqlnb.http.incremental import (
-    MULTIPART_HEAD,
-    MULTIPART_TAIL,
+    MULTIPART_MIXED,
     LegacyPartWriter,
     PartFormat,
-    accepts_multipart_events,
     build_multipart_headers,
+    encode_delimiter,
     encode_multipart_event,
     encode_multipart_part,
+    negotiate_event_boundary,
     negotiate_parts,
 )
 from gqlnb.http.messages import (
@@ -39,8 +40,9 @@ from gqlnb.http.messages import (
 from gqlnb.http.persisted_queries import PersistedQueryError
 from gqlnb.http.preconditions import add_cors_headers, build_error_response
 from gqlnb.http.response_encoder import encode_members, encode_part, mask_exception
-from gqlnb.server.request_executor import RequestExecutor, build_response, is_cancelled
+from gqlnb.server.request_executor import RequestExecutor, build_response
 from gqlnb.server.request_log import read_clocks
+from gqlnb.server.worker_pool import is_cancelled
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Coroutine, Iterator
@@ -171,6 +173,7 @@ class Streamer:
                 limits=limits,
                 run_in=self._execute.pool.run,
                 context=request.context,
+                extensions=request.extensions,
             )
             if kind == "subscription":
                 return adapter.subscribe_document(document, arguments)
@@ -353,24 +356,18 @@ EVENT_FORMAT = StreamFormat(
     sse.encode_event,
     sse.KEEP_ALIVE_COMMENT,
 )
-STREAM_FORMATS = {PartFormat("text/event-stream", it): EVENT_FORMAT for it in (False, True)} | {
-    PartFormat("multipart/mixed", it): StreamFormat(
-        build_multipart_headers(is_legacy=it),
-        MULTIPART_HEAD,
-        MULTIPART_TAIL,
-        encode_multipart_part,
-        None,
-    )
-    for it in (False, True)
-}
 
-MULTIPART_EVENT_FORMAT = StreamFormat(
-    build_multipart_headers(is_legacy=None),
-    MULTIPART_HEAD,
-    MULTIPART_TAIL,
-    encode_multipart_event,
-    encode_multipart_part(b"{}"),
-)
+
+def build_multipart_format(boundary: str, *, is_legacy: bool | None) -> StreamFormat:
+    """Return the format of multipart/mixed; `is_legacy` is None for a subscription's events."""
+    encode = encode_multipart_event if is_legacy is None else encode_multipart_part
+    return StreamFormat(
+        build_multipart_headers(boundary, is_legacy=is_legacy),
+        head=encode_delimiter(boundary),
+        tail=b"--\r\n",
+        encode=partial(encode, boundary=boundary),
+        keep_alive=encode_multipart_part(b"{}", boundary) if is_legacy is None else None,
+    )
 
 
 async def try_stream(streams: Streamer, exchange: AsgiExchange) -> bool:
@@ -390,8 +387,8 @@ async def try_stream(streams: Streamer, exchange: AsgiExchange) -> bool:
         await exchange.send({"type": "http.response.body", "body": refusal.body})
         return True
     with exchange.slots.hold_slot():
-        in_multipart = preference == "never" and accepts_multipart_events(accept)
-        events = in_multipart or preference != "never"
+        boundary = negotiate_event_boundary(accept) if preference == "never" else None
+        events = boundary is not None or preference != "never"
         started = await streams.start_operation(operation, parts, events=events)
         # A 405 needs its status and the Allow header, which an event cannot carry.
         if isinstance(started, Response) and started.status == 405:
@@ -399,9 +396,12 @@ async def try_stream(streams: Streamer, exchange: AsgiExchange) -> bool:
         is_stream = isinstance(started, (Stream, PartStream))
         if not is_stream and preference != "always":
             return False
-        stream_format = MULTIPART_EVENT_FORMAT if in_multipart else EVENT_FORMAT
-        if isinstance(started, PartStream) and parts is not None:
-            stream_format = STREAM_FORMATS[parts]
+        stream_format = EVENT_FORMAT
+        if not isinstance(started, PartStream):
+            if boundary is not None:
+                stream_format = build_multipart_format(boundary, is_legacy=None)
+        elif parts is not None and parts.media_type == MULTIPART_MIXED:
+            stream_format = build_multipart_format(parts.boundary, is_legacy=parts.is_legacy)
         streamed = StreamedOperation(exchange.request_log, rules, 200, len(request.body))
         try:
             responses = streams.stream_responses(operation, started)
@@ -469,8 +469,7 @@ async def _send_stream(
             if message["type"] == "http.disconnect":
                 return
 
-    with suppress(OSError):  # hosts raise it after a disconnect (ASGI, "Disconnected client")
-        await run_until_disconnect(send_all(), wait_for_disconnect())
+    await run_until_disconnect(send_all(), wait_for_disconnect())
 
 
 async def run_until_disconnect(

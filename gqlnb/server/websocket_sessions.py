@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.document.json_codec import JSONError, load_json
 from gqlnb.http.graphql_ws import (
+    SUBPROTOCOL,
     SUBPROTOCOL_UNACCEPTABLE,
-    SUBPROTOCOLS,
     CloseSocket,
     SendMessage,
+    ServerProtocol,
     StartOperation,
     StopOperation,
     check_handshake,
@@ -27,7 +28,7 @@ from gqlnb.server.streams import EVENT_PARTS, StreamedOperation, build_start_mes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gqlnb.http.graphql_ws import Action, ServerProtocol
+    from gqlnb.http.graphql_ws import Action
     from gqlnb.http.messages import Request
     from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.streams import AsgiExchange, Streamer
@@ -66,15 +67,13 @@ async def serve_websocket(
         exchange.request_log.add_request(began, refused)
         await _reject_handshake(exchange, refused, scope)
         return
-    offered = scope.get("subprotocols", ())
-    subprotocol = next((it for it in SUBPROTOCOLS if it in offered), None)
-    if subprotocol is None:
+    if SUBPROTOCOL not in scope.get("subprotocols", ()):
         exchange.request_log.add_request(began, Response(SUBPROTOCOL_UNACCEPTABLE.code))
         await exchange.send({"type": "websocket.accept"})
         await _close_socket(exchange, SUBPROTOCOL_UNACCEPTABLE)
     elif streams is not None:
-        await exchange.send({"type": "websocket.accept", "subprotocol": subprotocol})
-        closed = await WebSocketSession(streams, exchange, SUBPROTOCOLS[subprotocol]).run()
+        await exchange.send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
+        closed = await WebSocketSession(streams, exchange).run()
         if closed is not None:
             exchange.request_log.add_request(began, Response(closed.code))
             await _close_socket(exchange, closed)
@@ -106,16 +105,12 @@ class WebSocketSession:
         Runs the operations.
     exchange
         The handshake and its ASGI connection.
-    protocol
-        The protocol, by the subprotocol.
     """
 
-    def __init__(
-        self, streams: Streamer, exchange: AsgiExchange, protocol: type[ServerProtocol]
-    ) -> None:
+    def __init__(self, streams: Streamer, exchange: AsgiExchange) -> None:
         self._streams, self._exchange = streams, exchange
         self._request = exchange.request  # with the identity, once it is known
-        self._protocol = protocol(self._is_allowed, streams.rules.limits.body)
+        self._protocol = ServerProtocol(self._is_allowed, streams.rules.limits.body)
         self._running: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()  # cancelled ones included
 
@@ -184,7 +179,6 @@ class WebSocketSession:
     async def _start_operation(self, action: StartOperation, size: int) -> None:
         if reason := self._exchange.slots.explain_refusal(self._streams.rules):
             await self._send_message(self._protocol.build_error(action.id, [{"message": reason}]))
-            await self._send_message(self._protocol.build_complete(action.id))  # of the older one
             return
         # Counted here: the next message may be handled before the task runs.
         self._exchange.slots.in_use += 1

@@ -36,6 +36,7 @@ __all__ = [
     "WorkerPool",
     "describe_frame",
     "find_resolver_frame",
+    "is_cancelled",
 ]
 
 MAX_BUSY_THREADS = 40  # AnyIO's default: enough for resolvers that wait a little
@@ -410,3 +411,9 @@ def _reset_pools_after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_pools_after_fork)
+
+
+def is_cancelled() -> bool:
+    """Return whether the running task was cancelled."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0

@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 from tests.github.harvester.search_simulator import SearchSimulator
-from tests.github.harvester.test_search_simulator import CHANGES, LOW, sweep_all
+from tests.github.harvester.test_search_simulator import CHANGES, LOW, harvest_all
 
 SIZES = (40, 250, 900, 3_000, 6_000)
 
@@ -28,10 +28,13 @@ class Outcome(NamedTuple):
 def run(kind: str, size: int, seed: int) -> Outcome:
     """Harvest once."""
     simulator = SearchSimulator(size, LOW, CHANGES[kind], seed)
-    found, coverage = sweep_all(simulator)
+    found, coverage = harvest_all(simulator)
     lost = len(simulator.required - found)
     return Outcome(
-        coverage.complete, lost, len(coverage.gaps), coverage.requests / max(1, coverage.bound)
+        coverage.complete,
+        lost,
+        len(coverage.gaps),
+        coverage.pages / max(1, -(-coverage.got // 100)),
     )
 
 

@@ -17,7 +17,8 @@ from tests.github.harvester.populations import World
 from tests.github.harvester.simulated_time import LATENCY, simulate_schedule
 
 if TYPE_CHECKING:
-    from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage, SearchRequest
+    from gqlnb.github.harvester.requests import RepositoryRow, SearchRequest
+    from gqlnb.lists.windows import Page
 
 # Repositories of 2026 with as many stars: an estimate but for the largest.
 SIZES = {1: 16_000_000, 5: 4_100_000, 50: 735_000, 1_000: 67_000}
@@ -31,19 +32,16 @@ class CountingStorage(MemoryStorage):
         """Count rows."""
         self.rows += sum(1 for _ in rows)
 
-    def remove_repeated_rows(self) -> None:
-        """Keep the number."""
-
 
 def main(least: int = 1_000, *accounts: int) -> None:
     """Print the hours with each number of accounts."""
     world = World(github.population(SIZES[least], year=2026))
 
-    def answer(ask: SearchRequest) -> SearchPage:
+    def answer(ask: SearchRequest) -> Page:
         world.asked.clear()
         return world(ask)
 
-    def measure(pages: int) -> float:
+    def measure(pages: float) -> float:
         return LATENCY + SECONDS_PER_PAGE * pages
 
     for number in accounts or (1, 4, 20):

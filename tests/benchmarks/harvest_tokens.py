@@ -128,7 +128,7 @@ def measure(urls: list[str]) -> tuple[float, float, set[str]]:
     assert made.complete
     say(
         f"  {len(urls)} accounts: {seconds:.1f} s, {made.requests} requests, "
-        f"{made.coverage.requests} pages, {[each.requests for each in made.identities]}"
+        f"{made.coverage.pages} pages, {[each.requests for each in made.identities]}"
     )
     return len(made) / seconds, share, set(made.arrow()["id"].to_pylist())
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -88,7 +89,7 @@ DEFAULTS = {
         "get": False,
         "health": False,
         "metrics": False,
-        "path": None,
+        "path": "/graphql",
         "uds": None,
         "certfile": None,
         "keyfile": None,
@@ -110,6 +111,8 @@ DEFAULTS = {
         "fill": False,
         "schema": None,
         "simulate": (),
+        "certfile": None,
+        "keyfile": None,
     },
     "lab": {"folder": Path("gqlnb-notebooks"), "port": None, "no_browser": False, "rest": ()},
 }
@@ -345,6 +348,47 @@ def test_a_closed_pipe_is_not_an_error(tmp_path: Path) -> None:
     ) as process:
         process.stdout.close()
         assert process.stderr.read() == "ended with 141\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="The files of other systems differ.")
+@pytest.mark.parametrize(
+    ("command", "code", "reason"),
+    [
+        *(
+            (f"{command} >&-", 1, "Standard output is closed, so nothing can be printed.")
+            for command in ("stars '>1000'", "--help", "--version", "completion bash", "serve")
+        ),
+        *(
+            (f"{command} >/dev/full", 1, "No space left on device")
+            for command in ("stars '>1000'", "--help", "--version", "completion bash")
+        ),
+        *(
+            (f"stars '>1000' --parquet {end}", 2, "is not a file of its own, which Parquet needs")
+            for end in ("/dev/stdout | cat", "/dev/stdout >x", "/dev/fd/1 >x", "x >>x", "/dev/null")
+        ),
+        ("stars '>1000' --all --parquet /dev/stdout | cat", 2, "is not a file of its own"),
+        ("query - -c demo <&-", 2, "Standard input is closed"),
+    ],
+)
+def test_output_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, command: str, code: int, reason: str
+) -> None:
+    """And no traceback, nor a file that cannot be read."""
+    sdl = "type Query { a: Int }"
+    (tmp_path / "schema.graphql").write_text(sdl)
+    (tmp_path / "x").touch()
+    done = subprocess.run(
+        ["/bin/bash", "-o", "pipefail", "-c", f"{sys.executable} -m gqlnb {command}"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+        input="query A { a }",
+    )
+    assert (done.returncode, done.stdout) == (code, "")
+    assert re.fullmatch(r"gqlnb: .*\n", done.stderr)
+    assert reason in done.stderr
+    assert not (tmp_path / "x").read_bytes()
 
 
 def test_query_prints_json(gqlnb: Run) -> None:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
+from graphql import build_schema, introspection_from_schema
 
 from gqlnb import github, serve
 from gqlnb.cli.main import main
-from gqlnb.github.harvester.requests import PAGES_PER_REQUEST
+from gqlnb.github.harvester.requests import COUNTS_PER_PAGE
 from gqlnb.github.repositories import Owner, Repository
+from gqlnb.lists.window_harvest import FIRST_COUNTS
 from tests.client.faults import Endpoint, json_answer
 from tests.github.harvester.logging_standin import Listening, rows
 
@@ -52,7 +54,8 @@ def test_a_killed_harvest_resumes(background: Any, gqlnb: Run, tmp_path: Path) -
     assert done.stdout.startswith("20,000 repositories of 'stars:>=1', complete\n")
     assert rows(pd.read_parquet(tmp_path / "out")) == rows(people.frame())
     searches = standin.searches()
-    assert len(searches) - len(set(searches)) <= KILLS * PAGES_PER_REQUEST
+    repeated = len(searches) - len(set(searches)) - (FIRST_COUNTS - 1)
+    assert repeated <= KILLS * COUNTS_PER_PAGE  # the searches of one request for each kill
 
 
 def test_a_finished_harvest_is_not_repeated(gqlnb: Run, tmp_path: Path) -> None:
@@ -91,7 +94,7 @@ def test_a_dry_run_estimates_the_harvest(here: Path, capsys: pytest.CaptureFixtu
     """It sends one count query and writes nothing."""
     assert main(["stars", "1000", "--all", "--parquet", "out", "--dry-run"]) == 0
     printed = capsys.readouterr().out
-    assert "31 to 35 pages of 100" in printed
+    assert "31 to 36 pages of 100" in printed
     assert "1 minute at GitHub's limits" in printed
     assert not (here / "out").exists()
 
@@ -173,3 +176,45 @@ def test_a_search_that_finds_nothing_is_explained(
         assert main(["stars", "language:pyhton", *options]) == 0
         told = capsys.readouterr()
         assert "Did you mean 'python'?" in told.out + told.err
+
+
+@pytest.mark.parametrize("form", ["--json", "--table"])
+def test_query_lets_the_endpoint_decide(
+    here: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    """With --no-validate: about a text that the schema, or the parser, refuses."""
+    described = introspection_from_schema(build_schema("type Query { hello: Int }"))
+    for text in ("{ extra }", "{ extra! }"):
+        answers = [json_answer({"data": described})] if form == "--table" else []
+        with Endpoint(*answers, json_answer({"data": {"extra": 1}})) as endpoint:
+            assert main(["query", text, "-c", endpoint.url, form, "--no-validate"]) == 0
+            assert json.loads(endpoint.requests[-1].partition(b"\r\n\r\n")[2])["query"] == text
+        assert "extra" in capsys.readouterr().out
+
+
+SEARCH = """query ($q: String = "stars:>1000", $n: Int = 2, $after: String, $last: Int,
+    $topics: Int) {
+  search(query: $q, type: REPOSITORY, first: $n, after: $after, last: $last) {
+    nodes { ... on Repository { name repositoryTopics(first: $topics) { totalCount } } }
+  }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("words", "noted"),
+    [
+        ([], "$last, $topics have no value, so they are left out (null). To set it, add: last="),
+        (["topics=2"], "$last has no value, so it is left out (null). To set it, add: last="),
+        (["--variables", '{"topics": 2, "last": null}'], ""),
+        (["--max-results", "2", "topics=2"], "$last has no value, so it is left out (null)."),
+    ],
+    ids=["none", "one", "all", "pages"],
+)
+def test_variables_without_a_value_are_noted(
+    words: list[str], noted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On stderr: a filter without a value filters nothing; a cursor without one is page one."""
+    assert main(["query", SEARCH, "-c", "demo", *words]) == 0
+    told = capsys.readouterr().err
+    assert ("no value" in told) is bool(noted)
+    assert noted in told

@@ -7,8 +7,6 @@ import inspect
 import pytest
 
 from gqlnb import Client, OptionError, connect, reference_schema
-from gqlnb.client.arguments import CLIENT_KEYWORDS
-from gqlnb.client.base_client import FurtherOptions
 
 URL = "http://127.0.0.1:9/graphql"
 
@@ -21,7 +19,10 @@ URL = "http://127.0.0.1:9/graphql"
         ("tokn", "Did you mean token=?"),
         ("time_out", "Did you mean timeout=?"),
         ("header", "Did you mean headers=?"),
-        ("nothing_like_it", "It takes token=, headers=, schema=, timeout=, limits=, verify=, "),
+        (
+            "nothing_like_it",
+            "It takes target=, token=, headers=, ",
+        ),
     ],
 )
 def test_an_unknown_keyword_is_named(make, target, word, said):
@@ -42,8 +43,22 @@ def test_an_existing_client_refuses_unknown_keywords():
         connect(Client(reference_schema()), timeot=5)
 
 
-def test_the_listed_keywords_match_the_signature():
-    """None is missing."""
-    names = inspect.signature(Client).parameters
-    own = [name for name, it in names.items() if it.kind is inspect.Parameter.KEYWORD_ONLY]
-    assert [*own, *FurtherOptions.__annotations__] == list(CLIENT_KEYWORDS)
+def test_connect_has_each_keyword_of_a_client():
+    """And those of the built-in connections; None is the setting of the connection."""
+    client, opened = inspect.signature(Client).parameters, inspect.signature(connect).parameters
+    assert [*client, "viewer", "restricted", "base_url"] == list(opened)
+    assert {it.default for it in opened.values()} == {None}
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "message"),
+    [
+        (URL, {"viewer": "ada"}, r"Client\(\) has no argument viewer="),
+        ("github", {"token": "env:PATH", "restricted": True}, r"has no argument restricted="),
+        ("demo", {"base_url": URL}, r"Client\(\) has no argument base_url="),
+    ],
+)
+def test_an_option_of_another_connection_is_refused(target, options, message):
+    """It would have no effect."""
+    with pytest.raises(OptionError, match=message):
+        connect(target, **options)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import pickle
 import sys
 import threading
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,18 +19,22 @@ from gqlnb import (
     Client,
     GqlnbError,
     OptionError,
+    QueryError,
+    Slice,
     TargetError,
     Token,
     TransportError,
     reference_schema,
 )
+from tests.client.faults import Endpoint as FaultyEndpoint
+from tests.client.faults import json_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 SDL = """
-type Query { hello: String rows(first: Int, after: String): RowConnection }
+type Query { hello: String rows(first: Int, after: String, least: Int, most: Int): RowConnection }
 type Subscription { ticks: Int }
 type RowConnection { nodes: [Row] pageInfo: PageInfo! totalCount: Int }
 type Row { id: ID! }
@@ -37,7 +43,7 @@ type PageInfo { hasNextPage: Boolean! endCursor: String }
 SCHEMA = build_schema(SDL)
 ROOT = {
     "hello": "world",
-    "rows": lambda _info, first=1, after=None: {
+    "rows": lambda _info, first=1, after=None, **_: {
         "nodes": [{"id": "2" if after else "1"}],
         "pageInfo": {"hasNextPage": not after, "endCursor": "b" if after else "a"},
         "totalCount": 2,
@@ -156,6 +162,82 @@ def test_the_options_of_a_call_are_in_each_of_its_requests(
     assert "extensions" not in body
 
 
+OLDER = """
+type Query { hello(name: Kind!): Int rows: Old } enum Kind { A } scalar Old
+type Subscription { tocks: Int }
+"""
+UNCHECKED = {
+    **{name: call for name, call in CALLS.items() if "many" not in name},
+    "execute_many": lambda client, **options: client.execute_many(["{ hello }"], **options),
+    "aexecute_many": lambda client, **options: asyncio.run(
+        client.aexecute_many(["{ hello }"], **options)
+    ),
+    "request": lambda client, **options: client.request("{ hello }", **options),
+    "arequest": lambda client, **options: asyncio.run(client.arequest("{ hello }", **options)),
+    "document": lambda client, **options: client.execute(
+        client.parse_document("{ hello }", **options)
+    ),
+    "subscribe": lambda client, **options: client.subscribe("subscription { ticks }", **options),
+    "asubscribe": lambda client, **options: client.asubscribe("subscription { ticks }", **options),
+    "harvest": lambda client, **options: client.harvest(
+        "query ($low: Int, $high: Int) { rows(least: $low, most: $high) { nodes { id } } }",
+        slice=Slice(column="id", least=1, most=2),
+        dry_run=True,
+        **options,
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The result may be", "ignore:The schema of")
+@pytest.mark.parametrize("call", UNCHECKED)
+def test_without_validation_the_endpoint_decides(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """For one call, or for all calls of a client: what its schema refuses is sent."""
+    execute = UNCHECKED[call]
+    if call in CALLS and call not in ("execute_many", "aexecute_many"):
+        given: dict[str, Any] = {}
+        monkeypatch.setattr(f"{__name__}.OPTIONS", given)
+
+        def execute(client: Client, **options: Any) -> Any:
+            given.clear()
+            given.update(options)
+            return CALLS[call](client)
+
+    with Client(endpoint.url, schema=OLDER) as client:
+        with pytest.raises(GqlnbError, match=r"Cannot query field|must|required|Unknown arg"):
+            execute(client)
+        assert not endpoint.received
+        execute(client, validate=False)
+        with pytest.raises(OptionError, match="validate"):
+            execute(client, validate="no")
+    with Client(endpoint.url, schema=OLDER, validate=False) as client:
+        execute(client)
+    assert "subscribe" in call or len(endpoint.received) >= 2
+
+
+def test_texts_and_variables_that_cannot_be_read_are_sent_as_they_are(endpoint: Endpoint) -> None:
+    """The endpoint's error is raised, and a text that it might not repeat is sent once."""
+    text = "query ($first: Int!) { rows(first: $first) { nodes { id } } }"
+    with Client(endpoint.url, schema=SDL, validate=False) as client:
+        with pytest.raises(QueryError, match="cannot represent non-integer"):
+            client.execute(text, {"first": "ten"})
+        assert endpoint.received[-1][1]["variables"] == {"first": "ten"}
+        with pytest.raises(QueryError, match="non-null type"):
+            client.execute(text, {"other": 1})
+        with pytest.raises(QueryError, match="Syntax Error"):
+            client.execute("{ hello! }", {"a": date(2026, 1, 2)}, operation="Q")
+        assert endpoint.received[-1][1] == {
+            "query": "{ hello! }",
+            "variables": {"a": "2026-01-02"},
+            "operationName": "Q",
+        }
+        with pytest.raises(QueryError, match=r"cannot be parsed is not paged: .* Syntax Error"):
+            client.execute_all("{ hello! }")
+        assert client.parse_document("mutation { a! }").kind == "mutation"
+        assert client.execute(text, {"first": 1}).document.schema is client.schema
+
+
 def test_a_token_of_a_call_replaces_that_of_the_client(endpoint: Endpoint, client: Client) -> None:
     """It is a secret like the client's: given as text it is refused."""
     client.execute("{ hello }", headers={"Authorization": Token("of-this-call")})
@@ -271,7 +353,7 @@ def test_256_asynchronous_calls_run_at_once(endpoint: Endpoint) -> None:
             (method, options)
             for method in (
                 *("execute", "frame", "execute_all", "execute_many", "map", "subscribe"),
-                *("request", "resume"),
+                *("request", "resume", "aexecute", "aexecute_all", "amap"),
             )
             for options in ({"headers": {"Authorization": WRITTEN}}, {"token": WRITTEN})
         ),
@@ -285,10 +367,15 @@ def test_no_traceback_shows_a_secret_that_is_refused(
 ) -> None:
     """Debuggers and `%xmode Verbose` show the locals of each frame."""
     arguments: list[Any] = ["{ hello }"]
-    if method in ("map", "execute_many", "resume"):
-        arguments = {"map": ["{ hello }", [{}]], "execute_many": [["{ hello }"]]}.get(method, [])
-    with pytest.raises(GqlnbError) as caught:
-        getattr(client, method)(*arguments, **options)
+    if method in ("map", "amap"):
+        arguments.append([{}])
+    elif method == "execute_many":
+        arguments = [["{ hello }"]]
+    elif method == "resume":
+        arguments = []
+    with pytest.raises(GqlnbError) as caught:  # noqa: PT012 - the coroutine's
+        called = getattr(client, method)(*arguments, **options)
+        asyncio.run(called)
     frames = [entry.frame for entry in caught.traceback]
     ours = [frame for frame in frames if "gqlnb" in str(frame.raw.f_globals.get("__name__"))]
     assert "s3cret-text" not in repr([frame.raw.f_locals for frame in ours])
@@ -302,3 +389,46 @@ def test_a_browser_sends_no_token_of_a_call(monkeypatch: pytest.MonkeyPatch) -> 
         client = Client("https://example.test/graphql", schema=SDL)
     with pytest.raises(AuthError, match="No token is sent to"):
         client.execute("{ hello }", token=Token("of-this-call"))
+
+
+def test_unparsable_texts_are_recorded_and_remembered_apart(tmp_path: Path) -> None:
+    """Each has its own answer, as other texts have."""
+    texts, path = ["{ a! }", "{ b! }"], tmp_path / "a.jsonl"
+    answers = [json_answer({"data": {"n": number}}) for number in range(4)]
+    with FaultyEndpoint(*answers) as served:
+        for first, again in (
+            ({"cache": "1h"}, {"cache": "1h"}),
+            ({"recording": path, "mode": "record"}, {"recording": path, "mode": "replay"}),
+        ):
+            with Client(served.url, validate=False, **first) as client:
+                before = [client.execute(text).data for text in texts]
+            with Client(served.url, validate=False, **again) as client:
+                assert [client.execute(text).data for text in texts] == before
+        assert len(served.requests) == 4
+
+
+def test_a_variant_of_a_client_has_options_of_its_own(endpoint: Endpoint, client: Client) -> None:
+    """It shares the schema; the client itself is unchanged, and calls may add to both."""
+    variant = client.with_options(headers={"X-Team": "red"}, timeout=5)
+    assert variant.schema is client.schema
+    variant.execute("{ hello }", headers={"X-Call": "1"})
+    client.execute("{ hello }")
+    (first, _), (second, _) = endpoint.received[-2:]
+    assert (first["X-Team"], first["X-Trace"], first["X-Call"]) == ("red", "none", "1")
+    assert (second["X-Team"], "X-Call" in second) == ("blue", False)
+    assert (variant._endpoint.options.timeout, client._endpoint.options.timeout) == (5, 60)
+
+
+def test_a_variant_is_pickled_with_its_options(endpoint: Endpoint) -> None:
+    """The name of a connection alone would lose them."""
+    variant = Client(endpoint.url).with_options(headers={"X-Team": "red"}, validate=False)
+    with pickle.loads(pickle.dumps(variant)) as copy:
+        copy.execute("{ hello }")
+        assert endpoint.received[-1][0]["X-Team"] == "red"
+        assert copy._endpoint.options.validate is False
+
+
+def test_an_option_without_effect_makes_no_variant() -> None:
+    """As for a call."""
+    with pytest.raises(TargetError, match="token= would have no effect"):
+        Client(reference_schema()).with_options(token=Token("t"))

@@ -59,3 +59,84 @@ def test_protocols_without_arguments_name_the_method_to_call(client):
     assert result.tables(strict=False)["rows"]["n"].tolist() == [1, "many"]
     with pytest.raises(gqlnb.FrameError, match=rf"{FACT}.*Pass result.to_arrow\(strict=False\)"):
         result.__arrow_c_stream__()
+
+
+PAGED = """
+scalar Odd scalar uint8
+type Query { rows(first: Int, after: String): Rows one(id: Int): Row }
+type Rows { nodes: [Row] pageInfo: PageInfo } type Row { id: ID n: Odd size: uint8 }
+type PageInfo { hasNextPage: Boolean endCursor: String }
+"""
+
+
+def build_paged_client(values):
+    """Return a client of a connection with one of the values on each page."""
+
+    def read_rows(_root, args, _context):
+        at = int(args.get("after") or 0)
+        row = {"id": str(at), "n": values[at], "size": at}
+        info = {"hasNextPage": at + 1 < len(values), "endCursor": str(at + 1)}
+        return {"nodes": [row], "pageInfo": info}
+
+    resolvers = {
+        "rows": read_rows,
+        "one": lambda _root, args, _context: {"id": "0", "n": values[args["id"]], "size": 5},
+    }
+    return gqlnb.Client(gqlnb.Schema(PAGED, {"Query": resolvers}))
+
+
+@pytest.mark.filterwarnings("ignore:The scalar 'Odd' is not known")
+@pytest.mark.parametrize(
+    ("values", "dtype"), [([1, None, 2], "Int64"), ([1, "a"], "object"), ([None, True], "boolean")],
+    ids=["integers", "mixed", "booleans"],
+)  # fmt: skip
+def test_the_dtype_of_an_unknown_scalar_does_not_change_between_pages(values, dtype):
+    """All rows decide in one frame; frames of pages keep values as received."""
+    client = build_paged_client(values)
+    text = (
+        "query($after: String) { rows(first: 1, after: $after) "
+        "{ nodes { id n size } pageInfo { hasNextPage endCursor } } }"
+    )
+    pages = [page.frame() for page in client.pages(text)]
+    assert [page["n"].dtype for page in pages] == ["object"] * len(values)
+    assert [page["size"].dtype for page in pages] == ["Int64"] * len(values)
+    assert gqlnb.concat(pages)["n"].tolist() == values
+    whole = client.execute_all(text).frame()["n"]
+    mapped = client.map(
+        "query($id: Int!) { one(id: $id) { n } }", [{"id": at} for at in range(len(values))]
+    )
+    for column in (whole, mapped["one.n"]):
+        assert column.dtype == dtype
+        assert column.astype(object).where(column.notna(), None).tolist() == values
+    assert mapped.to_polars()["one.n"].null_count() == values.count(None)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_harvest_keeps_values_that_do_not_fit_as_text_in_all_parts():
+    """Of a scalar whose name is a hint; unknown scalars are text in each part."""
+    sdl = """
+    scalar uint8 scalar Odd
+    type Query { rows(low: Int, high: Int): [Row] }
+    type Row { n: Int size: uint8 odd: Odd sizes: [uint8] }
+    """
+    sizes = [1, 2, "big", None, True, 0.5]
+
+    def read_rows(_root, args, _context):
+        span = range(max(args.get("low") or 0, 0), min(args.get("high", 19), 19) + 1)
+        return [
+            {"n": n, "size": n if n < 5 else sizes[n % 6], "odd": n if n < 9 else "x",
+             "sizes": [1] if n < 5 else ["y"]}
+            for n in span
+        ][:5]  # fmt: skip
+
+    client = gqlnb.Client(gqlnb.Schema(sdl, {"Query": {"rows": read_rows}}))
+    harvest = client.harvest(
+        "query($low: Int, $high: Int) { rows(low: $low, high: $high) { n size odd sizes } }",
+        slice=gqlnb.Slice(column="n", cap=5, step=1),
+        progress=False,
+    )
+    frame = harvest.frame().sort_values("n")
+    assert frame["size"].tolist()[:9] == ["0", "1", "2", "3", "4", "0.5", "1", "2", "big"]
+    assert frame["odd"].tolist()[7:11] == ["7", "8", "x", "x"]
+    assert frame["sizes"].tolist()[4:6] == ["[1]", '["y"]']
+    assert harvest.arrow().to_pandas()["n"].dtype == "Int64"

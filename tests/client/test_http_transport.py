@@ -135,6 +135,15 @@ def test_a_redirect_that_would_become_a_get_is_an_error(canned, status):
         client(canned).execute("{ hello }")
 
 
+@pytest.mark.parametrize("status", ["304 Not Modified", "300 Multiple Choices", "305 Use Proxy"])
+def test_other_responses_of_the_300s_are_no_redirects(canned, status):
+    """The error shows the status and the answer."""
+    canned.answers.append(response("", status, Location="/x"))
+    with pytest.raises(TransportError, match=rf"HTTP {status[:3]}\. Expected a GraphQL") as caught:
+        client(canned).execute("{ hello }")
+    assert caught.value.status == int(status[:3])
+
+
 def test_redirects_are_limited(canned):
     """Five are enough."""
     canned.answers += [response("", "307 Temporary Redirect", Location="/graphql")] * 9
@@ -250,7 +259,7 @@ def test_a_header_with_a_line_break_is_refused():
 @pytest.mark.parametrize(
     "options",
     [
-        *({"timeout": value} for value in (None, 0, -1, True, "5", float("nan"), float("inf"))),
+        *({"timeout": value} for value in (0, -1, True, "5", float("nan"), float("inf"))),
         *({"verify": value} for value in (5, "no/such/bundle.pem")),
     ],
 )

@@ -208,3 +208,64 @@ def test_text_that_is_not_a_large_integer_stays_text(ask):
     """A resolver may expect text for small numbers, and numbers have no leading zeros."""
     for text in ("5", "0" + str(BIG), "1e20", "x", str(SAFE)):
         assert ask("BigInt", "big", text) == text
+
+
+class RefusingWire(Wire):
+    """A transport that refuses each request with the answer of a server."""
+
+    def __init__(self, message):
+        super().__init__()
+        self.message = message
+
+    def send(self, request):
+        """Refuse the variables."""
+        super().send(request)
+        error = {"message": self.message, "locations": [{"line": 1, "column": 7}]}
+        body = json.dumps({"errors": [error]}).encode()
+        return Response(200, {"content-type": "application/json"}, body)
+
+
+# As graphique 2.1 and @cap-js/graphql 0.10.1 answer.
+ONLY_NUMBERS = (
+    "Variable '$v' has invalid value at [0]: Expected value of type 'BigInt', but encountered "
+    "error 'BigInt cannot represent value: 1152921504606846976'; found: '1152921504606846976'."
+)
+ONLY_TEXT = (
+    'Variable "$v" got invalid value 5; Int64 variable value must be represented by a string: 5'
+)
+
+
+@pytest.mark.parametrize("schema", [True, False], ids=["schema", "no schema"])
+@pytest.mark.parametrize(
+    ("message", "declared", "value", "advice"),
+    [
+        (ONLY_NUMBERS, "[BigInt!]", [2**60], "gqlnb.scalar('BigInt', serialise=int)"),
+        (ONLY_TEXT, "BigInt", 5, "gqlnb.scalar('BigInt', serialise=str)"),
+        (ONLY_TEXT, "Snowflake", 5, "gqlnb.scalar('Snowflake', serialise=str)"),
+        ("BigInt cannot be text", "Row", {"big": 2**60}, "gqlnb.scalar('BigInt', serialise=int)"),
+        ("Cannot query field 'f'", "BigInt", 5, None),
+        (ONLY_TEXT, "ID", 5, None),
+    ],
+    ids=["only numbers", "only text", "unknown scalar", "input object", "another fault", "ID"],
+)
+def test_a_refused_integer_names_the_other_form(message, declared, value, advice, schema):
+    """No schema says whether a scalar takes numbers or text."""
+    if declared == "Row" and not schema:  # the scalars of its fields are not known
+        advice = None
+    argument = {"[BigInt!]": "many", "BigInt": "big", "Snowflake": "other", "Row": "row",
+                "ID": "id"}[declared]  # fmt: skip
+    client = gqlnb.Client(RefusingWire(message), schema=SCHEMA if schema else None)
+    with pytest.raises(gqlnb.QueryError) as caught:
+        client.execute(f"query($v: {declared}) {{ f({argument}: $v) }}", {"v": value})
+    assert caught.value.problems[0].hint is None or advice is not None
+    assert advice is None or advice in str(caught.value)
+
+
+def test_the_other_form_is_sent_after_its_registration(monkeypatch):
+    """Numbers of any size, or text for all integers."""
+    monkeypatch.setattr(scalars, "_REGISTERED", {})
+    monkeypatch.setattr(scalars, "_version", scalars._version)
+    gqlnb.scalar("BigInt", serialise=int)
+    assert send("[BigInt!]", [2**60, 5], schema=True) == [2**60, 5]
+    gqlnb.scalar("BigInt", serialise=str)
+    assert send("[BigInt!]", [2**60, 5], schema=False) == [str(2**60), "5"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 import pickle
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from graphql import build_schema, introspection_from_schema
 
-from gqlnb import Access, Client, Schema, serve
+from gqlnb import Access, Client, FrameError, PartialError, QueryError, Schema, serve
 from gqlnb.result.result import get_shape
 from gqlnb.server.app import App
 from tests.client.faults import Endpoint, json_answer
@@ -124,16 +125,130 @@ def test_an_endpoint_without_introspection_gets_one_request() -> None:
         assert len(server.log) == 4
 
 
-@pytest.mark.filterwarnings("ignore:No schema is known")
+LOOSE = """
+type Query { user(filter: Filter, n: Int): User hits: [Hit] }
+type User { name: String! age: Int born: String } input Filter { kind: Kind = A }
+union Hit = One | Two type One { state: Kind! } type Two { state: Other! }
+enum Kind { A B } enum Other { C D }"""
+
+
+def loose_app(sdl: str, data: Any) -> Any:
+    """Return an application that describes a schema, and answers everything else alike."""
+    described = introspection_from_schema(build_schema(sdl))
+
+    async def app(_scope: Any, receive: Any, send: Any) -> None:
+        request = json.loads((await receive())["body"])
+        body = {"data": described if "__schema" in request["query"] else data}
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+
+    return app
+
+
+HITS = "{ hits { ... on One { state } ... on Two { state } } }"
+SAME = {  # text, variables, data, and whether the schema fits
+    "null": ("{ user { name age } }", None, {"user": {"name": None, "age": None}}, True),
+    "text": ("{ user { age } }", None, {"user": {"age": "7"}}, True),
+    "object": ("{ user { born } }", None, {"user": {"born": {"year": 1}}}, True),
+    "list": ("{ user { age } }", None, {"user": [{"age": 1}, None]}, True),
+    "two enums": (HITS, None, {"hits": [{"state": "A"}, {"state": "C"}]}, False),
+    "field": ("{ user { extra } }", None, {"user": {"extra": 1}}, False),
+    "argument": ("{ user(m: 1) { age } }", None, {"user": {"age": None}}, False),
+    "variable type": (
+        "query ($n: String) { user(n: $n) { age } }",
+        {"n": "1"},
+        {"user": {"age": None}},
+        False,
+    ),
+    "variable": (
+        "query ($f: Filter) { user(filter: $f) { age } }",
+        {"f": {"kind": "NEW", "more": 1}},
+        {"user": {"age": None}},
+        True,
+    ),
+}
+
+
+def describe_outcome(result: Any) -> Any:
+    """Return the data of a result, its errors and the dtypes of its frame, or its error."""
+    try:
+        frame = dtypes(result.frame())
+    except FrameError as error:
+        frame = str(error)
+    try:
+        result.raise_for_errors()
+    except PartialError as error:
+        return result.data, frame, result.errors, str(error)
+    return result.data, frame, result.errors, None
+
+
+@pytest.mark.filterwarnings("ignore:The answer is partial", "ignore:The schema of")
+@pytest.mark.filterwarnings("error:No schema is known")
+@pytest.mark.parametrize("case", SAME)
+@pytest.mark.parametrize("call", ["execute", "aexecute", "execute_many", "document"])
+def test_a_call_has_the_same_outcome_before_and_after_the_schema_is_known(
+    case: str, call: str
+) -> None:
+    """Whatever the schema says of the text, of the variables and of the answer."""
+    text, variables, data, fits = SAME[case]
+    client = Client(loose_app(LOOSE, data))
+
+    def execute() -> Any:
+        if call == "execute_many":
+            return client.execute_many([(text, variables)])[0]
+        if call == "aexecute":
+            return asyncio.run(client.aexecute(text, variables))
+        return client.execute(
+            client.parse_document(text) if call == "document" else text, variables
+        )
+
+    results = [execute(), execute()]
+    outcomes = [describe_outcome(result) for result in results]
+    outcomes += [describe_outcome(execute()) for _ in range(2)]
+    assert client.schema is not None
+    outcomes.append(describe_outcome(execute()))
+    assert outcomes[1:] == outcomes[:1] * 4
+    assert outcomes[0][0] == data
+    assert (outcomes[0][3] is not None) == (case in ("null", "text", "object", "list"))
+    assert (results[0].document.schema is client.schema) == fits
+
+
+@pytest.mark.filterwarnings("ignore:The schema of")
+def test_pages_and_maps_of_an_answered_text_are_sent_as_it_is() -> None:
+    """The requests of pages are made from it, and are not refused either."""
+    text, variables, data, _ = SAME["two enums"]
+    client = Client(loose_app(LOOSE, data))
+    assert client.execute(text, variables).data == data
+    assert client.schema is not None
+    assert client.execute_all(text).data == data
+    assert [page.data for page in client.pages(text)] == [data]
+    assert client.frame(text)["state"].tolist() == ["A", "C"]
+    with pytest.raises(QueryError, match="Cannot query field 'hit'"):
+        client.execute("{ hit }")
+    text, _, data, _ = SAME["variable"]
+    client = Client(loose_app(LOOSE, data))
+    assert client.execute(text, {"f": {"kind": "NEW"}}).frame() is not None
+    assert client.execute(text, {"f": {"kind": "NEW"}}).data == data
+    with pytest.raises(QueryError, match=r"Enum 'Kind' cannot represent this text"):
+        client.execute(text, {"f": {"kind": "NEWER"}})
+
+
 @pytest.mark.parametrize(
-    "other",
-    ["type Query { rows: Int }", "type Query { lines: Int }", SDL.replace("n: Int", "n: Int!")],
+    ("other", "message"),
+    [
+        ("type Query { rows: Int }", "The schema of .* does not fit a query .* must not have"),
+        ("type Query { lines: Int }", "does not fit a query .* Cannot query field 'rows'"),
+        (SDL.replace("n: Int", "n: Int!"), r"rows\[0\].n: The schema has Int! here"),
+    ],
 )
-def test_a_schema_that_does_not_match_the_result_is_not_used(other: str) -> None:
-    """If the document or the data are invalid; nothing is raised."""
+def test_a_frame_says_what_the_schema_contradicts(other: str, message: str) -> None:
+    """Of the text, whose dtypes are then inferred, or of the answer; nothing is raised."""
     told = json_answer({"data": introspection_from_schema(build_schema(other))})
     with Endpoint(json_answer({"data": {"rows": ROWS}}), told, told) as endpoint:
-        frame = Client(endpoint.url).execute(TEXT).frame()
+        with pytest.warns(UserWarning, match=message) as given:
+            frame = Client(endpoint.url).execute(TEXT).frame()
+        assert len(given) == 1
         assert frame["price"].tolist() == [1]
         assert len(endpoint.requests) == 2
         assert "__schema" in json.loads(endpoint.requests[1].partition(b"\r\n\r\n")[2])["query"]

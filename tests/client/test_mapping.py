@@ -545,6 +545,7 @@ def test_a_mapped_frame_has_the_arrow_types_of_an_answer():
     table = frame.to_arrow()
     assert table.column_names == list(frame.columns)
     assert table["id"].to_pylist() == [0, 1, 2, 3]
+    assert table.to_pandas().dtypes[["id", "kind"]].equals(frame.dtypes[["id", "kind"]])
     assert table["note"].to_pylist() == ["1", "x", "1", "x"]
     assert table["day"].to_pylist() == [datetime.date(2026, 1, 2), None, None, None]
     assert table["any"].to_pylist() == ['{"a":1}', '"x"', "3", None]
@@ -699,3 +700,24 @@ def test_inputs_without_columns_have_a_row_each(site):
     """Where the operation declares no variables."""
     frame = Client(site.schema).map("{ users(first: 1) { login } }", [{}, {}])
     assert list(frame["login"]) == ["u0", "u0"]
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        pd.Series(["a", None]),
+        pd.Series(["a", None], dtype="category"),
+        pd.Series(["a", None], dtype="str").to_frame("v"),
+        [pa.scalar("a"), pa.scalar(None, pa.string())],
+        pa.array(["a", None]),
+    ],
+    ids=["text", "category", "frame", "scalars", "array"],
+)
+def test_missing_inputs_are_null(inputs):
+    """NaN in a column of text, and the null of Arrow."""
+    schema = gqlnb.Schema(
+        "type Query { f(v: String): String }",
+        {"Query": {"f": lambda _root, args, _context: repr(args["v"])}},
+    )
+    frame = gqlnb.Client(schema).map("query($v: String) { f(v: $v) }", inputs)
+    assert frame["f"].tolist() == ["'a'", "None"]

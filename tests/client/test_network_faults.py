@@ -20,6 +20,7 @@ from gqlnb import (
     AuthError,
     Client,
     Limits,
+    PartialError,
     QueryError,
     RateLimited,
     Token,
@@ -339,11 +340,11 @@ FINAL = {
     "empty": (answer(""), AnswerError, "not valid JSON \\(it is empty\\)"),
     "204": (answer("", "204 No Content", Content_Length=None), AnswerError, "HTTP 204.*empty"),
     "list": (answer("[]"), AnswerError, "JSON, but not an object"),
-    "NaN": (answer('{"data": {"hello": NaN}}'), AnswerError, "NaN is not a JSON number .*hello"),
+    "NaN": (answer('{"data": {"hello": NaN}}'), AnswerError, "NaN at hello is not a JSON number"),
     "infinity": (
         answer('{"data": {"a": -Infinity}}'),
         AnswerError,
-        "-Infinity is not a JSON number",
+        "-Infinity at a is not a JSON number",
     ),
     "1e999": (answer('{"data": {"a": 1e999}}'), AnswerError, "out of range"),
     "UTF-8": (answer(b'{"data": {"a": "\xff"}}'), AnswerError, "0xff is not UTF-8 \\(byte 16\\)"),
@@ -775,32 +776,41 @@ def test_the_deadline_applies_to_asgi_applications(ask):
 
 NODES = "{ node { id ... on Item { size } ... on Other { n } } }"
 TYPED = "{ node { __typename id ... on Item { size } ... on Other { n } } }"
-MISFITS = {
-    "missing": ("{ hello must }", {"hello": None}, "must: expected Int!, got nothing"),
-    "null": ("{ must }", {"must": None}, "must: expected Int!, got null"),
-    "text": ("{ must }", {"must": "5"}, "must: expected Int!, got text"),
-    "boolean": ("{ must }", {"must": True}, "must: expected Int!, got a boolean"),
-    "fraction": ("{ must }", {"must": 1.0}, "must: expected Int!, got a number"),
-    "number": ("{ hello }", {"hello": 5}, "hello: expected String, got an integer"),
-    "object": ("{ items { id } }", {"items": {}}, r"items: expected \[Item!\], got an object"),
-    "item": ("{ items { id } }", {"items": [{"id": "1"}, None]}, r"items\[1\]: expected Item!"),
-    "inner": ("{ items { id } }", {"items": [{"id": "1"}, {}]}, r"items\[1\].id: expected ID!"),
-    "leaf": ("{ x: items { id } }", {"x": [{"id": []}]}, r"x\[0\].id: expected ID!, got a list"),
-    "enum": ("{ items { kind } }", {"items": [{"kind": 1}]}, r"kind: expected Kind, got an int"),
+MISFITS = {  # the last: whether the document alone rules it out
+    "missing": ("{ hello must }", {"hello": None}, "must: expected a value, got nothing", True),
+    "null": ("{ must }", {"must": None}, "must: The schema has Int! .* has null", False),
+    "text": ("{ must }", {"must": "5"}, "must: The schema has Int! .* has text", False),
+    "boolean": ("{ must }", {"must": True}, "Int! here, .* a boolean", False),
+    "fraction": ("{ must }", {"must": 1.0}, "Int! here, .* a number", False),
+    "number": ("{ hello }", {"hello": 5}, "String here, .* an integer", False),
+    "object": ("{ items { id } }", {"items": {"id": 1}}, r"\[Item!\] here, .* an object", False),
+    "item": ("{ items { id } }", {"items": [{"id": "1"}, None]}, r"items\[1\]: .* Item!", False),
+    "inner": ("{ items { id } }", {"items": [{"id": "1"}, {}]}, r"items\[1\].id: expected", True),
+    "leaf": ("{ x: items { id } }", {"x": [{"id": []}]}, r"x\[0\].id: .* ID! .* a list", False),
+    "enum": ("{ items { kind } }", {"items": [{"kind": 1}]}, "Kind here, .* an integer", False),
     "half a fragment": (
         "{ node { id ... on Item { size kind } } }",
         {"node": {"id": "1", "kind": "A"}},
-        "node.size: expected Float, got nothing",
+        "node.size: The schema has Float here, and the answer has nothing",
+        False,
     ),
     "fragment of its type": (
         TYPED,
         {"node": {"__typename": "Item", "id": "1", "n": 1}},
-        "node.size: expected Float, got nothing",
+        "node.size: The schema has Float here, and the answer has nothing",
+        False,
     ),
     "many": (
         "{ items { id } }",
         {"items": [{}, {}, {}, {}]},
-        r"items\[2\].id: expected ID!, got nothing. There are more.",
+        r"items\[2\].id: expected a value, got nothing. There are more.",
+        True,
+    ),
+    "hundreds": (
+        "{ items { id } }",
+        {"items": [{"id": None}] * 300},
+        "^The answer is partial: 101 errors",
+        False,
     ),
 }
 FITTING = {
@@ -845,9 +855,15 @@ def SCHEMA_OF():  # noqa: N802
 @TWICE
 @pytest.mark.parametrize("misfit", MISFITS)
 def test_an_answer_that_does_not_match_is_an_error_with_its_path(endpoint, misfit, time):
-    """The data stay available."""
-    text, data, message = MISFITS[misfit]
-    error = failing(AnswerError, message, lambda: asked(endpoint, text, {"data": data}, time))
+    """Of the call if the document rules it out, else of the result; the data stay available."""
+    text, data, message, is_refused = MISFITS[misfit]
+
+    def call():
+        result = asked(endpoint, text, {"data": data}, time)
+        assert not is_refused
+        result.raise_for_errors()
+
+    error = failing(AnswerError if is_refused else PartialError, message, call)
     assert error.result.data == data
 
 
@@ -883,7 +899,9 @@ def test_a_null_with_an_error_at_its_path_is_accepted(endpoint, path, right, tim
     if right:
         assert call().data == members["data"]
     else:
-        failing(AnswerError, r"items\[1\].id: expected ID!, got null", call)
+        (*_, error) = call().errors
+        assert error["path"] == ["items", 1, "id"]
+        assert error["message"] == "The schema has ID! here, and the answer has null."
 
 
 # -- proxies

@@ -9,9 +9,11 @@ import subprocess
 import sys
 
 import pytest
+from graphql import build_schema
 
 from gqlnb import Client, Limits, Token, connect, recorded, reference_schema, serve
 from gqlnb.client import connections
+from gqlnb.server.app import App
 from tests.named_connections import forget_connection
 
 HELLO = "{ hello }"
@@ -71,12 +73,19 @@ def test_another_process_uses_the_token_of_its_environment(server, monkeypatch):
             "headers={'X-Api-Key'",
         ),
         (lambda _: Client(reference_schema()), "Serve it, and ask its address"),
+        (lambda _: Client(build_schema("type Query { a: Int }")), "Serve it, and ask its address"),
+        (lambda _: Client(App(reference_schema())), "Serve it, and ask its address"),
+        (lambda _: connect("demo", viewer="ann"), "Serve it, and ask its address"),
+        (lambda url: Client(url, token=Token(lambda: SECRET)), "token='env:NAME'"),
         (
             lambda url: Client(url, verify=ssl.create_default_context()),
             "its verify= is an SSLContext of this process. Give the path of a CA bundle.",
         ),
     ],
-    ids=["token", "address", "cookie", "schema", "context"],
+    ids=[
+        *("token", "address", "cookie", "schema", "adopted schema", "ASGI application", "options"),
+        *("function", "context"),
+    ],
 )
 def test_unpicklable_clients_are_refused(make, reason):
     """The error has the reason and the remedy, and no secret."""
@@ -148,6 +157,68 @@ def test_a_recording_is_pickled_with_its_client(tmp_path):
         expected = client.execute(HELLO).data
     again = pickle.loads(pickle.dumps(Client(client.source, recording=path, mode="replay")))
     assert again.execute(HELLO).data == expected
+
+
+LOAD = """
+import pickle, sys
+client = pickle.load(sys.stdin.buffer)
+print(client.source, client.name, client._endpoint.options.validate)
+print(client.execute(sys.argv[1]).data if sys.argv[1] else "")
+"""
+FRESH = {
+    "demo": (lambda _: connect("demo"), "{ viewer { login } }", "{'viewer': {'login': 'demo'}}"),
+    "demo by its class": (
+        lambda _: Client("demo", schema=connect("demo").schema),
+        "{ viewer { login } }",
+        "{'viewer': {'login': 'demo'}}",
+    ),
+    "github": (lambda _: connect("github"), "", ""),
+    "github with options": (lambda _: connect("github", timeout=5, validate=False), "", ""),
+    "settings file": (lambda _: connect("work"), HELLO, "{'hello': 'Hello world!'}"),
+    "address": (
+        lambda url: Client(url, token="env:SOME_TOKEN", validate=False),
+        HELLO,
+        "{'hello': 'Hello world!'}",
+    ),
+    "options": (
+        lambda url: Client(url, token="env:SOME_TOKEN", batch=2, schema="type Query { hello: ID }"),
+        HELLO,
+        "{'hello': 'Hello world!'}",
+    ),
+    "session": (lambda _: connect("session"), HELLO, "{'hello': 'Hello world!'}"),
+    "recording": (
+        lambda _: Client("http://x.example/graphql", recording="a.jsonl", mode="auto"),
+        "",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FRESH)
+def test_a_fresh_process_makes_the_same_client(server, monkeypatch, tmp_path, kind):
+    """It has imported nothing but the pickle, as a worker of multiprocessing with spawn."""
+    monkeypatch.setenv("SOME_TOKEN", SECRET)
+    monkeypatch.setenv("GH_TOKEN", SECRET)
+    monkeypatch.chdir(tmp_path)
+    lines = "[tool.gqlnb.connections.work]", f'url = "{server.url}"', 'token = "env:SOME_TOKEN"'
+    (tmp_path / "pyproject.toml").write_text("\n".join(lines))
+    connections.register_connection(
+        "session", lambda **more: Client(server.url, **{"token": "env:SOME_TOKEN", **more}), "here"
+    )
+    make, text, answer = FRESH[kind]
+    try:
+        client = make(server.url)
+        data = pickle.dumps(client)
+    finally:
+        if client.name:
+            connections.close_client(client.name)
+        forget_connection("session")
+    assert SECRET.encode() not in data
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, text], input=data, capture_output=True, check=False, timeout=60
+    )
+    about = f"{client.source} {client.name} {client._endpoint.options.validate}"
+    assert done.stdout.decode().splitlines() == [about, answer], done.stderr.decode()
 
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])

@@ -84,6 +84,34 @@ def test_an_unreachable_proxy_is_named_as_the_reason(use_proxy, way, scheme):
         WAYS[way](Client(f"{scheme}://example.test/graphql"))
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "value",
+    [
+        "http://",
+        "http://:80",
+        f"http://{SECRET}:x@",
+        "://x",
+        "ftp://proxy.test:1",
+        "http://[::1",
+        "http://proxy.test:port",
+        "http://proxy.test:99999",
+        "http://proxy.test:0",
+        "http://a b:80",
+        "not a proxy",
+        "  ",
+    ],
+)
+def test_nonsense_in_place_of_a_proxy_names_the_variable(monkeypatch, use_proxy, way, value):
+    """And not its value, which may have a password."""
+    use_proxy(value)
+    monkeypatch.delenv("HTTPS_PROXY")
+    expected = r"^https_proxy in the environment is not the address of a proxy, such as http://"
+    with pytest.raises(TransportError, match=expected) as caught:
+        WAYS[way](Client("https://example.test/graphql"))
+    assert SECRET not in str(caught.value)
+
+
 class Socks:
     """A SOCKS5 proxy that leads everywhere to one port.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -159,6 +160,138 @@ def test_other_answers_to_an_array_are_errors(answer: bytes, error: Any) -> None
     name = error if isinstance(error, str) else error.__name__
     assert [type(it).__name__ for it in found] == [name] * 2
     assert "an array of 2 requests" in str(found[0])
+
+
+FINE = {"data": {"add": 1}, "id": None, "status": 200}
+INVALID = {
+    "errors": [{"message": "Cannot query field 'helo'.", "locations": [{"line": 1, "column": 3}]}],
+    "id": None,
+    "status": 400,
+}
+NULL_BY_FIELD = {"data": None, "errors": [{"message": "boom", "path": ["add"]}]}
+BAD = "400 Bad Request"
+
+
+@pytest.mark.parametrize(
+    ("status", "answers", "kinds"),
+    [
+        (BAD, [FINE, INVALID], [Result, QueryError]),  # graphene-django with batch=True
+        (BAD, [INVALID, INVALID], [QueryError, QueryError]),
+        ("422 Unprocessable Content", [NULL_BY_FIELD, FINE], [Result, Result]),
+        ("500 Internal Server Error", [FINE, NULL_BY_FIELD], [Result, Result]),
+        ("401 Unauthorized", [FINE, {"errors": [{"message": "no"}]}], [Result, "AuthError"]),
+        ("207 Multi-Status", [INVALID, FINE], [QueryError, Result]),
+    ],
+)
+def test_an_array_is_read_at_any_status(status: str, answers: Any, kinds: Any) -> None:
+    """Each request has its own outcome; what was executed is not reported as refused."""
+    with Endpoint(json_answer(answers, status)) as endpoint, Client(endpoint.url, batch=2) as it:
+        found = it.execute_many(["mutation { add(n: 1) }"] * 2, return_errors=True)
+        assert len(endpoint.requests) == 1
+    expected = [kind if isinstance(kind, str) else kind.__name__ for kind in kinds]
+    assert [type(outcome).__name__ for outcome in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("answers", "refused"),
+    [
+        ([FINE], False),
+        (FINE, False),
+        (NULL_BY_FIELD, False),
+        ([FINE, INVALID, INVALID], False),
+        ([{"errors": [{"message": "Batching is disabled."}]}], True),
+        ({"errors": [{"message": "Batching is disabled."}]}, True),
+        (["loc", "msg"], True),  # no GraphQL responses
+    ],
+)
+@pytest.mark.parametrize("status", [BAD, "413 Content Too Large"])
+def test_arrays_are_called_refused_only_if_nothing_was_executed(
+    answers: Any, status: str, *, refused: bool
+) -> None:
+    """Otherwise the mutations may have been executed, and a map does not send them again."""
+    with Endpoint(json_answer(answers, status)) as endpoint:
+        client = Client(endpoint.url, schema=SDL, batch=2)
+        pattern = (
+            r"does not accept an array of 2 requests\. HTTP 4\d\d: [^H]"
+            if refused
+            else "mutations may have been executed"
+        )
+        with pytest.raises((BatchError, OptionError), match=pattern):
+            client.execute_many([(ADD, {"n": 1})] * 2)
+        outcomes = client.execute_many([(ADD, {"n": 1})] * 2, return_errors=True)
+    assert {type(outcome) for outcome in outcomes} == {OptionError if refused else AnswerError}
+
+
+def test_an_array_may_be_answered_in_parts() -> None:
+    """In the order of the parts, or by the places that they name."""
+    for numbers, added in (([0, 1], {}), ([1, 0], {"requestIndex": 0})):
+        parts = [{"data": {"hello": str(at)}} | dict.fromkeys(added, at) for at in numbers]
+        head = "--b\r\nContent-Type: application/json\r\n\r\n"
+        body = "\r\n".join(head + json.dumps(part) for part in parts) + "\r\n--b--\r\n"
+        said = as_answer(body, Content_Type='multipart/mixed; boundary="b"')
+        with Endpoint(said) as endpoint, Client(endpoint.url, batch=2) as client:
+            results = client.execute_many(["{ hello }"] * 2)
+        assert [result["hello"] for result in results] == ["0", "1"]
+
+
+REFUSAL = {"errors": [{"message": "Batch requests should receive a list, but received {}."}]}
+
+
+class ArraysOnly(ArrayEndpoint):
+    """An endpoint that refuses a request that is not in an array, as graphene-django can be."""
+
+    def pass_on(self, connection: Any, over: Any) -> None:
+        """Have the server answer arrays."""
+        if isinstance(self.bodies[-1], list):
+            super().pass_on(connection, over)
+        else:
+            connection.sendall(json_answer(REFUSAL, BAD, Connection="close"))
+
+
+def test_single_requests_go_in_arrays_of_one_where_they_are_refused_alone() -> None:
+    """From the refusal on, which is seen once: with introspection, hashes and call options."""
+    with ArraysOnly() as endpoint:
+        with Client(endpoint.url, batch=10, persisted_queries=True) as client:
+            assert client.schema.query_type is not None
+            assert client.execute("{ hello }", headers={"X-Trace": "7"}).data == {"hello": None}
+            assert asyncio.run(client.aexecute("mutation { add(n: 3) }"))["add"] == 3
+            with pytest.raises(QueryError, match="missing"):
+                client.execute("{ missing }")
+            assert [type(it) for it in endpoint.bodies].count(dict) == 1
+        with Client(endpoint.url) as client, pytest.raises(QueryError, match="should receive"):
+            client.execute("{ hello }")
+
+
+@pytest.mark.parametrize(
+    ("message", "is_wrapped"),
+    [
+        ("body must be array", True),
+        ("Request body is not an array", True),
+        ("Expected a list of operations", True),
+        ("Only batched requests are supported", True),
+        ("The body must not be an array", False),
+        ("Operation batching disabled.", False),
+        ("Variable '$list' is required", False),
+    ],
+)
+def test_other_refusals_are_not_sent_again(message: str, *, is_wrapped: bool) -> None:
+    """Nor is one whose repetition in an array is refused remembered."""
+    refusal = json_answer({"errors": [{"message": message}]}, BAD)
+    fine = json_answer([{"data": {"add": 1}}])
+    with Endpoint(refusal, fine if is_wrapped else refusal) as endpoint:
+        client = Client(endpoint.url, batch=2)
+        if is_wrapped:
+            assert client.execute("mutation { add(n: 1) }").data == {"add": 1}
+        else:
+            with pytest.raises(QueryError, match=re.escape(message)):
+                client.execute("mutation { add(n: 1) }")
+        assert len(endpoint.requests) == 1 + is_wrapped
+    placed = {"errors": [{"message": "must be a list", "locations": [{"line": 1, "column": 1}]}]}
+    for said in (json_answer(placed, BAD), json_answer(REFUSAL, "500 Internal Server Error")):
+        with Endpoint(said) as endpoint, Client(endpoint.url, batch=2) as client:
+            with pytest.raises((QueryError, TransportError)):
+                client.execute("{ hello }")
+            assert len(endpoint.requests) == 1
 
 
 def test_queries_are_sent_again_and_mutations_never() -> None:

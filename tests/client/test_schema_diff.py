@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from graphql import build_schema, introspection_from_schema, print_schema
+from graphql import (
+    build_client_schema,
+    build_schema,
+    introspection_from_schema,
+    introspection_types,
+    print_schema,
+)
 
 import gqlnb
 from gqlnb import Client, OptionError, QueryError, Schema, SchemaError, serve
 from gqlnb.client.schema_diff import compare_schemas
 from tests.client.faults import Endpoint, json_answer
+from tests.client.inspector_verdicts import BASE as INSPECTED
+from tests.client.inspector_verdicts import CHANGES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,8 +57,8 @@ input Deep { kind: Kind  may: Int }
 """
 PLACES = {
     ("breaking", "DIRECTIVE_REMOVED", "@gone"),
-    ("breaking", "DIRECTIVE_ARG_REMOVED", "@kept"),
-    ("breaking", "REQUIRED_DIRECTIVE_ARG_ADDED", "@kept"),
+    ("breaking", "DIRECTIVE_ARG_REMOVED", "@kept(y:)"),
+    ("breaking", "REQUIRED_DIRECTIVE_ARG_ADDED", "@kept(z:)"),
     ("breaking", "DIRECTIVE_REPEATABLE_REMOVED", "@kept"),
     ("breaking", "DIRECTIVE_LOCATION_REMOVED", "@kept"),
     ("breaking", "ARG_REMOVED", "Query.pet(old:)"),
@@ -254,6 +264,95 @@ def test_diff_has_safe_changes_too() -> None:
     assert repr(found).startswith("1 breaking change and 6 safe changes from the text to the text.")
     assert list(found.frame()["place"]) == [each.place for each in found]
     assert gqlnb.diff(NEW_SDL, NEW_SDL).changes == ()
+
+
+# Where our severity is another than that of graphql-inspector, and why.
+OTHER_SEVERITIES = {
+    # It reads them as a removed argument of a directive; no operation can depend on the reason.
+    "field deprecation reason changed": "safe",
+    "enum value reason changed": "safe",
+    # Those of graphql-core: a program that passes on unknown input may send them.
+    "input field added": "dangerous",
+    "oneOf field added": "dangerous",
+    "directive repeatable removed": "breaking",  # documents that repeat it are invalid
+    "oneOf removed": "dangerous",  # clients that rely on one member find the others
+    "schema description added": "safe",  # it does not look at it
+}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=[change[0] for change in CHANGES])
+def test_single_changes_are_as_grave_as_to_graphql_inspector(
+    change: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From SDL, and, but for applied directives, from introspection."""
+    # Strawberry replaces it for all schemas of a process, which then have no one-of type.
+    one_of = introspection_types["__Type"].fields["isOneOf"]
+    monkeypatch.setattr(one_of, "resolve", lambda kind, _info: getattr(kind, "is_one_of", None))
+    name, text, replacement, verdict, place = change
+    after = INSPECTED.replace(text, replacement) if text else INSPECTED + replacement
+    severity = OTHER_SEVERITIES.get(name, verdict)
+    for prepare in (str, introspect):
+        if prepare is introspect and "applied" in name:
+            continue
+        found = gqlnb.diff(prepare(INSPECTED), prepare(after))
+        assert found[0].severity == severity
+        assert (severity, place) in {(each.severity, each.place) for each in found}
+        assert len({(each.place, each.kind) for each in found}) == len(found)
+        assert gqlnb.diff(prepare(after), prepare(after)).changes == ()
+    touching = compare_schemas(build_schema(INSPECTED), build_schema(after), [], "x")
+    assert bool(touching) is (severity != "safe")
+
+
+def introspect(sdl: str) -> Any:
+    """Return the schema that a client makes of the introspection of another one."""
+    asks = "input_object_one_of" in inspect.signature(introspection_from_schema).parameters
+    options: dict[str, Any] = {"input_object_one_of": True} if asks else {}  # 3.3 always does
+    return build_client_schema(introspection_from_schema(build_schema(sdl), **options))
+
+
+def test_further_changes_touch_operations() -> None:
+    """As those of graphql-core do; several facts of one place are several changes."""
+    before = "type Query { a(by: In, n: Int): Int } input In { x: Int }"
+    after = (
+        "type Query { a(by: In, n: Int = 3 @deprecated): Int @deprecated } "
+        "input In @oneOf { x: Int }"
+    )
+    found = gqlnb.diff(before, after, documents=["query Q { a(by: {x: 1}) }"])
+    assert [(each.severity, each.place, each.touches) for each in found] == [
+        ("breaking", "In", ("Q",)),
+        ("dangerous", "Query.a(n:)", ("Q",)),
+        ("safe", "Query.a", ("Q",)),
+        ("safe", "Query.a(n:)", ("Q",)),
+    ]
+
+
+APPLIED = """
+directive @key(fields: String!) repeatable on OBJECT
+directive @tag(name: String!) repeatable on FIELD_DEFINITION | ARGUMENT_DEFINITION | ENUM_VALUE
+  | INPUT_FIELD_DEFINITION | SCHEMA | UNION | SCALAR
+schema @tag(name: "schema") { query: Query }
+"Asked."
+type Query { a(x: Int = 1 @tag(name: "argument") @deprecated): P @tag(name: "f") @tag(name: "g") }
+type P @key(fields: "id") { id: ID! }
+extend type P @key(fields: "b") { b: Int @tag(name: "extension")  e: E }
+enum E { A @tag(name: "value") @deprecated(reason: "old")  B }
+input I { z: Int @tag(name: "input") }
+union U @tag(name: "union") = P
+scalar S @tag(name: "scalar") @specifiedBy(url: "https://x.example")
+"""
+
+
+def test_the_sdl_of_a_schema_keeps_applied_directives() -> None:
+    """Of every part, also of a client with SDL; those of the specification appear once."""
+    sdl = Schema(APPLIED).sdl
+    names = re.findall(r"@(\w+)\(\w+: \"", APPLIED)
+    assert sorted(re.findall(r"@(\w+)\(\w+: \"", sdl)) == sorted(names)
+    assert Schema(sdl).sdl == sdl
+    assert gqlnb.diff(APPLIED, sdl).changes == ()
+    with Endpoint() as endpoint:
+        assert Client(endpoint.url, schema=APPLIED).sdl == sdl
+    plain = Schema(OLD_SDL)
+    assert plain.sdl == print_schema(plain.graphql)
 
 
 def test_diff_takes_schemas_of_any_kind(tmp_path: Path) -> None:

@@ -45,8 +45,8 @@ def test_validation_errors_have_a_location(text, line, column, message):
     [
         ("{ viewer { name }", "Add at the end: }"),
         ('query ($a: [Int!]) { viewer(a: [{b: "}"', "Add at the end: } ] ) }"),
-        ("{ viewer { name } } }", None),
-        ("query Q", None),
+        ("{ viewer { name } } }", "There is one } more than {."),
+        ("query Q", "Write the fields in braces, at least one: { __typename }"),
     ],
 )
 def test_a_text_that_ends_too_early_lists_the_missing_brackets(text, hint):

@@ -50,9 +50,10 @@ def plain(column):
 TABLE = [
     ("DateTime DateTimeISO Datetime timestamptz Instant OffsetDateTime ISO8601DateTime "
      "GitTimestamp PreciseDateTime AWSDateTime Timestamp datetimeoffset",
-     [ZONED_TEXT, "2026-01-02T12:30:00Z"], ZONED, [NOON.replace(tzinfo=U)] * 2),
+     [ZONED_TEXT, "2026-01-02T12:30:00Z", "2026-01-02t12:30:00z"], ZONED,
+     [NOON.replace(tzinfo=U)] * 3),
     ("LocalDateTime timestamp datetime2 DateTimeWithoutTimezone DateTime Datetime Timestamp",
-     [LOCAL_TEXT, "2026-01-02 12:30:00"], LOCAL, [NOON] * 2),
+     [LOCAL_TEXT, "2026-01-02 12:30:00", "2026-01-02t12:30:00"], LOCAL, [NOON] * 3),
     ("timestamp", ["1500-01-01T00:00:00"], LOCAL, [dt.datetime(1500, 1, 1)]),
     ("ZonedDateTime", [f"{ZONED_TEXT}[Europe/Paris]"], ZONED, [NOON.replace(tzinfo=U)]),
     ("AWSTimestamp SecondsSinceEpoch", [1767357000, "1767357000"], ZONED,
@@ -61,8 +62,8 @@ TABLE = [
      [DAY, dt.datetime(1500, 3, 4)]),
     ("Time LocalTime time AWSTime TimeWithoutTimezone", ["12:30:00.5"], "object",
      [dt.time(12, 30, 0, 500_000)]),
-    ("Time time timetz OffsetTime", ["12:30:00+02:00", "12:30:00+02"], "object",
-     [dt.time(12, 30, tzinfo=PLUS_2)] * 2),
+    ("Time time timetz OffsetTime", ["12:30:00+02:00", "12:30:00+02", "12:30:00z"], "object",
+     [*[dt.time(12, 30, tzinfo=PLUS_2)] * 2, dt.time(12, 30, tzinfo=U)]),
     ("Duration ISO8601Duration TimeSpan AccurateDuration interval", ["PT90S", "P1DT1H"],
      "timedelta64[us]", [dt.timedelta(seconds=90), dt.timedelta(hours=25)]),
     ("interval", ["1 day 02:00:00", "-00:00:01.5", "3 days", "-1 days +01:00:00"],
@@ -84,8 +85,13 @@ TABLE = [
      [2**53 + 1] * 2),
     ("BigInt BigInteger UnsignedLong", ["18446744073709551615", 7], "object", [2**64 - 1, 7]),
     ("Byte UnsignedByte SignedByte", [0, 255], "Int64", None),
+    ("uint8 Uint16 uint32_t UINT64 u64 usize ulong int256 Integer", [0, 2**53 + 1], "Int64", None),
+    ("uint64 UInt64 u128", ["18446744073709551615", 7], "object", [2**64 - 1, 7]),
+    ("float32 Float64 f64 double", [1.5, 2, "0.25", "-Infinity"], "Float64",
+     [1.5, 2.0, 0.25, float("-inf")]),
+    ("string str bytes Bytes", ["", "YQ=="], "string", None),
     ("Int", [1, 2**31 - 1], "Int64", None),
-    ("bool Boolean", [True, False], "boolean", None),
+    ("bool Boolean boolean Bool", [True, False], "boolean", None),
     ("UUID GUID uuid URL Url URI EmailAddress HexColorCode Currency TimeZone UtcOffset Locale "
      "ObjectID citext bpchar name bytea inet HTML GitObjectID Base64String X509Certificate Base16 "
      "Cursor BitString InternetAddress JSONString FormattedString Char Country CountryCode "
@@ -174,6 +180,63 @@ def test_an_invalid_scalar_value_is_an_error_that_suggests_a_fix(name, values, m
                 "Pass strict=False to keep values of other types unchanged."
             )
         assert result.frame(strict=False)["v"].tolist() == values
+
+
+UNFIT = [
+    ("Uint32", ["abc", 5], "object"), ("Uint32", [1.5], "Float64"), ("int256", ["0x1f"], "string"),
+    ("float64", [2**53 + 1, 0.5], "object"), ("float64", [2**53 + 1], "Int64"),
+    ("float64", ["0.10000000000000000001"], "string"), ("float64", ["NaN"], "string"),
+    ("string", [1, 2], "Int64"), ("string", [1, "a"], "object"), ("bool", [0, 1], "Int64"),
+    ("bool", ["yes"], "string"), ("bytes", [[1, 2]], "object"), ("UInt32", ["", 1], "object"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "dtype"),
+    UNFIT,
+    ids=[f"{name}-{at}" for at, (name, *_) in enumerate(UNFIT)],
+)
+def test_values_decide_where_the_name_of_a_machine_type_is_a_hint(name, values, dtype):
+    """No value is lost or changed; a warning names the column."""
+    for result in results(f"scalar {name}", [*values, None]):
+        with pytest.warns(UserWarning, match=f"scalar '{name}' do not all fit .* column 'v' keeps"):
+            column = result.frame()["v"]
+        assert (column.dtype, plain(column)) == (dtype, [*values, None])
+        assert result.arrow()["v"].to_pandas().isna().tolist() == column.isna().tolist()
+    listed = build_schema(f"scalar {name} type Query {{ rows: [Row] }} type Row {{ v: [{name}] }}")
+    answer = Result({"rows": [{"v": values}]}, document=Document.parse("{ rows { v } }", listed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert answer.frame()["v"].tolist() == [values]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([1, 2**53 + 1], "Int64"), ([1, 0.5], "Float64"), (["a", ""], "string"),
+        ([True, False], "boolean"), ([2**53 + 1, 0.5], "object"), ([2**64], "object"),
+        ([1, "a"], "object"), ([True, 1], "object"), ([{"a": 1}], "object"), ([], "object"),
+    ],
+    ids=["integers", "numbers", "text", "booleans", "inexact", "large", "mixed", "bits", "objects",
+         "nulls"],
+)  # fmt: skip
+def test_an_unknown_scalar_with_values_of_one_kind_gets_its_dtype(values, dtype, request):
+    """A warning says so once for each scalar; dtype='object' keeps values as received."""
+    name = f"X{request.node.callspec.id}"
+    first, second = results(f"scalar {name}", [*values, None])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        column = first.frame()["v"]
+        assert second.frame()["v"].equals(column)
+        assert first.arrow().num_rows == len(values) + 1
+    assert (column.dtype, plain(column)) == (dtype, [*values, None])
+    if dtype == "object":
+        assert caught == []
+        return
+    (warning,) = caught
+    like = str(warning.message).partition("like='")[2].partition("'")[0]
+    assert str(warning.message).startswith(f"The scalar {name!r} is not known")
+    assert results(f"scalar {like}", [None])[0].frame()["v"].dtype == dtype
 
 
 NANO = "2026-01-02T12:30:00.123456789"
@@ -268,7 +331,7 @@ DESCRIBED = [
      "2026-01-02", LOCAL),
     ('scalar Key @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc4122")', "a", "string"),
     ('scalar Link @specifiedBy(url: "https://www.ietf.org/rfc/rfc3986.txt")', "a:b", "string"),
-    ('scalar X @specifiedBy(url: "https://example.org/what")', "a", "object"),
+    ('scalar X @specifiedBy(url: "https://example.org/what")', ["a"], "object"),
     ('"Time represented in ISO 8601. For example: \\"2021-03-09T14:58:50+00:00\\"." scalar Time',
      ZONED_TEXT, ZONED),
     ('"Duration between two instants, represented as a fractional number of seconds." '

@@ -48,9 +48,9 @@ def test_many_arguments_are_on_the_same_line():
 
 
 @pytest.mark.parametrize("text", ["", "{", "hello"])
-def test_invalid_documents_have_an_empty_normal_form(text):
+def test_invalid_documents_are_their_own_normal_form(text):
     """Nothing is raised, since a recording may contain any text."""
-    assert normalize_document(text) == ""
+    assert normalize_document(text) == text
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,59 @@ def test_a_text_nested_too_deeply_is_an_error_at_a_position(text):
     with pytest.raises(QueryError, match="nested too deeply") as caught:
         Document.parse(text)
     assert caught.value.problems[0].line == 1
+
+
+SQL, PYTHON = "This is SQL.", "This is Python."
+OTHER_TEXTS = {
+    "SELECT name FROM rows": SQL,
+    "select *\nfrom rows\nwhere n > 1": SQL,
+    "WITH x AS (SELECT 1) SELECT * FROM x": SQL,
+    "INSERT INTO rows VALUES (1)": SQL,
+    "name": "Braces around the fields are missing: { name }",
+    "rows { n }": "Braces around the fields are missing: { rows { n } }",
+    "select { n }": "Braces around the fields are missing: { select { n } }",
+    "from": "Braces around the fields are missing: { from }",
+    "add(a: 1)": "Braces around the fields are missing: { add(a: 1) }",
+    "# all\nname\nstars\n": "Braces around the fields are missing: { name ... }",
+    "rows { n": "An operation begins with a brace",
+    '{"query": "{ rows }", "variables": {}}': "Write the text of its member query alone",
+    '{"a": 1}': "This is JSON or a value of Python.",
+    "{'a': 1}": "This is JSON or a value of Python.",
+    "[1, 2]": "This is JSON or a value of Python.",
+    "https://example.org/graphql": "This is an address.",
+    "%%graphql demo\n{ a }": "This is a line of IPython.",
+    "!pip install x": "This is a line of IPython.",
+    "<html>": "This is HTML or XML.",
+    "import pandas as pd": PYTHON,
+    "df = result.df": PYTHON,
+    "result.df": PYTHON,
+    "print(1)": PYTHON,
+    "for x in y:\n    pass": PYTHON,
+    "await client.aexecute(text)": PYTHON,
+    "Query { a }": "Did you mean query?",
+    "mutate { a }": "Did you mean mutation?",
+    "query": "Write the fields in braces, at least one: { __typename }",
+    "{ }": "Write the fields in braces, at least one: { __typename }",
+    "{ a { b } } }": "There is one } more than {.",
+    "{ a { b }": "Add at the end: }",
+    "{ a(b: }": "",
+    '"""A."""\nquery Q { a(b: ) }': "",
+}
+
+
+@pytest.mark.parametrize(("text", "hint"), OTHER_TEXTS.items(), ids=map(repr, OTHER_TEXTS))
+def test_a_text_of_another_language_is_named(text, hint):
+    """What a beginner writes in the place of a query: the error says what is missing."""
+    with pytest.raises(QueryError) as caught:
+        Document.parse(text)
+    (problem,) = caught.value.problems
+    assert hint in (problem.hint or "")
+    assert bool(problem.hint) is bool(hint)
+    assert problem.line is not None
+
+
+@pytest.mark.parametrize("text", ["", " \n,\n", "# only this\n", "\ufeff # a\r # b"])
+def test_a_text_without_tokens_is_empty(text):
+    """White space, commas and comments are no query."""
+    with pytest.raises(QueryError, match="The query is empty"):
+        Document.parse(text)

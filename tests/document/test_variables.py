@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from graphql import build_schema
 
@@ -170,3 +171,76 @@ def test_an_enum_member_is_converted_by_its_declared_type(declared, value, expec
     document = Document.parse(f"query ($x: {declared}) {{ __typename @skip(if: false) }}")
     document = Document(document.text, document.ast, document.operation, schema)
     assert bind_variables(document, {"x": value}) == {"x": expected}
+
+
+KINDS = build_schema(
+    """
+    scalar DateTime scalar Date scalar BigInt scalar Decimal scalar Duration scalar JSON scalar Odd
+    enum Level { LOW HIGH }
+    input Row { text: String level: Level n: Int }
+    type Query { f(text: String, level: Level, n: Int, at: DateTime, day: Date, big: BigInt,
+      price: Decimal, took: Duration, any: JSON, ns: [Int], row: Row, texts: [String], x: Float,
+      odd: Odd, id: ID, yes: Boolean): String }
+    """
+)
+NOON = datetime.datetime(2026, 1, 2, 12, tzinfo=datetime.UTC)
+
+
+def bind(declared, value, schema=KINDS):
+    """Return the JSON value of a variable."""
+    argument = {"String": "text", "Level": "level", "Int": "n", "DateTime": "at", "Date": "day",
+                "BigInt": "big", "Decimal": "price", "Duration": "took", "JSON": "any",
+                "[Int]": "ns", "Row": "row", "[String]": "texts", "Float": "x", "Odd": "odd",
+                "ID": "id", "Boolean": "yes"}[declared]  # fmt: skip
+    document = Document.parse(f"query($v: {declared}) {{ f({argument}: $v) }}", schema)
+    return bind_variables(document, {"v": value})["v"]
+
+
+@pytest.mark.parametrize("schema", [KINDS, None], ids=["schema", "no schema"])
+@pytest.mark.parametrize(
+    ("declared", "value", "expected"),
+    [
+        ("String", pa.scalar("x", pa.large_string()), "x"),
+        ("String", pa.scalar(None, pa.string()), None),
+        ("Int", pa.scalar(5, pa.int8()), 5),
+        ("BigInt", pa.scalar(2**60), 2**60),
+        ("Float", pa.scalar(0.5), 0.5),
+        ("Boolean", pa.scalar(True), True),
+        ("DateTime", pa.scalar(NOON), "2026-01-02T12:00:00+00:00"),
+        (
+            "DateTime",
+            pa.scalar(1, pa.timestamp("ns", "UTC")),
+            "1970-01-01T00:00:00.000000001+00:00",
+        ),
+        ("Date", pa.scalar(NOON.date()), "2026-01-02"),
+        ("Decimal", pa.scalar(Decimal("1.10")), "1.10"),
+        ("Duration", pa.scalar(datetime.timedelta(seconds=5)), "PT5S"),
+        ("Level", pa.scalar("LOW").cast(pa.dictionary(pa.int8(), pa.string())), "LOW"),
+        ("[Int]", pa.scalar([1, None]), [1, None]),
+        ("[Int]", [pa.scalar(1), None], [1, None]),
+        ("JSON", {"a": pa.scalar([1])}, {"a": [1]}),
+        ("Row", pa.scalar({"text": "a", "n": 1}), {"text": "a", "n": 1}),
+    ],
+    ids=lambda value: str(value)[:24],
+)
+def test_scalars_of_arrow_are_converted(declared, value, expected, schema):
+    """As the Python values that they hold."""
+    assert bind(declared, value, schema) == expected
+
+
+@pytest.mark.parametrize("missing", [math.nan, np.float32("nan"), Decimal("nan")])
+@pytest.mark.parametrize(
+    "declared", ["String", "ID", "Int", "Boolean", "Level", "DateTime", "Date"]
+)
+def test_nan_is_null_where_it_cannot_be_a_value(declared, missing):
+    """It is the missing value in columns of text and categories."""
+    assert bind(declared, missing) is None
+    assert bind("[String]", ["a", missing]) == ["a", None]
+
+
+@pytest.mark.parametrize("declared", ["Float", "JSON", "Odd"])
+def test_nan_of_a_number_is_not_null(declared):
+    """Infinity neither; the caller decides."""
+    for value in (math.nan, math.inf):
+        with pytest.raises(QueryError, match="has no JSON form"):
+            bind(declared, value)

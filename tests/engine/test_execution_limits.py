@@ -17,9 +17,9 @@ import pytest
 from graphql import GraphQLObjectType, build_schema, parse
 
 from gqlnb import QueryError, Schema
-from gqlnb.engine.compiled_execution import execute_within
+from gqlnb.engine.compiled_execution import ExecutionMode, execute_within
 from gqlnb.engine.compiler import plans as plan
-from gqlnb.engine.compiler.document_facts import collect_facts
+from gqlnb.engine.compiler.conditions import collect_facts
 from gqlnb.engine.compiler.operation_cache import get_operation_cache
 from gqlnb.engine.execution_budget import BudgetExceededError, ExecutionBudget
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
@@ -159,7 +159,9 @@ def counted(case: Case, run: int, hot: int, monkeypatch: pytest.MonkeyPatch) -> 
 
     def execute(*given: Any, **options: Any) -> Any:
         names = ("root_value", "context_value", "variable_values", "operation_name")
-        return execute_within(budget, *given, *(options.pop(n, None) for n in names), **options)
+        return execute_within(
+            ExecutionMode(budget), *given, *(options.pop(n, None) for n in names), **options
+        )
 
     outcome = case.execute(execute, run)
     return None if outcome.errors or outcome.raised else budget.used
@@ -270,7 +272,7 @@ def test_no_resolver_can_swallow_it(catch: type[Exception]) -> None:
     def hello(*_: Any) -> str:
         try:
             document = Schema.adopt(inner).parse_document("{ a b }").ast
-            execute_within(budget, inner, document)
+            execute_within(ExecutionMode(budget), inner, document)
         except catch as error:
             swallowed.append(error)
         return "x"
@@ -526,8 +528,8 @@ def test_plans_without_limits_do_not_count() -> None:
     for limits in (None, MANY):
         for _ in range(2):
             schema.execute("{ rows { id } }", root=root, limits=limits)
-    key = (id(schema.graphql), id(schema.parse_document("{ rows { id } }").ast))
-    limited = schema.parse_document("{ rows { id } }", limits=MANY).ast
+    key = (id(schema.graphql), id(schema.parse_document("{ rows { id } }")))
+    limited = schema.parse_document("{ rows { id } }", limits=MANY)
     plans = {
         plan.metered: "".join(chain(*map(linecache.getlines, plan.source_names)))
         for name, operation in get_operation_cache(schema.graphql).items()
@@ -571,6 +573,6 @@ def test_limits_apply_to_operations_executed_by_graphql_core() -> None:
     document = parse(text, **{option: True})
     assert not collect_facts(document).plannable
     core = build_schema(SDL)
-    assert execute_within(ExecutionBudget(10), core, document, tree(9)).data
+    assert execute_within(ExecutionMode(ExecutionBudget(10)), core, document, tree(9)).data
     with pytest.raises(BudgetExceededError, match="9 fields"):
-        execute_within(ExecutionBudget(9), core, document, tree(9))
+        execute_within(ExecutionMode(ExecutionBudget(9)), core, document, tree(9))

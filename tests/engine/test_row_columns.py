@@ -8,6 +8,7 @@ import random
 from collections import OrderedDict, namedtuple
 from dataclasses import make_dataclass
 from enum import Enum
+from itertools import product
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -184,6 +185,49 @@ def test_columns_equal_rows(
     assert any(batches) == (maker != "mapping")
     if not unusual and maker in PLAIN:
         assert batches.count(True) > 60
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        None,
+        ValueError("row"),
+        5,
+        (1, 2),
+        method,
+        Shade,
+        {"owner": None},
+        {"owner": ValueError("owner")},
+        {"owner": 5},
+        {"owner": method},
+        {"owner": Absent},
+        SimpleNamespace(owner=None),
+    ],
+)
+def test_rows_are_looked_at_where_nothing_of_them_is_selected(
+    batches: list[bool], row: Any
+) -> None:
+    """Null and exceptions do not become objects, whatever is selected from them."""
+    texts = (
+        "__typename",
+        "... on Other { name }",
+        "name @include(if: false)",
+        "... @skip(if: true) { name }",
+        "owner { __typename }",
+        "kind: __typename owner { ... on Other { name } }",
+    )
+    for listed, selected in product(("[Row]", "[Row!]"), texts):
+        built = build_schema(
+            f"""type Query {{ rows: {listed} }} type Row {{ name: String owner: Owner }}
+            type Owner {{ name: String }} type Other {{ name: String }}"""
+        )
+        document = parse(f"{{ rows {{ {selected} }} }}")
+        for rows in ([row] * 3, [{"owner": {}}, row, row], [{}] * 3):
+            options = {"root_value": {"rows": rows}}
+            want = seen(graphql.execute, built, document, options)
+            for _ in range(2):
+                assert seen(columnar, built, document, options) == want
+    assert batches
 
 
 # -- the choice, in a schema whose lists are long enough

@@ -1,4 +1,4 @@
-"""Documents of a schema: remembered, and so is what was wrong with a text."""
+"""Documents of a schema are remembered, while the schema is unchanged."""
 
 from __future__ import annotations
 
@@ -8,36 +8,32 @@ import pytest
 
 from gqlnb import Client, QueryError, Schema
 from gqlnb.document.document import Document
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.engine.schema import (
     MAX_CACHED_NAME,
-    MAX_CACHED_REFUSAL,
     cache_documents,
 )
-from gqlnb.errors import Problem
 from gqlnb.limits import MAX_CACHED_TEXT, Limits
 
 SCHEMA = "type Query { hello: String }"
 
 
 class Parser:
-    """Counts how often a text is parsed, and refuses it if it is told to."""
+    """Counts how often a text is parsed."""
 
-    def __init__(self, error: QueryError | None = None) -> None:
+    def __init__(self) -> None:
         self.calls = 0
-        self.error = error
 
     def __call__(self, text: str, operation: Any, limits: Any, introspection: bool) -> Document:
         """Parse a text."""
         self.calls += 1
-        if self.error is not None:
-            raise self.error
         return Document.parse(text)
 
 
 def test_a_document_is_parsed_once() -> None:
     """And again for different options."""
     parse = Parser()
-    document = cache_documents(parse)
+    document = cache_documents(parse, SizedCache(10))
     for count, given in enumerate(
         [
             ("{ a }", None, None, True),
@@ -61,37 +57,9 @@ def test_a_document_is_parsed_once() -> None:
 def test_long_documents_are_not_cached(text: str, operation: str | None) -> None:
     """Clients cannot fill the memory."""
     parse = Parser()
-    document = cache_documents(parse)
+    document = cache_documents(parse, SizedCache(10))
     for _ in range(2):
         document(text, operation, None, True)
-    assert parse.calls == 2
-
-
-@pytest.mark.parametrize(
-    "error",
-    [QueryError("Wrong."), QueryError(text="{ a }", problems=[Problem("Wrong.", 1, 3, "Right.")])],
-)
-def test_validation_errors_are_cached_and_copied_for_each_caller(error: QueryError) -> None:
-    """A caller may mutate its copy."""
-    parse = Parser(error)
-    document = cache_documents(parse)
-    caught = []
-    for _ in range(3):
-        with pytest.raises(QueryError, match=r"^Wrong\.") as info:
-            document("{ a }", None, None, True)
-        assert str(info.value) == str(error)
-        caught.append(info.value.in_cell())
-    assert parse.calls == 1
-    assert len(set(map(id, caught))) == 3
-
-
-def test_a_long_refusal_is_not() -> None:
-    """Messages repeat the names of the text, and there may be many."""
-    parse = Parser(QueryError(problems=[Problem("x" * MAX_CACHED_REFUSAL), Problem("y")]))
-    document = cache_documents(parse)
-    for _ in range(2):
-        with pytest.raises(QueryError):
-            document("{ a }", None, None, True)
     assert parse.calls == 2
 
 

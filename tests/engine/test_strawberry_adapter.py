@@ -3,6 +3,7 @@
 # Strawberry reads the annotations of classes inside functions: they can't be text here.
 import asyncio
 import threading
+from collections.abc import AsyncGenerator
 
 import graphql
 import pytest
@@ -441,6 +442,43 @@ def test_incremental_delivery_of_strawberry_schemas():
     extended = Schema.adopt(world(config=config, extensions=[extension()]))
     with pytest.raises(QueryError, match="Strawberry executes the schema extensions"):
         extended.subscribe(text)
+
+
+@pytest.mark.skipif(not NEW, reason="Strawberry itself has them since graphql-core 3.3 only.")
+@pytest.mark.parametrize("extensions", [[], [extension(get_results=lambda self: {})]])
+def test_extensions_of_requests_reach_resolvers(extensions):
+    """A client's, by HTTP and in a subscription; without any there are none."""
+    seen = []
+
+    @strawberry.type
+    class Query:
+        """What can be asked."""
+
+        @strawberry.field
+        async def a(self, info: Info) -> int:
+            """Record the extensions."""
+            seen.append(info.input_extensions)
+            return 1
+
+    @strawberry.type
+    class Subscription:
+        """What can be listened to."""
+
+        @strawberry.subscription
+        async def b(self, info: Info) -> AsyncGenerator[int, None]:
+            """Record the extensions."""
+            seen.append(info.input_extensions)
+            yield 1
+
+    schema = strawberry.Schema(Query, subscription=Subscription, extensions=extensions)
+    given = {"tenant": {"id": 7}}
+    with serve(schema, port=0) as server:
+        client = Client(server.url)
+        for _ in range(12):  # more often than the server waits before it runs it on its loop
+            assert client.execute("{ a }", extensions=given).data == {"a": 1}
+        assert client.execute("{ a }").data == {"a": 1}
+        assert [event["b"] for event in client.subscribe("subscription { b }", extensions=given)]
+    assert seen == [*[given] * 12, None, given]
 
 
 def test_strawberry_schemas_accept_no_options():

@@ -37,6 +37,7 @@ VERSIONS = {
     "playwright": "1.65.2",  # for nbconvert's PDF
     "pypdf": "7.1.0",
     "voila": "0.5.13",
+    "xeus-python": "0.19.0",
 }
 NPM_VERSIONS = {
     "code-server": "4.139.1",

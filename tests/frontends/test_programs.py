@@ -28,6 +28,41 @@ path, launch = sys.argv.pop(1), BrowserType.launch
 BrowserType.launch = lambda *place, **options: launch(*place, executable_path=path, **options)
 main()
 """
+# Runs cells, and asks the widgets of the last one as their views do.
+ASK_KERNEL = """
+import json, sys
+from subprocess import DEVNULL
+from jupyter_client.manager import start_new_kernel
+quiet = {"stdout": DEVNULL, "stderr": DEVNULL}
+manager, client = start_new_kernel(kernel_name="xpython", startup_timeout=60, **quiet)
+shown, comms = [], []
+def run(code):
+    def note(message):
+        content = message["content"]
+        if message["msg_type"] == "comm_open":
+            comms.append((content["data"]["state"].get("_anywidget_id"), content["comm_id"]))
+        elif message["msg_type"] == "error":
+            shown.append("\\n".join(content["traceback"]))
+        elif "data" in content:
+            shown.append(content["data"].get("text/plain", ""))
+    client.execute_interactive(code, output_hook=note, timeout=60)
+try:
+    for code in json.loads(sys.argv[1]):
+        run(code)
+    for name, identifier in [it for it in comms if it[0]]:
+        data = {"method": "custom", "content": {"kind": "hello"}}
+        message = client.session.msg("comm_msg", {"comm_id": identifier, "data": data})
+        client.shell_channel.send(message)
+        while (answer := client.get_iopub_msg(timeout=60))["msg_type"] != "comm_msg":
+            pass
+        shown.append(name.rpartition(".")[2] + " " + answer["content"]["data"]["content"]["kind"])
+    cell = "%%graphql here\\n{ hel"
+    shown.append(client.complete(cell, len(cell), reply=True, timeout=60)["content"]["matches"])
+    print(json.dumps(shown))
+finally:  # also after an answer that does not come
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+"""
 READ_PDF = """
 import sys
 from pypdf import PdfReader
@@ -129,6 +164,27 @@ def test_jupyter_console(front_ends: FrontEnds, tmp_path: Path) -> None:
     check_terminal(start_terminal(front_ends, "jupyter", *options, folder=tmp_path))
     options = ("console", "--no-confirm-exit")
     check_tab(start_terminal(front_ends, "jupyter", *options, folder=tmp_path))
+
+
+@pytest.mark.front_end("xeus-python", cells="yes", completion="yes", widgets="yes", explorer="yes")
+def test_xeus_python(front_ends: FrontEnds, tmp_path: Path) -> None:
+    """A kernel with comms of its own: cells, widgets that answer their views, and controls."""
+    cells = (
+        *CELLS,
+        "gqlnb.ResultView(gqlnb.connect('demo').execute('{ viewer { login } }'))",
+        "n = 2",
+        f"%%graphql demo --interact n\nquery ($n: Int) {QUERY.replace('first: 3', 'first: $n')}",
+    )
+    printed = front_ends.run("python", "-c", ASK_KERNEL, json.dumps(cells), cwd=tmp_path)
+    shown = json.loads(next(line for line in printed.splitlines() if line.startswith("[")))
+    text = "\n".join(shown[:-1])
+    assert "build-your-own-x" in text
+    assert "$n = 2" in text
+    assert "Error" not in text
+    assert shown[-5:] == [
+        *(f"{name} state" for name in ("StarSearch", "SchemaView", "Explorer", "ResultView")),
+        ["hello"],
+    ]
 
 
 def start_terminal(

@@ -29,6 +29,7 @@ from gqlnb import (
     github,
     stars,
 )
+from gqlnb.github.repositories import Owner, Repository
 from gqlnb.github.star_results import STARS_QUERY
 from gqlnb.http.retry_rules import MAX_ATTEMPTS
 from gqlnb.server.app import App
@@ -448,12 +449,18 @@ def test_a_failing_harvest_into_a_folder_is_not_complete(tmp_path: Path) -> None
     assert len(found) == ROWS
 
 
-@pytest.mark.parametrize("call", ["stars(limit=None)", "harvest"])
-def test_a_search_is_repeated_when_its_cursor_expires(call: str) -> None:
-    """The second request has the cursor of the first."""
-    endpoint = FaultyGitHub(EXPIRED, lambda at, _size: at == 1)
-    assert run_call(call, endpoint) == ROWS
-    assert endpoint.requests > 2
+def test_a_search_is_repeated_when_its_cursor_expires() -> None:
+    """Repositories of one second come in pages; the third request has the cursor of the second."""
+    owner, moment = Owner("mona", "User"), "2020-01-01T00:00:00Z"
+    rows = [Repository(f"r{n}", owner, 100_001, 0, None, moment, moment) for n in range(150)]
+    crowd = github.Population.from_repositories(rows, source="a crowd")
+    endpoint = FaultyGitHub(EXPIRED, lambda at, _size: at == 2)
+    endpoint._app = App(github.service(population=crowd))
+    with Client(endpoint) as client:
+        found = github.harvest(f"created:{moment}..{moment}", client=client)
+    assert found.complete
+    assert len(found) == 150
+    assert endpoint.requests > 5
 
 
 @pytest.mark.parametrize("call", PAGING)

@@ -1,5 +1,7 @@
 """Our SDL says nothing that GitHub's schema does not say."""
 
+import json
+
 import pytest
 from graphql import (
     build_schema,
@@ -17,7 +19,7 @@ from graphql import (
 )
 from graphql.utilities import find_breaking_changes
 
-from gqlnb import QueryError, github
+from gqlnb import QueryError, Schema, github
 from gqlnb.github.star_results import FALLBACK_STARS_QUERY, STARS_QUERY
 
 
@@ -135,6 +137,39 @@ def test_both_star_searches_are_valid_on_github(text, theirs):
     """Also on the schema of the stand-in."""
     assert validate(github.schema().graphql, parse(text)) == []
     assert validate(theirs, parse(text)) == []
+
+
+# Requests in the manner of GitHub's documentation and of programs that use its API.
+PUBLISHED = [
+    '{ node(id: "MDEwOlJlcG9zaXRvcnkxMjk2MjY5") { ... on Repository { nameWithOwner } } }',
+    '{ nodes(ids: ["R_1", "R_2", "R_3"]) { ... on Issue { title number } } }',
+    '{ search(query: "is:pr", type: ISSUE, first: 5) { edges { node { ...P } } } }'
+    " fragment P on PullRequest { title }",
+    '{ repositoryOwner(login: "github") { ... on Organization { name description } } }',
+    '{ repository(owner: "a", name: "b") { issue(number: 1) { timelineItems(first: 9) { nodes {'
+    " ... on CrossReferencedEvent { source { ... on PullRequest { number } } } } } } } }",
+    '{ repository(owner: "a", name: "b") { object(expression: "HEAD:a.md") { ... on Blob { text'
+    " } } defaultBranchRef { target { ... on Commit { history(first: 3) { nodes { oid } } }"
+    " } } } }",
+    '{ node(id: "PVT_x") { ... on ProjectV2 { items(first: 5) { nodes { content { ... on Issue {'
+    " title } ... on PullRequest { title } } fieldValues(first: 4) { nodes { ... on"
+    " ProjectV2ItemFieldTextValue { text } } } } } } } }",
+    '{ repository(owner: "a", name: "b") { pullRequest(number: 1) { reviewRequests(first: 5) {'
+    " nodes { requestedReviewer { ... on User { login } ... on Team { slug } } } } } } }",
+    'mutation { addReaction(input: {subjectId: "x", content: HOORAY}) {'
+    " subject { ... on Issue { title } } } }",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The SDL is used in spite")
+def test_documents_are_filled_by_a_mock_of_the_public_schema(public_sdl):
+    """The types that their fragments name are preferred."""
+    schema = Schema.mock(public_sdl, nulls=0)
+    for text in PUBLISHED:
+        result = schema.execute(text)
+        assert not result.errors
+        assert "{}" not in json.dumps(result.data), text
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gqlnb import QueryError, stars
-from gqlnb.github.harvester.query_range import Scope
+from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.repositories import load_snapshot
 from gqlnb.github.star_query import normalize_typed_query, parse_star_query, spell_out_thresholds
 

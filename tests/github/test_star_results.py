@@ -175,11 +175,11 @@ def test_each_page_is_reported_to_the_callback():
     assert heard[-1] == (1500, 1500, 3024)
 
 
-@pytest.mark.parametrize(("limit", "rows"), [(1000, 200), (None, 991)])
-def test_a_callback_may_stop_the_search(limit, rows):
+@pytest.mark.parametrize("limit", [1000, None])
+def test_a_callback_may_stop_the_search(limit):
     """False from the callback ends the search and keeps the rows, without a note."""
     frame = collect_stars(">1000", limit=limit, on_page=lambda got, wanted, total: got < 200)
-    assert len(frame) == rows
+    assert 200 <= len(frame) < (3024 if limit is None else 201)
     assert frame.attrs["notes"] == []
 
 
@@ -503,7 +503,10 @@ def test_a_partial_error_names_the_endpoint(limit):
     """Without the token and the key in its address; the rows before are kept."""
     failed = {"data": {"search": None}, "errors": [{"message": "Shard 7", "path": ["search"]}]}
     if limit is None:
-        failed = {"data": {"p0": None}, "errors": [{"message": "Shard 7", "path": ["p0"]}]}
+        failed = {
+            "data": dict.fromkeys(("p0", "p1", "p2", "p3")),
+            "errors": [{"message": "Shard 7", "path": ["p0"]}],
+        }
     with Endpoint(*[FIRST] * bool(limit), json_answer(failed)) as server:
         secret = Token("canary-77")
         client = Client(f"{server.url}?key=canary-78", token=secret)

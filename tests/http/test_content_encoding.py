@@ -321,6 +321,26 @@ def test_a_compressed_body_is_read_back(coding, body):
     assert decompress_body([compress_body(body, coding)], coding, None) == body
 
 
+def test_zstd_is_sent_only_if_it_is_preferred(monkeypatch):
+    """Some clients offer it, and cannot decode it."""
+    modules = {name: ModuleType(name) for name in ("compression.zstd", "backports.zstd", "brotli")}
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    _find_compressors.cache_clear()
+    try:
+        assert [*_find_compressors()] == ["br", "gzip", "zstd"]
+        for accept, coding in {
+            "zstd, gzip": "gzip",
+            "gzip, deflate, br, zstd": "br",
+            "zstd": "zstd",
+            "zstd, gzip;q=0.9": "zstd",
+            "zstd;q=0.5, *": "gzip",
+        }.items():
+            assert negotiate_encoding.__wrapped__(accept) == coding
+    finally:
+        _find_compressors.cache_clear()
+
+
 @pytest.mark.parametrize(
     ("accept", "coding"),
     [

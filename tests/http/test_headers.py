@@ -186,9 +186,9 @@ def test_the_first_media_ranges_are_read():
 
 def test_entries_of_accept_have_weights_and_parameters():
     """A malformed weight leaves out its entry."""
-    text = 'Text/HTML;level=1 ; Q=0.5, */*;q=2, a/b;q="1.0";c="D e", ;q=1, a/c'
+    text = 'Text/HTML;Level=1 ; Q=0.5, */*;q=2, a/b;q="1.0";c="D, \\"e", ;q=1, a/c;d="f'
     assert list(split_accept(text)) == [
         ("text/html", 0.5, {"level": "1"}),
-        ("a/b", 1.0, {"c": "d e"}),
-        ("a/c", 1.0, {}),
+        ("a/b", 1.0, {"c": 'D, "e'}),
+        ("a/c", 1.0, {"d": '"f'}),
     ]

@@ -64,6 +64,95 @@ def test_null_data_in_process_and_in_events_is_a_result():
     assert parse_response(Response(200, {}, dump_json(members)), asked).data is None
 
 
+DATASETTE_ERRORS = [
+    ("Cannot query field 'nme' on type 'repo'. Did you mean 'name'?", 3),
+    ("Syntax Error: Expected Name, found <EOF>.", 5),
+    ("Variable '$n' got invalid value 'x'; Int cannot represent non-integer value: 'x'", 1),
+]
+
+
+@pytest.mark.parametrize(("message", "column"), DATASETTE_ERRORS)
+@pytest.mark.parametrize("data", [{"data": None}, {}])  # datasette-graphql 2.2, express-graphql
+@pytest.mark.parametrize("status", [500, 404, 503])
+def test_errors_of_the_document_are_query_errors_at_any_status(message, column, data, status):
+    """They have places and no paths; one without a place may be of the server itself."""
+    errors = [{"message": message, "locations": [{"line": 1, "column": column}]}]
+    with pytest.raises(QueryError) as caught:
+        answer({**data, "errors": errors}, status)
+    assert str(caught.value).splitlines()[-1] == " " * (column + 8) + "^"
+    placed = {"message": "boom", "locations": [{"line": 1, "column": 3}], "path": ["a"]}
+    for others in ([placed], [*errors, {"message": "The database is gone."}]):
+        with pytest.raises(TransportError):
+            answer({**data, "errors": others}, status)
+
+
+REASONS = [
+    # graphql-ruby 1.13
+    (
+        "Variable $i of type Inp was provided invalid value",
+        {"problems": [{"path": ["inner", 0, "n"], "explanation": 'Could not coerce "x" to Int'}]},
+        'Variable $i of type Inp was provided invalid value (inner[0].n: Could not coerce "x" to '
+        "Int)",
+    ),
+    (
+        "Variable $i was provided invalid value for inner.0.n (Could not coerce value 1.5 to Int)",
+        {"problems": [{"path": ["inner", 0], "explanation": "Could not coerce value 1.5 to Int"}]},
+        "Variable $i was provided invalid value for inner.0.n (Could not coerce value 1.5 to Int)",
+    ),
+    ("Invalid value.", {"argumentName": "n"}, "Invalid value. (argument 'n')"),
+    ("Argument 'n' is invalid", {"argumentName": "n"}, "Argument 'n' is invalid"),
+    # PostGraphile, Nest, Lighthouse, Strapi
+    ("duplicate key", {"exception": {"detail": "Key (x)=(1) exists.", "code": "23505"}},
+     "duplicate key (Key (x)=(1) exists.)"),
+    ("Bad Request", {"originalError": {"message": ["a is long", "b is short"], "statusCode": 400}},
+     "Bad Request (a is long; b is short)"),
+    ("Validation failed", {"validation": {"input.email": ["It must be an address."]}},
+     "Validation failed (input.email: It must be an address.)"),
+    ("1 error", {"error": {"details": {"errors": [{"path": ["email"], "message": "Not unique"}]}}},
+     "1 error (email: Not unique)"),
+    ("m", {"exception": "ValueError: x"}, "m (ValueError: x)"),
+    ("m", {"details": ["a", "b", "c", "d", "e"]}, "m (a; b; c; and 2 more)"),
+    # Nothing but code, places and traces; members of other kinds
+    ("m", {"code": "X", "exception": {"stacktrace": ["Error: m", "  at x"]}}, "m"),
+    ("m", {"problems": 5, "details": [None, 7], "exception": {"message": {"a": 1}}}, "m"),
+    ("m", ["x"], "m"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "extensions", "shown"), REASONS)
+def test_reasons_in_extensions_are_shown(message, extensions, shown):
+    """In the error of a refused request and in the errors of a result."""
+    error = {"message": message, "extensions": extensions}
+    with pytest.raises(QueryError) as caught:
+        answer({"errors": [error]}, 400)
+    assert caught.value.problems[0].message == shown
+    result = answer({"data": {"a": None}, "errors": [{**error, "path": ["a"]}]})
+    assert result.errors_frame()["message"].tolist() == [shown]
+    assert shown in repr(result)
+    with pytest.raises(TransportError) as caught:
+        answer({"errors": [error]}, 500)
+    assert shown.rstrip(".") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "kind"),
+    [
+        ({"extensions": {"code": "undefinedField", "typeName": "Query"}}, "undefinedField", None),
+        ({"type": "NOT_FOUND"}, None, "NOT_FOUND"),
+        ({"extensions": {"classification": "DataFetching"}}, None, "DataFetching"),
+        ({"extensions": {"exception": {"code": "23505"}}, "errorType": "Db"}, "23505", "Db"),
+        ({"code": 7, "extensions": {"code": ["x"], "type": 5}}, "7", None),
+        ({"extensions": "x"}, None, None),
+    ],
+)
+def test_errors_have_columns_for_code_and_type(error, code, kind):
+    """Where endpoints put them: in the error, its extensions, or an exception in these."""
+    frame = answer({"data": {"a": None}, "errors": [{"message": "m", **error}]}).errors_frame()
+    row = frame.astype(object).where(frame.notna(), None).iloc[0]
+    assert (row["code"], row["type"]) == (code, kind)
+    assert {str(frame[name].dtype) for name in ("code", "type")} == {"string"}
+
+
 @pytest.mark.parametrize(("status", "error"), [(500, TransportError), (200, QueryError)])
 def test_empty_data_beside_errors_are_no_data(status, error):
     """The controller that graphql-ruby generates for Rails answers an exception with both."""

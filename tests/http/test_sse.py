@@ -63,6 +63,7 @@ STREAM = (
 READ = [
     ServerSentEvent("next", b'{"a":\n1}'),
     ServerSentEvent("message", "ü".encode()),
+    ServerSentEvent("ping", b""),
     ServerSentEvent("message", b""),
     ServerSentEvent("complete", b""),
 ]
@@ -74,6 +75,17 @@ def test_events_do_not_depend_on_the_chunks(size):
     reader = EventReader()
     parts = [STREAM[at : at + size] for at in range(0, len(STREAM), size)]
     assert [event for part in parts for event in reader.feed(part)] == READ
+    assert reader.finish() == "message"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_an_event_is_yielded_at_its_last_line_end(end):
+    """A line feed that may follow a return is not waited for, and ends no further line."""
+    reader = EventReader()
+    pieces = "data: 1~~", "event: complete~", "~"
+    found = [list(reader.feed(piece.replace("~", end).encode())) for piece in pieces]
+    assert found == [[("message", b"1")], [], [("complete", b"")]]
+    assert reader.finish() is None
 
 
 def test_written_events_are_parsed_back():

@@ -9,13 +9,13 @@ from pathlib import Path
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from IPython.utils.capture import capture_output
 
 import gqlnb
 from gqlnb.http.messages import Response
 from gqlnb.result.result import Result
+from tests.client.faults import Endpoint, json_answer
 from tests.notebook.cells import SECRET, beside, failure, run
 
 ROWS = "{ rows { n } }"
@@ -77,7 +77,10 @@ def test_a_partial_response_can_raise(shell):
     ("suffix", "read"),
     [
         ("csv", lambda path: pd.read_csv(path)["n"].tolist() == [1, 2]),
-        ("parquet", lambda path: pq.read_table(path).column("n").to_pylist() == [1, 2]),
+        (
+            "parquet",
+            lambda path: pd.read_parquet(path)["n"].equals(pd.Series([1, 2], dtype="Int64")),
+        ),
         ("json", lambda path: json.loads(path.read_text()) == {"rows": [{"n": 1}, {"n": 2}]}),
         ("graphql", lambda path: path.read_text() == f"{ROWS}\n"),
     ],
@@ -603,3 +606,33 @@ def test_the_error_of_a_connection_names_the_hidden_variable(shell, monkeypatch)
     assert shown.startswith("AuthError: ")
     assert "not your variable 'github'" in shown
     assert SECRET not in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "data"),
+    [
+        ("", "{ hello extra }", {"hello": "a", "extra": 1}),
+        ("-t frame", "{ hello extra }", None),
+        ("--paginate", "{ hello extra }", {"hello": "a", "extra": 1}),
+        ("-p name='x'", "query ($name: Kind) { hello(name: $name) }", {"hello": "a", "extra": 1}),
+        ("-p name='x'", "{ hello! }", {"hello": "a", "extra": 1}),
+        ("-t frame --map names", "query ($name: Kind) { hello(name: $name) }", None),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:The schema of", "ignore:The result may be")
+def test_no_validate_sends_what_the_schema_refuses(shell, options, text, data):
+    """The endpoint decides, also about the variables."""
+    sdl = "type Query { hello(name: Kind): String } enum Kind { A }"
+    answer = json_answer({"data": {"hello": "a", "extra": 1}})
+    with Endpoint(answer) as endpoint:
+        shell.user_ns["api"] = gqlnb.Client(endpoint.url, schema=sdl)
+        shell.user_ns["names"] = ["x"]
+        failure(shell, f"%%graphql api {options}\n{text}")
+        assert not endpoint.requests
+        value = run(shell, f"%%graphql api {options} --no-validate\n{text}")
+        assert value.data == data if data else value["hello"].tolist() == ["a"]
+        sent = json.loads(endpoint.requests[0].partition(b"\r\n\r\n")[2])
+        assert text in sent["query"]
+        assert sent.get("variables", {}) == (
+            {"name": "x"} if "x" in options or "map" in options else {}
+        )

@@ -79,7 +79,6 @@ def test_a_similar_name_is_noted_once(shell):
 @pytest.mark.parametrize(
     ("names", "text"),
     [
-        ({"onyl": 2, "only": 5}, NULLABLE),
         ({"other": 5}, NULLABLE),
         ({"only": len, "onlyy": [1]}, NULLABLE),
         (
@@ -87,12 +86,56 @@ def test_a_similar_name_is_noted_once(shell):
             "query ($onyl: Int, $only: Int) { a: add(a: 1, b: $onyl) b: add(a: 1, b: $only) }",
         ),
     ],
-    ids=["given", "unlike", "no number", "declared"],
+    ids=["unlike", "no number", "declared"],
 )
-def test_no_similar_name_is_suggested_without_need(shell, names, text):
-    """If a value exists, or the other name has no value of the type."""
+def test_a_variable_without_a_value_is_noted_without_a_similar_name(shell, names, text):
+    """A filter without a value lets all rows pass; other names are not of its type."""
     shell.user_ns |= names
-    assert beside(shell, f"%%graphql schema -o r -N\n{text}") == []
+    (note,) = beside(shell, f"%%graphql schema -o r\n{text}")
+    assert note["text/plain"] == (
+        "$onyl has no value, so it is left out (null). To set it: onyl = ... in a cell above, or "
+        "-p onyl=..."
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("-p onyl=2", NULLABLE),
+        ("-p onyl=None", NULLABLE),
+        ("-v given", NULLABLE),
+        ("--interact onyl", NULLABLE),
+        ("--map rows", NULLABLE),
+        ("-q", NULLABLE),
+        ("", "query ($onyl: Int = 3) { add(a: 1, b: $onyl) }"),
+        ("", "query ($onyl: Int = null) { add(a: 1, b: $onyl) }"),
+    ],
+)
+def test_no_note_on_variables_with_a_value_or_a_default(shell, line, text):
+    """Of the notebook, an option, a control, the inputs or the document."""
+    shell.user_ns |= {"given": {"onyl": 2}, "rows": [{"onyl": 1}, {"onyl": 2}]}
+    shown = beside(shell, f"%%graphql schema -o r {line}\n{text}")
+    assert not [it for it in shown if "has no value" in it["text/plain"]]
+
+
+def test_a_note_names_all_variables_without_a_value(shell):
+    """One line in each mode; if only given variables count, names of the notebook do not."""
+    fields = "add(a: 1, b: $x) sort(by: $only) b: add(a: 2, b: $y)"
+    text = f"query ($x: Int, $only: Order, $y: Int) {{ {fields} }}"
+    shell.user_ns["rows"] = [{"x": 1}]
+    for line, expected in {
+        "": "$x, $only, $y have no value, so they are left out (null).",
+        "-N": "$x, $only, $y have no value, so they are left out (null).",
+        "--map rows": "$only, $y have no value, so they are left out (null).",
+        "--interact x": "$only, $y have no value, so they are left out (null).",
+    }.items():
+        shown = beside(shell, f"%%graphql schema -o r {line}\n{text}")
+        notes = [it["text/plain"] for it in shown if "left out" in it["text/plain"]]
+        assert [note.startswith(expected) for note in notes] == [True], line
+    shell.run_line_magic("config", "GraphQLMagic.variables = 'given'")
+    shell.user_ns["y"] = 1
+    (note,) = beside(shell, f"%%graphql schema -o r\n{text}")
+    assert note["text/plain"].endswith("(null). To set it: -p x=...")
 
 
 def test_a_note_says_that_a_default_is_used(shell):
@@ -151,11 +194,13 @@ def test_an_incomplete_result_is_always_reported(shell, cell):
 
 
 def test_a_complete_result_has_no_note(shell):
-    """There is nothing to add to it."""
+    """There is nothing to add to it; without a cursor it begins with the first page."""
     full = {"nodes": [], "totalCount": 0, "pageInfo": {"hasNextPage": False}}
     shell.user_ns["full"] = gqlnb.Schema(PAGES, {"Query": {"things": lambda *_: full}})
-    text = "{ things(first: 10) { nodes { n } totalCount } }"
-    assert beside(shell, f"%%graphql full --paginate -o kept\n{text}") == []
+    body = "{ things(first: 10, after: $after) { nodes { n } totalCount } }"
+    text = f"query ($after: String) {body}"
+    for line in ("--paginate -o kept", "-o kept"):
+        assert beside(shell, f"%%graphql full {line}\n{text}") == []
 
 
 SETUP = """%load_ext gqlnb

@@ -98,6 +98,13 @@ def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
             "Variable '$zz' of required type 'Int!'",
         ),
         ("%%graphql schema\n\n", "The query is empty"),
+        ("%%graphql schema\n# hello\n", "The query is empty"),
+        ("%%graphql schema\nSELECT n FROM rows", "This is SQL."),
+        ("%%graphql schema\nhello", "Braces around the fields are missing: { hello }"),
+        (
+            "%%graphql schema --interact n=1:50\nquery ($n: Int) { add(a: 1, b: $n) }",
+            "n = (1, 50) for a slider",
+        ),
         ("%%graphql nowhere\n{ hello }", "No connection is called 'nowhere'"),
         ("%%graphql shema\n{ hello }", "No connection is called 'shema'. Did you mean 'schema'?"),
         ("%%graphql schema --outptu x\n{ hello }", "Did you mean '--output'?"),
@@ -246,7 +253,7 @@ def test_the_stand_in_answers_the_documented_query(shell):
 
 
 def test_a_line_names_the_fields_that_the_stand_in_has_no_data_for(shell):
-    """At most three, with their outcomes; none for derived values, nor if the cell is silent."""
+    """At most three, with their outcomes, once; none for derived values, nor in a silent cell."""
     text = '{ repository(owner: "torvalds", name: "linux") { name updatedAt %s } }'
 
     def shown(options, fields):
@@ -256,10 +263,27 @@ def test_a_line_names_the_fields_that_the_stand_in_has_no_data_for(shell):
             if "Not in the data" in bundle["text/plain"]
         ]
 
-    assert shown("", "description isTemplate") == [
+    note = (
         "Not in the data of the stand-in: "
         "Repository.description (null), Repository.isTemplate (false)."
-    ]
+    )
+    rows = "rows = [{'owner': 'torvalds', 'name': 'linux'}]\n"
+    for options in ("-t frame", "-t json", "-o r", "out <<"):
+        assert shown(options, "description isTemplate") == [note]
+    assert shown("", "description isTemplate") == []
+    result = run(shell, f"%%graphql demo\n{text % 'description isTemplate'}")
+    assert repr(result).splitlines()[-1] == note
+    assert result._repr_mimebundle_()[0]["text/html"].count(note) == 1
+    run(shell, rows)
+    mapped = (
+        "query ($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { %s } }"
+    )
+    assert [
+        it["text/plain"]
+        for it in beside(
+            shell, f"%%graphql demo --map rows -o r\n{mapped % 'description isTemplate'}"
+        )
+    ] == [note]
     (line,) = shown("out <<", "description isTemplate diskUsage homepageUrl isMirror")
     assert line.endswith("Repository.diskUsage (null) and 2 more.")
     assert shown("", "stargazerCount") == []

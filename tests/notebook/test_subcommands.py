@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import stat
 import weakref
+from contextlib import ExitStack
 
 import graphql
 import pytest
@@ -428,6 +429,24 @@ def test_output_is_escaped():
         html = value._repr_html_()
         assert "&lt;i&gt;" in html
         assert not {"<b>", "<i>", "<u>"} & set(html.split())
+
+
+def test_stop_closes_the_server_that_is_named_and_says_so(shell):
+    """By its variable, its port or its address; the newest without a name."""
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(gqlnb.serve(gqlnb.reference_schema(), port=0)) for _ in range(5)
+        ]
+        shell.user_ns["mine"], shell.user_ns["other"] = servers[1], "a text"
+        by_name, by_port, by_address = servers[1], servers[0], servers[2]
+        words = ["mine", by_port.port, f"{by_address.url}/", ""]
+        for word, closed in zip(words, [by_name, by_port, by_address, servers[4]], strict=True):
+            assert f"Closed {closed.url}. Still" in str(run(shell, f"%graphql stop {word}"))
+            assert closed.closed
+        assert not servers[3].closed
+        for word in ("mine", "other", "80"):
+            assert f"Open: {servers[3].url}." in failure(shell, f"%graphql stop {word}")
+        assert str(run(shell, "%graphql stop")) == f"Closed {servers[3].url}."
 
 
 def test_an_empty_line_lists_the_subcommands(shell):

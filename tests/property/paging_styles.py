@@ -15,7 +15,7 @@ from typing import Any
 
 from graphql import GraphQLError, build_schema, is_abstract_type, is_object_type
 
-from gqlnb import Schema
+from gqlnb import QueryError, Schema
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.http.messages import JSON_MEDIA_TYPE, Response
 
@@ -197,7 +197,7 @@ class Service:
             "id": f"{identifier.get(keyed, number)}",
             "nodeId": f"N{number}",
             "part": number % 5,
-            "name": name or (f"n{number % 3}" if keyed == "equal" else f"n{number}"),
+            "name": name or (f"n{number.bit_count() % 3}" if keyed == "equal" else f"n{number}"),
         }
         count = (number * 7 + 3) % (self.world.kids + 1) if self.world.kids else 0
         made["kids"] = [self.kid(number, n) for n in range(count)]
@@ -1110,11 +1110,19 @@ class Counting:
         """Execute a request."""
         if self.secretive and "__schema" in request.query:
             return Response(200, members={"errors": [{"message": "No introspection."}]})
-        return self.count(request, self.below.send(request))
+        try:
+            return self.count(request, self.below.send(request))
+        except QueryError:
+            self.sent += 1  # it was refused
+            raise
 
     async def asend(self, request: Any) -> Response:
         """Execute a request beside the running loop."""
-        return self.count(request, await self.below.asend(request))
+        try:
+            return self.count(request, await self.below.asend(request))
+        except QueryError:
+            self.sent += 1
+            raise
 
     def close(self) -> None:
         """Do nothing: there is no connection."""

@@ -11,8 +11,7 @@ from random import Random
 
 import pytest
 
-from gqlnb.github.harvester.query_range import Scope
-from gqlnb.github.harvester.state_machine import Sweep
+from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.standin.simulation import Simulation
 from tests.github.harvester.populations import START, World, crowd, cursor, harvest, truth
 
@@ -68,14 +67,12 @@ def test_a_harvest_equals_a_filter(seed):
     population = crowd(chance.randint(1, 4_000), seed, top=top, moments=moments(chance))
     text = query(chance, population)
     world = World(population, faults(chance, seed), chance.choice(CURSORS))
-    sweep = Sweep(Scope.parse(text), width=chance.choice([1, 1, 1, 5]))
     order = chance.choice([None, chance])
-    found = Counter(row.id for row in harvest(sweep, world, chance=order, most=2_000))
-    wanted, coverage = truth(population, text), sweep.build_coverage()
+    rows, coverage = harvest(Scope.parse(text), world, chance=order, most=4_000)
+    found, wanted = Counter(row.id for row in rows), truth(population, text)
     assert set(found.values()) <= {1}
     assert (coverage.expected, coverage.got) == (len(wanted), len(found))
     assert found.keys() <= wanted
     if not any("one second" in gap.why for gap in coverage.gaps):
         assert found.keys() == wanted, coverage
         assert coverage.complete
-    assert not sweep.export_state()["checks"]

@@ -275,7 +275,7 @@ def test_paging_finds_the_rows_of_a_traversal(world: World) -> None:
     """The merged result equals the traversal; each request has the largest allowed size."""
     client, transport = counted(world)
     data, total, longest = expected_of(world)
-    result = client.execute_all(text_of(world))
+    result = client.execute_all(text_of(world), follow="all")
     assert result.data == data
     assert result.report is not None
     assert result.report.complete
@@ -293,7 +293,7 @@ def test_one_connection_per_request_needs_one_request_per_page(world: World) -> 
     data, total, _ = expected_of(world)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(crawler, "PAGES_PER_BATCH", 1)
-        assert client.execute_all(text_of(world)).data == data
+        assert client.execute_all(text_of(world), follow="all").data == data
     assert transport.sent == 1 + total
 
 
@@ -305,7 +305,7 @@ def test_unbounded_batches_need_one_request_per_dependent_page(world: World) -> 
     data, _, longest = expected_of(world)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(crawler, "PAGES_PER_BATCH", 10**6)
-        assert client.execute_all(text_of(world)).data == data
+        assert client.execute_all(text_of(world), follow="all").data == data
     assert transport.sent == 1 + longest
 
 
@@ -315,7 +315,7 @@ def test_iterated_pages_have_the_items_of_the_merged_result(world: World) -> Non
     """The pages are concatenated."""
     client, _ = counted(world)
     data, _, _ = expected_of(world)
-    pages = [page.data for page in client.pages(text_of(world))]
+    pages = [page.data for page in client.pages(text_of(world), follow="all")]
     for each in world.roots:
         key = each.style
         parts = [page[each.key][key] for page in (pages[::-1] if each.backward else pages)]
@@ -329,7 +329,7 @@ def test_concurrent_paging_over_http_has_the_same_result(world: World) -> None:
     data, total, longest = expected_of(world)
     schema = schema_of(world)
     with serve(schema, port=0) as server, Client(server.url, schema=schema) as client:
-        result = client.execute_all(text_of(world))
+        result = client.execute_all(text_of(world), follow="all")
     assert result.data == data
     assert result.report is not None
     assert result.report.requests <= 1 + longest + ceil(total / crawler.PAGES_PER_BATCH)

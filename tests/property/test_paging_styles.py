@@ -8,6 +8,7 @@ be those of the service; if the service has no fault, the report must be complet
 from __future__ import annotations
 
 import asyncio
+import os
 import warnings
 from collections import Counter
 from math import ceil
@@ -38,7 +39,9 @@ EXCESSES = ("clamp", "default", "400", "errors", "null", "mute")
 LOOKUPS = {"id": ("node", "id", "pk", ""), "nodeId": ("nodeId", ""), "none": ("pair", "")}
 SEVERAL = ("id", "id", "id", "nodeId", "none", "equal", "union", "interface", "apart", "twice")
 APART = frozenset({"id", "nodeId", "none", "apart", "union", "interface"})  # no rows are alike
-UNPROVED = frozenset({"deep", "limit", "first, said"})  # nothing shows that all came
+# A change is judged by the same worlds each time; elsewhere every run finds others.
+IS_GATE = "CI" in os.environ
+UNPROVED = frozenset({"bare", "deep", "limit", "first, said"})  # nothing shows that all came
 # Faults that lists in which rows stand at a number cannot show: nothing in the pages is wrong.
 UNSEEN = frozenset({"deletes", "gap"})
 
@@ -53,6 +56,9 @@ def worlds(draw: st.DrawFn, *, plain: bool = False) -> World:
     most = draw(st.sampled_from([None, None, 5, 8, 10, 20]))
     if plain and size is not None and most is not None:
         most = max(size, most)
+    excess = draw(st.sampled_from(EXCESSES[: -1 if plain else None]))
+    if size is None and excess in {"400", "errors", "null"}:
+        most = None  # no service refuses the size that it chooses itself
     start = draw(st.sampled_from([None, None, None, 0, 4]))
     lookup, inner = "", ""
     if keyed in LOOKUPS:
@@ -65,7 +71,7 @@ def worlds(draw: st.DrawFn, *, plain: bool = False) -> World:
         size,
         start if STYLES[style].starts and fault != "ignores" else None,
         most,
-        draw(st.sampled_from(EXCESSES[: -1 if plain else None])),
+        excess,
         draw(st.sampled_from([5, 10])),
         fault,
         inner,
@@ -126,8 +132,11 @@ def is_hidden(world: World) -> bool:
     style = STYLES[world.style]
     counted = style.counts and not world.start and not world.secretive
     if world.fault in {"counts less", "counts page"}:
-        return world.style in {"strapi, pages", "magento"}  # both of their counts are wrong
-    if world.fault == "hides" and world.style in {"limit", "first, said"}:
+        # A count of as many rows proves a list, unless its size is reached, too.
+        is_reached = world.size is not None and world.size <= (world.most or world.size)
+        is_proof = not is_reached if world.fault == "counts page" else not style.relay
+        return is_proof or world.style in {"strapi, pages", "magento"}  # both counts are wrong
+    if world.fault == "hides" and world.style in {"deep", "limit", "first, said"}:
         return True  # a shorter list is the end
     if world.fault == "inserts":
         return world.style == "relay, backward"  # rows in front shift its offsets
@@ -136,7 +145,9 @@ def is_hidden(world: World) -> bool:
     if world.fault == "stops":
         return not counted
     empty = world.fault == "hides" and page_size(world) == 1
-    return (
+    # A list shorter than the one size, and of a length at which services cut none, is whole.
+    is_cut = world.style in {"limit", "first, said"} and world.most is not None
+    return is_cut or (
         (world.fault in UNSEEN or empty)
         and not counted
         and not (style.flags and world.fault != "deletes")
@@ -151,7 +162,8 @@ def is_plain(world: World) -> bool:
         reachable = world.inner == "bare" or not world.kids
     within = world.most is None or (world.size or 0) <= world.most
     known = not world.secretive and world.style not in UNPROVED
-    behaves = not world.fault and not limited and within
+    alone = world.start and page_size(world) == 1  # nothing tells a page from a filter
+    behaves = not world.fault and not limited and within and not alone
     return behaves and known and reachable and world.keyed in APART
 
 
@@ -182,11 +194,11 @@ def ask(world: World, way: str = "all") -> tuple[Any, Service, Counting, list[st
         warnings.simplefilter("always")
         text = make_text(world)
         if way == "all":
-            answer: Any = client.execute_all(text, progress=False)
+            answer: Any = client.execute_all(text, progress=False, follow="all")
         elif way == "aall":
-            answer = asyncio.run(client.aexecute_all(text, progress=False))
+            answer = asyncio.run(client.aexecute_all(text, progress=False, follow="all"))
         else:
-            answer = list(client.pages(text, progress=False))
+            answer = list(client.pages(text, progress=False, follow="all"))
     return answer, service, transport, [str(each.message) for each in said]
 
 
@@ -220,14 +232,14 @@ def check(world: World) -> str:
     return "complete" if report.complete else "incomplete"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=IS_GATE)
 @given(worlds())
 def test_a_complete_report_means_all_rows(world: World) -> None:
     """If rows may be missing, the report is incomplete."""
     check(world)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=IS_GATE)
 @given(worlds(plain=True).filter(is_plain))
 def test_every_paging_method_gives_the_same_rows(world: World) -> None:
     """One result, single pages, with and without an event loop."""
@@ -247,7 +259,7 @@ def test_every_paging_method_gives_the_same_rows(world: World) -> None:
     assert not any(page.report.complete for page in pages[:-1])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=IS_GATE)
 @given(worlds(plain=True).filter(is_plain))
 def test_pages_in_the_middle_do_not_warn(world: World) -> None:
     """They are incomplete only because more pages follow."""
@@ -267,6 +279,6 @@ def test_a_new_client_over_http_finds_the_same_rows(world: World) -> None:
     whole, _, _, _ = ask(world)
     schema = make_schema(Service(world))
     with serve(schema, port=0) as server, Client(server.url) as client:
-        result = client.execute_all(make_text(world), progress=False)
+        result = client.execute_all(make_text(world), progress=False, follow="all")
     assert result.data == whole.data
     assert result.report.complete == whole.report.complete

@@ -5,6 +5,8 @@ import json
 import re
 from decimal import Decimal
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from graphql import build_schema
@@ -35,7 +37,7 @@ TEXT = """{ repos {
 ROW = {
     "id": "R", "stars": 1, "score": 0.5, "old": True, "level": "HIGH",
     "at": "2026-01-02T03:04:05Z", "day": "2026-01-02", "clock": "03:04:05", "price": "1.10",
-    "any": {"a": [1]}, "odd": 7, "topics": ["x", None],
+    "any": {"a": [1]}, "odd": {"p": 1}, "topics": ["x", None],
     "languages": {"edges": [{"size": 5, "node": {"name": "C", "at": "2026-01-02"}}, None]},
     "related": [{"id": "S", "topics": None}, None],
 }  # fmt: skip
@@ -81,7 +83,7 @@ def test_values_are_those_of_the_answer():
         "clock": datetime.time(3, 4, 5),
         "price": Decimal("1.10"),
         "any": json.dumps({"a": [1]}, separators=(",", ":")),
-        "odd": "7",
+        "odd": '{"p":1}',
         "languages": [{"size": 5, "name": "C", "at": "2026-01-02"}],
     }
 
@@ -174,6 +176,33 @@ def test_an_invalid_value_is_an_error_or_kept_in_arrow():
 def test_any_consumer_of_the_arrow_interface_takes_a_result():
     """Arrow's own library, for one."""
     assert pa.table(result([ROW])).equals(result([ROW]).arrow())
+
+
+@pytest.mark.parametrize("rows", [[ROW, dict.fromkeys(ROW)], []], ids=["full", "empty"])
+@pytest.mark.parametrize(
+    "convert",
+    [
+        pd.DataFrame,
+        pd.Series,
+        np.asarray,
+        lambda answer: answer.__dataframe__(allow_copy=True),  # plotly, Altair
+        lambda answer: pd.DataFrame({"one": answer}),
+    ],
+    ids=["frame", "series", "array", "exchange", "column"],
+)
+def test_an_array_of_the_rows_is_an_error_that_names_the_frame(convert, rows):
+    """Their values in JSON would be mistyped: floats for large integers beside null."""
+    with pytest.raises(FrameError, match=r"Pass its frame, result\.df"):
+        convert(result(rows))
+    with pytest.raises(KeyError, match=r"no field 0\. .* Rows are in result\.df"):
+        result(rows)[0]
+
+
+def test_results_are_values_of_a_series():
+    """As any object is."""
+    answers = [result([ROW]), result([])]
+    assert pd.Series(answers).tolist() == answers
+    assert pd.Series([1, 2]).map(lambda _: answers[0]).tolist() == [answers[0]] * 2
 
 
 def test_polars_reads_a_result():

@@ -266,3 +266,121 @@ def test_large_integers_in_json_values_are_exact():
         assert pd.read_parquet(file)["j"].tolist() == texts
         assert pd.read_csv(io.StringIO(result.to_csv()))["j"].tolist() == texts
         assert f"any: {2**100}" in repr(result)
+
+
+PLAIN = build_schema(
+    """
+    scalar BigInt scalar DateTime scalar Decimal enum Level { LOW HIGH }
+    type Query { rows: [Row] }
+    type Row { s: String n: Int big: BigInt x: Float b: Boolean e: Level at: DateTime d: Decimal }
+    """
+)
+PLAIN_ROW = {"s": "a", "n": 1, "big": 2**53, "x": 0.5, "b": True, "e": "LOW",
+             "at": "2026-01-02T03:04:05Z", "d": "1.10"}  # fmt: skip
+TEXT_DTYPE = "str" if pd.__version__ >= "3" else "object"
+
+
+@pytest.mark.parametrize(
+    ("rows", "dtypes"),
+    [
+        ([PLAIN_ROW], ["int64", "int64", "float64", "bool"]),
+        ([PLAIN_ROW, dict.fromkeys(PLAIN_ROW)], ["float64", "float64", "float64", "object"]),
+        ([dict.fromkeys(PLAIN_ROW)], ["float64", "float64", "float64", "object"]),
+        ([], ["int64", "int64", "float64", "bool"]),
+    ],
+    ids=["full", "some nulls", "nulls", "empty"],
+)
+@pytest.mark.filterwarnings("error")
+def test_frames_without_nullable_dtypes_are_of_numpy(rows, dtypes):
+    """Missing values are NaN and NaT, in columns of objects too."""
+    document = Document.parse(f"{{ rows {{ {' '.join(PLAIN_ROW)} }} }}", PLAIN)
+    answer = Result({"rows": rows}, document=document)
+    frame = answer.to_pandas(nullable=False)
+    assert frame[["n", "big", "x", "b"]].dtypes.astype(str).tolist() == dtypes
+    assert frame["s"].dtype == TEXT_DTYPE
+    assert frame[["e", "at"]].dtypes.equals(answer.frame()[["e", "at"]].dtypes)
+    assert frame.attrs == answer.frame().attrs
+    assert frame.isna().equals(answer.frame().isna())
+    assert not any(value is None or value is pd.NA for value in frame.to_numpy().ravel())
+    if len(rows) == 2:
+        assert frame["big"].tolist()[0] == 2**53
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**60)])
+def test_integers_that_floats_round_stay_integers(number):
+    """As objects, with a warning at the line of the caller."""
+    document = Document.parse("{ rows { big n } }", PLAIN)
+    answer = Result({"rows": [{"big": number, "n": 1}, {"big": None, "n": 2}]}, document=document)
+    with pytest.warns(UserWarning, match=r"columns are objects: 'big'\.") as caught:
+        frame = answer.frame(nullable=False)
+    assert caught[0].filename == __file__
+    assert frame["big"].tolist()[0] == number
+    assert frame["n"].dtype == "int64"
+
+
+ALIASED = build_schema(
+    """
+    scalar Decimal
+    type Query { repo(name: String): Repo repos: [Repo] owner: Owner count: Int }
+    type Owner { repo(name: String): Repo login: String }
+    type Repo { name: String stars: Int tags: [String] owner: Owner price: Decimal field: Int }
+    """
+)
+EXACT = "12345678901234567890.123456789012345678"
+
+
+def aliased(text, data):
+    """Return results of data of this process and of bytes."""
+    document = Document.parse(text, ALIASED)
+    body = json.dumps({"data": data}).replace(f'"{EXACT}"', EXACT).encode()
+    return [Result(data, document=document), Result.from_bytes(body, document)]
+
+
+def test_aliases_of_one_type_are_rows():
+    """A column has the alias, a null object is a row, and numbers are exact."""
+    fields = "{ name stars owner { login } price }"
+    text = f'{{ a: repo(name: "x") {fields} b: repo(name: "y") {fields} count }}'
+    row = {"name": "x", "stars": 1, "owner": {"login": "o"}, "price": EXACT}
+    for answer in aliased(text, {"a": row, "b": None, "count": 7}):
+        frame = answer.frame("*")
+        assert list(frame.columns) == ["field", "name", "stars", "owner.login", "price"]
+        assert frame["field"].tolist() == ["a", "b"]
+        assert frame.dtypes[["name", "stars"]].tolist() == ["string", "Int64"]
+        assert frame["stars"].isna().tolist() == [False, True]
+        assert str(frame["price"][0]) == EXACT
+        assert frame.attrs["beside"] == {"count": 7}
+        assert answer.to_arrow("*").column_names == list(frame.columns)
+        assert answer.to_csv(path="*").startswith("field,name,stars,owner.login,price\na,x,1,o,")
+
+
+def test_aliases_may_select_other_fields_be_lists_or_stand_below_a_field():
+    """A name that is selected too keeps its column."""
+    text = "{ a: repo { name tags field } b: repo { name: stars tags } }"
+    data = {"a": {"name": "x", "tags": ["t", "u"], "field": 5}, "b": {"name": 2, "tags": None}}
+    for answer in aliased(text, data):
+        with pytest.warns(UserWarning, match="'name' holds values of several types"):
+            frame = answer.frame("*", explode="tags")
+        assert frame["parent.field"].tolist() == ["a", "a", "b"]
+        assert frame["name"].tolist() == ["x", "x", 2]
+        assert frame["tags"].fillna("-").tolist() == ["t", "u", "-"]
+    data = {"a": [{"name": "x"}, None, {"name": "y"}], "b": [], "c": None}
+    for answer in aliased("{ a: repos { name } b: repos { name } c: repos { name } }", data):
+        assert answer.frame("*").to_dict("list") == {"field": ["a", "a"], "name": ["x", "y"]}
+    data = {"owner": {"login": "o", "a": {"name": "x"}, "b": {"name": "y"}}}
+    for answer in aliased("{ owner { login a: repo { name } b: repo { name } } }", data):
+        assert answer.frame("owner.*")["field"].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "message"),
+    [
+        ("{ repo { name } owner { login } }", "*", "'repo' of type Repo; 'owner' of type Owner"),
+        ("{ count }", "*", "no object"),
+        ("{ repo { name } }", "other.*", "no object"),
+    ],
+)
+def test_a_path_without_aliases_of_one_type_is_an_error(text, path, message):
+    """It lists the types there are."""
+    for answer in aliased(text, {}):
+        with pytest.raises(FrameError, match=message):
+            answer.frame(path)

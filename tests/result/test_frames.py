@@ -237,6 +237,7 @@ def test_explode_accepts_nested_lists():
     """The columns of the outer lists are included."""
     answer = result(TEXT % "id", {"repos": REPOS})
     frame = answer.frame(explode="languages.tags")
+    pd.testing.assert_frame_equal(answer.frame(explode="repos.languages.tags"), frame)
     assert frame["id"].tolist() == ["R1", "R1", "R2", "R3"]
     assert frame["languages.id"].tolist() == ["L1", "L2", pd.NA, pd.NA]
     assert frame["languages.tags"].tolist() == ["old", pd.NA, pd.NA, pd.NA]
@@ -334,6 +335,7 @@ def test_attrs_are_json_and_preserved(tmp_path):
     frame = result("{ repos { name } }", {"repos": [{"name": "a"}, None]}, source="here").frame()
     expected = {
         "source": "here", "partial": False, "total_count": None, "dropped": 1, "beside": {},
+        "completeness": "complete: no sign suggests that rows are missing",
     }  # fmt: skip
     assert frame.attrs == expected
     frame.to_parquet(tmp_path / "a.parquet")

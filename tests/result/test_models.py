@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 import msgspec
+import pydantic
 import pytest
 
 import gqlnb
@@ -290,3 +291,34 @@ def test_classes_of_a_document_are_not_pickled() -> None:
         pickle.dumps(result.models())
     again = pickle.loads(pickle.dumps(result)).models()
     assert msgspec.to_builtins(again) == {"book": {"name": "a"}}
+
+
+def test_decimals_of_a_class_of_the_user_are_exact() -> None:
+    """A JSON number with more digits than a float has."""
+
+    class Book(pydantic.BaseModel):
+        price: Decimal
+
+    class Answer(pydantic.BaseModel):
+        book: Book
+
+    body = b'{"data": {"book": {"price": 0.1234567890123456789}}}'
+    document = Document.parse("{ book { price } }", SCHEMA.graphql)
+    result = Result.from_bytes(body, document, variables={})
+    assert result.models(Answer).book.price == Decimal("0.1234567890123456789")
+
+
+def test_classes_of_the_user_are_accepted() -> None:
+    """By pydantic's own rules."""
+
+    class Book(pydantic.BaseModel):
+        name: str
+
+    class Answer(pydantic.BaseModel):
+        book: Book
+        at: datetime.date | None = None
+
+    result = answer("{ book { name id } }", {"book": {"name": "a", "id": 1}})
+    assert result.models(Answer) == Answer(book=Book(name="a"))
+    with pytest.raises(AnswerError, match=r"Answer: Field required at book.name\."):
+        answer("{ book { id } }", {"book": {"id": 1}}).models(Answer)

@@ -381,12 +381,12 @@ def test_each_list_is_rendered_as_a_table():
         "   n",
         "0  1",
         "1  2",
-        "b: 1 row",
+        "b: 1 of 7 rows",
         "   x",
         "0  <i>",
     ]
     html = bundle(result)["text/html"]
-    assert "<b>b</b>: 1 row" in html
+    assert "<b>b</b>: 1 of 7 rows" in html
     assert "&lt;i&gt;" in html
     assert '<th style="text-align:left">b.total</th><td style="text-align:left">7</td>' in html
     assert html.count("<table>") == 3

@@ -111,6 +111,20 @@ def test_a_disconnected_client_gets_no_response(app):
     assert app.running_requests == 0
 
 
+@pytest.mark.parametrize("accept", [b"application/json", b"text/event-stream"])
+@pytest.mark.parametrize("log", [True, False])
+def test_a_client_that_leaves_during_the_response_is_no_failure(accept, log):
+    """Some hosts raise an OSError from `send` then."""
+
+    class BrokenHost(Host):
+        async def send(self, message):
+            msg = "the client has gone"
+            raise ConnectionResetError(msg)
+
+    app = App(reference_schema(), access=Access(log=log))
+    BrokenHost(part(HELLO)).run(app, headers=[*HEADERS, (b"accept", accept)])
+
+
 def test_the_connection_is_not_closed_in_http_2(app):
     """HTTP/2 knows no Connection header."""
     headers = [*HEADERS, (b"content-length", b"9")]

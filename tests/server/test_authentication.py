@@ -45,13 +45,16 @@ async def build_context_async(request):
     return build_context(request)
 
 
+FAULT = {"kind": ValueError}
+
+
 def verify(text):
     """Accept one token, forbid one, and fail for another."""
     if text == "forbidden":
         msg = "Your account is closed."
         raise PermissionError(msg)
     if text == "broken":
-        raise ValueError(text)
+        raise FAULT["kind"](text)
     return {"sub": "anna"} if text == "right" else None
 
 
@@ -111,13 +114,21 @@ def test_a_function_forbids_by_permission_error(schema, function):
         assert answer.json()["errors"] == [{"message": "Your account is closed."}]
 
 
-def test_an_exception_of_a_function_refuses_the_token(schema, caplog):
+@pytest.mark.parametrize("function", [verify, verify_async])
+@pytest.mark.parametrize(
+    "kind", [ValueError, SystemExit, KeyboardInterrupt, asyncio.CancelledError, OSError]
+)
+def test_an_exception_of_a_function_refuses_the_token(schema, caplog, function, kind, monkeypatch):
     """Libraries raise for invalid tokens; the log does not repeat the token."""
-    with serve(schema, port=0, token=verify, context=build_context) as server:
-        with caplog.at_level(logging.WARNING, "gqlnb"):
-            assert ask(server, token="broken").status_code == 401
-        assert "ValueError" in caplog.text
+    monkeypatch.setitem(FAULT, "kind", kind)
+    with serve(schema, port=0, token=function, context=build_context) as server:
+        with caplog.at_level(logging.WARNING):
+            answer = ask(server, token="broken")
+        assert (answer.status_code, bool(answer.json()["errors"])) == (401, True)
+        assert kind.__name__ in caplog.text
         assert "broken" not in caplog.text
+        assert "Traceback" not in caplog.text
+        assert ask(server, token="right").status_code == 200
 
 
 def test_plain_functions_run_in_worker_threads(schema):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ from gqlnb.server.background_server import serve
 from gqlnb.server.connections import MAX_DRAINING, PIECE_SIZE, HttpConnection
 from gqlnb.server.listener import Listener, bind_socket, resolve_address
 from gqlnb.tokens import Token
+from tests.server.conftest import Gate
 
 HELLO = b'{"query":"{ hello }"}'
 ANSWER = {"data": {"hello": "Hello world!"}}
@@ -409,6 +411,27 @@ def test_an_error_in_a_queued_body_is_answered_in_turn(opened, gate):
     assert json.loads(one.answer()[2]) == {"data": {"wait": "open"}}
     assert json.loads(one.answer()[2]) == ANSWER
     refused(one, 400)
+
+
+@pytest.mark.parametrize("last", [WHOLE, CHUNKED], ids=["whole", "a body without an end"])
+def test_a_connection_that_is_aborted_before_its_responses_is_no_failure(wire, caplog, last):
+    """Nothing more is written to it, and pipelined requests end."""
+    gate = Gate()
+    query = {"large": lambda *_: "x" * 5_000_000, "wait": gate}
+    schema = Schema("type Query { large: String wait: String }", {"Query": query})
+    with serve(schema, port=0) as server:
+        one, watcher = wire(server.port), server._listener._watcher
+        one.post(b'{"query":"{ large }"}')
+        one.post(b'{"query":"{ wait }"}')
+        one.send(last)
+        assert gate.entered.wait(20)
+        until(lambda: watcher.list_connections()[0].pipeline)
+        one.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        one.sock.close()  # with a reset, of which the rest of the first response tells
+        until(lambda: not watcher.list_connections())
+        gate.open.set()
+        until(lambda: not watcher.state.tasks)
+    assert not caplog.records
 
 
 OFFER = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARA\r\n"

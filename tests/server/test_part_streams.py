@@ -84,6 +84,7 @@ def merge(parts):
         (OLDER, 'multipart/mixed; boundary="-"; deferSpec=20220824', True),
         (NEWER, 'multipart/mixed; boundary="-"; incrementalSpec=v0.2', False),
         ("multipart/mixed", 'multipart/mixed; boundary="-"; deferSpec=20220824', True),
+        ("multipart/mixed;boundary=a.b", f'multipart/mixed; boundary="a.b"; {OLDER[16:]}', True),
         (EVENTS, "text/event-stream; charset=utf-8", True),
         (f"{EVENTS};incrementalSpec=v0.2", "text/event-stream; charset=utf-8", False),
     ],
@@ -117,6 +118,10 @@ def test_the_client_chooses_the_format(server, accept, media, is_legacy):
         (f"{EVENTS}, multipart/mixed;q=0.5", PartFormat(EVENTS, is_legacy=True)),
         (f"{NEWER}, multipart/mixed", PartFormat("multipart/mixed", is_legacy=False)),
         (f"{OLDER}, {NEWER}", PartFormat("multipart/mixed", is_legacy=True)),
+        (
+            "multipart/mixed;boundary=aB",
+            PartFormat("multipart/mixed", True, "aB"),
+        ),
     ],
 )
 def test_negotiation(accept, expected):

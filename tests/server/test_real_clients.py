@@ -153,7 +153,8 @@ def test_apollo_client_reads_subscriptions_in_multipart(play):
     assert answer["query"] == {"hello": "Hello world!"}
     accept, media = answer["sent"][0]
     assert "subscriptionSpec=1.0" in accept
-    assert media == 'multipart/mixed; boundary="-"; subscriptionSpec=1.0'
+    assert "boundary=graphql" in accept
+    assert media == "multipart/mixed; boundary=graphql; subscriptionSpec=1.0"
 
 
 def test_persisted_queries_of_apollo(play):
@@ -207,15 +208,6 @@ def test_graphql_sse_with_a_single_connection(play):
     assert answer["methods"].count("PUT") < answer["methods"].count("POST")
 
 
-def test_subscriptions_transport_ws(play):
-    """The older protocol over WebSocket."""
-    answer = play("legacySocket")
-    counts = [{"data": {"count": n}} for n in range(2)]
-    assert answer["counts"] == [counts, [{"data": {"hello": "Hello world!"}}]]
-    assert "Cannot query field 'nope'" in answer["wrong"][0]
-    assert answer["stopped"] == {"endless": 0}
-
-
 def test_graphql_ws(play):
     """The current protocol over WebSocket."""
     assert play("socket") == [{"count": n} for n in range(3)]
@@ -260,17 +252,27 @@ def test_gql_of_python(schema, transport):
         assert "b'a,b'" in line
 
 
-@pytest.mark.parametrize("protocol", ["graphql-ws", "graphql-transport-ws"])
-def test_gql_of_python_over_websocket(schema, protocol):
-    """Both protocols, with pip's gql."""
+def test_gql_of_python_over_websocket(schema):
+    """Of the two protocols that pip's gql offers, the server chooses the newer one."""
     from gql import Client, gql
     from gql.transport.websockets import WebsocketsTransport
 
     with serve(schema, port=0) as server:
         url = server.url.replace("http", "ws")
-        client = Client(transport=WebsocketsTransport(url=url, subprotocols=[protocol]))
+        client = Client(transport=WebsocketsTransport(url=url))
         events = [*client.subscribe(gql("subscription { count(to: 3) }"))]
     assert events == [{"count": n} for n in range(3)]
+
+
+def test_gql_of_python_reads_subscriptions_in_multipart(schema):
+    """It insists on the boundary that it asks for."""
+    from gql import Client, gql
+    from gql.transport.aiohttp import AIOHTTPTransport
+
+    with serve(schema, port=0) as server:
+        client = Client(transport=AIOHTTPTransport(url=server.url))
+        events = [*client.subscribe(gql("subscription { count(to: 300) }"))]
+    assert events == [{"count": n} for n in range(300)]
 
 
 def test_requests_of_python_ask_for_compression(schema):

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from gqlnb.engine.schema import reference_schema
-from gqlnb.http.incremental import MultipartReader, accepts_multipart_events, parse_boundary
+from gqlnb.http.incremental import MultipartReader, negotiate_event_boundary, parse_boundary
 from gqlnb.http.server_rules import Access
 from gqlnb.limits import Limits
 from gqlnb.server import streams
@@ -265,21 +265,29 @@ MULTIPART = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/j
 
 
 @pytest.mark.parametrize(
-    ("accept", "expected"),
+    ("accept", "boundary"),
     [
-        (MULTIPART, True),
-        (MULTIPART.replace(",", ",application/graphql-response+json,") + ";q=0.9", True),
-        ('application/json, Multipart/Mixed; boundary="x"; SubscriptionSpec="1.0"', True),
-        ("multipart/mixed;subscriptionSpec=1.0;q=0", False),
-        ("multipart/mixed;subscriptionSpec=2.0", False),
-        ("multipart/mixed;deferSpec=20220824", False),
-        ("application/json;subscriptionSpec=1.0", False),
-        (None, False),
+        (MULTIPART, "graphql"),
+        (MULTIPART.replace(",", ",application/graphql-response+json,") + ";q=0.9", "graphql"),
+        ('application/json, Multipart/Mixed; boundary="X"; SubscriptionSpec="1.0"', "X"),
+        ('multipart/mixed;subscriptionSpec=1.0;boundary="a, b:\'?"', "a, b:'?"),
+        ("multipart/mixed;subscriptionSpec=1.0;boundary=" + "x" * 70, "x" * 70),
+        ("multipart/mixed;subscriptionSpec=1.0;boundary=" + "x" * 71, "-"),
+        ('multipart/mixed;subscriptionSpec=1.0;boundary="a "', "-"),
+        ('multipart/mixed;subscriptionSpec=1.0;boundary="a\\"b"', "-"),
+        ("multipart/mixed;subscriptionSpec=1.0;boundary=é", "-"),
+        ("multipart/mixed;subscriptionSpec=1.0;boundary=", "-"),
+        ("multipart/mixed;subscriptionSpec=1.0", "-"),
+        ("multipart/mixed;subscriptionSpec=1.0;q=0", None),
+        ("multipart/mixed;subscriptionSpec=2.0", None),
+        ("multipart/mixed;deferSpec=20220824", None),
+        ("application/json;subscriptionSpec=1.0", None),
+        (None, None),
     ],
 )
-def test_clients_ask_for_events_in_multipart(accept, expected):
-    """By the parameter of Apollo's protocol, in its version 1.0."""
-    assert accepts_multipart_events(accept) is expected
+def test_clients_ask_for_events_in_multipart(accept, boundary):
+    """By the parameter of Apollo's protocol, with a boundary that RFC 2046 allows or ours."""
+    assert negotiate_event_boundary(accept) == boundary
 
 
 def post_multipart(server, query, **headers):
@@ -290,16 +298,20 @@ def post_multipart(server, query, **headers):
     )
 
 
-def test_events_in_multipart_have_the_form_of_apollo(server):
+@pytest.mark.parametrize(
+    ("asked", "boundary"), [("graphql", "graphql"), ('"a, b"', '"a, b"'), ('"a "', '"-"')]
+)
+def test_events_in_multipart_have_the_form_of_apollo(server, asked, boundary):
     """Each is the payload of a part; what is no stream is JSON."""
-    response = post_multipart(server, "subscription { count(to: 2) }")
+    accept = MULTIPART.replace("graphql", asked)
+    response = post_multipart(server, "subscription { count(to: 2) }", Accept=accept)
     media = response.headers["content-type"]
-    assert media == 'multipart/mixed; boundary="-"; subscriptionSpec=1.0'
+    assert media == f"multipart/mixed; boundary={boundary}; subscriptionSpec=1.0"
     assert response.headers["x-accel-buffering"] == "no"
     bodies = MultipartReader(parse_boundary(media)).feed(response.content)
     expected = [{"payload": {"data": {"count": number}}} for number in range(2)]
     assert [json.loads(body) for body in bodies] == expected
-    assert response.content.endswith(b"\r\n-----\r\n")
+    assert response.content.endswith(f"\r\n--{parse_boundary(media)}--\r\n".encode())
     for query in ("{ hello }", "subscription { nope }", "subscription {"):
         json_response = post_multipart(server, query)
         assert json_response.headers["content-type"] == "application/json; charset=utf-8"
@@ -311,7 +323,7 @@ def test_an_idle_multipart_stream_sends_empty_parts(monkeypatch, life, schema):
     monkeypatch.setattr(streams, "KEEP_ALIVE_SECONDS", 0.01)
     with serve(schema, port=0) as server:
         response = post_multipart(server, "subscription { quiet }")
-        reader = MultipartReader("-")
+        reader = MultipartReader("graphql")
         parts = (part for chunk in response.iter_content(None) for part in reader.feed(chunk))
         event = next(part for part in parts if part != b"{}")  # one may come before the event
         assert json.loads(event) == {"payload": {"data": {"quiet": 0}}}

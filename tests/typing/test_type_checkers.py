@@ -15,8 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from gqlnb.cli.main import main
-
 HERE = Path(__file__).parent
 PYRIGHT = Path(os.environ.get("PYRIGHT_PACKAGES", HERE)) / "node_modules" / ".bin" / "pyright"
 
@@ -31,18 +29,3 @@ def test_pyright_finds_no_errors() -> None:
     run = [str(PYRIGHT), "--pythonpath", sys.executable, "--project", str(HERE)]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.stdout.endswith("0 errors, 0 warnings, 0 informations\n"), done.stdout + done.stderr
-
-
-@pytest.mark.parametrize(
-    ("file", "options"), [("queries.py", []), ("pydantic_queries.py", ["--pydantic"])]
-)
-def test_the_generated_module_is_up_to_date(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    file: str,
-    options: list[str],
-) -> None:
-    """`gqlnb codegen queries.graphql -c demo -o queries.py` would change nothing."""
-    monkeypatch.chdir(HERE)
-    assert main(["codegen", "queries.graphql", "-c", "demo", *options]) == 0
-    assert capsys.readouterr().out == (HERE / file).read_text(encoding="utf-8")

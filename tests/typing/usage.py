@@ -88,8 +88,8 @@ made = gqlnb.github.harvest(">1000", out="stars", width=4, progress=False)
 assert_type(made, gqlnb.github.Harvest)
 assert_type(made.frame(), pd.DataFrame)
 assert_type(made.complete, bool)
-assert_type(gqlnb.github.harvest(1000, dry_run=True), gqlnb.github.Estimate)
-gqlnb.github.harvest(">1000", parts=4)  # type: ignore[call-overload]
+assert_type(gqlnb.github.estimate(1000), gqlnb.github.Estimate)
+gqlnb.github.harvest(">1000", parts=4)  # type: ignore[call-arg]
 assert_type(gqlnb.stars(">1000 language:python sort:forks"), pd.DataFrame)
 view = gqlnb.ResultView(schema.execute(document))
 assert_type(view.frame, pd.DataFrame)

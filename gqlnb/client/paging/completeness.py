@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gqlnb.client.paging.offset_cursors import detect_offset_format
-from gqlnb.document.paging_conventions import get_at_path
+from gqlnb.document.paging_conventions import format_argument, get_at_path
 from gqlnb.document.selections import is_on_path
 from gqlnb.result.paging_report import COMPLETE, LIMITS_REACHED
 
@@ -30,6 +30,7 @@ __all__ = [
     "list_response_paths",
 ]
 
+MAX_PAGES_AFTER_END = 20  # with items, of a list that the endpoint reported to have ended
 MAX_EQUAL_PAGES = 40  # equal pages in a row, of rows without an identifier
 MAX_NUMBERED_PAGES_WITHOUT_NEW_ITEMS = (
     2  # pages in a row without new rows, of lists paged by numbers
@@ -38,7 +39,10 @@ SHARED_LIMIT = (
     "the lists of several objects have together as many items as one page, so the endpoint may "
     "have cut them. Request the list of one object to compare."
 )
-MAY_CONTINUE = "the list may have more items, but its object cannot be requested again."
+MAY_CONTINUE = (
+    "the list may have more items, but its object cannot be requested again: give it larger pages "
+    "in the query."
+)
 SMALLEST_SHARED_LIMIT = 10  # items; short lists have that many together by chance
 SMALLEST_SERVICE_LIMIT = 5  # items; no service is known that cuts lists to fewer
 MAX_ITEMS_INSPECTED = 20  # items of each list that are searched for further lists
@@ -86,9 +90,10 @@ def check_bound(cursor: ListCursor) -> str:
         return COMPLETE
     arguments = cursor.field.arguments
     bound = cursor.requested_size if cursor.requested_size is not None else arguments.default_size
-    if cursor.last_length == 0:
+    # Of a size found by experiments, these say whether the list is whole.
+    if cursor.last_length == 0 or arguments.found_size is not None:
         return COMPLETE
-    name = ".".join(arguments.size)
+    name = format_argument(arguments.size)
     if not name:
         return (
             "the list has no arguments for further pages, so the endpoint may have cut it. "
@@ -121,7 +126,7 @@ def _follow_cursor(cursor: ListCursor, page: Mapping[str, object], *, cut: bool)
         return _follow_connection(cursor, page, cut=cut)
     info = cursor.field.info
     more = get_at_path(page, info.more) if info.more else None
-    following = get_at_path(page, info.cursor)
+    following = get_at_path(cursor.get_last_row(page) if info.is_of_row else page, info.cursor)
     if info.more and more is not None:
         if more is False:
             return COMPLETE
@@ -134,6 +139,8 @@ def _follow_cursor(cursor: ListCursor, page: Mapping[str, object], *, cut: bool)
 def _follow_connection(cursor: ListCursor, page: Mapping[str, object], *, cut: bool) -> str | None:
     info = cursor.field.info
     more, following = get_at_path(page, info.more), get_at_path(page, info.cursor)
+    if following is None and not cursor.field.backward:
+        following = get_at_path(cursor.get_last_row(page), ("cursor",))
     if not isinstance(get_at_path(page, info.more[:-1]), dict):
         return "the response has no pageInfo"
     if more is None:
@@ -152,19 +159,30 @@ def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | No
     """Return the reason for the end that ``hasNextPage: false`` reports; None to request a page.
 
     A full page is followed by a request for the next one, which must be empty: there are endpoints
-    that compute ``hasNextPage`` from an estimated count, or do not compute it at all.
+    that compute ``hasNextPage`` from an estimated count, or do not compute it at all. So is a page
+    beside a larger count: Datasette 2.2 reports the end of 2,350 rows after none or a few of them.
     """
-    cursor.has_wrong_end |= cursor.is_verifying and cursor.pages_without_new_items == 0
+    came_against_end = cursor.is_verifying and cursor.pages_without_new_items == 0
+    cursor.has_wrong_end |= came_against_end
+    cursor.pages_after_end += came_against_end
+    last = detect_offset_format(following, cursor.received)
+    is_at_cap = last is not None and last.max_items is not None and cursor.got >= last.max_items
+    is_short = cursor.total is not None and cursor.got < cursor.total and not is_at_cap
+    full = cursor.requested_size is not None and cursor.last_length >= cursor.requested_size
     cursor.is_verifying = (
         cursor.field.outer is None
-        and cursor.total is None
+        and (is_short if cursor.total is not None else full)
+        and (cursor.last_length > 0 or cursor.pages == 1)
         and not (cut or cursor.is_bounded or cursor.field.backward)
-        and cursor.requested_size is not None
-        and cursor.last_length >= cursor.requested_size
         and cursor.reachable
         and cursor.can_move_to(following)
     )
     cursor.is_probing = cursor.is_verifying
+    if cursor.is_verifying and cursor.pages_after_end >= MAX_PAGES_AFTER_END and not is_short:
+        return (
+            f"the endpoint reports the end of the list, but {MAX_PAGES_AFTER_END} pages after it "
+            "had items."
+        )
     return cursor.move_to(following) if cursor.is_verifying else COMPLETE
 
 
@@ -192,7 +210,7 @@ def _follow_number(
         return "a page is empty, but the endpoint reports more items"
     if cut:
         return "max_results"
-    name = ".".join(cursor.field.arguments.position)
+    name = format_argument(cursor.field.arguments.position)
     if cursor.same_page or min(each.equal_pages for each in cursor.filters) >= MAX_EQUAL_PAGES:
         ignores = f"the same page was returned again: the endpoint ignores `{name}:`."
         return COMPLETE if all(each.is_uncut for each in cursor.filters) else ignores
@@ -313,7 +331,7 @@ def describe_doubt(cursor: ListCursor) -> str | None:
     if counted and cursor.got != cursor.total and cursor.field.outer is not None:
         more = "more" if cursor.got > (cursor.total or 0) else "fewer"
         return f"{more} items were returned than the endpoint's total count."
-    if cursor.has_wrong_end:
+    if cursor.has_wrong_end and cursor.got != cursor.total:
         return "the endpoint reported the end of the list, but more items followed."
     return _describe_doubtful_items(cursor, counted=counted)
 

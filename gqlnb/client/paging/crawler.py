@@ -36,6 +36,14 @@ from gqlnb.client.paging.cursors import (
     move_errors,
     read_error_path,
 )
+from gqlnb.client.paging.experiments import (
+    Finding,
+    RoleSearch,
+    begins_with,
+    find_sign_of_cut,
+    is_askable,
+    is_likely_cut,
+)
 from gqlnb.client.paging.page_size import (
     PageSizes,
     find_size_limit,
@@ -47,9 +55,9 @@ from gqlnb.client.paging.page_size import (
     list_messages_of,
 )
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
-from gqlnb.document.paging_conventions import get_at_path
+from gqlnb.document.paging_conventions import format_argument, get_at_path
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
-from gqlnb.document.selections import ADDED_PREFIX
+from gqlnb.document.selections import ADDED_PREFIX, is_on_path
 from gqlnb.errors import (
     GqlnbError,
     QueryError,
@@ -64,20 +72,26 @@ from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, 
 from gqlnb.result.scalar_forms import observe_forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from gqlnb.client.paging.cursors import Position, ResponsePath
+    from gqlnb.client.paging.experiments import Trial
     from gqlnb.client.paging.options import PagingLimits
-    from gqlnb.document.paged_fields import PagedField
+    from gqlnb.document.paged_fields import ListRole, PagedField
     from gqlnb.document.paging_plan import PagingPlan
+    from gqlnb.document.suspect_lists import Rows, SuspectList
     from gqlnb.result.scalar_forms import ScalarForms
 
 __all__ = ["Crawler", "PageRequest"]
 
 PAGES_PER_BATCH = 10  # pages in a request; ten lookups cost GitHub one point
 MAX_REPORTED_CURSORS = 100  # in a report
-MAX_FIRST_ATTEMPTS = 5  # page sizes tried for the first request
+MAX_FIRST_ATTEMPTS = 15  # page sizes tried for the first request, from 10,000 down to 1
 LOST_PREFIX = "not answered: "
+OTHER_TYPE = "the endpoint returned an object of another type, without the list"
+CHANGED = "its rows changed while experiments found out how it goes on."
+KEPT_AS_WRITTEN = "{} was kept as written; follow={!r} requests all items."
+MAY_BE_CUT = "nothing shows that it is whole, and a sign suggests that it may be cut"
 LEFT_OUT = "`path` leaves it out, so no further pages were requested; it may have more items."
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
@@ -104,11 +118,16 @@ class Crawler:
         The endpoint's largest page size; None if it is unknown.
     remarks
         Sentences for the report.
+    roles
+        How lists are paged that no convention tells, as experiments on this endpoint found; they
+        are added here. None to take such lists as they come.
 
     Attributes
     ----------
     data
         The data so far, or of the present page.
+    fault
+        The error for which the texts of the pages are not validated; else empty.
     begun
         Whether the first answer came.
     handed_out
@@ -136,20 +155,46 @@ class Crawler:
         keep: bool = True,
         most: int | None = None,
         remarks: Iterable[str] = (),
+        roles: dict[tuple[str, str], ListRole] | None = None,
     ) -> None:
-        self._plan, self._variables, self.limits = plan, dict(variables), limits
-        self._source, self._keep = source, keep
-        self.data: Any = None
-        self.begun = self.handed_out = False
+        self._variables, self.limits, self.fault = dict(variables), limits, plan.document.fault
+        self._source, self._keep, self._endpoint_maximum = source, keep, most
+        self.handed_out = False
         self.shows_warnings = True
         self.detects_changes = False
         self.is_stopped = False
         self.requests = self._duplicates = self.longest_answer = 0
         self._cached_at: list[float] = []  # the times of remembered answers
-        self._errors: list[Mapping[str, Any]] = []
         self._extensions: Mapping[str, Any] = {}
-        self._open: list[ListCursor] = []
         self._unanswered: dict[PageRequest, None] = {}
+        self._remarks: dict[str, None] = dict.fromkeys(remarks)
+        self._forms: ScalarForms | None = None  # of the values in the pages handed out
+        self._has_decimals = False  # whether the data have Decimal where other results have float
+        self._is_plain = False  # whether the query is sent unchanged
+        self._requests_counts = True  # whether total counts are added to the query
+        self._requests_infos = True  # whether page info of lists left out is added
+        self._skeleton: Any = None
+        self._first_attempts = 0
+        self._roles = roles
+        self._own_roles: dict[tuple[str, str], ListRole] = {}  # found by this crawler
+        self._judged_lengths: dict[str, Counter[int]] = {}  # of the lists judged, by name
+        self._findings: dict[str, Finding] = {}  # on lists that no convention pages, by name
+        self._searches: list[RoleSearch] = []  # whose experiments are not finished
+        self._trials: Generator[Trial, Rows | None, Finding] | None = None
+        self._trial: Trial | None = None  # the experiment that is under way
+        self._trial_request: PageRequest | None = None
+        self._trial_sentences: list[str] = []
+        self._ended_searches: list[RoleSearch] = []  # that found how their list goes on
+        self._new_plan: PagingPlan | None = None  # to begin with, where experiments found roles
+        self._start(plan)
+
+    def _start(self, plan: PagingPlan) -> None:
+        """Begin to follow the lists of a plan."""
+        self._plan, self._new_plan = plan, None
+        self.data: Any = None
+        self.begun = False
+        self._errors: list[Mapping[str, Any]] = []
+        self._open: list[ListCursor] = []
         self._held: list[ListCursor] = []  # outermost lists, until their page is handed out
         self._outermost: list[ListCursor] = []
         self._shared_limits: defaultdict[PagedField, SharedLimit] = defaultdict(SharedLimit)
@@ -157,20 +202,14 @@ class Crawler:
         self._lost: dict[ListCursor, str] = {}  # their next page came as null
         self._undecided: list[ListCursor] = []  # they ended with MAY_CONTINUE
         self._doubts = CompletenessDoubts(plan.path)
-        self._remarks: dict[str, None] = dict.fromkeys(remarks)
         self._unknown_lists: tuple[str, ...] = ()
         # Items of the largest page, by field and requested size.
         self._largest: Counter[tuple[PagedField, int | None]] = Counter()
-        self._round = self._first_attempts = 0
-        self._forms: ScalarForms | None = None  # of the values in the pages handed out
-        self._has_decimals = False  # whether the data have Decimal where other results have float
-        self._is_plain = False  # whether the query is sent unchanged
-        self._requests_counts = True  # whether total counts are added to the query
-        self._requests_infos = True  # whether page info of lists left out is added
+        self._round = 0
+        self._unpaged_rows = 0  # of the outermost lists that are not followed
         self._batch = PAGES_PER_BATCH
-        self._skeleton: Any = None
         self._field_order = {each: number for number, each in enumerate(plan.fields)}
-        self._sizes = PageSizes(plan, limits, grows=keep, most=most)
+        self._sizes = PageSizes(plan, self.limits, grows=self._keep, most=self._endpoint_maximum)
 
     # -- requests
 
@@ -189,9 +228,16 @@ class Crawler:
         """Return the next requests, up to `width` for the same lists; none at the end."""
         # All may be sent at once. Lists that do not fill a request wait for the next round, as
         # inner lists that are found meanwhile may fill it.
+        if not self.begun:
+            return [self.build_first_request()]
         if self._is_spent:
             self._skip_verification()
             return []
+        if self._searches:
+            return [self._build_trial()]
+        if self._new_plan is not None:
+            self._start(self._new_plan)
+            return [self.build_first_request()]
         most = self.limits.max_requests
         left = None if most is None else most - self.requests
         self._close_proved()
@@ -312,6 +358,12 @@ class Crawler:
         """Process the answer to a request."""
         self._unanswered.pop(request, None)
         self.requests += request.sent
+        if self._trial is not None and request is self._trial_request:
+            rows = self._trial.suspect.read_rows(result.data)
+            self._searches[0].new_counts = self._trial.suspect.read_counts(result.data)
+            self._note_refusal(list_messages_of(result.errors))
+            self._advance_search(None if result.errors else rows)
+            return
         if (cached_at := getattr(result.response, "cached_at", None)) is not None:
             self._cached_at.append(cached_at)
         entries = enumerate(zip(request.cursors, request.sizes, strict=True))
@@ -331,8 +383,10 @@ class Crawler:
             return
         else:
             self._sizes.grow_back()
-        grown_null = any(self._sizes.is_grown(cursor.field, size) for cursor, size in nulls)
-        if grown_null and self._refuse_growth(request, result.errors):
+        # Errors that smaller pages did not have may be those of a limit of time or cost, which
+        # left values in the rows null: Datasette leaves lists in the rows out so.
+        is_new = bool(result.errors) and (bool(nulls) or not self._errors)
+        if is_new and self._refuse_growth(request, result.errors):
             return
         self._extensions = merge_extensions(self._extensions, result.extensions)
         self._has_decimals |= restore_decimals(result)
@@ -394,13 +448,14 @@ class Crawler:
         if self._plan.schema is None:
             self._unknown_lists = tuple(find_unknown_lists(self.data, self._plan.fields))
         for field, size in self._sizes.list_unrequested():
-            name = ".".join(field.arguments.size)
+            name = format_argument(field.arguments.size)
             self._doubts.add(field.name, f"the query has `{name}: {size}`.")
         for field in filter(self._plan.has_both_sizes, self._sizes.base_sizes):
             self._doubts.add(field.name, "`first:` and `last:` together leave items out.")
         for name, argument in self._plan.unfollowed.items():
             reason = f"it takes `{argument}:`, and its pages do not say whether more follow."
             self._doubts.add(name, reason)
+        self._examine_lists()
         self._add_lists(None, self.data)
         self._note_unanswered(self.data, self._errors)
         self._note_errors_without_path(self._errors)
@@ -448,7 +503,9 @@ class Crawler:
         `before` is the number of items that the lists of the page had before it.
         """
         for field in self._plan.fields:
-            if field.outer is outer and not field.followed and not self._is_plain:
+            if field.outer is outer and field.is_kept:
+                self._keep_lists(field, holder)
+            elif field.outer is outer and not field.followed and not self._is_plain:
                 self._check_left_out(field, holder)
             if field.outer is not outer or field not in self._sizes.base_sizes:
                 continue
@@ -479,6 +536,18 @@ class Crawler:
             if any(each[: len(names)] == names for each in list_response_paths(field)):
                 return field.name
         return None
+
+    def _keep_lists(self, field: PagedField, holder: dict[str, Any]) -> None:
+        """Take lists with the size that is written for them; follow the lists in their rows."""
+        size = self._plan.read_size(field) or 0
+        written = f"`{format_argument(field.arguments.size)}: {size}`"
+        for found in find_lists(holder, field.steps, -1, plain_list=field.is_plain):
+            cursor = ListCursor(field, found.value, found.path)
+            cursor.add_lengths(found.value)
+            if cursor.last_length >= size > 0:
+                self._remarks[f"{field.name}: {KEPT_AS_WRITTEN.format(written, field.name)}"] = None
+            self._unpaged_rows += cursor.last_length if field.outer is None else 0
+            self._add_lists(field, found.value)
 
     def _check_left_out(self, field: PagedField, holder: dict[str, Any]) -> None:
         """Note a doubt for each list that `path` leaves out, unless its first page is the whole."""
@@ -628,7 +697,8 @@ class Crawler:
         # Neither a missing permission nor a rate limit depends on the size of a request.
         may_be_growth = not (isinstance(error, TransportError) and error.status in {401, 403, 429})
         if (
-            self._is_verification(request)
+            self._refuse_trial(request, error)
+            or self._is_verification(request)
             or (may_be_growth and self._refuse_batch(request))
             or (may_be_growth and self._refuse_growth(request, errors, messages))
         ):
@@ -726,6 +796,138 @@ class Crawler:
         sizes.halve(request.scale)
         return True
 
+    # -- experiments
+
+    def _examine_lists(self) -> None:
+        """Judge the lists that no convention pages; begin experiments where they may be cut."""
+        if self._is_plain:
+            return
+        for search in self._ended_searches:
+            role = self._own_roles[search.suspect.coordinate]
+            is_one_page = role.arguments.kind == "none"
+            before = search.get_known_rows() if is_one_page else search.rows
+            if not begins_with(search.suspect.read_rows(self.data), before):
+                self._doubts.add(search.suspect.name, CHANGED)
+                (self._roles or {}).pop(search.suspect.coordinate, None)
+        new = [suspect for suspect in self._plan.suspects if suspect.name not in self._findings]
+        for suspect in new:
+            counts = suspect.read_counts(self.data)
+            lengths = suspect.read_lengths(self.data)
+            length = max(lengths, default=0)
+            self._judged_lengths[suspect.name] = Counter(lengths)
+            path = self._plan.path
+            is_left_out = path is not None and not is_on_path(suspect.name, path)
+            finding = find_sign_of_cut(suspect, length, counts, can_ask=not is_left_out)
+            if suspect.is_absent(self.data):
+                finding = Finding(OTHER_TYPE)
+            if finding is None and self._is_kept(suspect, length):
+                finding = Finding("its size is part of the question", is_complete=True)
+            if finding is None and is_left_out:
+                finding = Finding(LEFT_OUT.rstrip("."))
+            if finding is None and self.limits.experiments and is_askable(suspect):
+                rows = suspect.read_rows(self.data)
+                search = RoleSearch(suspect, rows, counts, self.data, self.limits.paging)
+                self._searches.append(search)
+            else:
+                self._findings[suspect.name] = finding or Finding(MAY_BE_CUT)
+        self._unpaged_rows += sum(
+            sum(suspect.read_lengths(self.data))
+            for suspect in self._plan.suspects
+            if not suspect.is_nested
+        )
+        self._note_findings()
+        if self._searches:
+            self._advance_search(None)
+
+    def _is_kept(self, suspect: SuspectList, length: int) -> bool:
+        """Return whether a list is complete with the size that is written for it; note that."""
+        follow, leaf = self._plan.follow, suspect.find_kept_size(length)
+        if leaf is None or follow == "all" or suspect.name in follow:
+            return False
+        written = f"`{format_argument(leaf.path)}: {leaf.value}`"
+        self._remarks[f"{suspect.name}: {KEPT_AS_WRITTEN.format(written, suspect.name)}"] = None
+        return True
+
+    def _judge_later_pages(self) -> None:
+        """Doubt lists in rows that came after the first answer, and look cut although none did."""
+        for suspect in self._plan.suspects if isinstance(self.data, dict) else ():
+            finding = self._findings.get(suspect.name)
+            if not suspect.is_nested or finding is None or not finding.is_complete or finding.role:
+                continue
+            lengths, judged = Counter(suspect.read_lengths(self.data)), self._judged_lengths
+            length = max(lengths - judged[suspect.name], default=0)
+            # A size that did not cut the lists judged may cut another one of their length.
+            if length > max(judged[suspect.name], default=0) or finding.is_of_size:
+                judged[suspect.name] = lengths
+                if not self._is_kept(suspect, length) and is_likely_cut(suspect, length):
+                    self._doubts.add(suspect.name, f"{MAY_BE_CUT}.")
+
+    def _note_findings(self) -> None:
+        for name, finding in self._findings.items():
+            if not finding.is_complete and not finding.is_followed:
+                self._doubts.add(name, f"{finding.reason}.")
+
+    def _build_trial(self) -> PageRequest:
+        """Return the request of the next experiment."""
+        assert self._trial is not None  # noqa: S101 - while there are searches
+        suspect, values = self._trial
+        text, used = self._plan.write_trial(suspect, values, self._sizes.list_edits())
+        variables = {name: value for name, value in self._variables.items() if name in used}
+        self._trial_request = PageRequest(text, variables)
+        return self._trial_request
+
+    def _advance_search(self, rows: Rows | None) -> None:
+        """Process the rows of an experiment, None if it was refused; or begin the next search."""
+        search = self._searches[0]
+        if self._trials is None:
+            self._trials = search.run()
+        try:
+            self._trial = self._trials.send(rows)
+        except StopIteration as stop:
+            self._end_search(search, stop.value)
+            if self._searches:
+                self._advance_search(None)
+
+    def _end_search(self, search: RoleSearch, finding: Finding) -> None:
+        """Take the finding of a search; with the last one, follow the lists that go on."""
+        self._searches.remove(search)
+        self._trials = self._trial = self._trial_request = None
+        self._trial_sentences += search.trials
+        self._findings[search.suspect.name] = finding
+        coordinate = search.suspect.coordinate
+        if finding.role is not None and self._roles is not None:
+            if finding.is_followed:
+                self._roles[coordinate] = finding.role
+            self._own_roles[coordinate] = finding.role
+            self._ended_searches.append(search)
+        if self._searches:
+            return
+        if self._own_roles:
+            roles = {**(self._roles or {}), **self._own_roles}
+            self._new_plan = self._plan.apply_roles(roles)
+        else:
+            self._note_findings()
+
+    def _note_refusal(self, messages: list[str]) -> None:
+        texts = [f": {sanitize_text(text, 120)}" for text in messages[:1]]
+        self._searches[0].refusal = "".join(texts)
+
+    def _refuse_trial(self, request: PageRequest, error: GqlnbError) -> bool:
+        """Process the failure of an experiment; stop all where the endpoint needs a rest."""
+        if request is not self._trial_request:
+            return False
+        if isinstance(error, QueryError | ReplayError) or is_overload(error):
+            self._note_refusal(list_messages(error))
+            self._advance_search(None)
+        else:
+            self._end_searches(f"the experiments ended: {sanitize_text(error, 200)}")
+        return True
+
+    def _end_searches(self, reason: str) -> None:
+        """End the experiments that are not finished; their lists stay doubtful."""
+        for search in list(self._searches):
+            self._end_search(search, Finding(f"{MAY_BE_CUT}; {reason}"))
+
     # -- page by page
 
     def start_next_page(self) -> bool:
@@ -796,19 +998,21 @@ class Crawler:
     @property
     def is_open(self) -> bool:
         """Whether a list can be continued."""
-        return bool(self._open or self._held or self._lost) or not self.begun
+        waits = self._open or self._held or self._lost or self._searches or self._new_plan
+        return bool(waits) or not self.begun
 
     @property
     def got(self) -> int:
         """Number of items of the outermost lists so far."""
-        return sum(cursor.got for cursor in self._outermost)
+        return sum(cursor.got for cursor in self._outermost) + self._unpaged_rows
 
     @property
     def expected(self) -> int | None:
         """Number of items in the outermost lists; None if a total is unknown."""
         totals = [c.total for c in self._outermost if c.field in self._sizes.base_sizes]
         known = [total for total in totals if total is not None]
-        return sum(known) if totals and len(known) == len(totals) else None
+        has_all = totals and len(known) == len(totals)
+        return sum(known) + self._unpaged_rows if has_all else None
 
     @property
     def wanted(self) -> int | None:
@@ -840,7 +1044,8 @@ class Crawler:
 
     def build_report(self, ended: str | None = None) -> Report:
         """Return the report; `ended` is the reason if paging was interrupted."""
-        if ended is None and (self._open or self._held):
+        self._judge_later_pages()
+        if ended is None and (self._open or self._held or self._searches or self._new_plan):
             spent = STOPPED if self.is_stopped else "max_requests"
             ended = spent if self._is_spent else MORE_PAGES_FOLLOW
         ended = ended or self._doubts.get_first_end()
@@ -866,8 +1071,11 @@ class Crawler:
             names = ", ".join(self._unknown_lists[:3])
             doubts.append(f"{names}: may have more items, which is unknown without a schema.")
         notes = [*doubts]
-        if self.begun and not self._sizes.base_sizes and not self._is_plain:
+        is_kept = any(field.is_kept for field in self._plan.fields)
+        has_lists = self._sizes.base_sizes or self._plan.suspects or is_kept
+        if self.begun and not (has_lists or self._is_plain):
             notes.append(NO_LIST)
+        notes += self._trial_sentences
         notes += self._remarks
         if self._sizes.base_sizes and self._plan.schema is None:
             notes.append("Lists were found by their names, as no schema is available.")

@@ -137,6 +137,8 @@ class ListCursor:
         Whether the next page is requested although the endpoint says that there is none.
     has_wrong_end
         Whether such a page had items.
+    pages_after_end
+        Number of such pages.
     numbered
         Whether the number of the first page is known.
     reachable
@@ -181,6 +183,7 @@ class ListCursor:
     is_probing: bool = False
     is_verifying: bool = False
     has_wrong_end: bool = False
+    pages_after_end: int = 0
     numbered: bool = False
     reachable: bool = False
     is_bounded: bool = False
@@ -395,9 +398,17 @@ class ListCursor:
 
     def build_argument(self, position: Position, size: int | None) -> Position:
         """Return the argument for the page at a position."""
-        if self.field.kind != "page" or not isinstance(position, int):
-            return position
-        return self.start + (position // size if size and self.covered else self.pages)
+        arguments = self.field.arguments
+        if self.field.kind == "page" and isinstance(position, int):
+            position = self.start + (position // size if size and self.covered else self.pages)
+        if arguments.is_number and isinstance(position, str):
+            return int(position)
+        return str(position) if arguments.position in arguments.quoted else position
+
+    def get_last_row(self, page: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
+        """Return the last row of a page; None if it has none."""
+        rows = page.get(self.field.items[0].key)
+        return rows[-1] if isinstance(rows, list) and rows else None
 
     def build_page_steps(self, number: int) -> tuple[str, ...]:
         """Return the path of its page in the answer to a request with several pages."""
@@ -425,7 +436,9 @@ class ListCursor:
         """The reason why further pages cannot be requested; None if they can."""
         if self.reachable:
             return None
-        return "there are more items, but their object cannot be requested again"
+        size = self.field.arguments.size
+        remedy = f": give a larger `{size[-1]}:` in the query" if size else ""
+        return f"there are more items, but their object cannot be requested again{remedy}"
 
     def release(self) -> None:
         """Free the memory that is needed only for further pages."""

@@ -110,8 +110,9 @@ class PageSizes:
             return None  # Directus returns all items for -1; the next page shows whether it did
         if text_size is not None and text_size <= 0:
             return text_size  # requests no items, or is refused; either way the user's choice
+        found = field.arguments.found_size
         if field.kind == "none" or not field.arguments.size:
-            return None
+            return found if field.kind == "none" else None
         if (
             limits.page_size is None
             and text_size is None
@@ -120,7 +121,9 @@ class PageSizes:
         ):
             return None  # most servers return such inner lists whole, which is checked later
         # The size in the text is where pages begin; a size that the user fixed is kept.
-        size = limits.page_size or text_size or DEFAULT_PAGE_SIZE
+        if self._grows and found is not None:
+            text_size = max(found, text_size or 0)
+        size = limits.page_size or text_size or found or DEFAULT_PAGE_SIZE
         if field.outer is None and limits.max_results is not None:
             size = min(size, limits.max_results)
         return size
@@ -332,7 +335,7 @@ def list_messages(error: GqlnbError) -> list[str]:
 
 
 def list_messages_of(errors: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the messages of errors in an answer, and the texts in their extensions."""
+    """Return the messages of errors in an answer, and texts and numbers in their extensions."""
     # NestJS has the message "Bad Request Exception", and the reason below `originalError`.
     found: list[str] = []
     waiting: list[Any] = [[e.get("message", ""), e.get("extensions")] for e in errors][::-1]
@@ -343,5 +346,7 @@ def list_messages_of(errors: Iterable[Mapping[str, Any]]) -> list[str]:
         elif isinstance(value, list):
             waiting.extend(reversed(value))
         elif isinstance(value, dict):
-            waiting.extend(value[name] for name in reversed(value) if name not in TRACES)
+            kept = [(name, value[name]) for name in reversed(value) if name not in TRACES]
+            # A number counts with its name: `maxAllowedItems: 50`.
+            waiting.extend(f"{n}: {v}" if isinstance(v, int) else v for n, v in kept)
     return found

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from graphql import NonNullTypeNode
 from msgspec.structs import replace
 
-from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool
-from gqlnb.client.paging.options import check_options
+from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool, wake_loop
+from gqlnb.client.paging.options import PagingOptions
 from gqlnb.client.progress import Progress
+from gqlnb.document.document import Document
 from gqlnb.document.variables import bind_variables, check_variable_names
 from gqlnb.errors import GqlnbError, QueryError, sanitize_text
 from gqlnb.result.result import Result, finish_pages, keep_crawler, warn_incomplete
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from gqlnb.client.request_preparer import RequestPreparer
     from gqlnb.client.request_sender import Outcome, RequestSender
     from gqlnb.client.schema_store import SchemaStore
-    from gqlnb.document.document import Document
+    from gqlnb.document.paged_fields import ListRole
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.http.rate_limit_rules import Budget
 
@@ -66,6 +67,7 @@ class Pager:
         self._source = endpoint.source
         self._preparer, self._sender = preparer, sender
         self._schema_store, self._rate_limiter = store, limiter
+        self._roles: dict[tuple[str, str], ListRole] = {}  # found by experiments
         # At most one: the last that can be resumed.
         self.unfinished: list[Crawler] = [] if unfinished is None else unfinished
 
@@ -79,10 +81,11 @@ class Pager:
         text: str | Document,
         variables: Mapping[str, object] | None,
         operation: str | None,
-        options: Mapping[str, object],
+        options: PagingOptions | Mapping[str, Any],
         *,
         keep: bool = True,
         takes_unpaged: bool = False,
+        examines: bool = True,
     ) -> Crawler:
         """Return a crawler for a query, after loading the schema.
 
@@ -94,6 +97,8 @@ class Pager:
             Whether to join all pages.
         takes_unpaged
             As for :class:`PagingPlan`.
+        examines
+            Whether to doubt lists that may be cut, and to find by experiments how they go on.
 
         Raises
         ------
@@ -105,23 +110,51 @@ class Pager:
         from gqlnb.client.paging.crawler import Crawler
         from gqlnb.document.paging_plan import PagingPlan
 
-        path, limits = check_options(options)
+        if not isinstance(options, PagingOptions):
+            options = PagingOptions(**options)
+        path, limits = options.path, options.check()
         # Before the text is parsed: without types it is unknown which fields are connections.
         remarks = self._schema_store.load_for_paging()
         document = self._preparer.parse_document(text, operation)
         if document.kind != "query":
             msg = f"Only queries are paged; this is a {document.kind}. Use execute()."
             raise QueryError(msg)
+        if not document.is_parsed:
+            msg = f"A query that cannot be parsed is not paged: use execute(). {document.fault}"
+            raise QueryError(msg)
         check_variable_names(document, variables)
         bound = bind_variables(document, variables)
-        plan = PagingPlan(document, path, bound, takes_unpaged=takes_unpaged)
-        if path is not None and not any(field.followed for field in plan.fields):
+        roles = self._roles if examines else None
+        plan = PagingPlan(
+            document,
+            path,
+            bound,
+            takes_unpaged=takes_unpaged,
+            roles=roles,
+            follow=options.read_follow() if examines else "all",
+        )
+        if path is not None and not any(field.followed or field.is_kept for field in plan.fields):
             names = ", ".join(field.name for field in plan.fields) or "none"
             msg = f"No list {sanitize_text(repr(path), 80)} to follow. The query has: {names}."
             raise QueryError(msg)
+        lists = [field.name for field in plan.fields] + [each.name for each in plan.suspects]
+        for name in () if plan.follow == "all" else plan.follow:
+            if name not in lists:
+                shown, names = sanitize_text(repr(name), 80), ", ".join(lists) or "none"
+                msg = f"No list {shown} to follow. The query has: {names}."
+                raise QueryError(msg)
         # GitHub refuses pages beyond this size; other endpoints are tried with growing pages.
         most = GITHUB_PAGE if is_github(self._source, plan) else None
-        return Crawler(plan, bound, limits, self._source, keep=keep, most=most, remarks=remarks)
+        return Crawler(
+            plan,
+            bound,
+            limits,
+            self._source,
+            keep=keep,
+            most=most,
+            remarks=remarks,
+            roles=roles,
+        )
 
     def list_required_variables(self, text: str | Document, operation: str | None) -> list[str]:
         """Return the names of a query's variables that must have a value."""
@@ -137,7 +170,7 @@ class Pager:
         text: str | Document,
         variables: Mapping[str, object] | None,
         operation: str | None,
-        options: Mapping[str, object],
+        options: PagingOptions,
     ) -> Result:
         """Return all pages as one result, without a warning; for callers that show it."""
         crawler = self.start_crawler(text, variables, operation, options)
@@ -167,7 +200,7 @@ class Pager:
         if not isinstance(crawler, Crawler) or not crawler.is_open:
             msg = "There is nothing to resume: no paging of this client failed or was interrupted."
             raise QueryError(msg)
-        check_options({"max_requests": max_requests})
+        PagingOptions(max_requests=max_requests).check()
         most = None if max_requests is None else crawler.requests + max_requests
         crawler.limits = replace(crawler.limits, max_requests=most)
         crawler.is_stopped = False
@@ -189,7 +222,7 @@ class Pager:
                 with defer_interrupt():
                     if not crawler.start_next_page():
                         break
-        warn_incomplete(finish_pages(shown, crawler.build_result()), 2)
+        warn_incomplete(finish_pages(shown, crawler.build_result()))
 
     def run_crawler(self, crawler: Crawler, progress: ShowProgress) -> Result:
         """Return the joined result of all pages."""
@@ -200,8 +233,6 @@ class Pager:
 
     def _iterate_rounds(self, crawler: Crawler) -> Iterator[list[PageRequest]]:
         """Yield the requests of each round until the result, or the present page, is complete."""
-        while not crawler.begun:
-            yield [crawler.build_first_request()]
         while True:
             with defer_interrupt():
                 requests = crawler.build_next_requests(self._rate_limiter.concurrency)
@@ -242,7 +273,8 @@ class Pager:
     def _send_page(self, crawler: Crawler, page: PageRequest) -> Result | GqlnbError:
         """Send one request, with retries; return the error if it fails."""
         try:
-            prepared = self._preparer.prepare(page.text, page.variables, page.operation)
+            text = build_page_text(crawler, page)
+            prepared = self._preparer.prepare(text, page.variables, page.operation)
             return self._sender.send(
                 prepared,
                 queued=True,
@@ -291,11 +323,13 @@ class Pager:
         self, start: Callable[[], Crawler], progress: Progress
     ) -> AsyncIterator[Result]:
         """Asynchronous version of :meth:`iterate_pages`; `start` runs in a thread."""
-        crawler = await asyncio.to_thread(start)
+        with wake_loop():
+            crawler = await asyncio.to_thread(start)
         with self._keep_on_failure(crawler), progress as bar:
             while True:
-                for requests in self._iterate_rounds(crawler):
-                    await self._asend_round(crawler, requests, bar)
+                with wake_loop():
+                    for requests in self._iterate_rounds(crawler):
+                        await self._asend_round(crawler, requests, bar)
                 result = self._hand_out_page(crawler)
                 if not crawler.is_empty_page:
                     shown = result
@@ -303,7 +337,7 @@ class Pager:
                 with defer_interrupt():
                     if not crawler.start_next_page():
                         break
-        warn_incomplete(finish_pages(shown, crawler.build_result()), 2)
+        warn_incomplete(finish_pages(shown, crawler.build_result()))
 
     async def arun_crawler(self, crawler: Crawler, progress: ShowProgress) -> Result:
         """Asynchronous version of :meth:`run_crawler`."""
@@ -332,7 +366,8 @@ class Pager:
 
     async def _asend_page(self, crawler: Crawler, page: PageRequest) -> Result | GqlnbError:
         try:
-            prepared = await self._preparer.aprepare(page.text, page.variables, page.operation)
+            text = build_page_text(crawler, page)
+            prepared = await self._preparer.aprepare(text, page.variables, page.operation)
             return await self._sender.asend(
                 prepared,
                 queued=True,
@@ -342,6 +377,13 @@ class Pager:
             )
         except GqlnbError as error:
             return error
+
+
+def build_page_text(crawler: Crawler, page: PageRequest) -> str | Document:
+    """Return the text of a page; unchecked if the text that it was made from is."""
+    if not crawler.fault:
+        return page.text
+    return Document.parse_unchecked(page.text, page.operation, crawler.fault)
 
 
 def is_github(source: str, plan: PagingPlan) -> bool:

@@ -43,7 +43,7 @@ except ImportError:  # neither in a browser, where there are no other processes
 Event = TypeVar("Event")
 
 LOG_NAME = "_harvest.jsonl"
-LOG_VERSION = 1
+LOG_VERSION = 2
 RESTART_HINT = "Name another folder, or replace the harvest in this one with resume=False."
 COVERAGE_NAME = "_coverage.json"
 LOCK_NAME = "_harvest.lock"

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gqlnb.client.range_harvest.range_store import concat_tables
+from gqlnb.client.range_harvest.range_store import concat_tables, unify_texts
 from gqlnb.document.json_codec import dump_valid_json
+from gqlnb.option_checks import explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.renderer import render_lines
 
@@ -37,6 +38,7 @@ REFRESH_HINT = "refresh=True reads ranges again that may be proved now."
 NOTES_PLACE = "notes"
 
 
+@explain_keywords
 @dataclass(frozen=True, slots=True)
 class RangeEstimate:
     """The expected cost of a harvest in ranges.
@@ -76,6 +78,7 @@ class RangeEstimate:
         return "\n  ".join([text, *format_notes(self.notes, NOTES_PLACE)])
 
 
+@explain_keywords
 @dataclass(frozen=True, slots=True)
 class RangeHarvest:
     """The rows of a harvest in ranges, with a report on their completeness.
@@ -87,7 +90,7 @@ class RangeHarvest:
 
     Examples
     --------
-    >>> found = gqlnb.github.harvest("repo:owner/name", type="ISSUE")  # doctest: +SKIP
+    >>> found = gqlnb.github.harvest_nodes("repo:owner/name", type="ISSUE")  # doctest: +SKIP
     >>> found.complete, len(found)  # doctest: +SKIP
     (True, 41234)
     """
@@ -186,6 +189,7 @@ def build_range_frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
 
     # Parts have 18 places, since a later part may need more than this one.
     scales = Counter[str]()
+    tables = unify_texts(tables)
     for table in tables:
         for column in table.schema:
             if types.is_decimal(column.type):

@@ -83,7 +83,9 @@ def open_reader(
         if missing:  # an open range sets no member; the object may be required nevertheless
             required = pager.list_required_variables(text, operation)
             bound = {**bound, **{name: {} for name in required if name in missing}}
-        return pager.start_crawler(text, bound, operation, paging, takes_unpaged=True)
+        return pager.start_crawler(
+            text, bound, operation, paging, takes_unpaged=True, examines=False
+        )
 
     return RangeReader(pager, start, variables or {}, slice_, path, options.get("page_size"))
 

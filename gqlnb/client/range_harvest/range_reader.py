@@ -314,7 +314,7 @@ class RangeReader:
         has_positions: bool,
         page_rows: int | None = None,
     ) -> RangeAnswer:
-        from gqlnb.result.frames import build_parquet_table
+        from gqlnb.result.frames import build_parquet_table, build_table
 
         if not _get_report(result).got and find_refusal(result):
             result.raise_for_errors()
@@ -327,7 +327,7 @@ class RangeReader:
                 f"filter compares, or name one of: {', '.join(columns)}."
             )
             raise OptionError(msg)
-        table = build_parquet_table(columns, {"source": result.source})
+        table = build_parquet_table(build_table(columns), {"source": result.source})
         values, id_ = columns[name].to_arrow(), self._find_id(columns)
         present = [value for value in values.to_pylist() if value is not None]
         kind = find_kind(values.type, name) if table.num_rows else ""

@@ -42,7 +42,14 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["ROWS_PER_PART", "RangeStore", "compare_hashes", "concat_tables", "hash_rows"]
+__all__ = [
+    "ROWS_PER_PART",
+    "RangeStore",
+    "compare_hashes",
+    "concat_tables",
+    "hash_rows",
+    "unify_texts",
+]
 
 ROWS_PER_PART = 100_000
 PREVIOUS_NAME = "_previous.hashes"  # in the format of Parquet, but not a part
@@ -349,6 +356,7 @@ def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
     """Return tables as one; columns without a value get the type that others have."""
     import pyarrow as pa
 
+    tables = unify_texts(tables)
     types: dict[str, pa.DataType] = {}
     for table in tables:
         for field in table.schema:
@@ -368,6 +376,46 @@ def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(fitted, promote_options="permissive").replace_schema_metadata(
         tables[-1].schema.metadata
     )
+
+
+def unify_texts(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
+    """Return tables with text in the columns that are text in one of them alone.
+
+    Such a column is kept as received in one part, because one of its values does not fit.
+    """
+    import pyarrow as pa
+
+    text, kinds, with_text = pa.large_string(), dict[str, set[pa.DataType]](), set[str]()
+    for table in tables:
+        for field in table.schema:
+            kinds.setdefault(field.name, set()).add(field.type)
+            if field.type == text and table[field.name].null_count < table.num_rows:
+                with_text.add(field.name)
+    mixed = {name for name in with_text if len(kinds[name]) > 1}
+    return [_write_texts(table, mixed) for table in tables] if mixed else tables
+
+
+def _write_texts(table: pa.Table, names: set[str]) -> pa.Table:
+    """Return a table with text in the columns of these names, also for pandas."""
+    import pyarrow as pa
+
+    metadata = dict(table.schema.metadata or {})
+    for at, field in enumerate(table.schema):
+        if field.name in names:
+            try:
+                texts = table[field.name].cast(pa.large_string())
+            except pa.ArrowException:  # lists
+                values = [
+                    None if value is None else msgspec.json.encode(value, enc_hook=str).decode()
+                    for value in table[field.name].to_pylist()
+                ]
+                texts = pa.array(values, pa.large_string())
+            table = table.set_column(at, field.name, texts)
+    described = msgspec.json.decode(metadata.get(b"pandas", b'{"columns":[]}'))
+    for column in described["columns"]:
+        if column["name"] in names:
+            column["numpy_type"] = "object"
+    return table.replace_schema_metadata({**metadata, b"pandas": msgspec.json.encode(described)})
 
 
 def _cast_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:

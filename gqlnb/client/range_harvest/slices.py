@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gqlnb.errors import OptionError, sanitize_text
-from gqlnb.option_checks import check_whole_number
+from gqlnb.option_checks import check_whole_number, explain_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,6 +57,7 @@ class ValueRange(NamedTuple):
         return " to ".join(ends)
 
 
+@explain_keywords
 @dataclass(frozen=True, kw_only=True)
 class Slice:
     """The column by which a harvest divides a list, and the filter that selects a range.
@@ -220,7 +221,7 @@ def parse_value(kind: str, value: Any) -> Any:  # noqa: ANN401 - of any kind
         "decimal": Decimal,
         "int": int,
     }
-    return parsers[kind](value)
+    return parsers[kind](value.upper())
 
 
 def match_value(value: Any, like: Any) -> Any:  # noqa: ANN401 - of any kind

@@ -299,7 +299,7 @@ class Cassette:
             self._loose_keys = {}
             for known, (span, *_) in self._spans_by_key.items():
                 line = span.line
-                text = normalize_document(line.query) or line.query
+                text = normalize_document(line.query)
                 loose = encode_request(line.connection, text, line.operation, line.variables)
                 self._loose_keys.setdefault(loose, known)
         if key in self._loose_keys:
@@ -519,12 +519,13 @@ def encode_outcome(outcome: TransportOutcome) -> RecordedAnswer:
     if isinstance(outcome, QueryError):
         problems = outcome.problems or [Problem(str(outcome))]
         return _encode_graphql({"errors": [problem.formatted for problem in problems]}, 400)
-    members = outcome.members
+    members, most = outcome.members, MAX_BODY_BYTES
     if members is None and has_json_media_type(outcome):
         try:
             members = load_json(outcome.body)
-        except JSONError:
-            members = None
+        except JSONError as error:
+            # An answer with a NaN is not cut: a client may read it as null.
+            most = len(outcome.body) if error.is_invalid_number else most
     limited = outcome.status == 429
     wait = read_retry_after(outcome.headers, time.time(), limited=limited)
     wait = None if wait is None else round(wait)
@@ -532,7 +533,7 @@ def encode_outcome(outcome: TransportOutcome) -> RecordedAnswer:
         "data" in members or isinstance(members.get("errors"), list)
     ):
         media_type = outcome.headers.get("content-type", "")
-        body = outcome.body[:MAX_BODY_BYTES].decode("utf-8", "replace")
+        body = outcome.body[:most].decode("utf-8", "replace")
         return RecordedAnswer(status=outcome.status, type=media_type, body=body, wait=wait)
     if outcome.members is None:
         answer = RecordedAnswer(status=outcome.status)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from gqlnb.config import replace_file
 from gqlnb.errors import GqlnbError, TargetError, format_count, sanitize_text
+from gqlnb.option_checks import explain_keywords
 from gqlnb.redact import (
     MASK,
     SecretMatch,
@@ -116,6 +117,7 @@ class ScrubReport:
         return "\n".join([head, *rows, "Revoke those that were real: there may be other copies."])
 
 
+@explain_keywords
 @hide_locals
 def scrub(path: str | os.PathLike[str], *, dry_run: bool = False) -> ScrubReport:
     """Find tokens in notebooks and other text files, and remove them.

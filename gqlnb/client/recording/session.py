@@ -8,7 +8,7 @@ import threading
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import msgspec
 
@@ -16,6 +16,7 @@ from gqlnb.client.recording.cassette import Cassette, build_request_key, mask_se
 from gqlnb.document.json_codec import load_json
 from gqlnb.document.syntax import normalize_document
 from gqlnb.errors import OptionError, ReplayError, sanitize_text
+from gqlnb.option_checks import explain_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +30,6 @@ __all__ = [
     "SERVER_NAME",
     "RecordedRequest",
     "Recording",
-    "RecordingOptions",
     "build_unrecordable_error",
     "can_omit_token",
     "get_active_recording",
@@ -57,13 +57,6 @@ MAX_TOKENS_COMPARED = 400
 TOKENS_SHOWN = 6
 MAX_VARIABLES_NAMED = 5
 MISSING = object()
-
-
-class RecordingOptions(TypedDict, total=False):
-    """Keyword arguments of a client: a file or a :class:`Recording`, and its mode."""
-
-    recording: Recording | str | os.PathLike[str] | None
-    mode: RecordingMode
 
 
 class RecordedRequest(msgspec.Struct, frozen=True):
@@ -124,7 +117,9 @@ class Recording:
     def identify_request(self, connection: str, request: Request) -> RecordedRequest:
         """Return the recorded form of a request; raise ReplayError if it is not valid JSON."""
         document = request.document
-        ast: DocumentNode | str = request.query if document is None else document.ast
+        ast: DocumentNode | str = request.query
+        if document is not None and document.is_parsed:
+            ast = document.ast
         operation = request.operation_name if document is None else document.name
         kind = "query" if document is None else document.kind
         variables = request.variables
@@ -224,6 +219,7 @@ _open_recordings: tuple[Recording, ...] = ()
 _open_recordings_lock = threading.Lock()
 
 
+@explain_keywords
 def recorded(path: str | os.PathLike[str], *, mode: RecordingMode = "auto") -> Recording:
     """Record the answers to clients in a file, or replay them, so that notebooks run offline.
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from graphql import DocumentNode, GraphQLSchema
 
+from gqlnb.document.document import Document
 from gqlnb.document.sized_cache import MAX_CACHED_CHARACTERS
-from gqlnb.engine.compiler.document_facts import collect_facts
+from gqlnb.engine.compiler.conditions import collect_facts
 from gqlnb.engine.compiler.operation_cache import get_operation_cache
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Value
+from gqlnb.engine.schema_watch import SchemaChangedError, SchemaWatch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,10 +20,9 @@ if TYPE_CHECKING:
     from gqlnb.engine.compiler.plans import OperationPlan
     from gqlnb.engine.compiler.variable_values import VariableCoercer
 
-__all__ = ["COLUMNS_KEY", "MAX_PLANS_BUILT", "CachedOperation", "get_operation"]
+__all__ = ["MAX_PLANS_BUILT", "CachedOperation", "get_operation"]
 
 BRANCH = "branch"  # in the key of a plan, for a variable that may have either value
-COLUMNS_KEY = "columns"  # in the key of a cached operation, since other callers get lists of dicts
 MAX_PLANS_PER_OPERATION = 16  # sets of @skip and @include values; each has a plan of its own
 # Sets beyond which a new one gets no plan: random sets would each be planned for a single run.
 MAX_PLANS_BUILT = 4 * MAX_PLANS_PER_OPERATION
@@ -33,6 +34,10 @@ class CachedOperation:
 
     Attributes
     ----------
+    source
+        The document, as it was given.
+    is_validated
+        Whether that is a :class:`~gqlnb.document.document.Document`, rather than graphql-core's.
     facts
         The facts about the document.
     name
@@ -43,11 +48,15 @@ class CachedOperation:
     plan_without_variables
         The plan of an operation without variables.
     plans_built
-        The number of plans built since a resolver changed.
+        The number of plans built since the schema changed.
     coercer
         The coercion of its variables, once there is a plan.
     columnar
         Whether long lists of plain rows may be batches of columns.
+    library
+        The executor class of a library that builds info objects of its own, or None.
+    watch
+        Notices changes of the schema that its plans and its coercer depend on.
     """
 
     __slots__ = (
@@ -55,22 +64,30 @@ class CachedOperation:
         "columnar",
         "document",
         "facts",
+        "is_validated",
+        "library",
         "name",
         "plan_without_variables",
         "plans",
         "plans_built",
         "schema",
+        "source",
+        "watch",
     )
 
     def __init__(
         self,
         schema: GraphQLSchema,
-        document: DocumentNode,
+        source: Value,
         name: str | None,
         *,
         columnar: bool = False,
+        library: type | None = None,
     ) -> None:
         self.columnar = columnar
+        self.is_validated = isinstance(source, Document)
+        self.source, document = source, source.ast if self.is_validated else source
+        self.library = library
         self.schema = schema  # a reference, so that no other object gets the id of the cache key
         self.document = document
         self.name = name
@@ -79,6 +96,7 @@ class CachedOperation:
         self.plan_without_variables: OperationPlan | None = None
         self.plans_built = 0
         self.coercer: VariableCoercer | None = None
+        self.watch = source.watch if self.is_validated else SchemaWatch()
 
     @property
     def plannable(self) -> bool:
@@ -133,9 +151,21 @@ class CachedOperation:
         if not plan.operation.variable_definitions:
             self.plan_without_variables = plan
 
+    def check_validity(self) -> None:
+        """Raise an error if the document was validated, and the schema has changed since.
+
+        Raises
+        ------
+        SchemaChangedError
+            If so: it must be validated again.
+        """
+        if self.is_validated and self.watch.has_changed():
+            raise SchemaChangedError
+
     def clear_plans(self) -> None:
-        """Drop all plans, since a resolver has changed."""
+        """Drop all plans, since the schema has changed."""
         with _lock:
+            self.watch = SchemaWatch()
             self.plans.clear()
             self.plans_built = 0
             self.plan_without_variables = None
@@ -143,7 +173,13 @@ class CachedOperation:
 
 
 def get_operation(
-    schema: Value, document: Value, name: str | None, given: tuple[object, ...]
+    schema: Value,
+    document: Value,
+    name: str | None,
+    given: tuple[object, ...],
+    *,
+    columnar: bool = False,
+    library: type | None = None,
 ) -> CachedOperation:
     """Return the cached operation of a document.
 
@@ -153,7 +189,9 @@ def get_operation(
         The schema, the document and the requested name of the operation.
     given
         The rest of the cache key: the caller's default resolvers, which a plan takes as constant,
-        whether the plan counts fields, and whether it collects columns.
+        whether the plan counts fields, and the following arguments.
+    columnar, library
+        As of :class:`CachedOperation`.
     """
     # Ids are much faster than hashing a document, and safe as keys: the cached operation refers to
     # both objects, so that no other object can get their ids. The schema's is among them since a
@@ -162,9 +200,10 @@ def get_operation(
     try:
         return schema.gqlnb_operations[key]  # type: ignore[no-any-return]
     except (AttributeError, KeyError):
-        operation = CachedOperation(schema, document, name, columnar=given == (COLUMNS_KEY,))
+        operation = CachedOperation(schema, document, name, columnar=columnar, library=library)
         # graphql-core reports other objects.
-        if isinstance(schema, GraphQLSchema) and isinstance(document, DocumentNode):
-            size = document.loc.end if document.loc else 1000  # of a text parsed without locations
+        if isinstance(schema, GraphQLSchema) and isinstance(operation.document, DocumentNode):
+            place = operation.document.loc
+            size = place.end if place else 1000  # of a text parsed without locations
             get_operation_cache(schema).add(key, operation, min(size, MAX_CACHED_CHARACTERS))
         return operation

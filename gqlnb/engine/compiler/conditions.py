@@ -5,16 +5,18 @@ combination of twelve variables would be 4,096 plans. So the directives are remo
 the document, from which the fields are collected, and each field's conditions are tested in each
 run. That is the same only if each field with a condition is alone under its response name;
 otherwise the order of the fields, and the selections to be merged, depend on the values. Variables
-of such fields have a plan for each of their values.
+of such fields have a plan for each of their values. :func:`collect_facts` reads from a document
+which variables these are, and whether it has a plan at all.
 """
 
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from graphql import (
     BooleanValueNode,
+    DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
@@ -28,9 +30,9 @@ from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, FieldGroup, Value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from graphql import DirectiveNode, DocumentNode, SelectionSetNode
+    from graphql import DirectiveNode, SelectionSetNode
 
-__all__ = ["Condition", "Conditions", "find_branch_variables"]
+__all__ = ["Condition", "Conditions", "DocumentFacts", "collect_facts", "find_branch_variables"]
 
 # The name of a Boolean variable, and the value for which the field is in the answer.
 Condition: TypeAlias = tuple[str, bool]
@@ -234,3 +236,62 @@ def replace_nodes(group: FieldGroup, nodes: dict[int, FieldNode]) -> FieldGroup:
     if IS_GRAPHQL_33:
         return [details._replace(node=nodes[id(details.node)]) for details in group]
     return [nodes[id(node)] for node in group]
+
+
+class DocumentFacts(NamedTuple):
+    """The facts about a document that decide on its plans.
+
+    Attributes
+    ----------
+    names
+        The variables that ``@skip`` and ``@include`` read.
+    branches
+        Those of them whose fields can be branches of compiled code.
+    plannable
+        Whether the engine can execute it: incremental delivery and variables of fragments are
+        left to graphql-core.
+    depth
+        The depth of its selections, each fragment counted once, at its definition.
+    type_names
+        The types that fragments are for.
+    """
+
+    names: tuple[str, ...]
+    branches: frozenset[str]
+    plannable: bool
+    depth: int
+    type_names: frozenset[str] = frozenset()
+
+
+NOT_PLANNABLE = DocumentFacts((), frozenset(), plannable=False, depth=0)
+
+
+def collect_facts(document: DocumentNode) -> DocumentFacts:
+    """Return the facts about a document."""
+    if not isinstance(document, DocumentNode):
+        return NOT_PLANNABLE
+    names: dict[str, None] = {}
+    total, type_names = 0, set()
+    for definition in document.definitions:
+        if isinstance(definition, FragmentDefinitionNode) and definition.variable_definitions:
+            return NOT_PLANNABLE
+        deepest = 0
+        waiting: list[tuple[Any, int]] = [(definition, 0)]
+        while waiting:
+            node, depth = waiting.pop()
+            deepest = max(deepest, depth)
+            if (condition := getattr(node, "type_condition", None)) is not None:
+                type_names.add(condition.name.value)
+            for directive in getattr(node, "directives", None) or ():
+                word = directive.name.value
+                if word in ("defer", "stream"):
+                    return NOT_PLANNABLE
+                if word in ("skip", "include"):
+                    values = [argument.value for argument in directive.arguments or ()]
+                    names |= {v.name.value: None for v in values if isinstance(v, VariableNode)}
+            selections = getattr(node, "selection_set", None)
+            if selections is not None:
+                waiting.extend((inner, depth + 1) for inner in selections.selections)
+        total += deepest
+    branches = find_branch_variables(document, names) if names else frozenset()
+    return DocumentFacts(tuple(names), branches, True, total, frozenset(type_names))  # noqa: FBT003

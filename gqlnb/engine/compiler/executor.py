@@ -27,7 +27,6 @@ from gqlnb.engine.compiler.gathering import (
 )
 from gqlnb.engine.compiler.located_errors import ErrorLocation, PlanErrors, list_keys
 from gqlnb.engine.compiler.resolve_info import (
-    Info,
     LazyPath,
     new_tuple,
     strip_list_indices,
@@ -45,6 +44,7 @@ from gqlnb.engine.graphql_compat import (
     Value,
     collect_fields,
     collect_subfields,
+    get_input_default,
     new_object,
 )
 
@@ -67,8 +67,8 @@ __all__ = [
 CompiledFunction: TypeAlias = "Callable[[Value, LazyPath, PlanExecutor], Value]"
 
 
-# Name, name of the variable or None, constant or default (Undefined without one), and whether null
-# is an error.
+# Name, name of the variable or None, constant or definition of the argument, and whether null is an
+# error.
 ArgumentSource: TypeAlias = tuple[str, str | None, Any, bool]
 
 
@@ -170,10 +170,18 @@ def read_arguments(
             # Undefined: what graphql-core 3.2 has for a variable whose default is invalid.
             if known is Undefined or (required and known is None):
                 return None
-        elif value is not Undefined:
-            values[name] = value
-        elif required:
-            return None
+        else:
+            try:
+                default = get_input_default(value)
+            except TypeError:  # an invalid default
+                return None
+            if default is Undefined:
+                if required:
+                    return None
+            elif not IS_GRAPHQL_33 and type(default) not in PLAIN_TYPES:
+                return None  # graphql-core 3.2 coerces objects anew for each call
+            else:
+                values[name] = default
     return values
 
 
@@ -193,6 +201,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     # The arguments of fields that get the same in each call. Not a cached property, which takes as
     # long as the arguments of a small operation.
     coerced_arguments: Mapping[PlannedField, dict[str, Any]] = MappingProxyType({})
+    operation_extensions = None  # Strawberry's executor puts them into its info objects
 
     # Cached properties, since most runs need none of these objects.
     @cached_property
@@ -416,7 +425,13 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     def build_info(self, field: PlannedField, path: LazyPath) -> Value:
         """Return the info object of a field, given its path or that of an item of its list."""
         # Compiled code has such an expression inline: the call would cost as much as the object.
-        return new_tuple(Info, (field, strip_list_indices(path), self))
+        cls = self.plan.info_classes["Info"]
+        return new_tuple(cls, (field, strip_list_indices(path), self))
+
+    def build_resolve_info(self, *given: Value) -> Value:
+        """Return the info object of a field that graphql-core's methods execute."""
+        library = self.plan.library or BaseExecutor
+        return library.build_resolve_info(self, *given)
 
     def coerce_arguments(self, field: PlannedField) -> dict[str, Any]:
         """Return the coerced arguments of a field, a new dict each time.
@@ -432,23 +447,14 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         cached: dict[str, Any] | None = known.get(field)
         if cached is not None:
             return cached.copy()
-        given = self.coerced_variables
         if field.arguments is not None:
-            read = read_arguments(field.arguments, given)
+            read = read_arguments(field.arguments, self.coerced_variables)
             if read is not None:
                 known[field] = read
                 return read.copy()
         more = (None, self.hide_suggestions) if IS_GRAPHQL_33 else ()
-        values = get_argument_values(field.definition, field.nodes[0], self.variable_values, *more)
-        # Cached only if each call would get the same objects: immutable ones, and the values of
-        # variables, which graphql-core passes to every call, too.
-        shared = set(map(id, given.values()))
-        if all(
-            value is None or type(value) in PLAIN_TYPES or id(value) in shared
-            for value in values.values()
-        ):
-            known[field] = values.copy()
-        return values
+        # For each call: objects are new ones, and custom scalars are parsed again.
+        return get_argument_values(field.definition, field.nodes[0], self.variable_values, *more)
 
     @cached_property
     def tallies(self) -> dict[PlannedField, list[float]]:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import get_nullable_type, is_abstract_type
 
-from gqlnb.engine.compiler.python_names import MAX_LITERAL, write_literal
+from gqlnb.engine.compiler.python_names import MAX_LITERAL
 from gqlnb.engine.compiler.python_types import FIRST_COMPUTED
 from gqlnb.engine.leaf_types import SMALL_INT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from graphql import GraphQLOutputType
 
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan
 
@@ -143,7 +141,7 @@ class FunctionWriter:
     def write_text(self, text: object) -> str:
         """Return the source of a name of the document or the schema."""
         if type(text) is str and len(text) <= MAX_LITERAL:
-            return write_literal(text)
+            return repr(text)
         return self.bind_constant("a", text)
 
     def write_value(self, value: object) -> str:
@@ -228,11 +226,3 @@ class FunctionWriter:
         """Write that a failed position waits for nothing."""
         if names := self.waiting_names[start:]:
             self.add_line(f"{' = '.join(names)} = None")
-
-    # -- the plan
-
-    def watch_member(self, owner: GraphQLOutputType, name: str) -> None:
-        """Note an attribute that this function takes as constant, to detect a change."""
-        member = (owner, name, getattr(owner, name))
-        if member not in self.plan.assumed_members:
-            self.plan.assumed_members.append(member)

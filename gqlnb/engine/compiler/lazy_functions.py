@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import linecache
-import re
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,7 +16,6 @@ from graphql.pyutils import Path
 
 from gqlnb.engine.compiler.function_writer import SourceTooLongError
 from gqlnb.engine.compiler.gathering import FUTURE, queue_awaitable
-from gqlnb.engine.compiler.python_names import write_literal
 from gqlnb.engine.compiler.python_types import (
     COMPUTED_OBJECT,
     DICT,
@@ -30,7 +28,7 @@ from gqlnb.engine.compiler.python_types import (
     find_attribute_function,
     read_own_attributes,
 )
-from gqlnb.engine.compiler.resolve_info import Info, PathInfo, strip_list_indices, to_path
+from gqlnb.engine.compiler.resolve_info import strip_list_indices, to_path
 from gqlnb.engine.compiler.row_columns import collect_columns, is_batch
 from gqlnb.engine.compiler.source_writer import SourceWriter
 from gqlnb.engine.graphql_compat import CORO, PLAIN_TYPES, AnyGraphQLType, Value
@@ -48,15 +46,13 @@ __all__ = ["PlanCompiler", "format_source"]
 VIEWS = frozenset(
     {type({}.keys()), type({}.values()), type({}.items()), set, frozenset, range, deque}
 )
-# The names that the generated text uses, beside `kinds` of the plan.
+# The names that the generated text uses, beside `kinds` and the info classes of the plan.
 GLOBALS: dict[str, object] = {
     "CORO": CORO,
     "FUTURE": FUTURE,
-    "Info": Info,
     "JSON": PLAIN_TYPES | {dict, list},
     "PLAIN": PLAIN_TYPES,
     "Path": Path,
-    "PathInfo": PathInfo,
     "VIEWS": VIEWS,
     "chain": chain,
     "above": strip_list_indices,
@@ -89,7 +85,7 @@ def format_source(label: str, writer: SourceWriter) -> str:
     used = [f", {word}={word}" for word in LOCAL_NAMES if word in body]
     names = [*writer.waiting_names, *writer.class_names]
     first = [f" {' = '.join(names)} = None"] if names else []
-    docstring = f" {write_literal(label[:MAX_LABEL])}"
+    docstring = f" {label[:MAX_LABEL]!r}"
     return "\n".join([f"def execute(s, p, x{''.join(used)}):", docstring, *first, body, ""])
 
 
@@ -286,10 +282,14 @@ class PlanCompiler:
             return uncompiled
         label = f"{label}, from {SOURCE_NAMES[source_kind]}"
         text = format_source(label, writer)
-        # A hand-built document or schema may hold any text as a name.
-        place = f"<gqlnb {next(_serial)}: {re.sub('[^ ,.0-9A-Za-z_]', '?', label)[:MAX_LABEL]}>"
-        namespace = {**GLOBALS, "kinds": plan.cache.type_kinds, **writer.constants}
-        # Of the document and the schema, the text holds string literals only (write_literal), and
+        place = f"<gqlnb {next(_serial)}: {label[:MAX_LABEL]}>"
+        namespace = {
+            **GLOBALS,
+            **plan.info_classes,
+            "kinds": plan.cache.type_kinds,
+            **writer.constants,
+        }
+        # Of the document and the schema, the text holds string literals only (write_text), and
         # names of attributes and arguments that are identifiers.
         exec(compile(text, place, "exec"), namespace)  # noqa: S102
         add_source(place, text)

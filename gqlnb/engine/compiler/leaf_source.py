@@ -1,8 +1,10 @@
-"""The source that completes leaves: scalars and enums."""
+"""The source that completes leaves, which are scalars and enums, and that awaits a single one."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
@@ -22,8 +24,17 @@ from gqlnb.engine.leaf_types import SMALL_INT, find_leaf_test
 
 if TYPE_CHECKING:
     from gqlnb.engine.compiler.function_writer import FunctionWriter, ValueSlot
+    from gqlnb.engine.compiler.plans import FieldPlan, SelectionPlan
 
-__all__ = ["can_raise", "list_enum_names", "write_leaf"]
+__all__ = [
+    "SingleLeaf",
+    "can_raise",
+    "find_single_leaf",
+    "list_enum_names",
+    "write_leaf",
+    "write_queued_leaf",
+    "write_single_leaf",
+]
 
 
 def write_leaf(writer: FunctionWriter, kind: AnyGraphQLType, slot: ValueSlot) -> None:
@@ -51,7 +62,6 @@ def write_leaf(writer: FunctionWriter, kind: AnyGraphQLType, slot: ValueSlot) ->
 
 def write_serialization(writer: FunctionWriter, kind: AnyGraphQLType, slot: ValueSlot) -> None:
     """Write the call of a custom serializer, and the handling of other values than JSON."""
-    writer.watch_member(kind, SERIALIZER_NAME)
     function = writer.bind_constant("z", vars(kind)[SERIALIZER_NAME])
     given, bound = writer.new_name("i"), writer.bind_constant("k", kind)
     with writer.open_other_block(slot, first=True):
@@ -67,6 +77,7 @@ def write_serialization(writer: FunctionWriter, kind: AnyGraphQLType, slot: Valu
 def write_enum(writer: FunctionWriter, kind: GraphQLEnumType, slot: ValueSlot) -> None:
     """Write the look-up of an enum member's name."""
     names = writer.bind_constant("n", list_enum_names(kind))
+    writer.plan.watch.add(kind, (), "_value_lookup")
     writer.add_line(f"try: {slot.v} = {names}[{slot.v}]")
     with writer.open_block("except Exception:"):
         head = f"if {slot.v} is not None:" if slot.nullable else ""
@@ -99,3 +110,73 @@ def can_raise(kind: AnyGraphQLType) -> bool:
         return True
     custom = not isinstance(inner, GraphQLEnumType) and find_leaf_test(inner) is None
     return custom and has_own_serializer(inner)
+
+
+# -- an object that waits for one leaf only: one coroutine, or none, awaits it
+
+
+@dataclass(slots=True)
+class SingleLeaf:
+    """The one leaf that an object waits for.
+
+    Attributes
+    ----------
+    field
+        The field.
+    name
+        The source of the name of its awaitable.
+    is_coroutine
+        Whether its resolver is an ``async`` function; else it may return a future.
+    path
+        The source of its path, once it is written.
+    """
+
+    field: FieldPlan
+    name: str
+    is_coroutine: bool
+    path: str = ""
+
+
+def find_single_leaf(writer: FunctionWriter, selection: SelectionPlan) -> SingleLeaf | None:
+    """Return the only field that is an ``async`` function, or has a resolver, if a leaf."""
+    if writer.plan.is_awaitable is not None or writer.plan.timed:
+        return None
+    resolved = [f for f in selection.fields if f.needs_call and f.field_name != "__typename"]
+    found = [f for f in resolved if iscoroutinefunction(f.native or f.resolve)] or resolved
+    if len(found) != 1 or not is_leaf_type(kind := get_nullable_type(found[0].type)):
+        return None
+    is_coroutine = iscoroutinefunction(found[0].native or found[0].resolve)
+    if not is_coroutine and find_leaf_test(kind) is None:
+        return None  # another serializer may return an awaitable itself
+    name = writer.new_name("y")
+    writer.waiting_names.append(name)
+    return SingleLeaf(found[0], name, is_coroutine)
+
+
+def write_queued_leaf(writer: FunctionWriter, waiting: str, single: SingleLeaf) -> None:
+    """Write that a single leaf is awaited together with other fields."""
+    field = single.field
+    writer.add_line(f"if {waiting} is None: {waiting} = []")
+    leaf = f"x.await_leaf({single.name}, {writer.bind_constant('f', field)}, {single.path})"
+    writer.add_line(f"{waiting}.append(({writer.write_text(field.name)}, {leaf}))")
+
+
+def write_single_leaf(
+    writer: FunctionWriter, slot: ValueSlot, waiting: str, single: SingleLeaf
+) -> None:
+    """Write the awaiting of an object's only leaf: in one coroutine, without other fields."""
+    field, name = single.field, single.name
+    with writer.open_block(f"if {name} is not None:"):
+        with writer.open_block(f"if {waiting} is None:"):
+            bound = writer.bind_constant("f", field)
+            position = f", {writer.build_error_position(slot)}" if slot.nullable else ""
+            key = writer.write_text(field.name)
+            leaf = f"({slot.v}, {key}, {name}, {bound}, {single.path}{position})"
+            if slot.item and slot.waiting is not None and not single.is_coroutine:
+                writer.write_append(slot, leaf)
+            else:
+                writer.add_line(f"{slot.v} = x.await_single_leaf{leaf}")
+                writer.write_wait(slot, sure=True)
+        with writer.open_block("else:"):
+            write_queued_leaf(writer, waiting, single)
+        writer.add_line(f"{name} = None")

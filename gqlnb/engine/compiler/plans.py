@@ -16,14 +16,12 @@ from graphql import (
     GraphQLObjectType,
     GraphQLSchema,
     GraphQLString,
-    ListValueNode,
-    ObjectValueNode,
     OperationType,
     Undefined,
-    ValueNode,
     VariableNode,
     default_field_resolver,
     get_nullable_type,
+    is_input_object_type,
     is_leaf_type,
     is_non_null_type,
 )
@@ -40,7 +38,7 @@ from gqlnb.engine.compiler.executor import (
 from gqlnb.engine.compiler.located_errors import ErrorLocation
 from gqlnb.engine.compiler.operation_cache import get_operation_cache
 from gqlnb.engine.compiler.python_types import OBJECT
-from gqlnb.engine.compiler.resolve_info import LazyPath
+from gqlnb.engine.compiler.resolve_info import LazyPath, choose_info_classes
 from gqlnb.engine.compiler.strawberry_fields import find_attribute_field
 from gqlnb.engine.graphql_compat import (
     IS_GRAPHQL_33,
@@ -51,11 +49,11 @@ from gqlnb.engine.graphql_compat import (
     AnyGraphQLType,
     FieldGroup,
     Value,
-    get_input_default,
     get_serializer,
     new_object,
 )
-from gqlnb.engine.leaf_types import find_leaf_predicate
+from gqlnb.engine.leaf_types import find_leaf_predicate, is_constant
+from gqlnb.engine.schema_watch import watch_field
 from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:
@@ -63,7 +61,8 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLField, GraphQLOutputType, OperationDefinitionNode
 
-    from gqlnb.engine.compiler.document_facts import DocumentFacts
+    from gqlnb.engine.compiler.conditions import DocumentFacts
+    from gqlnb.engine.schema_watch import SchemaWatch
 
 __all__ = [
     "FieldPlan",
@@ -74,6 +73,7 @@ __all__ = [
 # Compiling a field takes about as long as looking a leaf up this many times uncompiled, so waiting
 # for as many costs at most about twice the time of the better choice.
 HOT = 64
+CALLER_ATTRIBUTES = ("root_value", "context_value", "variable_values", "_subfields_cache")
 # An operation that is executed again and again, as on a server, is compiled sooner: compiling a few
 # fields takes less than a millisecond. Each further fields of this number wait for another run.
 FIRST_RUNS, FIELDS_PER_RUN = 3, 16
@@ -108,9 +108,8 @@ class FieldPlan:
     constants
         Its coerced arguments if they contain no variable; None if each run must coerce them.
     arguments
-        The sources of its arguments if some are variables and the others constants: name, name of
-        the variable or None, constant or default, whether null is an error. None if graphql-core
-        must coerce them.
+        The sources of its arguments if some are variables and the others constants. None if
+        graphql-core must coerce them.
     direct
         Whether its value is looked up in its parent without coercing arguments first.
     leaf
@@ -161,7 +160,6 @@ class FieldPlan:
         self.definition = definition
         self.type = definition.type
         self.field_name = self.nodes[0].name.value
-        plan.resolvers.append((definition, definition.resolve))
         self.resolve = definition.resolve or plan.field_resolver
         self.default = self.resolve is default_field_resolver
         self.native = getattr(self.resolve, "gqlnb_native", None)
@@ -176,6 +174,8 @@ class FieldPlan:
         self.direct = self.default and known
         self.attribute = None if self.constants is None else find_attribute(plan, definition)
         self._completer: CompiledFunction | None = None
+        keeps = self.constants is not None or self.arguments is not None
+        watch_field(plan.watch, parent, definition, self.nodes[0], keeps_arguments=keeps)
 
     @property
     def needs_call(self) -> bool:
@@ -213,7 +213,7 @@ def find_attribute(plan: OperationPlan, definition: GraphQLField) -> str | None:
     found = find_attribute_field(definition)
     if found is None:
         return None
-    plan.assumed_members.append((found, "default_resolver", getattr))
+    plan.watch.add(found, (), "default_resolver")
     name: str = found.python_name
     return name
 
@@ -229,8 +229,13 @@ def coerce_constant_arguments(definition: Value, node: FieldNode) -> dict[str, A
     """Return the arguments of a field if all executions have the same, immutable ones."""
     if not definition.args and not node.arguments:
         return {}
-    if any(has_variable(argument.value) for argument in node.arguments or ()):
-        return None
+    given = {argument.name.value: argument.value for argument in node.arguments or ()}
+    for name, argument in definition.args.items():
+        if name in given:
+            if not is_constant(given[name], argument.type):
+                return None
+        elif is_input_object_type(argument.type) and argument.default_value is not Undefined:
+            return None  # graphql-core 3.2 makes it anew for each call
     try:
         values = get_argument_values(definition, node, None)
     except GraphQLError:
@@ -258,25 +263,11 @@ def list_argument_sources(definition: GraphQLField, node: FieldNode) -> list[Arg
     for name, argument in definition.args.items():
         out_name = argument.out_name or name
         if name in variables:
-            try:
-                default = get_input_default(argument)
-            except TypeError:  # an invalid default, which graphql-core reports
-                return None
-            if not (IS_GRAPHQL_33 or default is Undefined or type(default) in PLAIN_TYPES):
-                return None  # graphql-core 3.2 coerces objects anew for each call
             required = is_non_null_type(argument.type)
-            sources.append((out_name, variables[name], default, required))
+            sources.append((out_name, variables[name], argument, required))
         elif out_name in constants:
             sources.append((out_name, None, constants[out_name], False))
     return sources
-
-
-def has_variable(node: ValueNode) -> bool:
-    if isinstance(node, ListValueNode):
-        return any(map(has_variable, node.values))
-    if isinstance(node, ObjectValueNode):
-        return any(has_variable(field.value) for field in node.fields)
-    return isinstance(node, VariableNode)
 
 
 class SelectionPlan:
@@ -341,6 +332,8 @@ class SelectionPlan:
                 for name, group in self.groups.items()
                 if (definition := self.plan.find_definition(self.kind, group)) is not None
             ]
+            if len(self._fields) < len(self.groups):  # the others may be added to the type
+                self.plan.watch.add(self.kind, (), "fields")
         return self._fields
 
     @property
@@ -419,10 +412,15 @@ class OperationPlan:
         The facts about its document.
     create_compiler
         Returns the compiler of its functions. A parameter, since the compiler imports this module.
+    watch
+        Gets the parts of the schema that the plan takes as constant.
     branches
         The variables of ``@skip`` and ``@include`` that may have any Boolean value in its runs.
     timed
         Whether its functions count calls and seconds.
+    library
+        The executor class of a library that builds info objects of its own; None for
+        graphql-core's.
     columnar
         Whether its long lists of plain rows are batches of columns; in the end, whether they could
         be.
@@ -438,8 +436,8 @@ class OperationPlan:
     direct_fields
         The fields that are looked up in their parents, by the ids of their groups, of selections
         that were executed twice.
-    resolvers, assumed_members
-        The resolvers, and the attributes of types, that compiled code takes as constant.
+    watch
+        Notices changes of the schema.
     source_names, source_size
         The file names of its compiled code in tracebacks, and its length in characters.
     cache
@@ -451,12 +449,16 @@ class OperationPlan:
         first: PlanExecutor,
         facts: DocumentFacts,
         create_compiler: Callable[[OperationPlan], FunctionCompiler],
+        watch: SchemaWatch,
         *,
         branches: frozenset[str] = frozenset(),
         timed: bool = False,
         columnar: bool = False,
+        library: type | None = None,
     ) -> None:
         self.timed = timed
+        self.library = library
+        self.info_classes = choose_info_classes(library)
         self.columnar = columnar
         self.conditions = (
             Conditions(first.operation, first.fragments, branches) if branches else None
@@ -469,13 +471,7 @@ class OperationPlan:
         self.field_resolver = first.field_resolver
         self.type_resolver = first.type_resolver
         self.prototype = dict(first.__dict__)
-        for name in (
-            "root_value",
-            "context_value",
-            "variable_values",
-            "_subfields_cache",
-            *PER_RUN_ATTRIBUTES,
-        ):
+        for name in (*CALLER_ATTRIBUTES, *PER_RUN_ATTRIBUTES):
             self.prototype.pop(name, None)
         # graphql-core 3.2 keeps the default on the class.
         default = getattr(PlanExecutor, "is_awaitable", None)
@@ -489,6 +485,10 @@ class OperationPlan:
         self.root_functions: list[CompiledFunction] | None = None
         self.empty_variables = type(first.variable_values)({}, {}) if IS_GRAPHQL_33 else {}
         self.kind = self.schema.get_root_type(self.operation.operation)
+        self.watch = watch
+        watch.add(self.schema, (), f"{self.operation.operation.value}_type")
+        for name in facts.type_names & self.schema.type_map.keys():
+            watch.add(self.schema, ("type_map", name))
         self.serial = self.operation.operation is OperationType.MUTATION
         self._variables = select_variables(first.variable_values, facts.names)
         self.root: SelectionPlan | None = None
@@ -496,8 +496,6 @@ class OperationPlan:
         self._list_fields: dict[tuple[object, ...], FieldPlan] = {}
         self._serial_functions: dict[str, CompiledFunction] = {}  # by response name
         self.direct_fields: dict[int, FieldPlan] = {}
-        self.resolvers: list[tuple[GraphQLField, Value]] = []
-        self.assumed_members: list[tuple[object, str, Value]] = []
         self.source_names: list[str] = []
         self.source_size = 0
         self.cache = get_operation_cache(self.schema)
@@ -681,17 +679,6 @@ class OperationPlan:
     def list_possible_types(self, kind: GraphQLAbstractType) -> list[GraphQLObjectType]:
         """Return the possible object types of an abstract type."""
         return list(self.schema.get_possible_types(kind))
-
-    def is_stale(self) -> bool:
-        """Return whether compiled code takes a value as constant that has changed."""
-        for definition, resolve in self.resolvers:
-            if definition.resolve is not resolve:
-                return True
-        # A generator would double the time of this check, which every execution makes.
-        for owner, name, value in self.assumed_members:  # noqa: SIM110
-            if getattr(owner, name) is not value:
-                return True
-        return False
 
 
 # The attributes that every run creates for itself when it needs them.

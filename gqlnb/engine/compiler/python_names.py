@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from keyword import iskeyword
 
-__all__ = ["MAX_LITERAL", "is_identifier", "is_keyword_name", "write_literal"]
+__all__ = ["MAX_LITERAL", "is_identifier", "is_keyword_name"]
 
 MAX_LITERAL = 200  # characters of a string that is written into the source
-
-
-def write_literal(text: str) -> str:
-    """Return the source of a string literal."""
-    # All text of a document or a schema passes through it, or is bound to a name as a constant: a
-    # document that no parser made may have code as a name.
-    # Not repr: a subclass of str may have its own.
-    return str.__repr__(text)
 
 
 def is_identifier(name: object) -> bool:

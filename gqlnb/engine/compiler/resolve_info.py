@@ -10,7 +10,14 @@ from graphql.pyutils import Path
 
 from gqlnb.engine.graphql_compat import Value
 
-__all__ = ["Info", "LazyPath", "PathInfo", "new_tuple", "strip_list_indices", "to_path"]
+__all__ = [
+    "Info",
+    "LazyPath",
+    "choose_info_classes",
+    "new_tuple",
+    "strip_list_indices",
+    "to_path",
+]
 
 # A path in compiled code: nested (previous, key, type name), the layout of graphql-core's Path.
 # A plain tuple takes half the time to build; only paths that leave compiled code become a Path.
@@ -104,10 +111,13 @@ class Info(tuple[Any, ...]):
         return hash(tuple(iter(self)))  # raises, like graphql-core's: it holds lists
 
     def __repr__(self) -> str:
-        return repr(GraphQLResolveInfo(*iter(self)))
+        return repr(self._build())
 
     def __getattr__(self, name: str) -> Value:
-        return getattr(GraphQLResolveInfo(*iter(self)), name)
+        return getattr(self._build(), name)
+
+    def _build(self) -> Value:
+        return GraphQLResolveInfo(*iter(self))
 
 
 class PathInfo(Info):
@@ -117,5 +127,45 @@ class PathInfo(Info):
     path: Any = _member(1, "")
 
 
-for _cls in (Info, PathInfo):
+# Strawberry's executor hands resolvers a tuple of its own on graphql-core 3.3: its variables are a
+# plain dict, and it has a member more. Packages built on Strawberry rely on both.
+class LibraryInfo(Info):
+    """The info object of a library whose executor class builds its own."""
+
+    __slots__ = ()
+    variable_values = property(attrgetter("_built.variable_values"))
+    _fields = property(attrgetter("_built._fields"))
+
+    @property
+    def _built(self) -> Value:
+        run, field = self._run, self._field
+        build = run.plan.library.build_resolve_info
+        return build(run, field.definition, field.nodes, field.parent, self.path)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Value:
+        return type(self._built)
+
+    def _build(self) -> Value:
+        return self._built
+
+
+class LibraryPathInfo(LibraryInfo):
+    """The same for a resolver whose code reads the path."""
+
+    __slots__ = ()
+    path: Any = _member(1, "")
+
+
+def choose_info_classes(library: type | None) -> dict[str, type[Info]]:
+    """Return the classes of info objects by the names that compiled code has for them.
+
+    `library` is an executor class that builds info objects of its own; None for graphql-core's.
+    """
+    if library is None:
+        return {"Info": Info, "PathInfo": PathInfo}
+    return {"Info": LibraryInfo, "PathInfo": LibraryPathInfo}
+
+
+for _cls in (Info, PathInfo, LibraryInfo, LibraryPathInfo):
     _cls.__name__ = _cls.__qualname__ = GraphQLResolveInfo.__name__  # it is in error messages

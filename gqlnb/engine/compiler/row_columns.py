@@ -77,9 +77,11 @@ def collect_columns(rows: Sequence[Any], selection: SelectionPlan) -> ColumnBatc
 def collect_chunk(rows: Sequence[Any], selection: SelectionPlan) -> ColumnBatch:
     """Return the columns of some rows."""
     classes = set(map(type, rows))
-    if selection.conditions or len(classes) > 1:
-        raise NotPlainError
     cls = classes.pop()
+    # Null and exceptions are no objects, even if nothing is read from them.
+    usual = selection.plan.cache.type_kinds[cls] in (DICT, OBJECT)
+    if classes or selection.conditions or not usual:
+        raise NotPlainError
     members = {field.name: collect_member(rows, cls, field) for field in selection.fields}
     return ColumnBatch(len(rows), members)
 
@@ -104,12 +106,11 @@ def collect_member(rows: Sequence[Any], cls: type, field: FieldPlan) -> list[Any
 def read_member(rows: Sequence[Any], cls: type, field: FieldPlan) -> list[Any]:
     """Return an attribute or a key of all rows, if reading it runs no code."""
     name = field.attribute or field.field_name
-    source_kind = field.plan.cache.type_kinds[cls]
-    if source_kind == DICT and field.attribute is None:
+    if cls is dict and field.attribute is None:
         return [*map(itemgetter(name), rows)]
     found = getattr_static(cls, name, None)  # a property, or a method, which would be called
     computed = hasattr(type(found), "__get__") and type(found) not in SLOT_TYPES
-    if source_kind != OBJECT or computed or not is_identifier(name):
+    if computed or not is_identifier(name):
         raise NotPlainError
     return compile_reader(name)(rows)
 

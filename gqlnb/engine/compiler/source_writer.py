@@ -16,11 +16,19 @@ from graphql import (
     is_list_type,
     is_non_null_type,
     is_object_type,
+    is_union_type,
 )
 
 from gqlnb.engine.compiler.executor import LONG_LIST
 from gqlnb.engine.compiler.function_writer import CLOCK_CHECK, FunctionWriter, ValueSlot
-from gqlnb.engine.compiler.leaf_source import can_raise, write_leaf
+from gqlnb.engine.compiler.leaf_source import (
+    SingleLeaf,
+    can_raise,
+    find_single_leaf,
+    write_leaf,
+    write_queued_leaf,
+    write_single_leaf,
+)
 from gqlnb.engine.compiler.python_names import is_identifier, is_keyword_name
 from gqlnb.engine.compiler.python_types import (
     COMPUTED_OBJECT,
@@ -28,12 +36,6 @@ from gqlnb.engine.compiler.python_types import (
     DICT_SUBCLASS,
     MAPPING,
     OBJECT,
-)
-from gqlnb.engine.compiler.single_leaf import (
-    SingleLeaf,
-    find_single_leaf,
-    write_queued_leaf,
-    write_single_leaf,
 )
 from gqlnb.engine.compiler.type_resolution import AbstractTypeResolver
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, AnyGraphQLType, Value
@@ -112,7 +114,12 @@ class SourceWriter(FunctionWriter):
         self.write_prologue()
         names = f"{self.bind_constant('f', field)}, {self.bind_constant('k', field.type)}"
         slow = f"x.complete_uncompiled(s, {names}, p)"
-        self.write_completion(ValueSlot(field, field.type, "s", "p", slow, None, None), 0)
+        self.write_completion(
+            ValueSlot(
+                field=field, kind=field.type, v="s", path="p", slow=slow, key=None, waiting=None
+            ),
+            0,
+        )
         self.add_line("return s")
 
     def write_rows(self, field: FieldPlan, kind: AnyGraphQLType, *, iterator: bool = False) -> None:
@@ -121,7 +128,17 @@ class SourceWriter(FunctionWriter):
         above = "p" if kind is get_nullable_type(field.type) else "above(p)"
         name, item_name = self.bind_constant("f", field), self.bind_constant("k", item)
         slow = f"x.complete_unusual_item(v, {name}, {item_name}, {path})"
-        slot = ValueSlot(field, item, "v", path, slow, "len(out)", "w", item=True, above=above)
+        slot = ValueSlot(
+            field=field,
+            kind=item,
+            v="v",
+            path=path,
+            slow=slow,
+            key="len(out)",
+            waiting="w",
+            item=True,
+            above=above,
+        )
         self.write_prologue()
         if get_nullable_type(item) is GraphQLInt and find_leaf_test(GraphQLInt) and not iterator:
             long = f"len(s) >= {LONG_LIST} and type(s[0]) is int"
@@ -202,10 +219,9 @@ class SourceWriter(FunctionWriter):
         if is_leaf_type(inner):
             return 0
         if is_abstract_type(inner) and level == 0:
-            kinds = self.plan.list_possible_types(inner)
+            kinds = self.list_few_types(inner)
             # A resolver of the type may fail instead of returning it.
-            default = AbstractTypeResolver(self.plan, field, inner).default
-            if default and len(kinds) <= MAX_INLINE_TYPES:
+            if kinds and AbstractTypeResolver(self.plan, field, inner).default:
                 counts = {self.compute_field_count(below, field, 0) for below in kinds}
                 return counts.pop() if len(counts) == 1 else None
         if is_list_type(inner) or is_abstract_type(inner):
@@ -326,7 +342,16 @@ class SourceWriter(FunctionWriter):
             path, above = f"{v}p", None
         method = "complete_unusual" if field.default else "complete_field"
         slow = f"x.{method}({v}, {name}, {path})"
-        slot = ValueSlot(field, field.type, v, path, slow, key, waiting, parent=above)
+        slot = ValueSlot(
+            field=field,
+            kind=field.type,
+            v=v,
+            path=path,
+            slow=slow,
+            key=key,
+            waiting=waiting,
+            parent=above,
+        )
         if field.default and not field.direct:
             # Arguments are coerced before the look-up, and coercion or the call may fail.
             self.add_line(f"{v} = x.execute_planned_field({name}, {s}, {path})")
@@ -441,12 +466,12 @@ class SourceWriter(FunctionWriter):
         elif is_list_type(inner):
             self.write_list(inner, slot)
         elif is_abstract_type(inner):
-            self.watch_member(inner, "resolve_type")
+            self.plan.watch.add(inner, (), "resolve_type", *["types"] * is_union_type(inner))
             for kind in self.plan.list_possible_types(inner):
-                self.watch_member(kind, "is_type_of")
+                self.plan.watch.add(kind, (), "is_type_of")
             self.write_abstract(slot, AbstractTypeResolver(self.plan, slot.field, inner), level)
         else:
-            self.watch_member(inner, "is_type_of")
+            self.plan.watch.add(inner, (), "is_type_of")
             self.write_object(inner, slot, level)
 
     def write_list(self, kind: AnyGraphQLType, slot: ValueSlot) -> None:
@@ -526,13 +551,21 @@ class SourceWriter(FunctionWriter):
             with self.open_block("else:"):
                 self.add_line(f"{v} = {function}.enter_named_type({name}, {v}, {slot.path}, x)")
 
+    def list_few_types(self, kind: AnyGraphQLType) -> list[Any]:
+        """Return the possible types of an abstract type; none if they are many."""
+        kinds, named = self.plan.list_possible_types(kind), self.plan.schema.type_map
+        # graphql-core finds a type by its name; that may be another one.
+        if len(kinds) > MAX_INLINE_TYPES or any(named.get(k.name) is not k for k in kinds):
+            return []
+        for found in kinds:
+            self.plan.watch.add(self.plan.schema, ("type_map", found.name))
+        return kinds
+
     def list_inlined_types(
         self, slot: ValueSlot, resolver: AbstractTypeResolver
     ) -> list[SelectionPlan]:
         """Return the selections of an abstract type's possible types, if they are few."""
-        kinds = self.plan.list_possible_types(resolver.kind)
-        if len(kinds) > MAX_INLINE_TYPES:
-            return []
+        kinds = self.list_few_types(resolver.kind)
         found = (self.find_inlined_selection(kind, slot.field, 0) for kind in kinds)
         return [selection for selection in found if selection is not None]
 

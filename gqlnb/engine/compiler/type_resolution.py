@@ -113,6 +113,7 @@ class AbstractTypeResolver:
         selection = self.plan.get_selection_below(run, kind, self.field.group)
         if type(name) is str and kind.is_type_of is None:
             self.functions[name] = selection.functions
+            self.plan.watch.add(run.schema, ("type_map", name))
         return selection.enter(value, path, run)
 
     async def await_test(

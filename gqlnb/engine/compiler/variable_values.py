@@ -7,6 +7,7 @@ errors. Nothing is generated: each input type has a function that calls those of
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphql import (
@@ -15,34 +16,42 @@ from graphql import (
     GraphQLList,
     GraphQLNonNull,
     Undefined,
+    get_named_type,
     is_input_type,
     is_required_input_field,
     type_from_ast,
 )
 
 from gqlnb.engine.graphql_compat import (
-    EXACT_INPUT_TYPES,
     INPUT_COERCER_NAME,
+    INPUT_MEMBERS,
     IS_GRAPHQL_33,
     PLAIN_TYPES,
     AnyGraphQLType,
     Value,
     VariableValues,
     VariableValueSource,
+    find_exact_input_type,
     get_input_default,
     get_variable_default,
     get_variable_signature,
 )
+from gqlnb.engine.leaf_types import is_constant
+from gqlnb.engine.schema_watch import watch_literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphql import GraphQLInputField, GraphQLSchema, VariableDefinitionNode
 
+    from gqlnb.engine.schema_watch import SchemaWatch
+
 __all__ = ["UnusualValueError", "VariableCoercer"]
 
 # Takes a value that is not Undefined and its depth; returns the coerced value.
 Coercer: TypeAlias = Callable[[Value, int], Value]
+# Of an input object: name, name in Python, and the definition unless it is required.
+Member: TypeAlias = tuple[str, str, Coercer, "GraphQLInputField | None"]
 UNUSUAL = object()  # the default of a variable that graphql-core must coerce
 new_tuple = tuple.__new__  # half the time of the constructors of named tuples
 MAX_DEPTH = 32  # levels of lists and input objects; graphql-core allows 200 and reports more
@@ -61,17 +70,25 @@ class VariableCoercer:
         The schema.
     definitions
         The variables that the operation declares.
+    watch
+        Gets the parts of the schema that it takes as constant.
     """
 
     def __init__(
-        self, schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode]
+        self,
+        schema: GraphQLSchema,
+        definitions: Sequence[VariableDefinitionNode],
+        watch: SchemaWatch,
     ) -> None:
+        self._watch = watch
         self._coercers: dict[AnyGraphQLType, Coercer] = {}
         self._variables: list[tuple[str, Value, Coercer, Value]] = []
         for node in definitions:
             kind: Any = type_from_ast(schema, node.type)
             signature = get_variable_signature(schema, node) if IS_GRAPHQL_33 else None
-            usable = is_input_type(kind)
+            if usable := is_input_type(kind):
+                watch.add(schema, ("type_map", get_named_type(kind).name))
+                watch_literal(watch, node.default_value, kind)
             self._variables.append(
                 (
                     node.variable.name.value,
@@ -123,6 +140,7 @@ class VariableCoercer:
         if isinstance(kind, GraphQLList):
             return self._build_list_coercer(kind)
         if isinstance(kind, GraphQLInputObjectType):
+            self._watch.add(kind, (), "fields", "is_one_of")
             return reject if kind.is_one_of else self._build_object_coercer(kind)
 
         def coerce_leaf(value: Value, _depth: int) -> Value:
@@ -138,7 +156,9 @@ class VariableCoercer:
         return coerce_leaf
 
     def _build_required_coercer(self, kind: GraphQLNonNull[Any]) -> Coercer:
-        exact = EXACT_INPUT_TYPES.get(kind.of_type)
+        exact = find_exact_input_type(kind.of_type)
+        if exact is not None:
+            self._watch.add(kind.of_type, (), INPUT_COERCER_NAME)
         coerce = self.find_coercer(kind.of_type)
 
         def coerce_required(value: Value, depth: int) -> Value:
@@ -166,9 +186,15 @@ class VariableCoercer:
 
         return coerce_list
 
+    def _build_member(self, kind: GraphQLInputObjectType, name: str) -> Member:
+        field = kind.fields[name]
+        self._watch.add(kind, ("fields", name), *INPUT_MEMBERS)
+        optional = None if is_required_input_field(field) else field
+        return name, field.out_name or name, self.find_coercer(field.type), optional
+
     def _build_object_coercer(self, kind: GraphQLInputObjectType) -> Coercer:
         # Built at the first value, since input types may refer to themselves.
-        members: list[tuple[str, str, Coercer, Value]] = []
+        members: list[Member] = []
 
         def coerce_object(value: Value, depth: int) -> Value:
             if value is None:
@@ -176,23 +202,15 @@ class VariableCoercer:
             if type(value) is not dict or depth > MAX_DEPTH:
                 raise UnusualValueError
             if not members:
-                members.extend(
-                    (
-                        name,
-                        field.out_name or name,
-                        self.find_coercer(field.type),
-                        find_default(field),
-                    )
-                    for name, field in kind.fields.items()
-                )
+                members.extend(map(self._build_member, repeat(kind), kind.fields))
             coerced, used = {}, 0
-            for name, out_name, coerce, default in members:
+            for name, out_name, coerce, optional in members:
                 if name in value:
                     used += 1
                     coerced[out_name] = coerce(value[name], depth + 1)
-                elif default is UNUSUAL:
+                elif optional is None:
                     raise UnusualValueError
-                elif default is not Undefined:
+                elif (default := get_input_default(optional)) is not Undefined:
                     coerced[out_name] = default
             if used != len(value):
                 raise UnusualValueError  # a name that the type does not have
@@ -205,19 +223,13 @@ def find_variable_default(signature: Value, node: VariableDefinitionNode, kind: 
     """Return the default of a variable if all runs can share it; Undefined if it is optional."""
     if node.default_value is None:
         return UNUSUAL if isinstance(kind, GraphQLNonNull) else Undefined
+    if not is_constant(node.default_value, kind):
+        return UNUSUAL
     try:
         default = get_variable_default(signature, node, kind)
     except TypeError:  # an invalid default
         return UNUSUAL
     return default if default is None or type(default) in PLAIN_TYPES else UNUSUAL
-
-
-def find_default(field: GraphQLInputField) -> Value:
-    """Return the default of an input field, which graphql-core shares between runs too."""
-    try:
-        return UNUSUAL if is_required_input_field(field) else get_input_default(field)
-    except TypeError:  # an invalid default
-        return UNUSUAL
 
 
 def reject(_value: Value, _depth: int) -> Value:

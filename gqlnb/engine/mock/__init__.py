@@ -2,15 +2,17 @@
 
 **Seeded.** A value depends on the seed and on its position: an object's type and id, or the path to
 the object, then the field and its arguments. It does not depend on the process, the version of
-Python, the order of execution, or the other fields of the query. Nothing is stored.
+Python, the order of execution, or the other fields of the query. Nothing is stored. Of the query,
+only its fragments matter: an object of an interface or a union has one of the types that they name
+there, where it may, so that ``node(id:)`` with ``... on User`` is a user.
 
 **One id, one object.** Objects of one type with one id have the same values in every field, however
 they were reached: in a list, on a page, through ``user(id:)``, ``node(id:)`` or ``nodes(ids:)``. An
 id of type ``ID`` or ``String`` names the type, ``User:1734``, so that ``node(id:)`` knows it; any
-other id belongs to any type that the field may return. An object that was looked up by its fields,
-``user(login: "ada")``, has these values; its id contains them, ``User:{"login":"ada"}``, so that a
-look-up by the id finds them again. An id that is a number or a UUID can't contain them: the object
-then has values of the seed.
+other id belongs to any type that the field may return and the fragments name. An object that was
+looked up by its fields, ``user(login: "ada")``, has these values; its id contains them,
+``User:{"login":"ada"}``, so that a look-up by the id finds them again. An id that is a number or a
+UUID can't contain them: the object then has values of the seed.
 
 **Right by type, right by format.** Enums hold one of their values, interfaces and unions an object
 of one of their types. Scalars that are known by name (``DateTime``, ``Date``, ``Time``,
@@ -27,7 +29,8 @@ lists and the parts of a connection never are. An interface without object types
 and a list that takes ``first``, ``limit``, ``offset`` or ``skip`` has ``sizes`` items in all, a
 fixed number for each: pages, cursors, ``pageInfo`` and ``totalCount`` agree. Further arguments,
 such as filters, choose other items; ordering (``orderBy``, ``sort``) changes nothing. ``ids:``
-returns one object for each id, and ``type: REPOSITORY`` returns objects of that type.
+returns one object for each id, and ``type: REPOSITORY`` returns objects of that type, unless the
+fragments name only others.
 
 **Mutations** return their input's values in fields of the same name and type: in the returned
 object, in objects below it if it has no id itself, and by ``id`` or ``userId`` for a ``User``.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from graphql import GraphQLNonNull, GraphQLObjectType, get_nullable_type
@@ -26,6 +27,8 @@ from gqlnb.engine.mock.mock_objects import (
     MockPage,
     MockType,
     build_part_maker,
+    choose_item,
+    choose_type,
     collect_inputs,
     echo_input,
     find_by_arguments,
@@ -220,9 +223,8 @@ class MockGenerator:
                 found = find_by_arguments(kinds, select_choosing_arguments(args), value, base)
                 if found is not None:
                     return found
-            return (find_requested_type(kinds, args) or kinds[value % len(kinds)]).create_numbered(
-                value, 0
-            )
+            asked = find_requested_type(kinds, args)
+            return choose_type(kinds, value, lambda kind: kind.create_numbered(value, 0), asked)
 
         return make_object
 
@@ -236,7 +238,7 @@ class MockGenerator:
             found = kind.create_numbered(value, 0)
             found.key = value
             shown, asked = select_places(total, args, name), find_requested_type(kinds, args)
-            make = asked.create_numbered if asked else element
+            make = partial(choose_item, kinds, asked=asked) if asked else element
             found.page = MockPage(total, shown, lambda place: make and make(value, place))
             return found
 
@@ -266,7 +268,7 @@ class MockGenerator:
             shown = range(pick_integer(mix_bits(value), low, high))
             shown = select_places(len(shown), args, name) if paged else shown
             asked = find_requested_type(kinds, args)
-            make = asked.create_numbered if asked else element
+            make = partial(choose_item, kinds, asked=asked) if asked else element
             return [make(value, place) for place in shown] if make else []
 
         return make_list
@@ -298,11 +300,7 @@ class MockGenerator:
         if len(kinds) <= 1:
             return kinds[0].create_numbered if kinds else None
 
-        def make_object(base: int, place: int) -> MockObject:
-            kind = kinds[mix_bits(base + place * GOLDEN_STEP) % len(kinds)]
-            return kind.create_numbered(base, place)
-
-        return make_object
+        return partial(choose_item, kinds)
 
 
 def select_choosing_arguments(args: dict[str, object]) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,8 @@ __all__ = [
     "MockPage",
     "MockType",
     "build_part_maker",
+    "choose_item",
+    "choose_type",
     "collect_inputs",
     "echo_input",
     "find_by_arguments",
@@ -62,9 +64,12 @@ class MockObject:
         The input of the mutation that returns the object.
     page
         The page of a connection.
+    choice
+        The types it may have instead, a number that decides between them, and the function that
+        makes it of one; None if its type is certain.
     """
 
-    __slots__ = ("key", "kind", "known_values", "mutation_input", "page")
+    __slots__ = ("choice", "key", "kind", "known_values", "mutation_input", "page")
 
     def __init__(
         self,
@@ -76,6 +81,7 @@ class MockObject:
         self.kind, self.key, self.known_values = kind, key, known_values
         self.mutation_input = mutation_input
         self.page: MockPage | None = None
+        self.choice: TypeChoice | None = None
 
     def __getitem__(self, name: str) -> Value:
         if self.known_values is not None and name in self.known_values:
@@ -84,9 +90,53 @@ class MockObject:
             raise KeyError(name)
         return self.kind.get_recipe(name)(self, {})
 
+    def change_type(self, names: Container[str]) -> None:
+        """Become an object of one of the named types, if it may and is not."""
+        choice, self.choice = self.choice, None
+        if choice is None or self.kind.name in names:
+            return
+        kinds = [kind for kind in choice.kinds if kind.name in names]
+        if kinds:
+            other = choice.make(kinds[choice.number % len(kinds)])
+            self.kind, self.key, self.known_values = other.kind, other.key, other.known_values
+            self.mutation_input = other.mutation_input
+
     def __repr__(self) -> str:
         identity = (self.known_values or {}).get(self.kind.identity or "", "generated")
         return f"<{self.kind.name} {identity}>"
+
+
+class TypeChoice(NamedTuple):
+    """The choice of the type of an object."""
+
+    kinds: Sequence[MockType]
+    number: int
+    make: Callable[[MockType], MockObject]
+
+
+def choose_type(
+    kinds: Sequence[MockType],
+    number: int,
+    make: Callable[[MockType], MockObject],
+    asked: MockType | None = None,
+) -> MockObject:
+    """Return an object of one of some types; the fragments of a document may change which.
+
+    `asked` is the type that an argument requests. GitHub's ``type: ISSUE`` finds pull requests, so
+    that fragments may change it too.
+    """
+    item = make(asked or kinds[number % len(kinds)])
+    if len(kinds) > 1:
+        item.choice = TypeChoice(kinds, number, make)
+    return item
+
+
+def choose_item(
+    kinds: Sequence[MockType], base: int, place: int, asked: MockType | None = None
+) -> MockObject:
+    """Return the object at a place of a list."""
+    number = mix_bits(base + place * GOLDEN_STEP)
+    return choose_type(kinds, number, lambda kind: kind.create_numbered(base, place), asked)
 
 
 class MockType:
@@ -422,11 +472,14 @@ def find_by_id(kinds: Sequence[MockType], name: str, given: object) -> MockObjec
         return None
     start = str(given).partition(":")[0]
     chosen = [kind for kind in kinds if kind.name == start]
-    # A foreign id belongs to one of the types, always to the same one.
-    kind = chosen[0] if chosen else kinds[hash_parts(given) % len(kinds)]
-    if kind.identity is None or name not in {"id", kind.identity, build_id_name(kind)}:
-        return None
-    return kind.create_with_id(given)
+    # A foreign id belongs to one of the types: always the same one, unless fragments name others.
+    number = hash_parts(given)
+    kinds = chosen or [
+        kind
+        for kind in kinds
+        if kind.identity is not None and name in {"id", kind.identity, build_id_name(kind)}
+    ]
+    return choose_type(kinds, number, lambda kind: kind.create_with_id(given)) if kinds else None
 
 
 def find_requested_type(kinds: Sequence[MockType], args: Mapping[str, object]) -> MockType | None:
@@ -462,8 +515,10 @@ def find_by_arguments(
     found = _find_by_ids(kinds, given)
     if found is not None:
         return found
-    kind = kinds[value % len(kinds)]
-    return kind.create_with_fields(dict(given), base) if kind.select_field_values(given) else None
+    known = [kind for kind in kinds if kind.select_field_values(given)]
+    if not known:
+        return None
+    return choose_type(known, value, lambda kind: kind.create_with_fields(dict(given), base))
 
 
 def _find_by_ids(kinds: Sequence[MockType], given: Mapping[str, object]) -> MockObject | None:
@@ -520,20 +575,27 @@ def echo_input(
     """
     if name in inputs:
         inputs = {**inputs, **collect_members(*inputs[name])}
-    found = _find_by_ids(kinds, {key: given for key, (given, _) in inputs.items()})
-    kind = kinds[value % len(kinds)] if found is None else found.kind
-    fields = {key: item[0] for key, item in inputs.items() if _can_echo(kind, key, *item)}
-    if kind.identity is not None:
-        fields.pop(kind.identity, None)
-    if found is None:
-        plain = kind.select_field_values(fields)
-        if plain and kind.identity is not None:
-            found = kind.create_with_fields(plain, 0)
-        else:
-            found = kind.create_numbered(value, 0)
-    found.known_values = {**(found.known_values or {}), **fields}
-    found.mutation_input = inputs if kind.identity is None else None
-    return found
+    ids = {key: given for key, (given, _) in inputs.items()}
+    found = _find_by_ids(kinds, ids)
+    if found is not None:
+        kinds, value = found.choice[:2] if found.choice else ([found.kind], 0)
+
+    def make(kind: MockType) -> MockObject:
+        fields = {key: item[0] for key, item in inputs.items() if _can_echo(kind, key, *item)}
+        if kind.identity is not None:
+            fields.pop(kind.identity, None)
+        made = _find_by_ids([kind], ids)
+        if made is None:
+            plain = kind.select_field_values(fields)
+            if plain and kind.identity is not None:
+                made = kind.create_with_fields(plain, 0)
+            else:
+                made = kind.create_numbered(value, 0)
+        made.known_values = {**(made.known_values or {}), **fields}
+        made.mutation_input = inputs if kind.identity is None else None
+        return made
+
+    return choose_type(kinds, value, make)
 
 
 def _can_echo(kind: MockType, name: str, value: object, type_: AnyGraphQLType) -> bool:

@@ -9,14 +9,16 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
+    FieldNode,
+    FragmentSpreadNode,
     GraphQLError,
     GraphQLSchema,
     build_schema,
     introspection_types,
-    print_schema,
 )
 from graphql.type import is_abstract_type, is_object_type, is_scalar_type, is_specified_scalar_type
 
+from gqlnb.document.schema_text import print_sdl
 from gqlnb.engine.graphql_compat import Value
 from gqlnb.engine.mock.generator import EVENT_COUNT, MockGenerator, MockOptions
 from gqlnb.engine.mock.mock_objects import MockObject
@@ -26,7 +28,6 @@ from gqlnb.engine.resolvers import (
     adapt_resolver,
     bind_field,
     bind_resolvers,
-    bind_type_resolver,
 )
 from gqlnb.engine.schema_adapters import extract_schema, is_schema
 from gqlnb.engine.schema_builder import (
@@ -41,6 +42,8 @@ from gqlnb.errors import SchemaError, sanitize_text
 from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
+    from graphql import GraphQLResolveInfo
+
     from gqlnb.engine.mock.mock_objects import MockType
 
 __all__ = ["build_mock_schema"]
@@ -78,7 +81,7 @@ def build_mock_schema(
         if is_object_type(kind) and kind.name not in introspection_types:
             attach_resolvers(generator, generator.get_type(kind))
         elif is_abstract_type(kind):
-            bind_type_resolver(schema, kind.name, resolve_type_name)
+            kind.resolve_type = resolve_type_name
     bind_resolvers(schema, resolvers or {})
     return LoadedSchema(schema, notes)
 
@@ -131,7 +134,7 @@ def copy_schema(schema: GraphQLSchema) -> LoadedSchema:
     """Return a copy of a schema, without its resolvers and its scalars' functions."""
     # The copy is not validated: a client accepts more than the specification does.
     try:
-        sdl = print_schema(schema)
+        sdl = print_sdl(schema)
         return LoadedSchema(build_schema(sdl, assume_valid=True, assume_valid_sdl=True))
     except (TypeError, GraphQLError) as error:
         reason = sanitize_text(error, 200)
@@ -234,14 +237,43 @@ def read_own_value(root: object, name: str) -> Value:
     return MISSING if callable(found) else found
 
 
-def resolve_type_name(value: object, _context: object) -> str | None:
+def resolve_type_name(value: object, info: GraphQLResolveInfo[Any], _kind: object) -> str | None:
     """Return the object type of a generated value, or of a user's."""
     if type(value) is MockObject:
+        if value.choice is not None:
+            value.change_type(find_named_types(info))
         return value.kind.name
     if isinstance(value, Mapping):
         return value.get("__typename")
     name = getattr(value, "__typename", None)
     return name if isinstance(name, str) else type(value).__name__
+
+
+def find_named_types(info: GraphQLResolveInfo[Any]) -> set[str]:
+    """Return the object types that the fragments of a field name, directly or by interfaces."""
+    schema = info.schema
+    direct: set[str] = set()
+    wide: set[str] = set()
+    waiting: list[Any] = [node.selection_set for node in info.field_nodes]
+    spread: set[str] = set()
+    while waiting:
+        for selection in waiting.pop().selections:
+            fragment: Any = selection
+            if isinstance(selection, FieldNode):
+                continue
+            if isinstance(selection, FragmentSpreadNode):
+                if selection.name.value in spread:
+                    continue
+                spread.add(selection.name.value)
+                fragment = info.fragments[selection.name.value]
+            waiting.append(fragment.selection_set)
+            condition = fragment.type_condition
+            kind: Any = condition and schema.type_map[condition.name.value]
+            if is_object_type(kind):
+                direct.add(kind.name)
+            elif kind is not None:
+                wide.update(possible.name for possible in schema.get_possible_types(kind))
+    return direct or wide
 
 
 def build_event_generator(

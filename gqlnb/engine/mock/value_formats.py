@@ -307,6 +307,7 @@ KIND_FORMATS: dict[kinds.Scalar, ValueMaker] = {
     kinds.DATETIME: make_timestamp,
     kinds.MONEY: make_decimal,
     kinds.NUMBER: build_float_maker(0, 1000),
+    kinds.EXACT_NUMBER: build_float_maker(0, 1000),
     kinds.DURATION_SECONDS: build_float_maker(0, 600),
     kinds.DURATION: make_duration,
     kinds.BOOLEAN: make_boolean,

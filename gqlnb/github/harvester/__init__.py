@@ -1,5 +1,5 @@
 """Harvests: all repositories above a star count, beyond the 1,000 results of one search.
 
-``state_machine`` decides which searches to send, without I/O; ``runner`` sends them; ``harvests``
-has the public functions.
+``gqlnb.lists`` decides which windows to request, without I/O; ``scope`` writes their searches;
+``runner`` sends them; ``harvests`` has the public functions.
 """

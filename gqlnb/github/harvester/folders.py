@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,9 @@ from gqlnb.client.range_harvest.range_state import RangeCoverage
 from gqlnb.client.range_harvest.range_store import compare_hashes, concat_tables, hash_rows
 from gqlnb.errors import FrameError, OptionError, format_count, sanitize_text
 from gqlnb.github.harvester.parquet_parts import build_repository_frame, load_parts
-from gqlnb.github.harvester.search_windows import Coverage
+from gqlnb.interactive import warn_caller
+from gqlnb.lists.report import Coverage
+from gqlnb.option_checks import explain_keywords
 from gqlnb.optional_imports import import_optional
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class LogLine(msgspec.Struct):
     parts: int = 0
 
 
+@explain_keywords
 @dataclass(frozen=True, slots=True)
 class HarvestFolder:
     """The parts that a harvest has written to its folder so far.
@@ -189,7 +191,7 @@ class HarvestFolder:
                 msg = (
                     f"{path} is not proved complete: rows it lacks may appear as added or removed."
                 )
-                warnings.warn(msg, stacklevel=2)
+                warn_caller(msg)
         tables = [table.select(sorted(names)) for table in (old, new)]
         return compare_hashes(*(hash_rows(each, each["id"].to_pylist()) for each in tables))
 
@@ -303,6 +305,7 @@ class HarvestFolder:
         return f"HarvestFolder({str(self.path)!r}: {count}, {state})"
 
 
+@explain_keywords
 def open_folder(folder: str | os.PathLike[str]) -> HarvestFolder:
     """Open the folder of a harvest, finished or not, to read its rows.
 

@@ -1,14 +1,13 @@
-"""The public harvest functions: all repositories above a star count, into a folder or a frame."""
+"""The public functions: all results of a search, into a folder or a frame, and their cost."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import msgspec
 
@@ -17,26 +16,27 @@ from gqlnb.client.progress import Progress
 from gqlnb.client.range_harvest.harvest_log import LogHeader
 from gqlnb.client.range_harvest.harvest_result import describe_stop, list_warnings
 from gqlnb.document.json_codec import dump_valid_json
-from gqlnb.errors import GqlnbError, OptionError, check_names, sanitize_text
+from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client, register_connections
 from gqlnb.github.harvester.estimate import Estimate, estimate_harvest, narrow_scope
 from gqlnb.github.harvester.identities import AccountGroups, Identity, group_clients
-from gqlnb.github.harvester.node_harvest import harvest_nodes
+from gqlnb.github.harvester.node_harvest import build_node_search, count_nodes, read_nodes
 from gqlnb.github.harvester.own_fields import parse_fields
 from gqlnb.github.harvester.parquet_parts import build_arrow_schema, build_repository_frame
-from gqlnb.github.harvester.query_range import Scope
 from gqlnb.github.harvester.runner import HarvestRunner
-from gqlnb.github.harvester.search_windows import Coverage, Gap
-from gqlnb.github.harvester.state_machine import Sweep
+from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import ROWS_PER_PART, FolderStorage, MemoryStorage
 from gqlnb.github.search_notes import list_search_notes
-from gqlnb.option_checks import check_boolean, check_whole_number
+from gqlnb.interactive import warn_caller
+from gqlnb.lists.report import Coverage, Gap
+from gqlnb.lists.window_harvest import WindowHarvest
+from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.renderer import render_lines
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
     import pyarrow as pa
@@ -44,59 +44,27 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.client.progress import ProgressCallback
     from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
-    from gqlnb.github.harvester.node_harvest import NodeOptions, NodeType
+    from gqlnb.github.harvester.node_harvest import NodeType, TimeColumn
     from gqlnb.http.rate_limit_rules import Budget
 
     RowsCallback = Callable[[int, int, int], object]
 
-__all__ = ["Harvest", "harvest", "harvest_frame"]
+__all__ = [
+    "Harvest",
+    "estimate",
+    "estimate_nodes",
+    "harvest",
+    "harvest_frame",
+    "harvest_nodes",
+]
 
-REPOSITORY = "REPOSITORY"
-SLICES_PER_CLIENT = 3  # searches at once, so that none waits while another client reads the last
+TASKS_PER_REQUEST = 10  # that share it: 20,000 rows take 50 requests
 DEFAULT_WIDTH = 16  # requests at once, if the executor does not say how many workers it has
 NOTES_PLACE = "coverage.notes"
 RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 
 
-class HarvestOptions(TypedDict, total=False):
-    """Keyword arguments of :func:`harvest`.
-
-    Attributes
-    ----------
-    fields
-        Further fields of each repository, as GraphQL: ``"forkCount primaryLanguage { name }"``; or
-        a query with ``search(type: REPOSITORY)``, of which the selection on Repository is taken.
-        They take no variables. They become columns as of :meth:`gqlnb.Result.frame`, with lists in
-        cells; a list has as many items as its ``first`` requests. A field that fails is null in
-        its row, and counted in ``coverage.field_errors``. If pages of a search are too large with
-        them, they are fetched by ``nodes(ids:)``.
-    width
-        Most requests at once; by default the number of the executor's workers if it says so, and
-        one without an executor.
-    part
-        Number of rows per part; a part may have up to a thousand more.
-    clients
-        Several clients, instead of `client`. Those of one account share its budget; each account
-        sends GitHub one request at a time, and takes over for one that is limited or refused.
-    tokens
-        Tokens such as ``"env:NAME"``, each for a client of `client`, which is then a name or a URL.
-        GitHub's terms forbid sharing tokens to get around its limits: give those of people who
-        agreed to take part.
-    twice
-        Whether to read everything a second time, which takes two to three times the pages. It finds
-        repositories that were missed while others left and came at the same moment, so that all
-        counts agree. By default only a harvest of up to some 5,000 repositories is read again, and
-        only where repositories left or came.
-    """
-
-    fields: str | None
-    width: int
-    part: int
-    clients: Sequence[Any]
-    tokens: Sequence[Any]
-    twice: bool
-
-
+@explain_keywords
 @dataclass(frozen=True, slots=True)
 class Harvest:
     """The rows of a harvest, with a report on their completeness.
@@ -108,7 +76,7 @@ class Harvest:
     source
         Address of the endpoint.
     coverage
-        Number of repositories expected and found, duplicates, gaps, pages with their lower bound.
+        Number of repositories expected and received, windows without a proof, and the cost.
     requests
         Number of requests sent.
     folder
@@ -186,14 +154,19 @@ class Harvest:
         return [*self._list_problems(), *summarize_notes(self.coverage.notes, NOTES_PLACE)]
 
     def _list_problems(self) -> list[str]:
-        gaps = self.coverage.gaps
+        gaps, agreed = self.coverage.gaps, self.coverage.agreed
         found = [
             f"{gap.text!r} is not complete: expected {gap.expected:,}, got {gap.got:,}: {gap.why}"
             for gap in gaps[:3]
         ]
         if len(gaps) > 3:
-            found.append(f"{len(gaps) - 3:,} more ranges are not complete; see coverage.gaps.")
-        errors = sorted(self.coverage.field_errors.items(), key=lambda it: -it[1])
+            found.append(f"{len(gaps) - 3:,} more windows are not complete; see coverage.gaps.")
+        if agreed:
+            found.append(
+                f"Counts vary from answer to answer. Of {agreed:,} windows two orders show the "
+                "same rows, which is not a proof; twice=True compares four."
+            )
+        errors = sorted(self.coverage.field_errors.items(), key=lambda pair: -pair[1])
         found += [f"Null in {count:,} rows: {reason}" for reason, count in errors[:3]]
         if len(errors) > 3:
             found.append(f"{len(errors) - 3:,} more reasons for nulls; see coverage.field_errors.")
@@ -205,11 +178,8 @@ class Harvest:
         state = "complete" if self.complete else "not complete"
         lines = [
             f"{len(self):,} repositories of {self.query!r}, {state}",
-            f"  expected {report.expected or 0:,} at the beginning, got {report.got:,}; "
-            f"{report.duplicates + report.moved:,} were returned twice",
-            f"  {report.requests:,} pages for at least {report.bound:,} "
-            f"({report.requests / max(1, report.bound):.2f}), in {self.requests:,} requests; "
-            f"{report.format_searches()}",
+            f"  expected {report.expected or 0:,} at the beginning, got {report.got:,}",
+            f"  {report.format_cost()}, in {self.requests:,} requests",
             f"  from {self.source}",
         ]
         if self.coverage.stopped:
@@ -233,7 +203,7 @@ def encode_coverage(coverage: Coverage) -> dict[str, Any]:
     return values | {"complete": coverage.complete}
 
 
-@overload
+@explain_keywords
 def harvest(
     query: SupportsIndex | str,
     *,
@@ -241,65 +211,14 @@ def harvest(
     out: str | os.PathLike[str] | None = None,
     executor: Executor | None = None,
     progress: bool | str | ProgressCallback = "auto",
-    dry_run: Literal[False] = False,
     resume: bool = True,
-    **options: Unpack[HarvestOptions],
-) -> Harvest: ...
-
-
-@overload
-def harvest(
-    query: SupportsIndex | str,
-    *,
-    client: Any = DEMO,
-    out: str | os.PathLike[str] | None = None,
-    executor: Executor | None = None,
-    progress: bool | str | ProgressCallback = "auto",
-    dry_run: Literal[True],
-    resume: bool = True,
-    **options: Unpack[HarvestOptions],
-) -> Estimate: ...
-
-
-@overload
-def harvest(
-    query: str,
-    *,
-    type: NodeType,
-    client: Any = DEMO,
-    out: str | os.PathLike[str] | None = None,
-    progress: bool | str | ProgressCallback = "auto",
-    dry_run: Literal[False] = False,
-    resume: bool = True,
-    **options: Unpack[NodeOptions],
-) -> RangeHarvest: ...
-
-
-@overload
-def harvest(
-    query: str,
-    *,
-    type: NodeType,
-    client: Any = DEMO,
-    out: str | os.PathLike[str] | None = None,
-    progress: bool | str | ProgressCallback = "auto",
-    dry_run: Literal[True],
-    resume: bool = True,
-    **options: Unpack[NodeOptions],
-) -> RangeEstimate: ...
-
-
-def harvest(
-    query: SupportsIndex | str,
-    *,
-    client: Any = DEMO,
-    out: str | os.PathLike[str] | None = None,
-    executor: Executor | None = None,
-    progress: bool | str | ProgressCallback = "auto",
-    dry_run: bool = False,
-    resume: bool = True,
-    **options: Any,
-) -> Harvest | Estimate | RangeHarvest | RangeEstimate:
+    fields: str | None = None,
+    width: int | None = None,
+    part: int = ROWS_PER_PART,
+    clients: Sequence[Any] | None = None,
+    tokens: Sequence[Any] | None = None,
+    twice: bool = False,
+) -> Harvest:
     """Fetch every repository above a number of stars, past the 1,000 results of a search.
 
     Parameters
@@ -313,37 +232,44 @@ def harvest(
         Folder for the rows, as Parquet parts with a log beside them. An interrupted harvest is
         continued there when the same call is made again. None keeps the rows in memory.
     executor
-        Executor that runs several searches at once: a pool of threads or processes, or
+        Executor that runs several requests at once: a pool of threads or processes, or
         ``dask.distributed.Client(...).get_executor()``. Other processes create the client again,
         so its secrets must be given by source, such as ``token="env:NAME"``. An endpoint that
         accepts only one request at a time, such as GitHub, gets one at a time anyway.
     progress
         As for :meth:`gqlnb.Client.pages`. If a function returns False, the harvest stops: the
         result has the rows so far, is not complete, and the same call with `out` goes on later.
-    dry_run
-        Whether to request only the count, and return an estimate of the cost.
     resume
         Whether to continue the same harvest in `out`, or return it if it is finished; False
         removes it first.
-    **options
-        ``fields``, further fields of each repository, such as ``"forkCount primaryLanguage
-        { name }"``, as columns; ``width``, the most requests at once, with or without an executor;
-        ``part``, the number of rows per part; ``clients`` or ``tokens``, to send requests of
-        several accounts; ``twice``, whether to read everything a second time.
-
-        ``type``: ``"ISSUE"``, ``"PULL_REQUEST"``, ``"DISCUSSION"``, ``"USER"`` or
-        ``"ORGANIZATION"`` instead of repositories. These are searched in ranges of their time of
-        creation, or of their last change with ``slice="updated"``, as by
-        :meth:`gqlnb.Client.harvest`. They take ``fields``, ``page_size``, ``part``, ``clients`` or
-        ``tokens``, and ``refresh=True``, which updates a finished harvest in `out`: by ``created``
-        with new ones, by ``updated`` with changed ones too. Deleted ones are found by the counts,
-        and ranges that were not complete are read again.
+    fields
+        Further fields of each repository, as GraphQL: ``"forkCount primaryLanguage { name }"``; or
+        a query with ``search(type: REPOSITORY)``, of which the selection on Repository is taken.
+        They take no variables. They become columns as of :meth:`gqlnb.Result.frame`, with lists in
+        cells; a list has as many items as its ``first`` requests. A field that fails is null in
+        its row, and counted in ``coverage.field_errors``. If pages of a search are too large with
+        them, they are fetched by ``nodes(ids:)``.
+    width
+        Most requests at once; by default the number of the executor's workers if it says so, and
+        one without an executor.
+    part
+        Number of rows per part; a part may have up to a thousand more.
+    clients
+        Several clients, instead of `client`. Those of one account share its budget; each account
+        sends GitHub one request at a time, and takes over for one that is limited or refused.
+    tokens
+        Tokens such as ``"env:NAME"``, each for a client of `client`, which is then a name or a URL.
+        GitHub's terms forbid sharing tokens to get around its limits: give those of people who
+        agreed to take part.
+    twice
+        Whether to read everything a second time, in another order: twice the pages. Where counts
+        vary from answer to answer, so that they prove nothing, four orders that show the same rows
+        are taken for complete then.
 
     Returns
     -------
     Harvest
-        With ``coverage``, ``frame()`` and ``complete``; an :class:`Estimate` for a dry run. A
-        RangeHarvest or RangeEstimate for another `type`.
+        With ``coverage``, ``frame()`` and ``complete``.
 
     Raises
     ------
@@ -368,49 +294,197 @@ def harvest(
     Examples
     --------
     >>> found = harvest(">20000")
-    >>> found.complete, len(found), found.coverage.requests
-    (True, 1067, 13)
+    >>> found.complete, len(found), found.coverage.pages
+    (True, 1067, 11)
     >>> found = harvest(">200000", fields="primaryLanguage { name } forkCount")
     >>> [*found.frame()][-2:]
     ['primaryLanguage.name', 'forkCount']
     """
-    kind = options.pop("type", REPOSITORY)
-    if kind != REPOSITORY:
-        options |= {"executor": executor, "progress": progress, "dry_run": dry_run}
-        several = {name: options.pop(name, None) for name in ("clients", "tokens")}
-        _check_accounts(several)
-        with ExitStack() as stack:
-            opened = _open_clients(stack, client, **several)
-            nodes = harvest_nodes(query, opened, kind, out, options | {"resume": resume})
-        for warning in list_warnings(nodes):
-            warnings.warn(warning, stacklevel=2)
-        return nodes
     scope = Scope.parse(query)
-    _check_options(options)
-    width, twice = _choose_width(executor, options.get("width")), options.get("twice", False)
+    check_boolean("twice", twice)
+    check_whole_number("part", part, least=1)
+    _check_accounts(clients, tokens)
+    most = _choose_width(executor, width)
     with ExitStack() as stack:
-        clients = _open_clients(stack, client, options.get("clients"), options.get("tokens"))
-        own, fields = None, options.get("fields")
+        opened = _open_clients(stack, client, clients, tokens)
+        own = None
         if fields is not None:
-            own = parse_fields(fields, clients[0].schema, clients[0].source)
-        if dry_run:
-            groups = group_clients(clients, scope.format_expression(order=""))
-            fields = own.text if own else ""
-            return estimate_harvest(groups.identities, scope, width, fields, twice=twice)
+            own = parse_fields(fields, opened[0].schema, opened[0].source)
         storage = MemoryStorage(own)
         if out is not None:
             text = scope.format_expression(order="")
-            header = LogHeader(query=text, source=clients[0].source, twice=twice)
+            header = LogHeader(query=text, source=opened[0].source, twice=twice)
             if own is not None:
                 header.fields, header.shape = own.text, msgspec.to_builtins(own.shape)
-            rows_per_part = options.get("part", ROWS_PER_PART)
             folder = Path(out).expanduser()
-            storage = FolderStorage(folder, header, resume=resume, part=rows_per_part, fields=own)
+            storage = FolderStorage(folder, header, resume=resume, part=part, fields=own)
         with Progress(progress, "Harvest") as bar:
-            harvested = _run_harvest(scope, clients, storage, executor, width, bar, twice=twice)
+            harvested = _run_harvest(scope, opened, storage, executor, most, bar, twice=twice)
     for warning in harvested._list_warnings():  # noqa: SLF001 - of the class above
-        warnings.warn(warning, stacklevel=2)
+        warn_caller(warning)
     return harvested
+
+
+@explain_keywords
+def estimate(
+    query: SupportsIndex | str,
+    *,
+    client: Any = DEMO,
+    fields: str | None = None,
+    clients: Sequence[Any] | None = None,
+    tokens: Sequence[Any] | None = None,
+    twice: bool = False,
+) -> Estimate:
+    """Count the repositories of a harvest, and estimate its requests and hours.
+
+    Parameters
+    ----------
+    query, client, fields, clients, tokens, twice
+        As for :func:`harvest`.
+
+    Returns
+    -------
+    Estimate
+        The count, the pages, the requests, the hours, and the remaining budget.
+
+    Raises
+    ------
+    GqlnbError
+        If the query, the fields or an option are not valid, or the request fails.
+
+    Examples
+    --------
+    >>> estimate(">20000").repositories
+    1067
+    """
+    scope = Scope.parse(query)
+    check_boolean("twice", twice)
+    _check_accounts(clients, tokens)
+    with ExitStack() as stack:
+        opened = _open_clients(stack, client, clients, tokens)
+        text = ""
+        if fields is not None:
+            text = parse_fields(fields, opened[0].schema, opened[0].source).text
+        groups = group_clients(opened, scope.format_expression(order=""))
+        return estimate_harvest(groups.identities, scope, text, twice=twice)
+
+
+@explain_keywords
+def harvest_nodes(
+    query: str,
+    *,
+    type: NodeType,  # noqa: A002 - as the argument of `search` is called
+    client: Any = DEMO,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool | str | ProgressCallback = "auto",
+    resume: bool = True,
+    refresh: bool = False,
+    fields: str | None = None,
+    slice: TimeColumn = "created",  # noqa: A002 - as of Client.harvest
+    page_size: int | None = None,
+    part: int = ROWS_PER_PART,
+    clients: Sequence[Any] | None = None,
+    tokens: Sequence[Any] | None = None,
+) -> RangeHarvest:
+    """Fetch every issue, pull request, discussion or user of a search, past its 1,000 results.
+
+    Parameters
+    ----------
+    query
+        The search expression, such as ``"repo:python/cpython label:bug"``.
+    type
+        ``"ISSUE"``, ``"PULL_REQUEST"``, ``"DISCUSSION"``, ``"USER"`` or ``"ORGANIZATION"``.
+    client, out, progress, resume, part, clients, tokens
+        As for :func:`harvest`.
+    refresh
+        Whether to update a finished harvest in `out`: by ``created`` with new nodes, by
+        ``updated`` also with changed ones. Deleted ones are found by the counts, and ranges that
+        were not complete are read again.
+    fields
+        The fields of each node, as GraphQL, such as ``"title comments { totalCount }"``; ``id``,
+        ``createdAt`` and ``updatedAt`` are added.
+    slice
+        ``"created"`` or ``"updated"``: the time by which the search is divided, as by
+        :meth:`gqlnb.Client.harvest`.
+    page_size
+        Rows per page.
+
+    Returns
+    -------
+    RangeHarvest
+        With ``coverage``, ``frame()`` and ``complete``.
+
+    Raises
+    ------
+    GqlnbError
+        As for :func:`harvest`.
+
+    Warns
+    -----
+    UserWarning
+        As for :func:`harvest`.
+
+    Examples
+    --------
+    >>> found = harvest_nodes("repo:owner/name", type="ISSUE")  # doctest: +SKIP
+    >>> found.complete, len(found)  # doctest: +SKIP
+    (True, 41234)
+    """
+    _check_accounts(clients, tokens)
+    search = build_node_search(query, type, fields, slice)
+    with ExitStack() as stack:
+        opened = _open_clients(stack, client, clients, tokens)
+        nodes = read_nodes(
+            search,
+            opened,
+            out=out,
+            progress=progress,
+            resume=resume,
+            refresh=refresh,
+            page_size=page_size,
+            part=part,
+        )
+    for warning in list_warnings(nodes):
+        warn_caller(warning)
+    return nodes
+
+
+@explain_keywords
+def estimate_nodes(
+    query: str,
+    *,
+    type: NodeType,  # noqa: A002 - as the argument of `search` is called
+    client: Any = DEMO,
+    slice: TimeColumn = "created",  # noqa: A002 - as of Client.harvest
+) -> RangeEstimate:
+    """Count the rows of :func:`harvest_nodes`, and estimate its cost.
+
+    Parameters
+    ----------
+    query, type, client, slice
+        As for :func:`harvest_nodes`.
+
+    Returns
+    -------
+    RangeEstimate
+        The number of rows and of ranges.
+
+    Raises
+    ------
+    GqlnbError
+        As for :func:`harvest_nodes`.
+
+    Examples
+    --------
+    >>> estimate_nodes("repo:owner/name", type="ISSUE", client="github")  # doctest: +SKIP
+    41,234 rows from https://api.github.com/graphql, in 42 ranges or more
+    """
+    search = build_node_search(query, type, None, slice)
+    with open_client(client) as opened:
+        counted = count_nodes(search, opened)
+    for warning in list_warnings(counted):
+        warn_caller(warning)
+    return counted
 
 
 def harvest_frame(
@@ -467,33 +541,13 @@ def harvest_frame(
     return frame
 
 
-def _check_options(options: Mapping[str, Any]) -> None:
-    """Raise OptionError if there is no such option, or its value is not valid."""
-    for name in options:
-        if name in {"refresh", "slice"}:
-            msg = (
-                f"{name}= is an option of harvests of another type=. GitHub has no filter for "
-                "stars that changed: harvest into another folder, and compare the two with "
-                "gqlnb.github.open(new).find_changes(gqlnb.github.open(old))."
-            )
-            raise OptionError(msg)
-    check_names("harvest", options, HarvestOptions.__annotations__)
-    if "width" in options:
-        check_whole_number("width", options["width"], least=1)
-    check_boolean("twice", options.get("twice", False))
-    if "part" in options:
-        check_whole_number("part", options["part"], least=1)
-    _check_accounts(options)
-
-
-def _check_accounts(options: Mapping[str, Any]) -> None:
+def _check_accounts(clients: object, tokens: object) -> None:
     """Raise OptionError if `clients` or `tokens` is not valid."""
-    for name in ("clients", "tokens"):
-        values = options.get(name)
+    for name, values in (("clients", clients), ("tokens", tokens)):
         if values is not None and (isinstance(values, str | bytes) or not values):
             msg = f"{name}= takes a list with at least one item."
             raise OptionError(msg)
-    if options.get("clients") is not None and options.get("tokens") is not None:
+    if clients is not None and tokens is not None:
         msg = "Give clients= or tokens=, not both."
         raise OptionError(msg)
 
@@ -515,6 +569,8 @@ def _open_clients(
 
 def _choose_width(executor: object, width: int | None) -> int:
     """Return the most requests at once; raise OptionError if `executor` is not an executor."""
+    if width is not None:
+        check_whole_number("width", width, least=1)
     if executor is None:
         return width or 1
     if isinstance(executor, Executor):
@@ -547,26 +603,27 @@ def _run_harvest(
     background.start_thread(build_arrow_schema, "gqlnb-arrow")
     groups, query = AccountGroups([], [], ""), scope.format_expression(order="")
     with storage:
-        slices = width if len(clients) == 1 else max(width, SLICES_PER_CLIENT * len(clients))
-        sweep = storage.restore_sweep(Sweep(scope, width=slices, twice=twice))
+        state = storage.restore_state()
         if storage.ended is None:
             groups = group_clients(clients, query)
             storage.add_doubt(groups.doubt)
-            runner = HarvestRunner(sweep, storage, groups.identities, executor, width, watch)
+            tasks = TASKS_PER_REQUEST * max(width, len(clients))
+            source = scope.build_source()
+            answers = storage.list_answers()
+            windows = WindowHarvest(source, state, tasks=tasks, twice=twice, answers=answers)
+            senders = groups.identities
+            runner = HarvestRunner(scope, windows, storage, senders, executor, width, watch)
             try:
                 runner.run()
             except GqlnbError as error:
                 _attach_rows(error, storage, clients[0])
                 raise
             if runner.stopped:
-                storage.pause_harvest(sweep)
-            else:
-                storage.remove_repeated_rows()
-            coverage = sweep.build_coverage().with_row_count(storage.rows)
-            gap = Gap(query, coverage.expected or 0, coverage.got, storage.doubt)
+                storage.pause_harvest(state)
+            coverage = windows.build_coverage(storage.rows)
             coverage = msgspec.structs.replace(
                 coverage,
-                gaps=(*coverage.gaps, gap) if storage.doubt else coverage.gaps,
+                gaps=(*_list_doubts(storage, query, coverage), *coverage.gaps),
                 field_errors=storage.field_errors,
                 notes=tuple(storage.notes.values()),
                 stopped=runner.stopped,
@@ -574,8 +631,6 @@ def _run_harvest(
             if not runner.stopped:
                 storage.finish_harvest(encode_coverage(coverage))
             groups.notes.extend(runner.notes)
-            if (wasted := runner.wasted_pages) > 0:
-                groups.notes.append(f"{wasted} pages travelled with others and were not needed.")
     if storage.ended is not None:
         coverage = msgspec.convert(storage.ended.coverage, Coverage)
     return Harvest(
@@ -589,6 +644,12 @@ def _run_harvest(
         identities=tuple(groups.identities),
         _storage=storage,
     )
+
+
+def _list_doubts(storage: MemoryStorage, query: str, coverage: Coverage) -> list[Gap]:
+    """Return the gap of the whole, if the accounts of a run see different rows."""
+    expected = coverage.expected or 0
+    return [Gap(query, expected, coverage.got, storage.doubt)] if storage.doubt else []
 
 
 def _attach_rows(error: GqlnbError, storage: MemoryStorage, client: Client) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
 from gqlnb.client.range_harvest.slices import Slice, ValueRange, bind_range
 from gqlnb.errors import OptionError, QueryError, sanitize_text
@@ -14,14 +15,21 @@ from gqlnb.github.search_syntax import MAX_SEARCH_RESULTS, RangeTest, parse_qual
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Iterator, Sequence
 
     from gqlnb.client.client import Client
     from gqlnb.client.paging.pager import Pager
+    from gqlnb.client.progress import ProgressCallback
     from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
 
-__all__ = ["NodeOptions", "NodeType", "harvest_nodes"]
+__all__ = [
+    "NodeQuery",
+    "NodeType",
+    "TimeColumn",
+    "build_node_search",
+    "count_nodes",
+    "read_nodes",
+]
 
 NodeType = Literal["ISSUE", "PULL_REQUEST", "DISCUSSION", "USER", "ORGANIZATION"]
 TimeColumn = Literal["created", "updated"]
@@ -74,42 +82,29 @@ SEARCHES: dict[str, NodeSearch] = {
 }
 
 
-class NodeOptions(TypedDict, total=False):
-    """Keyword arguments of :func:`harvest` for nodes that are not found by their stars.
+class NodeQuery(NamedTuple):
+    """The query of a harvest of nodes.
 
     Attributes
     ----------
-    fields
-        The fields of each node, as GraphQL, such as ``"title comments { totalCount }"``; ``id``,
-        ``createdAt`` and ``updatedAt`` are added.
+    text
+        The document.
     slice
-        ``"created"`` or ``"updated"``: the time by which the search is divided.
-    page_size, part
-        Rows per page, and per Parquet part.
-    clients, tokens
-        Several clients instead of `client`, or tokens for it, as for repositories: each account
-        reads one range at a time, and the others take over for one that is limited or refused.
-    refresh
-        Whether to update a finished harvest in `out`: by ``created`` with new nodes, by
-        ``updated`` also with changed ones. Deleted ones are found by the counts.
+        The time by which it is divided.
+    search_type
+        The value of ``search(type:)``.
+    has_fields
+        Whether the caller wrote the fields.
     """
 
-    fields: str | None
-    slice: TimeColumn
-    page_size: int | None
-    part: int
-    clients: Sequence[Any]
-    tokens: Sequence[Any]
-    refresh: bool
+    text: str
+    slice: Slice
+    search_type: str
+    has_fields: bool
 
 
-KNOWN = frozenset(NodeOptions.__annotations__)
-
-
-def build_node_search(
-    query: object, kind: str, fields: str | None, column: str
-) -> tuple[str, Slice]:
-    """Return the query document of a harvest of nodes, and its slice.
+def build_node_search(query: object, kind: str, fields: str | None, column: str) -> NodeQuery:
+    """Return the query of a harvest of nodes.
 
     Parameters
     ----------
@@ -130,8 +125,11 @@ def build_node_search(
         If nodes of this type cannot be harvested, or not by that time.
     """
     if kind not in SEARCHES:
-        types = ", ".join(map(repr, ("REPOSITORY", *get_args(NodeType))))
-        msg = f"type= is one of {types}, not {sanitize_text(repr(kind), 40)}."
+        types = ", ".join(map(repr, get_args(NodeType)))
+        msg = (
+            f"type= is one of {types}, not {sanitize_text(repr(kind), 40)}. Repositories: "
+            "github.harvest()."
+        )
         raise OptionError(msg)
     search = SEARCHES[kind]
     if column not in search.sort:
@@ -173,7 +171,7 @@ def build_node_search(
         step=SECOND,
         fixed=column == "created",
     )
-    return document, slice_
+    return NodeQuery(document, slice_, search.search_type, fields is not None)
 
 
 def _split_ranges(query: str, column: str) -> tuple[str, datetime | None, datetime | None]:
@@ -203,57 +201,68 @@ def _split_ranges(query: str, column: str) -> tuple[str, datetime | None, dateti
     return " ".join(words), ends[0], ends[1]
 
 
-def harvest_nodes(
-    query: object,
+def read_nodes(
+    query: NodeQuery,
     clients: Sequence[Client],
-    kind: str,
+    *,
     out: str | os.PathLike[str] | None,
-    options: Mapping[str, Any],
-) -> RangeHarvest | RangeEstimate:
-    """Return a harvest of nodes.
-
-    Parameters
-    ----------
-    query, kind
-        As for :func:`build_node_search`.
-    clients
-        The clients.
-    out
-        The folder; None for memory.
-    options
-        Further keyword arguments of :func:`gqlnb.github.harvest`.
+    progress: bool | str | ProgressCallback,
+    resume: bool,
+    refresh: bool,
+    page_size: int | None,
+    part: int,
+) -> RangeHarvest:
+    """Return the harvest of a query; options as for :func:`gqlnb.github.harvest_nodes`.
 
     Raises
     ------
-    OptionError
-        If an option is only one of harvests of repositories.
     GqlnbError
-        As for :func:`gqlnb.github.harvest`.
+        As for :func:`gqlnb.github.harvest_nodes`.
     """
-    options = {name: value for name, value in options.items() if value is not None}
-    fields, column = options.pop("fields", None), options.pop("slice", "created")
-    unknown = [name for name in options if name not in {*KNOWN, "dry_run", "progress", "resume"}]
-    if unknown:
-        msg = (
-            f"{unknown[0]}= is an option of harvests of repositories. One of type {kind} takes "
-            f"{', '.join(f'{name}=' for name in NodeOptions.__annotations__)}."
-        )
-        raise OptionError(msg)
-    text, slice_ = build_node_search(query, kind, fields, column)
 
     def find_accounts() -> tuple[dict[str, list[Pager]], list[str], str]:
-        whole = bind_range(slice_, {}, ValueRange(slice_.least, slice_.most))
-        found = group_clients(clients, whole["query"], SEARCHES[kind].search_type)
-        pagers = {it.name: [each.client._pager for each in it.clients] for it in found.identities}
-        return pagers, found.notes, found.doubt
+        whole = bind_range(query.slice, {}, ValueRange(query.slice.least, query.slice.most))
+        groups = group_clients(clients, whole["query"], query.search_type)
+        pagers = {
+            identity.name: [portable.client._pager for portable in identity.clients]
+            for identity in groups.identities
+        }
+        return pagers, groups.notes, groups.doubt
 
-    client = clients[0]
-    if len(clients) > 1:
-        options["find_accounts"] = find_accounts
+    with _explain_errors(query, clients[0]):
+        nodes = clients[0]._harvest(
+            query.text,
+            slice=query.slice,
+            out=out,
+            progress=progress,
+            find_accounts=find_accounts if len(clients) > 1 else None,
+            resume=resume,
+            refresh=refresh,
+            page_size=page_size,
+            part=part,
+        )
+    return cast("RangeHarvest", nodes)
+
+
+def count_nodes(query: NodeQuery, client: Client) -> RangeEstimate:
+    """Return the number of rows of a query.
+
+    Raises
+    ------
+    GqlnbError
+        If the request fails.
+    """
+    with _explain_errors(query, client):
+        counted = client._harvest(query.text, slice=query.slice, dry_run=True)
+    return cast("RangeEstimate", counted)
+
+
+@contextmanager
+def _explain_errors(query: NodeQuery, client: Client) -> Iterator[None]:
+    """Say that the endpoint is not GitHub-shaped, where the caller's fields are not the reason."""
     try:
-        found = client._harvest(text, slice=slice_, out=out, **options)
+        yield
     except QueryError as error:
-        if fields is not None:  # an error in them does not mean that the endpoint is not GitHub
+        if query.has_fields:
             raise
         raise explain_query_error(error, client.source) from None
-    return found

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from gqlnb.github.harvester.field_columns import FieldColumns
-    from gqlnb.github.harvester.search_windows import RepositoryRow
+    from gqlnb.github.harvester.requests import RepositoryRow
 
 __all__ = [
     "build_arrow_schema",

@@ -27,11 +27,11 @@ from gqlnb.errors import (
 )
 from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.harvester.own_fields import ALIAS_PREFIX, ERRORS_KEY, drop_fields
-from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE
 from gqlnb.http.error_responses import is_transient_error
 from gqlnb.http.response_parser import find_refusal, is_limit_error
 from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT, read_retry_after
+from gqlnb.lists.windows import Page
 from gqlnb.result.answer_notes import read_notes
 from gqlnb.result.result import PartialError, Result
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.client.pickling import ClientRecipe
-    from gqlnb.github.harvester.search_windows import SearchRequest
     from gqlnb.http.rate_limit_rules import Budget
 
 __all__ = [
@@ -49,6 +48,8 @@ __all__ = [
     "FetchOutcome",
     "NodeBatch",
     "PortableClient",
+    "RepositoryRow",
+    "SearchRequest",
     "build_query",
     "check_page_errors",
     "encode_node",
@@ -58,7 +59,8 @@ __all__ = [
     "raise_partial_error",
 ]
 
-PAGES_PER_REQUEST = 10  # all pages of one search
+PAGES_PER_REQUEST = 10
+COUNTS_PER_PAGE = 20  # counts in a request, which take about as long as a page: they find no rows
 QUICK_SECONDS = 2.0  # GitHub ends a request after ten; a page of 100 takes about one
 FIRST_NODE_BATCH = 25  # nodes by id; GitHub takes up to 100
 CALM_REQUESTS = 10  # full ones in a row before more nodes are tried again after a refusal
@@ -84,11 +86,54 @@ NODE_FIELDS = "id nameWithOwner stargazerCount createdAt"
 ALIASED_FIELDS = " ".join(f"{ALIAS_PREFIX}{name}: {name}" for name in NODE_FIELDS.split())
 INVALID_CURSOR = "INVALID_CURSOR_ARGUMENTS"  # error type
 # The page after a cursor that is not valid any more: its count differs from that of the page
-# before, so the sweep searches the range again.
-NO_RESULTS = SearchPage(0, ())
+# before, so that the window is read again.
+NO_RESULTS = Page(0, ())
 NODE_IS_GONE = "The repository is gone, or cannot be seen any more"
 NO_NOTES: Mapping[str, str] = {}
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+
+
+class RepositoryRow(NamedTuple):
+    """One repository.
+
+    Attributes
+    ----------
+    id
+        Node id; it identifies a repository that comes more than once.
+    stars
+        Number of stars.
+    created
+        Creation time in seconds since 1970; None if the endpoint does not give it.
+    name, owner
+        Name of the repository, login of its owner.
+    data
+        The JSON of its own fields, if the harvest has any; None while they are to be fetched.
+    """
+
+    id: str
+    stars: int
+    created: int | None = None
+    name: str = ""
+    owner: str = ""
+    data: str | None = None
+
+
+class SearchRequest(NamedTuple):
+    """A request for one page of a search.
+
+    Attributes
+    ----------
+    text
+        Search expression.
+    first
+        Page size; 0 only counts.
+    after
+        Cursor; None for the first page.
+    """
+
+    text: str
+    first: int = 0
+    after: str | None = None
 
 
 class FetchOutcome(NamedTuple):
@@ -115,7 +160,7 @@ class FetchOutcome(NamedTuple):
         Notes of the endpoint, as of :func:`gqlnb.result.answer_notes.read_notes`.
     """
 
-    pages: list[SearchPage] | None
+    pages: list[Page] | None
     error: TransportError | None
     wait: float
     width: int
@@ -217,15 +262,17 @@ def fetch_pages(
 
 def _execute_searches(
     client: Client, asks: Sequence[SearchRequest], fields: str, notes: dict[str, str]
-) -> list[SearchPage]:
+) -> list[Page]:
     """Return the pages; add the notes of the endpoint to `notes`."""
     variables: dict[str, str | int | None] = {}
     for number, ask in enumerate(asks):
-        variables |= {f"q{number}": ask.text, f"n{number}": ask.first, f"a{number}": ask.after}
+        variables[f"q{number}"] = ask.text
+        if ask.first:
+            variables |= {f"n{number}": ask.first, f"a{number}": ask.after}
     several = len(asks) > 1
     try:
         result = client._execute_in_turn(
-            build_query(len(asks), fields),
+            build_query(tuple(bool(ask.first) for ask in asks), fields),
             variables,
             wait=MAX_OWN_WAIT,
             give_up=lambda error: several and error.status in OVERLOAD_STATUSES,
@@ -233,7 +280,7 @@ def _execute_searches(
     except QueryError as error:
         # GitHub refuses a request that is too large with or without data.
         if _can_shrink(asks) and error.result and has_size_error(error.result.errors):
-            return [SearchPage(0, (), heavy=True)] * len(asks)
+            return [Page(0, (), heavy=True)] * len(asks)
         failure = explain_query_error(error, client.source)
     else:
         notes.update(_read_own_notes(result.extensions, fields))
@@ -342,7 +389,7 @@ class LostNodeError(Exception):
     """A node of a page is null because of an error in one of its own fields."""
 
 
-def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> list[SearchPage]:
+def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> list[Page]:
     """Return the pages of an answer; raise if one is missing that a smaller request cannot get."""
     count = len(asks)
     body = None if result.errors else getattr(result.response, "body", None)
@@ -459,9 +506,7 @@ def make_null_error(result: Result, name: str) -> AnswerError:
     return AnswerError(f"The answer has no {name!r}, so the endpoint is not GitHub-shaped.")
 
 
-def _convert_connection(
-    search: _SearchConnection | _RawConnection, *, heavy: bool = False
-) -> SearchPage:
+def _convert_connection(search: _SearchConnection | _RawConnection, *, heavy: bool = False) -> Page:
     rows: list[RepositoryRow | None] = []
     nodes: Sequence[Any] = search.nodes or ()
     if isinstance(search, _RawConnection):
@@ -478,19 +523,33 @@ def _convert_connection(
         rows = [row and row._replace(data=bytes(node).decode()) for row, node in pairs]
     info = search.page_info or _PageInfo()
     more = bool(info.has_next_page)
-    return SearchPage(search.repository_count or 0, tuple(rows), more, info.end_cursor, heavy)
+    return Page(search.repository_count or 0, tuple(rows), more, info.end_cursor, heavy)
 
 
 @lru_cache
-def build_query(count: int, fields: str = "") -> str:
-    """Return the query for `count` pages in one request, with own fields of their nodes."""
-    declared = ", ".join(f"$q{n}: String!, $n{n}: Int!, $a{n}: String" for n in range(count))
+def build_query(pages: tuple[bool, ...], fields: str = "") -> str:
+    """Return the query for several searches in one request.
+
+    Parameters
+    ----------
+    pages
+        Whether each search returns a page; else only its count.
+    fields
+        Own fields of the repositories; empty for none.
+    """
+    declared = ", ".join(
+        f"$q{n}: String!" + (f", $n{n}: Int!, $a{n}: String" if is_page else "")
+        for n, is_page in enumerate(pages)
+    )
+    page = "first: $n{0}, after: $a{0}) {{ ...Found }}"
+    count = "first: 1) {{ repositoryCount }}"  # GitHub refuses less than 1
     searches = "\n".join(
-        f"  p{n}: search(query: $q{n}, type: REPOSITORY, first: $n{n}, after: $a{n}) {{ ...Found }}"
-        for n in range(count)
+        f"  p{n}: search(query: $q{n}, type: REPOSITORY, {(page if is_page else count).format(n)}"
+        for n, is_page in enumerate(pages)
     )
     selection = f"{ALIASED_FIELDS} {fields}" if fields else NODE_FIELDS
-    return f"query Harvest({declared}) {{\n{searches}\n}}{PAGE_FRAGMENT % selection}"
+    fragment = PAGE_FRAGMENT % selection if any(pages) else ""
+    return f"query Harvest({declared}) {{\n{searches}\n}}{fragment}"
 
 
 # -- own fields by id
@@ -599,7 +658,7 @@ class BatchSize:
     Attributes
     ----------
     pages
-        The present number.
+        The present number; 0 for a single page or count.
     """
 
     def __init__(self) -> None:
@@ -610,13 +669,13 @@ class BatchSize:
         if seconds < QUICK_SECONDS:
             # Four times as many take at most four times as long: not enough to halve them.
             growth = 4 if seconds < QUICK_SECONDS / 2 else 2
-            self.pages = min(PAGES_PER_REQUEST, self.pages * growth)
+            self.pages = min(PAGES_PER_REQUEST, max(1, self.pages * growth))
         elif seconds > 2 * QUICK_SECONDS:
             self.halve_pages()
 
     def halve_pages(self) -> None:
         """Adapt to a request that was too large."""
-        self.pages = max(1, self.pages // 2)
+        self.pages //= 2
 
 
 class NodeBatch:

@@ -1,14 +1,13 @@
-"""The loop of a harvest: it sends the requests of a sweep on an executor and stores the rows."""
+"""The loop of a harvest: it sends its requests on an executor and stores the rows."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from gqlnb.background import POLL_SECONDS, defer_interrupt
-from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.client.progress import announce_pause, sum_budgets
 from gqlnb.client.range_harvest.reader_pool import describe_refusal
 from gqlnb.errors import (
@@ -19,22 +18,30 @@ from gqlnb.errors import (
     TransportError,
     describe_exception,
 )
-from gqlnb.github.harvester.requests import BatchSize, NodeBatch, encode_node, fetch_pages
-from gqlnb.github.harvester.search_windows import SearchPage, SearchRequest, list_page_starts
-from gqlnb.github.harvester.storage import AnsweredEvent, FieldsEvent
-from gqlnb.github.search_syntax import MAX_SEARCH_RESULTS
+from gqlnb.github.harvester.requests import (
+    COUNTS_PER_PAGE,
+    BatchSize,
+    NodeBatch,
+    SearchRequest,
+    encode_node,
+    fetch_pages,
+)
+from gqlnb.github.harvester.scope import ORDERS
+from gqlnb.github.harvester.storage import Answer, ClosedEvent, FieldsEvent
+from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
+from gqlnb.lists.window_harvest import TaskRequest
+from gqlnb.lists.windows import Page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Executor, Future
 
-    from gqlnb.client.paging.offset_cursors import OffsetFormat
     from gqlnb.client.progress import ProgressCallback
     from gqlnb.github.harvester.identities import Identity
-    from gqlnb.github.harvester.requests import FetchOutcome, PortableClient
-    from gqlnb.github.harvester.search_windows import RepositoryRow
-    from gqlnb.github.harvester.state_machine import Sweep
+    from gqlnb.github.harvester.requests import FetchOutcome, PortableClient, RepositoryRow
+    from gqlnb.github.harvester.scope import Scope
     from gqlnb.github.harvester.storage import MemoryStorage
+    from gqlnb.lists.window_harvest import WindowHarvest
 
 __all__ = ["HarvestRunner"]
 
@@ -43,7 +50,13 @@ MAX_RATE_LIMITS = 8  # rate limits in a row after which waiting is given up
 OVERLOAD_PAUSE = 0.5  # seconds before a smaller request follows one that was too large
 MIN_PAGE_SIZE = 10  # results; a page of this size does not fail for its size
 SMALL_PAGE = 50  # results; own fields that are too large for such a page are fetched by id
-TOO_LARGE_PAGE = SearchPage(0, (), heavy=True)  # makes the sweep request the page in parts
+TOO_LARGE_PAGE = Page(0, (), heavy=True)
+
+
+def _lacks_fields(page: Page) -> bool:
+    """Return whether a row of a page came without its own fields."""
+    rows = cast("tuple[RepositoryRow | None, ...]", page.rows)
+    return any(row is not None and row.data is None for row in rows)
 
 
 class SentRequest(NamedTuple):
@@ -53,16 +66,15 @@ class SentRequest(NamedTuple):
     ----------
     sender, client
         Its sender, and the client in use then.
-    asks, foreseen
-        Pages the sweep asked for, and pages it may ask for.
+    tasks
+        The pages and counts.
     rows
-        Instead of pages: rows whose own fields are requested by id.
+        Instead: rows whose own fields are requested by id.
     """
 
     sender: Identity
     client: PortableClient
-    asks: Sequence[SearchRequest] = ()
-    foreseen: Sequence[SearchRequest] = ()
+    tasks: Sequence[TaskRequest] = ()
     rows: Sequence[RepositoryRow] = ()
 
 
@@ -71,8 +83,10 @@ class HarvestRunner:
 
     Parameters
     ----------
-    sweep
-        The state machine.
+    scope
+        The search.
+    harvest
+        What to request.
     storage
         The storage of the rows.
     identities
@@ -91,13 +105,12 @@ class HarvestRunner:
         Events, as sentences.
     stopped
         Whether `watch` stopped the run before its end.
-    wasted_pages
-        Foreseen pages that were not needed.
     """
 
     def __init__(
         self,
-        sweep: Sweep,
+        scope: Scope,
+        harvest: WindowHarvest,
         storage: MemoryStorage,
         identities: Sequence[Identity],
         executor: Executor | None,
@@ -106,16 +119,14 @@ class HarvestRunner:
     ) -> None:
         self.notes: list[str] = []
         self.stopped = False
-        self.wasted_pages = 0
-        self._sweep, self._storage, self._identities = sweep, storage, identities
+        self._scope, self._harvest = scope, harvest
+        self._storage, self._identities = storage, identities
         self._executor, self._watch = executor, watch
         self._width = max(width, len(identities))
-        self._pending = list(reversed(sweep.list_requests()))
         self._in_flight: dict[Future[FetchOutcome], SentRequest] = {}
-        self._offset: OffsetFormat | None = None  # set if cursors can be computed
         self._batch_size = BatchSize()
         self._lost_count = 0
-        self._unstored: tuple[AnsweredEvent | FieldsEvent, list[RepositoryRow]] | None = None
+        self._unstored: tuple[ClosedEvent | FieldsEvent, list[RepositoryRow]] | None = None
         self._fields = "" if storage.own_columns is None else storage.own_columns.text
         self._incomplete = deque(storage.incomplete.values())
         # Own fields come with the pages, until pages with them turn out to be too large.
@@ -125,7 +136,7 @@ class HarvestRunner:
         self._last_limit: RateLimited | None = None
 
     def run(self) -> None:
-        """Send requests until the sweep has no more, and all own fields came.
+        """Send requests until all windows are read, and all own fields came.
 
         Raises
         ------
@@ -151,9 +162,6 @@ class HarvestRunner:
                 self._store_rows()
                 self._report_progress()
             self.stopped = self.stopped and bool(self._in_flight or self._has_work)
-            if not self.stopped and self._sweep.list_requests():
-                msg = "the sweep waits for answers to requests that were not sent"
-                raise AssertionError(msg)
         finally:
             self._store_rows()
             for future in self._in_flight:
@@ -164,7 +172,7 @@ class HarvestRunner:
     @property
     def _has_work(self) -> bool:
         """Whether there is a request to send."""
-        return bool(self._pending or self._incomplete)
+        return bool(self._harvest.has_requests or self._incomplete)
 
     def _list_senders(self) -> list[Identity]:
         """Return the identities that can send a request now, the least busy first."""
@@ -186,21 +194,32 @@ class HarvestRunner:
         """Send as many requests as may run at once."""
         while self._has_work and (senders := self._list_senders()):
             sender = senders[0]
-            # The pages of a search come one after another, so that little changes between them.
-            if not self._pending or len(self._incomplete) >= MAX_SEARCH_RESULTS:
+            if not self._harvest.has_requests or len(self._incomplete) >= MAX_SEARCH_RESULTS:
                 count = min(self._node_batch.size, len(self._incomplete))
                 rows = [self._incomplete.popleft() for _ in range(count)]
                 self._submit(executor, SentRequest(sender, sender.client, rows=rows))
-                continue
-            # What is pending is shared, so that no identity waits for the requests of another.
-            share = -(-len(self._pending) // len(senders))
-            count = min(self._batch_size.pages, share)
-            asks = [self._pending.pop() for _ in range(count)]
-            foreseen = self._foresee_requests(asks)
-            self._submit(executor, SentRequest(sender, sender.client, asks, foreseen))
+            else:
+                tasks = self._take_tasks(len(senders))
+                self._submit(executor, SentRequest(sender, sender.client, tasks))
+
+    def _take_tasks(self, senders: int) -> list[TaskRequest]:
+        """Return the pages and counts of one request, the pages first."""
+        harvest, tasks = self._harvest, list[TaskRequest]()
+        room, pages = self._batch_size.pages * COUNTS_PER_PAGE, 0
+        # What is pending is shared, so that no identity waits for the requests of another.
+        most = max(1, -(-harvest.pending // senders))
+        while harvest.has_requests and len(tasks) - pages < COUNTS_PER_PAGE:
+            is_page = bool(harvest.peek().request.first)
+            room -= COUNTS_PER_PAGE if is_page else 1
+            if tasks and (room < 0 or len(tasks) >= most):
+                break
+            pages += is_page
+            tasks.append(harvest.take())
+        return sorted(tasks, key=lambda task: not task.request.first)
 
     def _submit(self, executor: Executor, sent: SentRequest) -> None:
-        pages, ids = [*sent.asks, *sent.foreseen], [row.id for row in sent.rows]
+        pages = [self._build_request(task) for task in sent.tasks]
+        ids = [row.id for row in sent.rows]
         fields = self._fields if ids or not self._by_id else ""
         try:
             future = executor.submit(fetch_pages, sent.client, pages, fields, ids)
@@ -210,26 +229,14 @@ class HarvestRunner:
         sent.sender.in_flight += 1
         self._in_flight[future] = sent
 
+    def _build_request(self, task: TaskRequest) -> SearchRequest:
+        window, order, first, after = task.request
+        return SearchRequest(self._scope.format_window(window, ORDERS[order]), first, after)
+
     def _requeue(self, sent: SentRequest) -> None:
         """Send a request again."""
-        self._pending.extend(reversed(sent.asks))
+        self._harvest.put_back(sent.tasks)
         self._incomplete.extendleft(reversed(sent.rows))
-
-    def _foresee_requests(self, asks: list[SearchRequest]) -> list[SearchRequest]:
-        """Return the further pages of searches that are likely to need them, as far as they fit.
-
-        They cost no additional point of GitHub's budget. Those that the sweep does not need are
-        dropped.
-        """
-        offset, left = self._offset, (self._sweep.expected or 0) - self._sweep.got
-        if offset is None or left < MAX_SEARCH_RESULTS or self._sweep.is_moving:
-            return []
-        foreseen = []
-        for ask in asks:
-            for start in list_page_starts(ask.first, left) if not ask.start else ():
-                cursor = offset.format_cursor(start)
-                foreseen.append(SearchRequest(ask.window, start, ask.first, ask.text, cursor))
-        return foreseen[: self._batch_size.pages - len(asks)]
 
     def _take_results(self, finished: list[tuple[SentRequest, Future[FetchOutcome]]]) -> None:
         """Process all results, then raise the first error of an endpoint among them."""
@@ -261,74 +268,72 @@ class HarvestRunner:
             raise failures[0]
 
     def _store_rows(self) -> None:
-        """Store the last answer; a stored checkpoint is the state of the sweep right after it."""
+        """Store the last answer; a stored checkpoint is the state right after it."""
         with defer_interrupt():
             if self._unstored is not None:
                 (event, rows), self._unstored = self._unstored, None
-                self._storage.add_rows(event, rows, self._sweep)
-                if self._fields and isinstance(event, AnsweredEvent):
+                self._storage.add_rows(event, rows, self._harvest.state)
+                if self._fields and isinstance(event, ClosedEvent):
                     self._incomplete.extend(row for row in rows if row.data is None)
 
     def _report_progress(self) -> None:
         budget = sum_budgets(self._identities)
         if budget is not None:
             rows, requests = self._storage.rows, self._storage.requests
-            answer = self._watch(rows, self._sweep.expected, requests, budget)
+            answer = self._watch(rows, self._harvest.state.expected, requests, budget)
             self.stopped = self.stopped or answer is False
 
-    def _add_answer(self, sent: SentRequest, pages: list[SearchPage], seconds: float) -> None:
-        """Feed an answer to the sweep; pages that were too large together are sent again alone."""
+    def _add_answer(self, sent: SentRequest, pages: list[Page], seconds: float) -> None:
+        """Take the pages of an answer; those that were too large together are sent again alone."""
         sent.sender.limits = self._lost_count = 0
-        came = dict(zip([*sent.asks, *sent.foreseen], pages, strict=True))
-        large = [ask for ask, page in came.items() if page.heavy] if len(came) > 1 else []
-        for ask in large:
-            del came[ask]
+        several = len(pages) > 1
+        pairs = list(zip(sent.tasks, pages, strict=True))
+        large = [task for task, page in pairs if page.heavy and several]
         if large:
             self._batch_size.halve_pages()
-            self._pending.extend(ask for ask in reversed(sent.asks) if ask in large)
+            self._harvest.put_back(large)
+            pairs = [(task, page) for task, page in pairs if not page.heavy]
         else:
             self._batch_size.note_success(seconds)
-        if len(pages) == 1 and pages[0].heavy and self._drop_fields(sent.asks[0]):
+        if not several and pages[0].heavy and self._drop_fields(sent.tasks[0]):
             return
-        if self._fields and any(row and row.data is None for page in pages for row in page.rows):
+        if self._fields and any(map(_lacks_fields, pages)):
             self._by_id = True  # its fields could not come with the page
-        first = sent.asks[0]
-        if first in came and not first.start:
-            self._offset = detect_offset_format(came[first].end, first.first) or self._offset
-        self._feed_pages([ask for ask in sent.asks if ask in came], came)
+        self._feed_pages(pairs)
 
-    def _feed_pages(
-        self, asks: Sequence[SearchRequest], came: dict[SearchRequest, SearchPage]
-    ) -> None:
-        """Feed pages to the sweep, also foreseen ones that it asks for then."""
+    def _feed_pages(self, pairs: Sequence[tuple[TaskRequest, Page]]) -> None:
+        """Let the harvest take pages, and keep the rows of the windows that they close."""
         self._store_rows()
-        was_moving = self._sweep.is_moving
-        rows: list[RepositoryRow] = []
-        fed: list[SearchRequest] = []
-        waiting = deque(asks)
-        while waiting:
-            ask = waiting.popleft()
-            step = self._sweep.feed_page(ask, came[ask])
-            fed.append(ask)
-            rows.extend(step.rows)
-            self.notes.extend(step.notes)
-            waiting.extend(new for new in step.asks if new in came)
-            self._pending.extend(new for new in reversed(step.asks) if new not in came)
-        self.wasted_pages += len(came) - len(fed)
-        if self._sweep.is_moving and not was_moving:  # it has left its searches
-            waiting_for = set(self._sweep.list_requests())
-            self._pending = [ask for ask in self._pending if ask in waiting_for]
-        if fed:
-            self._unstored = AnsweredEvent(fed, [came[ask] for ask in fed]), rows
+        state = self._harvest.state
+        pages, counts, repeated, todo = state.pages, state.counts, state.repeated, state.todo
+        for task, page in pairs:
+            self._harvest.feed(task, page)
+        windows, closed_rows = self._harvest.take_closed()
+        rows = cast("list[RepositoryRow]", closed_rows)
+        event = ClosedEvent(
+            windows=windows,
+            rows=rows,
+            pages=state.pages - pages,
+            counts=state.counts - counts,
+            repeated=state.repeated - repeated,
+            expected=state.expected,
+            noise=state.noise,
+            may_vary=state.may_vary,
+            todo=None if state.todo is todo else state.todo,
+            answers=[Answer.from_page(*answer) for answer in self._harvest.take_answers()],
+        )
+        self._unstored = event, rows
 
-    def _drop_fields(self, ask: SearchRequest) -> bool:
+    def _drop_fields(self, task: TaskRequest) -> bool:
         """Request a page again without own fields, if it is too large in spite of being small."""
-        if not self._fields or self._by_id or ask.first > SMALL_PAGE:
+        first = task.request.first
+        if not self._fields or self._by_id or not 0 < first <= SMALL_PAGE:
             return False
         self._by_id = True
-        self._pending.append(ask)
+        self._harvest.put_back([task])
+        self._harvest.page_size = MAX_PAGE_SIZE
         self.notes.append(
-            f"Pages of {ask.first} are too large with these fields=, so they are fetched by id."
+            f"Pages of {first} are too large with these fields=, so they are fetched by id."
         )
         return True
 
@@ -365,7 +370,7 @@ class HarvestRunner:
 
     def _retry_refused(self, sent: SentRequest, outcome: FetchOutcome) -> None:
         """Send a refused request again: later, or smaller; raise if neither helps."""
-        sender, asks, error = sent.sender, sent.asks, outcome.error
+        sender, tasks, error = sent.sender, sent.tasks, outcome.error
         if isinstance(error, RateLimited):
             sender.limits += 1
             # The endpoint's own words, not ours about the wait that they began.
@@ -386,14 +391,21 @@ class HarvestRunner:
             self._retry_nodes(sent, error)
             return
         self._batch_size.halve_pages()
-        if len(asks) + len(sent.foreseen) > 1:
+        if len(tasks) > 1:
             self._requeue(sent)
-        elif self._drop_fields(asks[0]):
+        elif self._drop_fields(tasks[0]):
             return
-        elif error is not None and asks[0].first <= MIN_PAGE_SIZE:
-            raise error
+        elif error is not None and tasks[0].request.first <= MIN_PAGE_SIZE:
+            self._retry_small(sent, error)
         else:
-            self._feed_pages(asks, {asks[0]: TOO_LARGE_PAGE})
+            self._feed_pages([(tasks[0], TOO_LARGE_PAGE)])
+
+    def _retry_small(self, sent: SentRequest, error: TransportError) -> None:
+        """Send a count again, which cannot be smaller; raise for a small page."""
+        self._lost_count += 1
+        if sent.tasks[0].request.first or self._lost_count > MAX_LOST:
+            raise error
+        self._requeue(sent)
 
     def _retry_lost(self, sent: SentRequest, error: BaseException) -> None:
         """Send a request again that was lost together with its worker; raise after a few times."""

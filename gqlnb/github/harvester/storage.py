@@ -1,32 +1,30 @@
 """Storage of a harvest: rows in memory, or a folder with Parquet parts and a log.
 
-Each event of the log contains requests with their answers. When a part is written, the log is
-replaced by one of two lines, so it never contains more rows than one part. An interrupted harvest
-is continued by replaying the log.
+Each event of the log contains the answers to a request, until the windows that they are for are
+closed, and the rows of these. When a part is written, the log is replaced by one of two lines, so
+it never contains more rows than one part and the windows under way. An interrupted harvest takes
+the answers from the log in place of requesting them again.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import msgspec
 
 from gqlnb.client.range_harvest.harvest_log import FolderLock, HarvestLog, LogHeader
 from gqlnb.client.range_harvest.part_files import (
-    build_part_path,
-    drop_rows,
-    find_repeated_rows,
     remove_parts,
     write_part,
 )
-from gqlnb.github.harvester.parquet_parts import build_batch, concat_batches, load_parts, read_part
-from gqlnb.github.harvester.requests import encode_node
-from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage, SearchRequest
-from gqlnb.github.harvester.state_machine import Sweep
+from gqlnb.github.harvester.parquet_parts import build_batch, concat_batches, load_parts
+from gqlnb.github.harvester.requests import RepositoryRow, encode_node
+from gqlnb.lists.window_harvest import ClosedWindow, HarvestState
+from gqlnb.lists.windows import Page, PageRequest, Window
 from gqlnb.result.answer_notes import MAX_NOTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -34,10 +32,30 @@ if TYPE_CHECKING:
     from gqlnb.github.harvester.field_columns import FieldColumns
     from gqlnb.github.harvester.own_fields import OwnFields
 
-__all__ = ["ROWS_PER_PART", "AnsweredEvent", "FieldsEvent", "FolderStorage", "MemoryStorage"]
+__all__ = ["ROWS_PER_PART", "ClosedEvent", "FieldsEvent", "FolderStorage", "MemoryStorage"]
 
 ROWS_PER_PART = 100_000  # about 4 MB on the disk, 10 MB in memory
-IDS_AT_ONCE = 10_000  # 1 MB
+
+
+class Answer(msgspec.Struct, array_like=True):
+    """A request for a page or a count, and its answer as of :class:`gqlnb.lists.windows.Page`."""
+
+    request: PageRequest
+    total: int
+    rows: list[RepositoryRow | None]
+    more: bool
+    end: str | None
+    heavy: bool
+
+    @classmethod
+    def from_page(cls, request: PageRequest, page: Page) -> Answer:
+        """Return the answer that is a page."""
+        rows = cast("list[RepositoryRow | None]", list(page.rows))
+        return cls(request, page.total, rows, page.more, page.end, page.heavy)
+
+    def build_page(self) -> Page:
+        """Return the page."""
+        return Page(self.total, tuple(self.rows), self.more, self.end, self.heavy)
 
 
 class Checkpoint(msgspec.Struct, tag="checkpoint"):
@@ -50,7 +68,7 @@ class Checkpoint(msgspec.Struct, tag="checkpoint"):
     requests
         Number of requests sent.
     state
-        State of the sweep.
+        The windows that were read.
     incomplete
         Rows whose own fields are still to be fetched.
     field_errors
@@ -59,23 +77,60 @@ class Checkpoint(msgspec.Struct, tag="checkpoint"):
         Notes of the endpoint on its answers.
     doubt
         As of :class:`NotesEvent`.
+    answers
+        The answers for windows that are not closed yet.
     """
 
     parts: int
     rows: int
     requests: int
-    state: dict[str, Any]
+    state: HarvestState
     incomplete: list[RepositoryRow] = []
     field_errors: dict[str, int] = {}
     notes: dict[str, str] = {}
     doubt: str = ""
+    answers: list[Answer] = []
 
 
-class AnsweredEvent(msgspec.Struct, tag="answered"):
-    """One request: the pages it asked for, and those that came."""
+class ClosedEvent(msgspec.Struct, tag="closed", kw_only=True):
+    """One request: its answers, and the windows that they closed, with their rows.
 
-    asks: list[SearchRequest]
-    pages: list[SearchPage]
+    Attributes
+    ----------
+    windows, rows
+        The windows, and the rows of all together.
+    pages, counts, repeated
+        What it adds to these numbers of the report.
+    expected, noise, may_vary
+        As of :class:`gqlnb.lists.window_harvest.HarvestState`.
+    todo
+        The same; None if it is as before.
+    answers
+        Those for windows that are not closed yet.
+    """
+
+    windows: list[ClosedWindow]
+    rows: list[RepositoryRow]
+    pages: int
+    counts: int
+    repeated: int
+    expected: int | None
+    noise: int
+    may_vary: bool
+    todo: list[tuple[Window, int | None]] | None
+    answers: list[Answer]
+
+    def apply_to(self, state: HarvestState) -> None:
+        """Change the state of an interrupted harvest as the answer did."""
+        state.expected, state.noise = self.expected, self.noise
+        state.may_vary = self.may_vary
+        if self.todo is not None:
+            state.todo = self.todo
+        state.pages += self.pages
+        state.counts += self.counts
+        state.repeated += self.repeated
+        for window in self.windows:
+            state.close_window(window)
 
 
 class FieldsEvent(msgspec.Struct, tag="fields"):
@@ -105,7 +160,7 @@ class EndedEvent(msgspec.Struct, tag="ended"):
     rows, requests, parts
         Total numbers; no parts in memory.
     coverage
-        Report of the sweep.
+        The report.
     """
 
     rows: int
@@ -114,7 +169,7 @@ class EndedEvent(msgspec.Struct, tag="ended"):
     parts: int = 0
 
 
-Event = Checkpoint | AnsweredEvent | FieldsEvent | NotesEvent | EndedEvent
+Event = Checkpoint | ClosedEvent | FieldsEvent | NotesEvent | EndedEvent
 _EVENT_DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
@@ -162,12 +217,16 @@ class MemoryStorage:
         self.doubt = ""
         self._batches: list[pa.RecordBatch] = []
 
-    def restore_sweep(self, new_sweep: Sweep) -> Sweep:
-        """Return the sweep to continue: the new one, as memory starts empty."""
-        return new_sweep
+    def restore_state(self) -> HarvestState:
+        """Return the state to continue: a new one, as memory starts empty."""
+        return HarvestState()
+
+    def list_answers(self) -> list[tuple[PageRequest, Page]]:
+        """Return no answers, as memory starts empty."""
+        return []
 
     def add_rows(
-        self, _event: AnsweredEvent | FieldsEvent, rows: Iterable[RepositoryRow], _sweep: Sweep
+        self, _event: ClosedEvent | FieldsEvent, rows: Iterable[RepositoryRow], _state: HarvestState
     ) -> None:
         """Add the rows of an event."""
         self.requests += 1
@@ -204,27 +263,10 @@ class MemoryStorage:
             self.rows += batch.num_rows
             self._batches.append(batch)
 
-    def remove_repeated_rows(self) -> None:
-        """Keep each repository once, at its first place. Calling it again changes nothing."""
-        self._drop_rows(find_repeated_rows(self._iterate_ids, self.rows))
-
-    def _iterate_ids(self) -> Iterator[Iterable[list[str]]]:
-        """Yield the ids of each batch."""
-        for batch in self._batches:
-            yield [batch.column("id").to_pylist()]
-
-    def _drop_rows(self, places: Mapping[int, list[int]], first: int = 0) -> None:
-        """Drop rows by batch; `first` is the number of the first batch."""
-        for number, batch in enumerate(self._batches, first):
-            if number in places:
-                self._batches[number - first] = drop_rows(batch, places[number])
-        self.rows = sum(map(len, self._batches))
-
-    def pause_harvest(self, _sweep: Sweep) -> None:
-        """Make all rows so far available, each repository once."""
+    def pause_harvest(self, _state: HarvestState) -> None:
+        """Make all rows so far available."""
         missing = encode_node({}, ["The harvest was stopped before the fields came"]).decode()
         self.hold_rows([row._replace(data=missing) for row in self.incomplete.values()])
-        self.remove_repeated_rows()
 
     def finish_harvest(self, coverage: dict[str, Any]) -> None:
         """Record the end of the harvest."""
@@ -287,6 +329,7 @@ class FolderStorage(MemoryStorage):
         self._log = HarvestLog(folder, header, _EVENT_DECODER)
         self._lock = FolderLock(folder)
         self._part_count = 0
+        self._answers: list[Answer] = []  # for windows that are not closed
 
     def __enter__(self) -> Self:
         self._lock.__enter__()
@@ -297,40 +340,35 @@ class FolderStorage(MemoryStorage):
         self._log.close()
         self._lock.__exit__()
 
-    def restore_sweep(self, new_sweep: Sweep) -> Sweep:
-        """Return the sweep to continue: the state at the end of the log, or the new one.
-
-        Parameters
-        ----------
-        new_sweep
-            A sweep that has not begun.
+    def restore_state(self) -> HarvestState:
+        """Return the state to continue: that at the end of the log, or a new one.
 
         Raises
         ------
         OptionError
             If the log belongs to another harvest, or cannot be read, or a part is missing.
         """
-        first = Checkpoint(0, 0, 0, new_sweep.export_state())
-        if not self._log.begin(first, resume=self._resume):
-            return new_sweep
-        sweep = new_sweep
+        state = HarvestState()
+        if not self._log.begin(Checkpoint(0, 0, 0, state), resume=self._resume):
+            return state
         for event in self._log.read_events():
             match event:
                 case Checkpoint():
                     self._restore_columns()
                     self._part_count, self.rows = event.parts, event.rows
-                    self.requests, sweep = event.requests, Sweep.from_state(event.state)
+                    self.requests, state = event.requests, event.state
                     self.incomplete = {row.id: row for row in event.incomplete}
                     self.field_errors, self.notes = event.field_errors, event.notes
-                    self.doubt = event.doubt
+                    self.doubt, self._answers = event.doubt, event.answers
                 case EndedEvent():
                     self._restore_columns()
                     self._part_count, self.rows = event.parts, event.rows
                     self.requests, self.ended = event.requests, event
-                case AnsweredEvent():
+                case ClosedEvent():
                     self.requests += 1
-                    for ask, page in zip(event.asks, event.pages, strict=True):
-                        self.hold_rows(sweep.feed_page(ask, page).rows)
+                    event.apply_to(state)
+                    self._answers += event.answers
+                    self.hold_rows(event.rows)
                 case FieldsEvent():
                     self.requests += 1
                     self.hold_rows(event.rows)
@@ -341,16 +379,22 @@ class FolderStorage(MemoryStorage):
         if self.ended is None:
             # A part that was not followed by a checkpoint: the log contains its rows.
             remove_parts(self.folder, self._part_count)
-        self._flush_full_part(sweep)
-        return sweep
+        self._flush_full_part(state)
+        return state
+
+    def list_answers(self) -> list[tuple[PageRequest, Page]]:
+        """Return the answers of earlier runs for windows that they did not close."""
+        return [(answer.request, answer.build_page()) for answer in self._answers]
 
     def add_rows(
-        self, event: AnsweredEvent | FieldsEvent, rows: Iterable[RepositoryRow], sweep: Sweep
+        self, event: ClosedEvent | FieldsEvent, rows: Iterable[RepositoryRow], state: HarvestState
     ) -> None:
         """Log an event and add its rows, which are safe from interruption then."""
         self._log.append_event(event)
-        super().add_rows(event, rows, sweep)
-        self._flush_full_part(sweep)
+        if isinstance(event, ClosedEvent):
+            self._answers += event.answers
+        super().add_rows(event, rows, state)
+        self._flush_full_part(state)
 
     def add_notes(self, notes: Mapping[str, str]) -> dict[str, str]:
         """Add notes of the endpoint, and log the new ones."""
@@ -365,31 +409,37 @@ class FolderStorage(MemoryStorage):
             self._log.append_event(NotesEvent({}, doubt))
         super().add_doubt(doubt)
 
-    def _flush_full_part(self, sweep: Sweep) -> None:
+    def _flush_full_part(self, state: HarvestState) -> None:
         """Write a part and a checkpoint if there are enough rows."""
         if sum(map(len, self._batches)) >= self._rows_per_part:
-            self._write_checkpoint(sweep)
+            self._write_checkpoint(state)
 
-    def _write_checkpoint(self, sweep: Sweep) -> None:
+    def _write_checkpoint(self, state: HarvestState) -> None:
         if self._batches:
             self._write_next_part()
+        spans = state.spans
+        self._answers = [
+            answer
+            for answer in self._answers
+            if not any(low <= answer.request.window.low < high for low, high in spans)
+        ]
         self._log.restart_at(
             Checkpoint(
                 self._part_count,
                 self.rows,
                 self.requests,
-                sweep.export_state(),
+                state,
                 list(self.incomplete.values()),
                 self.field_errors,
                 self.notes,
                 self.doubt,
+                self._answers,
             )
         )
 
-    def pause_harvest(self, sweep: Sweep) -> None:
-        """Write all rows so far, each repository once, so that the next run goes on from here."""
-        self.remove_repeated_rows()
-        self._write_checkpoint(sweep)
+    def pause_harvest(self, state: HarvestState) -> None:
+        """Write all rows so far, so that the next run goes on from here."""
+        self._write_checkpoint(state)
 
     def _restore_columns(self) -> None:
         """Use the types that the log has for own fields."""
@@ -405,31 +455,6 @@ class FolderStorage(MemoryStorage):
         write_part(self.folder, self._part_count, rows, metadata)
         self._part_count += 1
         self._batches = []
-
-    def _iterate_ids(self) -> Iterator[Iterable[list[str]]]:
-        """Yield the ids of each part, in pieces, then of each batch that is not in a part yet."""
-        import pyarrow.parquet as pq
-
-        for number in range(self._part_count):
-            with pq.ParquetFile(build_part_path(self.folder, number)) as part:
-                pieces = part.iter_batches(IDS_AT_ONCE, columns=["id"], use_threads=False)
-                yield (piece["id"].to_pylist() for piece in pieces)
-        yield from super()._iterate_ids()
-
-    def _drop_rows(self, places: Mapping[int, list[int]], first: int = 0) -> None:
-        """Drop rows by part, then by batch."""
-        import pyarrow.parquet as pq
-
-        rows = 0
-        for number in range(first, self._part_count):
-            path = build_part_path(self.folder, number)
-            rows += pq.read_metadata(path).num_rows
-            if number in places:
-                left = drop_rows(read_part(path), places[number])
-                write_part(self.folder, number, left, self._header.build_metadata())
-                rows -= len(places[number])
-        super()._drop_rows(places, self._part_count)
-        self.rows += rows
 
     def finish_harvest(self, coverage: dict[str, Any]) -> None:
         """Write the last part, which may be empty, with the coverage in its metadata."""

@@ -129,6 +129,8 @@ class KeysetCursors:
         raise _make_cursor_error(text)
 
 
+# GitHub's answer, as recorded. Plain graphql-ruby has cursors of its own (MQ for the first item),
+# takes "" and Base64 of no number for the beginning, without an error, and `first: -1` for 0.
 def _make_cursor_error(text: str) -> GraphQLError:
     message = f"`{sanitize_text(text, 80)}` does not appear to be a valid cursor."
     return make_github_error(message, "INVALID_CURSOR_ARGUMENTS")

@@ -23,7 +23,7 @@ from graphql import (
 from graphql.execution.values import get_variable_values
 from graphql.type import is_abstract_type
 
-from gqlnb.document.document import UNKNOWN_NAME_HINT, Document
+from gqlnb.document.document import UNKNOWN_NAME_HINT, Document, build_problems
 from gqlnb.engine.mock.generator import MockOptions
 from gqlnb.engine.mock.mock_schema import build_mock_schema
 from gqlnb.engine.resolvers import bind_type_resolver
@@ -38,19 +38,21 @@ from gqlnb.github.query_cost import (
     iter_fields,
 )
 from gqlnb.github.repositories import SNAPSHOT_DATE, Owner, load_snapshot
+from gqlnb.github.standin.engine_rules import find_engine_errors
 from gqlnb.github.standin.rate_limits import CURRENT_METER, RequestMeter
 from gqlnb.github.standin.repository_search import Population
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.github.standin.standin_resolvers import StandInResolvers, resolve_type_name
 from gqlnb.github.standin.substitutes import bind_fields
 from gqlnb.http.server_rules import GUIDES_EXTENSION, TokenGuides
-from gqlnb.option_checks import check_boolean, raise_option_error
+from gqlnb.option_checks import check_boolean, explain_keywords, raise_option_error
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from gqlnb.engine.execution_budget import ExecutionBudget
+    from gqlnb.limits import Limits
 
 __all__ = ["AUTHENTICATION_URL", "DOCS_URL", "StandIn", "schema", "service"]
 
@@ -133,6 +135,21 @@ class StandInAdapter(SchemaAdapter):
         # A crawler asks one document again and again, and pricing it takes a hundred calls.
         self._price_operation = lru_cache(_CACHED_PRICES)(_price_operation)
 
+    def parse(
+        self,
+        text: str,
+        operation: str | None,
+        limits: Limits | None,
+        introspection: bool,  # noqa: FBT001 - a DocumentParser
+    ) -> Document:
+        """Return the document of a text, as strictly validated as GitHub's engine does it."""
+        document = super().parse(text, operation, limits, introspection=introspection)
+        if "=" in text:  # all that graphql-core accepts and the engine does not has defaults
+            errors = find_engine_errors(self.graphql, document.ast)
+            if errors:
+                raise QueryError(text=text, problems=build_problems(errors))
+        return document
+
     def execute_document(
         self,
         document: Document,
@@ -140,6 +157,7 @@ class StandInAdapter(SchemaAdapter):
         context: object = None,
         root: object = None,
         budget: ExecutionBudget | None = None,
+        extensions: Mapping[str, Any] | None = None,
     ) -> Result | Awaitable[Result]:
         """Execute a document.
 
@@ -158,7 +176,9 @@ class StandInAdapter(SchemaAdapter):
         token = CURRENT_METER.set(meter)
         try:
             executed = self._charge_operation(meter, document, variables)
-            outcome = super().execute_document(executed, variables, context, root, budget)
+            outcome = super().execute_document(
+                executed, variables, context, root, budget, extensions
+            )
         finally:
             CURRENT_METER.reset(token)
         if isinstance(outcome, Result):
@@ -253,6 +273,7 @@ def _format_result(result: Result, document: Document, outcomes: Mapping[str, st
     return replace(result, errors=tuple(errors), document=document)
 
 
+@explain_keywords
 def service(
     *,
     population: Population | None = None,
@@ -350,6 +371,7 @@ def _find_viewer(login: object, population: Population) -> Owner:
     return owner or Owner(login, "User")
 
 
+@explain_keywords
 def schema() -> Schema:
     """Return the schema of the stand-in without resolvers, to validate and explore.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphql import get_introspection_query
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
+from gqlnb.errors import QueryError
 from gqlnb.github.standin.github_errors import format_request_errors, is_stopped_by_limits
 from gqlnb.github.standin.github_schema import (
     AUTHENTICATION_URL,
@@ -18,21 +19,26 @@ from gqlnb.github.standin.github_schema import (
     service,
 )
 from gqlnb.github.standin.rate_limits import CURRENT_METER, TokenBudgets
+from gqlnb.github.standin.variable_errors import find_variable_errors
 from gqlnb.http.handler import handle_request
 from gqlnb.http.messages import Response
 from gqlnb.http.preconditions import is_page_request
 from gqlnb.http.server_rules import ENDPOINT
 from gqlnb.limits import Limits
-from gqlnb.option_checks import raise_option_error
+from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.server.app import App, parse_scope, read_body, send_response
 from gqlnb.server.background_server import Server, find_allowed_hosts, start_server
+from gqlnb.server.deployment import read_certificate
 from gqlnb.server.listener import resolve_address
 from gqlnb.server.request_log import read_clocks
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import MutableMapping
     from random import Random
+
+    from graphql import GraphQLSchema
 
     from gqlnb.github.standin.rate_limits import CountedRequest, RequestMeter
     from gqlnb.http.headers import HttpRequest
@@ -283,6 +289,21 @@ class StandInApp(App):
         counted.meter.charge_penalty(self.simulation.penalty)  # each time-out costs extra points
         return make_timeout_reply(self.simulation.make_random("which timeout", counted.number))
 
+    def _check_floats(self, members: Mapping[str, Any]) -> Response | None:
+        """Return GitHub's refusal of a variable such as 1.0 for an Int, or None."""
+        # By the specification, and so in our server, a float without a fraction may be an Int.
+        variables = members.get("variables")
+        if not isinstance(variables, Mapping) or not contains_float(variables):
+            return None
+        try:
+            document = self.schema.parse_document(
+                members["query"], members.get("operationName"), limits=self.limits
+            )
+        except QueryError:
+            return None  # which is reported where the document is executed
+        errors = find_variable_errors(self.schema.graphql, document.operation, variables)
+        return make_json_reply(200, {"errors": errors}) if errors else None
+
     async def _answer_body(
         self, request: HttpRequest, body: bytes, counted: CountedRequest
     ) -> Response:
@@ -295,6 +316,9 @@ class StandInApp(App):
         # An empty budget refuses free queries too; the execution checks the cost of the others.
         if meter.remaining < 1:
             return make_budget_reply(chance, meter)
+        refusal = self._check_floats(members)
+        if refusal is not None:
+            return refusal
         # GitHub reads JSON and answers JSON, whatever the headers say.
         headers = {
             **request.headers,
@@ -313,7 +337,15 @@ class StandInApp(App):
             CURRENT_METER.reset(token)
         if meter.is_over_budget:
             return make_budget_reply(chance, meter)
-        return format_answer(reply, members, meter) or self._charge_timeout(counted)
+        schema = self.schema.graphql
+        return format_answer(reply, members, meter, schema) or self._charge_timeout(counted)
+
+
+def contains_float(value: object) -> bool:
+    """Return whether a JSON value is or has a number with a decimal point or an exponent."""
+    if isinstance(value, (dict, list)):
+        return any(map(contains_float, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, float)
 
 
 def parse_members(body: bytes, most: int | None) -> Mapping[str, Any] | Response:
@@ -329,7 +361,7 @@ def parse_members(body: bytes, most: int | None) -> Mapping[str, Any] | Response
 
 
 def format_answer(
-    reply: Response, members: Mapping[str, Any], meter: RequestMeter
+    reply: Response, members: Mapping[str, Any], meter: RequestMeter, schema: GraphQLSchema
 ) -> Response | None:
     """Return an answer with its errors in GitHub's form; None if the execution took too long."""
     # The body is searched first: reading a page again would take as long as writing it.
@@ -342,11 +374,7 @@ def format_answer(
     # GitHub writes the data before the errors, we write the errors first.
     if "data" in answer:
         return replace(reply, body=dump_json({"data": answer["data"]} | answer))
-    errors = (
-        [meter.refusal]
-        if meter.refusal
-        else format_request_errors(errors, members["query"], members.get("variables") or {})
-    )
+    errors = [meter.refusal] if meter.refusal else format_request_errors(errors, members, schema)
     return replace(reply, body=dump_json({"errors": errors}))
 
 
@@ -376,6 +404,7 @@ def add_github_headers(reply: Response, meter: RequestMeter | None) -> Response:
     return replace(reply, headers={**headers, **reply.headers})
 
 
+@explain_keywords
 def app(
     standin: StandIn | None = None,
     *,
@@ -432,6 +461,7 @@ def check_standin(standin: StandIn | None) -> StandIn:
 DEFAULT_PORT = 4001
 
 
+@explain_keywords
 def serve(
     standin: StandIn | None = None,
     port: int = DEFAULT_PORT,
@@ -439,6 +469,8 @@ def serve(
     host: str = "127.0.0.1",
     token: Token | str | None = None,
     limits: Limits | None = None,
+    certfile: str | os.PathLike[str] | None = None,
+    keyfile: str | os.PathLike[str] | None = None,
 ) -> Server:
     """Serve the stand-in at ``/graphql`` from a background thread, with GitHub's HTTP.
 
@@ -456,6 +488,9 @@ def serve(
         The address to listen on; one that other machines can reach needs a token.
     token, limits
         As for :func:`app`.
+    certfile, keyfile
+        Files in PEM format with a certificate and its private key, for HTTPS, as for
+        :func:`gqlnb.serve`.
 
     Returns
     -------
@@ -465,14 +500,14 @@ def serve(
     Raises
     ------
     OptionError
-        If `standin` or `limits` is of another type.
+        If `standin` or `limits` is of another type, or there is a key without a certificate.
     AuthError
         If `token` is not a source of a token, or the source does not have it.
     PortInUseError
         If another program listens on the port.
     ServerError
-        If the port is not valid or `host` unknown, the system does not allow listening, or other
-        machines can reach it without a token.
+        If the port is not valid or `host` unknown, the system does not allow listening, other
+        machines can reach it without a token, or the certificate is not valid.
 
     Examples
     --------
@@ -483,5 +518,8 @@ def serve(
     """
     address, secret = resolve_address(host, port), Token.from_source(token)
     hosts = find_allowed_hosts(host, address, secret)
+    certificate = read_certificate(certfile, keyfile)
     application = StandInApp(check_standin(standin), token=secret, limits=limits, hosts=hosts)
-    return start_server(application, address, host, port=port, token=secret)
+    return start_server(
+        application, address, host, port=port, token=secret, certificate=certificate
+    )

@@ -19,6 +19,7 @@ from gqlnb.github.repositories import (
     parse_node_id,
     parse_timestamp,
 )
+from gqlnb.option_checks import explain_keywords
 
 __all__ = [
     "Owners",
@@ -112,6 +113,7 @@ _OWNER_INDEXES = frozenset({"places", "starts"})  # all other columns have a num
 # The rows are in the order of a search: most starred first, those of equal stars by owner and name,
 # so that a range of stars is found by two binary searches. Logins are in alphabetical order, so
 # that an owner is found without an index.
+@explain_keywords
 @dataclass(frozen=True, eq=False, repr=False)
 class RepositoryColumns:
     """Columns of repositories, which :class:`Population` describes; immutable."""
@@ -172,22 +174,22 @@ class RepositoryColumns:
         alphabet = sorted(range(len(known)), key=lambda place: known[place].full_name.lower())
         places, starts = index_by_owner(owner, len(owners))
         return cls(
-            source,
-            synthetic,
-            np.array([row.stars for row in known], dtype=np.int32),
-            np.array([row.forks for row in known], dtype=np.int32),
-            np.array([parse_timestamp(row.created_at) for row in known], dtype=np.int32),
-            np.array([parse_timestamp(row.pushed_at) for row in known], dtype=np.int32),
-            np.array([row.archived for row in known], dtype=bool),
-            np.array([coded[0][row.language] for row in known], dtype=np.uint16),
-            owner,
-            np.array([coded[2][row.name] for row in known], dtype=np.uint32),
-            np.argsort(np.array(alphabet, dtype=np.int64)).astype(np.int32),
-            places,
-            starts,
-            languages,
-            Owners.from_owners(owners),
-            tuple(names),
+            source=source,
+            synthetic=synthetic,
+            stars=np.array([row.stars for row in known], dtype=np.int32),
+            forks=np.array([row.forks for row in known], dtype=np.int32),
+            created=np.array([parse_timestamp(row.created_at) for row in known], dtype=np.int32),
+            pushed=np.array([parse_timestamp(row.pushed_at) for row in known], dtype=np.int32),
+            archived=np.array([row.archived for row in known], dtype=bool),
+            language=np.array([coded[0][row.language] for row in known], dtype=np.uint16),
+            owner=owner,
+            name=np.array([coded[2][row.name] for row in known], dtype=np.uint32),
+            rank=np.argsort(np.array(alphabet, dtype=np.int64)).astype(np.int32),
+            places=places,
+            starts=starts,
+            languages=languages,
+            owners=Owners.from_owners(owners),
+            names=tuple(names),
         )
 
     def __len__(self) -> int:
@@ -198,14 +200,14 @@ class RepositoryColumns:
         if not 0 <= place < len(self):
             raise IndexError(place)
         return Repository(
-            self.names[self.name[place]],
-            self.owners[int(self.owner[place])],
-            int(self.stars[place]),
-            int(self.forks[place]),
-            self.languages[self.language[place]],
-            format_timestamp(int(self.pushed[place])),
-            format_timestamp(int(self.created[place])),
-            bool(self.archived[place]),
+            name=self.names[self.name[place]],
+            owner=self.owners[int(self.owner[place])],
+            stars=int(self.stars[place]),
+            forks=int(self.forks[place]),
+            language=self.languages[self.language[place]],
+            pushed_at=format_timestamp(int(self.pushed[place])),
+            created_at=format_timestamp(int(self.created[place])),
+            archived=bool(self.archived[place]),
         )
 
     def iter_rows(self, places: Rows) -> Iterator[Repository]:

@@ -29,6 +29,7 @@ from gqlnb.github.search_syntax import (
     parse_expression,
 )
 from gqlnb.github.standin.repository_columns import RepositoryColumns, Rows
+from gqlnb.option_checks import explain_keywords
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -419,6 +420,7 @@ def _take_first(rows: Rows, keys: NDArray[Any], ties: TieBreaker, reach: int) ->
     return found
 
 
+@explain_keywords
 @dataclass(frozen=True, eq=False, repr=False)
 class Population(RepositoryColumns):
     """Repositories to search and to serve: ``github.service(population=...)``.

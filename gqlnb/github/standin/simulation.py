@@ -26,6 +26,7 @@ from gqlnb.option_checks import (
     check_boolean,
     check_share,
     check_whole_number,
+    explain_keywords,
     raise_option_error,
 )
 
@@ -47,6 +48,7 @@ _MAX_DUPLICATE_DISTANCE = 100  # places that a repository which comes twice may 
 _UNSTAR_SHARE = 0.1  # the share of changes that take a star back
 
 
+@explain_keywords
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
     """The faults of GitHub that a stand-in shows, and their frequency; none by default.

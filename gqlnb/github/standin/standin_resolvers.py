@@ -348,13 +348,13 @@ def _make_up_repository(login: str, name: str) -> Repository:
     # A fixed day, not today: a notebook must show the same answer tomorrow.
     pushed_at = "2026-08-01T00:00:00Z"
     return Repository(
-        name,
-        Owner(login, choose_owner_kind(login)),
-        stars,
-        stars // 8,
-        Language("Python"),
-        pushed_at,
-        choose_creation_time(full_name, "", pushed_at),
+        name=name,
+        owner=Owner(login, choose_owner_kind(login)),
+        stars=stars,
+        forks=stars // 8,
+        language=Language("Python"),
+        pushed_at=pushed_at,
+        created_at=choose_creation_time(full_name, "", pushed_at),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from gqlnb.github.repositories import GITHUB_LAUNCH, Language, parse_timestamp
 from gqlnb.github.standin.repository_columns import Owners, index_by_owner
 from gqlnb.github.standin.repository_search import Population
-from gqlnb.option_checks import check_whole_number, raise_option_error
+from gqlnb.option_checks import check_whole_number, explain_keywords, raise_option_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,6 +103,7 @@ _NOUNS = (
 _SUFFIXES = ("", "-api", "-app", "-book", "-cli", "-demo", "-kit", "-lab", "-lib", "-tools")
 
 
+@explain_keywords
 def population(n: int, seed: int = 0, *, year: int = 2023) -> Population:
     """Return the `n` most starred repositories of a synthetic GitHub.
 

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gqlnb import background
+from gqlnb.client import connections
 from gqlnb.client.urls import redact_url
 from gqlnb.errors import GqlnbError, OptionError
+from gqlnb.github.builtin_connections import register_connections
 from gqlnb.notebook.completion.completion_list import Completion
 from gqlnb.notebook.completion.proposals import Proposal, find_similar_names
 from gqlnb.notebook.magic_options import build_parser, get_cell_parser, read_line
@@ -190,8 +192,6 @@ class CompletionProvider:
 
         An endpoint that does not provide its schema counts as loading for a few seconds.
         """
-        from gqlnb.client import connections
-
         name = parse_target(line)
         if name is None:
             default, chosen_by = connections.resolve_default_target()
@@ -205,8 +205,6 @@ class CompletionProvider:
         return redact_url(name) if time.monotonic() - started < LOADING_TIME else ""
 
     def _can_have_schema(self, name: str) -> bool:
-        from gqlnb.client import connections
-
         if name in self._state.shell.user_ns or "/" in name:
             return True
         with suppress(GqlnbError):
@@ -215,9 +213,6 @@ class CompletionProvider:
 
     def find_schema(self, line: str) -> GraphQLSchema | None:
         """Return the schema for a cell with this line, if it is already known."""
-        from gqlnb.client import connections
-        from gqlnb.github.builtin_connections import register_connections
-
         register_connections()
         target = parse_target(line)
         try:
@@ -236,8 +231,6 @@ class CompletionProvider:
 
     def _open_in_background(self, name: str) -> bool:
         """Return whether a connection is open; if not, start to open it unless it prompts."""
-        from gqlnb.client import connections
-
         if connections.is_open(name):
             return True
         # Once per name: a failed attempt is not repeated at every key press.
@@ -316,9 +309,6 @@ class CompletionProvider:
                 yield name, about
 
     def _list_connections(self) -> Iterator[tuple[str, str]]:
-        from gqlnb.client import connections
-        from gqlnb.github.builtin_connections import register_connections
-
         register_connections()
         with suppress(GqlnbError):  # a settings file that cannot be read
             yield from ((it.name, it.description) for it in connections.list_connections())

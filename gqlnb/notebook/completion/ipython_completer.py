@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 from gqlnb import background
+from gqlnb.errors import clean_text
+from gqlnb.notebook.display import wrap_html
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -286,9 +288,7 @@ def get_type_label(found: Proposal) -> str:
 
 
 def build_documentation_bundle(found: Proposal) -> dict[str, str]:
-    from gqlnb.errors import clean_text
     from gqlnb.notebook.completion.completion_list import render_markdown, write_signature
-    from gqlnb.notebook.display import wrap_html
 
     description = getattr(found.thing, "description", None) or ""
     text = clean_text(f"{write_signature(found)}\n\n{description}".rstrip())

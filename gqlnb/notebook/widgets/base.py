@@ -68,6 +68,7 @@ from gqlnb.client.progress import is_unattended
 from gqlnb.errors import GqlnbError, sanitize_text
 from gqlnb.notebook.display import wrap_html
 from gqlnb.notebook.widgets.live_output import build_view_bundle
+from gqlnb.option_checks import explain_keywords
 from gqlnb.redact import hide_locals
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ TWIN = 4000  # characters of the text that is stored with the widget
 # The saved state of a widget is a loader of about 3 kB. Its modules are sent once per page,
 # identified by their hashes, so that kernels of different versions can share a page. Results are
 # not part of the state; saved notebooks contain static HTML instead.
+@explain_keywords
 class Widget(anywidget.AnyWidget):
     """A widget with one comm; the docstring of this module has an example.
 
@@ -247,9 +249,9 @@ def forget_route(comm: object) -> None:
     """
     # ipykernel 7.4 records the thread that sent last on a comm and routes the front end's messages
     # to it: to the main thread, behind a running cell, if a cell sent last; to no thread at all, if
-    # it ended with its page. Other versions record nothing.
-    if comm is not None:
-        vars(comm).pop("_reply_subshell_id", None)
+    # it ended with its page. Other versions record nothing; a comm of another kernel, such as
+    # xeus-python, may have no attributes of its own.
+    getattr(comm, "__dict__", {}).pop("_reply_subshell_id", None)
 
 
 def get_notebook_names() -> dict[str, Any]:

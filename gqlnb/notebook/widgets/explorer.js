@@ -167,9 +167,10 @@ function render({ model, el }) {
       sight.update();
     };
   };
-  const answer = ({ run: id, done }, buffers) => {
+  const answer = ({ run: id, done, note = "" }, buffers) => {
     const told = running.get(id);
     if (!told) return;
+    say(note);
     if (buffers?.length) told.next(new TextDecoder().decode(buffers[0]));
     if (!done) return;
     running.delete(id);
@@ -245,7 +246,11 @@ function render({ model, el }) {
     },
   });
   const failed = (text) => say(text);
-  const kernel = connect(model, head, { state, answer, failed, ran: (_, buffers) => show(buffers) });
+  const ran = ({ note = "" }, buffers) => {
+    say(note);
+    show(buffers);
+  };
+  const kernel = connect(model, head, { state, answer, failed, ran });
   el.append(root);
   for (const event of ["pointerover", "focusin"]) place.addEventListener(event, startWorkers, { once: true });
   keepKeys(place, isOurs);

@@ -16,15 +16,19 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any
 
 import traitlets
+from graphql import introspection_from_schema
 
 from gqlnb import background
+from gqlnb.client import connections
 from gqlnb.client.client import Client, connect
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
+from gqlnb.document.variables import describe_unset, find_unset_variables
 from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import GqlnbError, OptionError, TextError, sanitize_text
 from gqlnb.http.response_encoder import replace_unserializable
 from gqlnb.notebook.magic_options import NAME, refuse_secrets
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
+from gqlnb.option_checks import explain_keywords
 from gqlnb.result.renderer import render_bundle
 from gqlnb.result.result import collect_members
 from gqlnb.server.page import BUNDLE_FILES, MISSING_BUNDLE, load_bundle, read_checksum
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from graphql import GraphQLSchema
 
+    from gqlnb.document.document import Document
     from gqlnb.engine.subscription import Stream
     from gqlnb.notebook.widgets.base import Message
     from gqlnb.result.result import Result
@@ -65,6 +70,8 @@ class ExplorerOperation:
         The newest event that has not been sent.
     sent
         The time of the last sent event, in seconds of the monotonic clock.
+    note
+        A line about variables without a value, above the editors; empty for none.
     """
 
     ident: str
@@ -72,8 +79,10 @@ class ExplorerOperation:
     stopped: bool = False
     waiting: bytes | None = None
     sent: float = 0.0
+    note: str = ""
 
 
+@explain_keywords
 class Explorer(Widget):
     """Explore a schema with GraphiQL: completion, documentation, variables, history.
 
@@ -205,20 +214,23 @@ class Explorer(Widget):
             As for :meth:`Client.execute`.
         """
         with self._lock:
-            query, variables = self._query, self._variables
+            query, text = self._query, self._variables
         try:
-            result = self.client.execute(query, parse_variables(variables), operation=operation)
+            variables = parse_variables(text)
+            result = self.client.execute(query, variables, operation=operation)
         except Exception as error:
             self._error, self._failure = describe_error(error), encode_error(error)
             self.send({"kind": "ran"}, [self._failure])
             raise
         self._store_result(result)
-        self.send({"kind": "ran"}, [encode_result(result)])
+        note = describe_missing_values(result.document, variables)
+        self.send({"kind": "ran", "note": note}, [encode_result(result)])
         return result
 
     def close(self) -> None:
         """Stop all operations and close all views."""
-        for ident in list(self._operations):
+        # Without any if the arguments were wrong: Python closes the object that was not finished.
+        for ident in list(getattr(self, "_operations", ())):
             self._stop(ident)
         super().close()
 
@@ -312,6 +324,7 @@ class Explorer(Widget):
         variables = parse_variables(str(message.get("variables", "")))
         name = message.get("operationName")
         document = self.client.parse_document(text, name)
+        running.note = describe_missing_values(document, variables)
         # Without @defer and @stream a single response is enough.
         local = self.client._local_schema
         in_parts = document.incremental_directives and (
@@ -391,12 +404,12 @@ class Explorer(Widget):
     ) -> None:
         running.waiting, running.sent = None, time.monotonic()
         message = {"kind": "answer", "run": running.ident, "done": done}
+        if running.note:
+            message["note"] = running.note
         self.send(message, None if answer is None else [answer])
 
     def _find_target_name(self) -> str | None:
         """Return the word that names the target behind ``%%graphql``, or None."""
-        from gqlnb.client import connections
-
         target = self._target
         if isinstance(target, str) and connections.is_known(target):
             return target
@@ -462,6 +475,12 @@ def parse_variables(text: str) -> dict[str, Any]:
     raise GqlnbError(msg)
 
 
+def describe_missing_values(document: Document | None, given: Mapping[str, Any]) -> str:
+    """Return a line about optional variables that are left out; empty for none."""
+    unset = [] if document is None else find_unset_variables(document, given)
+    return f"{describe_unset(unset)} Set it in the variables." if unset else ""
+
+
 def encode_result(result: Result) -> bytes:
     """Encode a result as a response; values that JSON cannot represent become errors."""
     try:
@@ -504,8 +523,6 @@ def encode_error(error: Exception) -> bytes:
 
 def encode_introspection(schema: GraphQLSchema) -> bytes:
     """Encode a schema as the answer to GraphiQL's introspection query."""
-    from graphql import introspection_from_schema
-
     found = introspection_from_schema(
         schema,
         specified_by_url=True,

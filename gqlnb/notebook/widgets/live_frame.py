@@ -30,9 +30,9 @@ from gqlnb import background
 from gqlnb.errors import GqlnbError, OptionError, describe_exception, format_count, sanitize_text
 from gqlnb.notebook.display import wrap_html
 from gqlnb.notebook.widgets.live_output import OutputUpdater, is_in_kernel
-from gqlnb.option_checks import check_whole_number
+from gqlnb.option_checks import check_whole_number, explain_keywords
 from gqlnb.redact import strip_traceback
-from gqlnb.result.renderer import format_errors, render_note
+from gqlnb.result.renderer import IN_HTML, ROWS_SHOWN, build_grid, format_errors, render_note
 from gqlnb.result.result import Result
 from gqlnb.server.calling_cell import find_calling_cell
 
@@ -61,6 +61,7 @@ _CELL_LOCK = Lock()
 
 # A live frame is HTML that is updated in place, without a comm. It starts and ends empty where a
 # value follows, so that saved outputs compare equal.
+@explain_keywords
 class LiveFrame:
     """The last rows of a subscription as a DataFrame, displayed as they arrive.
 
@@ -371,8 +372,6 @@ class LiveFrame:
 
     def _build_bundle(self, hint: str = "") -> MimeBundle:
         """Return the current display as text and as HTML."""
-        from gqlnb.result.renderer import IN_HTML, ROWS_SHOWN, build_grid
-
         try:
             frame, status = self._build_frame(ROWS_SHOWN)
         except GqlnbError as error:  # the path does not fit the events

@@ -5,13 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import pandas as pd
-import pyarrow as pa
-
 from gqlnb.errors import OptionError, format_count, sanitize_text
 from gqlnb.notebook.widgets.base import TWIN, Widget, get_notebook_names
-from gqlnb.notebook.widgets.data_grid import GridSource
 from gqlnb.notebook.widgets.tree import TreeSource
+from gqlnb.option_checks import explain_keywords
 from gqlnb.result.renderer import (
     build_caption,
     build_grid,
@@ -27,7 +24,11 @@ from gqlnb.result.tables import DATA_TABLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pandas as pd
+    import pyarrow as pa
+
     from gqlnb.notebook.widgets.base import Message
+    from gqlnb.notebook.widgets.data_grid import GridSource
 
     Frame: TypeAlias = pd.DataFrame | pa.Table
 
@@ -36,6 +37,7 @@ __all__ = ["ResultView"]
 LABEL = 60  # characters of a tab
 
 
+@explain_keywords
 class ResultView(Widget):
     """Browse a result, or a frame of any length.
 
@@ -110,6 +112,8 @@ class ResultView(Widget):
 
     def _get_first_rows(self) -> tuple[pd.DataFrame, int]:
         """Return the first rows of the frame, and the number of all rows."""
+        import pandas as pd
+
         frame = self._frames[0][1]()
         if isinstance(frame, pd.DataFrame):
             return frame.head(count_shown(len(frame))), len(frame)
@@ -120,7 +124,8 @@ class ResultView(Widget):
     ) -> Message | None:
         match message:
             case {"kind": "hello"}:
-                errors = [] if self.result is None else format_errors(self.result)
+                shown = self.result
+                errors = [] if shown is None else [*format_errors(shown), *shown.notes]
                 self.send({"kind": "state", "tabs": self._build_tabs(), "errors": errors})
             case {"kind": "grid", "tab": int(at)} if 0 <= at < len(self._frames):
                 self._run_in_thread(lambda: self._get_source(at).answer(message), message)
@@ -129,6 +134,8 @@ class ResultView(Widget):
         return None
 
     def _get_source(self, at: int) -> GridSource:
+        from gqlnb.notebook.widgets.data_grid import GridSource
+
         with self._lock:
             if at not in self._sources:
                 self._sources[at] = GridSource(self._frames[at][1]())
@@ -189,6 +196,8 @@ def list_frames(shown: object) -> list[tuple[str, Callable[[], Frame]]]:
 
 def to_pandas(frame: Frame) -> pd.DataFrame:
     """Convert a frame to pandas without changing its types."""
+    import pandas as pd
+
     if isinstance(frame, pd.DataFrame):
         return frame
     converted: pd.DataFrame = frame.to_pandas(types_mapper=pd.ArrowDtype)
@@ -197,6 +206,9 @@ def to_pandas(frame: Frame) -> pd.DataFrame:
 
 def to_frame(shown: object) -> Frame:
     """Convert a value other than a result to a frame."""
+    import pandas as pd
+    import pyarrow as pa
+
     if isinstance(shown, (pd.DataFrame, pa.Table)):
         return shown
     if isinstance(shown, pd.Series):

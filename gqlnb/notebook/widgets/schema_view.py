@@ -24,6 +24,7 @@ from gqlnb.notebook.schema_search import (
     split_search_words,
 )
 from gqlnb.notebook.widgets.base import Widget
+from gqlnb.option_checks import explain_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,7 @@ MAX_SAVED_BYTES = 20_000  # of the page that is saved with a notebook
 SECTION_SIZES = (60, 30, 15, 8, 4, 2)  # entries per section, tried until the page is small enough
 
 
+@explain_keywords
 class SchemaView(Widget):
     """Browse a schema: its types, fields and arguments, and the links between its types.
 

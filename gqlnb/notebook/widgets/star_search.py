@@ -16,7 +16,6 @@ from gqlnb.github.builtin_connections import open_client
 from gqlnb.github.star_query import check_threshold, parse_star_query
 from gqlnb.github.star_results import collect_stars
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
-from gqlnb.notebook.widgets.data_grid import GridSource
 from gqlnb.notebook.widgets.live_output import SavedOutput, is_in_kernel
 from gqlnb.notebook.widgets.search_run import (
     IDLE,
@@ -30,6 +29,7 @@ from gqlnb.notebook.widgets.search_run import (
     write_query_text,
 )
 from gqlnb.notebook.widgets.star_charts import build_charts, build_histogram_grid
+from gqlnb.option_checks import explain_keywords
 from gqlnb.result.renderer import count_shown, render_frame
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gqlnb.notebook.widgets.base import Message
+    from gqlnb.notebook.widgets.data_grid import GridSource
 
     OnResult = Callable[[pd.DataFrame], object]
 
@@ -52,6 +53,7 @@ STATE_INTERVAL = 0.1  # seconds; ten per second look smooth, JupyterLab refuses 
 # Each click sends one message with all parameters, which any thread may handle. A composite of
 # ipywidgets controls would search with an old threshold: ipykernel 7 may pass the messages of two
 # comms to two threads, one of them busy.
+@explain_keywords
 class StarSearch(Widget):
     """Search repositories by their number of stars.
 
@@ -317,6 +319,8 @@ class StarSearch(Widget):
         return run
 
     def _execute_run(self, run: StarRun) -> None:
+        from gqlnb.notebook.widgets.data_grid import GridSource
+
         try:
             with open_client(self._client) as client:
 

@@ -15,6 +15,7 @@ import traitlets
 
 from gqlnb.errors import AuthError, sanitize_text
 from gqlnb.notebook.widgets.base import Widget
+from gqlnb.option_checks import explain_keywords
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = ["TokenBox"]
 _HERE = Path(__file__).parent
 
 
+@explain_keywords
 class TokenBox(Widget):
     """Enter a token in a notebook without saving it there.
 

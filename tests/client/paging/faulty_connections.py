@@ -148,7 +148,8 @@ def empty_pages(items: Items, good: Page, _begin: int, _first: int) -> Page:
 
 def stops_early(_items: Items, good: Page, begin: int, _first: int) -> Page:
     """Return ``hasNextPage`` false on the second page, against the count."""
-    return good if begin < SIZE else good | {"pageInfo": info(False, f"c:{2 * SIZE}")}
+    end = good["pageInfo"]["endCursor"]
+    return good if begin < SIZE else good | {"pageInfo": info(False, end)}
 
 
 def goes_on(_items: Items, good: Page, begin: int, first: int) -> Page:
@@ -235,6 +236,8 @@ class Fault:
         How many items come a second time; None where that depends on when the client gives up.
     most
         Requests that are enough to find out.
+    by_loop
+        The items that a simple loop gets, if they are others.
     """
 
     spoil: Spoil
@@ -242,6 +245,7 @@ class Fault:
     told: bool = True
     duplicates: int | None = 0
     most: int = TOTAL // SIZE
+    by_loop: frozenset[int] | None = None
 
 
 def upto(number: int) -> frozenset[int]:
@@ -258,16 +262,16 @@ FAULTS: Mapping[str, Fault] = {
     "null cursor": Fault(null_cursor, upto(10), told=False, most=2),
     "empty cursor": Fault(empty_cursor, upto(10), told=False, most=2),
     "empty pages": Fault(empty_pages, told=False, most=15),
-    "stops early": Fault(stops_early, upto(10), most=2),
+    "stops early": Fault(stops_early, by_loop=upto(10)),
     "goes on": Fault(goes_on, most=6),
     "shrinks": Fault(shrinks, upto(22)),
     "grows": Fault(grows, upto(28), most=6),
-    "grows in front": Fault(grows_in_front, duplicates=3, most=6),
+    "grows in front": Fault(grows_in_front, duplicates=3, most=7),
     "overlapping": Fault(overlapping, duplicates=4),
-    "reordered": Fault(reordered, duplicates=4, numbers=upto(TOTAL) - {5, 10, 15, 20}),
-    "missing": Fault(missing, WITHOUT_SEVENTH),
+    "reordered": Fault(reordered, duplicates=4, numbers=upto(TOTAL) - {5, 10, 15, 20}, most=6),
+    "missing": Fault(missing, WITHOUT_SEVENTH, most=6),
     "nulls": Fault(nulls, WITHOUT_SEVENTH),
-    "without lists": Fault(without_lists, upto(TOTAL) - frozenset(range(5, 10))),
+    "without lists": Fault(without_lists, upto(TOTAL) - frozenset(range(5, 10)), most=6),
     "no count": Fault(no_count),
 }
 

@@ -68,7 +68,7 @@ def walked(
     **options: Any,
 ) -> Crawler:
     """Page a query, with the answers of each round in another order."""
-    walk = client._pager.start_crawler(text, None, None, options)
+    walk = client._pager.start_crawler(text, None, None, {"follow": "all", **options})
     asks = [walk.build_first_request()]
     while asks:
         for ask in order(asks):
@@ -140,7 +140,7 @@ def test_halved_pages_are_requested_one_by_one() -> None:
     """The next page may be too large again."""
     schema, _ = world()
     client = Client(Failing(schema, heavy=3), schema=schema)
-    walk = client._pager.start_crawler(QUERY, None, None, {})
+    walk = client._pager.start_crawler(QUERY, None, None, {"follow": "all"})
     walk._sizes.halve(0)
     ask = walk.build_first_request()
     walk.add_answer(ask, client.execute(ask.text, ask.variables))
@@ -163,7 +163,7 @@ def test_only_the_failed_page_is_requested_again() -> None:
     """The pages after it were received before the failure."""
     schema, items = world()
     client = Client(schema)
-    walk = client._pager.start_crawler(QUERY, None, None, {})
+    walk = client._pager.start_crawler(QUERY, None, None, {"follow": "all"})
     ask = walk.build_first_request()
     walk.add_answer(ask, client.execute(ask.text, ask.variables))
     asks = walk.build_next_requests(WIDTH)
@@ -191,7 +191,7 @@ def test_failures_in_a_round_lose_no_items(bound: dict[str, Any], way: str) -> N
     text = f"{{ items(first: 2) {WHOLE} }}"
     ways = {
         "threads": client.execute_all,
-        "loop": lambda text: asyncio.run(client.aexecute_all(text)),
+        "loop": lambda text: asyncio.run(client.aexecute_all(text, follow="all")),
     }
     try:
         result = ways[way](text)
@@ -215,9 +215,9 @@ def test_over_http_pages_are_requested_in_parallel(way: str) -> None:
     schema, items = world(waits)
     with serve(schema, port=0) as server, Client(server.url, schema=schema) as client:
         if way == "threads":
-            result = client.execute_all(QUERY)
+            result = client.execute_all(QUERY, follow="all")
         else:
-            result = asyncio.run(client.aexecute_all(QUERY))
+            result = asyncio.run(client.aexecute_all(QUERY, follow="all"))
     assert ids(result.data) == list(range(TOTAL))
     assert items.asked == TOTAL // SIZE
 
@@ -226,5 +226,5 @@ def test_iterating_pages_requests_no_page_early() -> None:
     """Leaving the iterator causes no further request."""
     schema, items = world()
     client = Client(Failing(schema), schema=schema)
-    assert len(list(zip(client.pages(QUERY), range(2), strict=False))) == 2
+    assert len(list(zip(client.pages(QUERY, follow="all"), range(2), strict=False))) == 2
     assert items.asked <= 3

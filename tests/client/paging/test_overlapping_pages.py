@@ -67,7 +67,8 @@ def crawl(rows: Rows, kind: str, **limits: Any) -> tuple[Crawler, Result]:
     """Return the crawler and the joined result of all pages, which overlap."""
     resolvers = {"plain": rows.resolve_plain, "connected": rows.resolve_connected}
     client = Client(Schema(SDL, {"Query": resolvers}))
-    crawler = client._pager.start_crawler(QUERIES[kind], None, None, {"page_size": 10, **limits})
+    options = {"page_size": 10, **limits}
+    crawler = client._pager.start_crawler(QUERIES[kind], None, None, options, examines=False)
     crawler.detects_changes = True
     return crawler, client._pager.run_crawler(crawler, progress=False)
 

@@ -24,6 +24,7 @@ from gqlnb import (
 from gqlnb.client.paging import page_size
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.http.messages import Response
+from gqlnb.result.paging_report import Report
 from tests.client.faults import answer, build_cut_answers
 from tests.client.paging.faulty_connections import FAULTS, QUERY, faulty, ids
 
@@ -185,7 +186,7 @@ ALL = [f"item {number}" for number in range(25)]
 
 def test_all_pages_are_joined_to_one_result(world: World) -> None:
     """A connection of 25 items in pages of ten takes three requests."""
-    result = world.client().execute_all(ITEMS)
+    result = world.client().execute_all(ITEMS, follow="all")
     assert world.names(result) == ALL
     assert len(world.asked) == 3
     assert result.report is not None
@@ -195,7 +196,7 @@ def test_all_pages_are_joined_to_one_result(world: World) -> None:
 
 def test_added_fields_are_hidden(world: World) -> None:
     """Data, frames and reprs have only the fields of the query."""
-    result = world.client().execute_all(NESTED)
+    result = world.client().execute_all(NESTED, follow="all")
     assert set(result.data["items"]) == {"nodes"}
     assert set(result.data["items"]["nodes"][0]) == {"name", "parts"}
     assert set(result.data["items"]["nodes"][0]["parts"]) == {"nodes"}
@@ -207,7 +208,9 @@ def test_added_fields_are_hidden(world: World) -> None:
 def test_the_report_is_in_the_repr_and_in_the_frame(world: World) -> None:
     """The last line of the repr has it as text, `attrs` as JSON values."""
     client = world.client()
-    assert repr(client.execute_all(ITEMS)).endswith("Pages: 25 of 25 items in 3 requests")
+    assert repr(client.execute_all(ITEMS, follow="all")).endswith(
+        "Pages: 25 of 25 items in 3 requests"
+    )
     frame = client.frame(ITEMS, pages="all")
     assert len(frame) == 25
     assert frame.attrs["report"]["requests"] == 3
@@ -215,7 +218,7 @@ def test_the_report_is_in_the_repr_and_in_the_frame(world: World) -> None:
 
 def test_nested_connections_are_followed(world: World) -> None:
     """Each item gets all its parts, requested for several parents at a time."""
-    result = world.client().execute_all(NESTED.replace("4", "8"))
+    result = world.client().execute_all(NESTED.replace("4", "8"), follow="all")
     rows = result.data["items"]["nodes"]
     assert [len(row["parts"]["nodes"]) for row in rows] == [PARTS] * 25
     assert len(result.frame("items.parts")) == 25 * PARTS
@@ -230,14 +233,16 @@ def test_inner_lists_are_collected_until_they_fill_a_request(
     monkeypatch.setattr(page_size, "PAGES_BEFORE_GROWTH", 1000)
     client = world.client()
     for size, least in [(4, 9), (6, 7), (7, 7), (9, 7), (12, 7), (25, 6)]:
-        result = client.execute_all(NESTED.replace("4", str(size)))
+        result = client.execute_all(NESTED.replace("4", str(size)), follow="all")
         assert result.report is not None
         assert result.report.requests == least, size
 
 
 def test_connections_in_a_plain_list_are_followed(world: World) -> None:
     """A plain list around connections does not prevent their paging."""
-    result = world.client().execute_all("{ all { parts(first: 3) { nodes { name } } } }")
+    result = world.client().execute_all(
+        "{ all { parts(first: 3) { nodes { name } } } }", follow="all"
+    )
     assert [len(row["parts"]["nodes"]) for row in result.data["all"]] == [PARTS] * 3
     assert result.report is not None
     assert result.report.requests == 3
@@ -246,7 +251,7 @@ def test_connections_in_a_plain_list_are_followed(world: World) -> None:
 def test_items_of_a_union_are_identified_by_an_interface(world: World) -> None:
     """If all members implement Node, the id is added."""
     text = "{ found(first: 4) { nodes { ... on Item { name } ... on Part { name } } } }"
-    result = world.client().execute_all(text)
+    result = world.client().execute_all(text, follow="all")
     assert len(result.data["found"]["nodes"]) == PARTS + 2
     assert set(result.data["found"]["nodes"][0]) == {"name"}
 
@@ -259,8 +264,8 @@ def test_a_cursor_variable_of_the_query_is_the_start(world: World, name: str) ->
         " totalCount pageInfo { hasNextPage endCursor } nodes { name } } }"
     )
     client = world.client()
-    assert world.names(client.execute_all(text, {"n": 10})) == ALL
-    result = client.execute_all(text, {"n": 10, name: "20"})
+    assert world.names(client.execute_all(text, {"n": 10}, follow="all")) == ALL
+    result = client.execute_all(text, {"n": 10, name: "20"}, follow="all")
     assert world.names(result) == ALL[20:]
     assert result.report is not None
     assert result.report.complete
@@ -270,7 +275,7 @@ def test_a_cursor_variable_of_the_query_is_the_start(world: World, name: str) ->
 def test_last_pages_backwards(world: World) -> None:
     """With `last`, pages are requested from the end, and the items keep their order."""
     text = "{ items(last: 10) { pageInfo { hasPreviousPage hasNextPage } nodes { name } } }"
-    result = world.client().execute_all(text)
+    result = world.client().execute_all(text, follow="all")
     assert world.names(result) == ALL
     assert result.data["items"]["pageInfo"] == {"hasPreviousPage": False, "hasNextPage": False}
     assert len(world.asked) == 3
@@ -279,22 +284,22 @@ def test_last_pages_backwards(world: World) -> None:
 def test_a_page_size_is_added_if_the_query_has_none(world: World) -> None:
     """A hundred items by default, else `page_size`."""
     client = world.client()
-    client.execute_all("{ items { nodes { name } } }")
-    client.execute_all("{ items { nodes { name } } }", page_size=9)
+    client.execute_all("{ items { nodes { name } } }", follow="all")
+    client.execute_all("{ items { nodes { name } } }", page_size=9, follow="all")
     assert [args["first"] for args in world.asked] == [100, 9, 9, 9]
 
 
 @pytest.mark.parametrize("size", [0, -4])
 def test_an_invalid_page_size_is_sent_unchanged(world: World, size: int) -> None:
     """The endpoint answers a negative size itself."""
-    world.client().execute_all(f"{{ items(first: {size}) {{ nodes {{ name }} }} }}")
+    world.client().execute_all(f"{{ items(first: {size}) {{ nodes {{ name }} }} }}", follow="all")
     assert [args["first"] for args in world.asked] == [size]
 
 
 def test_pages_iterates_results(world: World) -> None:
     """Each page is a result whose nested connections are complete."""
     text = "{ plain items(first: 10) { nodes { name parts(first: 5) { nodes { id } } } } }"
-    pages = list(world.client().pages(text))
+    pages = list(world.client().pages(text, follow="all"))
     assert [len(page_) for page_ in pages] == [10, 10, 5]
     assert {page_.data["plain"] for page_ in pages} == {"text"}
     parts = [row["parts"]["nodes"] for page_ in pages for row in page_.data["items"]["nodes"]]
@@ -303,14 +308,14 @@ def test_pages_iterates_results(world: World) -> None:
 
 def test_leaving_the_iterator_sends_no_request(world: World) -> None:
     """Breaking out of the loop causes no further request."""
-    for _ in world.client().pages(ITEMS):
+    for _ in world.client().pages(ITEMS, follow="all"):
         break
     assert len(world.asked) == 1
 
 
 def test_a_query_without_connections_is_one_page(world: World) -> None:
     """The report states that the query has no list to page."""
-    result = world.client().execute_all("{ plain }")
+    result = world.client().execute_all("{ plain }", follow="all")
     assert result.data == {"plain": "text"}
     assert result.report is not None
     assert result.report.notes == ("The query has no list with pages.",)
@@ -323,23 +328,23 @@ def test_a_path_selects_the_list_to_follow(world: World) -> None:
         "{ items(first: 10) { nodes { name } } me { parts(first: 3) { nodes { name } } }"
         " other: items(first: 2) { nodes { name parts(first: 3) { nodes { name } } } } }"
     )
-    result = world.client().execute_all(text, path="me.parts")
+    result = world.client().execute_all(text, path="me.parts", follow="all")
     assert len(result.data["me"]["parts"]["nodes"]) == PARTS
     assert len(result.data["items"]["nodes"]) == 10
     assert len(result.data["other"]["nodes"]) == 2
     with pytest.raises(QueryError, match=r"The query has: items, me\.parts, other, other\.parts\."):
-        world.client().execute_all(text, path="nowhere")
+        world.client().execute_all(text, path="nowhere", follow="all")
 
 
 def test_results_and_requests_are_capped(world: World) -> None:
     """`max_results` requests no more items than needed; paging can resume after `max_requests`."""
     client = world.client()
-    few = client.execute_all(ITEMS, max_results=12)
+    few = client.execute_all(ITEMS, max_results=12, follow="all")
     assert world.names(few) == ALL[:12]
     assert [args["first"] for args in world.asked] == [10, 2]
     assert few.report is not None
     assert few.report.ended == "max_results"
-    some = client.execute_all(ITEMS, max_requests=2)
+    some = client.execute_all(ITEMS, max_requests=2, follow="all")
     assert world.names(some) == ALL[:20]
     assert some.report is not None
     assert some.report.ended == "max_requests"
@@ -352,12 +357,12 @@ def test_a_running_loop_is_not_blocked(world: World) -> None:
 
     async def ask() -> tuple[Result, list[int]]:
         client = Client(world.schema)
-        sizes = [len(each) async for each in client.apages(ITEMS)]
-        return await client.aexecute_all(NESTED), sizes
+        sizes = [len(each) async for each in client.apages(ITEMS, follow="all")]
+        return await client.aexecute_all(NESTED, follow="all"), sizes
 
     result, sizes = asyncio.run(ask())
     assert sizes == [10, 10, 5]
-    assert result.data == world.client().execute_all(NESTED).data
+    assert result.data == world.client().execute_all(NESTED, follow="all").data
 
 
 def test_independent_lists_are_requested_in_parallel(world: World) -> None:
@@ -374,14 +379,14 @@ def test_independent_lists_are_requested_in_parallel(world: World) -> None:
     world.schema.resolver("Query.node")(node)
     text = "{ items { nodes { name parts(first: 4) { nodes { name } } } } }"
     with serve(world.schema, port=0) as server, Client(server.url, schema=world.schema) as client:
-        result = client.execute_all(text)
+        result = client.execute_all(text, follow="all")
     assert len(result.frame("items.parts")) == 20 * PARTS
 
 
 def test_progress_is_called_for_each_answer(world: World) -> None:
     """With items so far, items expected, and the number of requests."""
     heard: list[tuple[int, int | None, int]] = []
-    world.client().execute_all(ITEMS, progress=lambda *args: heard.append(args[:3]))
+    world.client().execute_all(ITEMS, progress=lambda *args: heard.append(args[:3]), follow="all")
     assert heard == [(10, 25, 1), (20, 25, 2), (25, 25, 3)]
 
 
@@ -392,7 +397,9 @@ def test_progress_is_called_for_each_answer(world: World) -> None:
 def test_only_queries_are_paged(world: World, kind: str) -> None:
     """A mutation is never sent twice."""
     with pytest.raises(QueryError, match=f"Only queries are paged; this is a {kind}"):
-        world.client().execute_all(f"{kind} {{ items(first: 3) {{ nodes {{ name }} }} }}")
+        world.client().execute_all(
+            f"{kind} {{ items(first: 3) {{ nodes {{ name }} }} }}", follow="all"
+        )
     assert world.asked == []
 
 
@@ -412,7 +419,7 @@ def test_only_queries_are_paged(world: World, kind: str) -> None:
 def test_invalid_options_raise(world: World, options: dict[str, Any], said: str) -> None:
     """Before any request is sent."""
     with pytest.raises(OptionError, match=said):
-        world.client().execute_all(ITEMS, **options)
+        world.client().execute_all(ITEMS, **options, follow="all")
     assert world.asked == []
 
 
@@ -426,7 +433,7 @@ def shifted(args: dict[str, Any]) -> dict[str, Any]:
 
 def ended(world: World, text: str = ITEMS) -> tuple[list[str], Any]:
     """Return the names of the items, and the report."""
-    result = world.client().execute_all(text)
+    result = world.client().execute_all(text, follow="all")
     assert result.report is not None
     return world.names(result), result.report
 
@@ -436,7 +443,7 @@ def test_every_fault_ends_with_each_item_once(name: str) -> None:
     """The result has the available items, and is not reported as complete."""
     fault = FAULTS[name]
     client, _, transport = faulty(name)
-    result = client.execute_all(QUERY)
+    result = client.execute_all(QUERY, follow="all")
     got = ids(result.data)
     assert len(got) == len(set(got))
     assert set(got) == fault.numbers
@@ -444,7 +451,9 @@ def test_every_fault_ends_with_each_item_once(name: str) -> None:
     assert (result.report.ended == "complete") is fault.told
     assert result.report.requests == len(transport.sent) <= fault.most
     assert fault.duplicates in {None, result.report.duplicates}
-    assert sorted(i for each in faulty(name)[0].pages(QUERY) for i in ids(each.data)) == sorted(got)
+    assert sorted(
+        i for each in faulty(name)[0].pages(QUERY, follow="all") for i in ids(each.data)
+    ) == sorted(got)
 
 
 def test_a_repeated_page_ends_paging(world: World) -> None:
@@ -509,13 +518,35 @@ def test_an_empty_next_page_ends_paging(world: World) -> None:
     assert report.ended == "the same cursor was returned twice"
 
 
-def test_a_premature_end_is_reported(world: World) -> None:
-    """`hasNextPage` false too early shows in the count."""
+def test_a_premature_end_beside_a_larger_count_is_not_believed(world: World) -> None:
+    """The cursor of the page leads to the other items, and their number proves that all came."""
     world.fault = lambda made, n: {"pageInfo": {**made["pageInfo"], "hasNextPage": n < 2}}
     names, report = ended(world)
-    assert names == ALL[:20]
-    assert not report.complete
-    assert report.notes == ("20 items were received, and the endpoint counts 25.",)
+    assert names == ALL
+    assert report.complete
+
+
+def test_sizes_that_are_part_of_the_question_are_kept(world: World) -> None:
+    """A small size of a nested list and `last:` are no page sizes, unless `follow` says so."""
+    result = world.client().execute_all(NESTED)
+    assert [len(each["parts"]["nodes"]) for each in result.data["items"]["nodes"]] == [3] * 25
+    assert result.report is not None
+    assert result.report.complete
+    assert result.report.notes == (
+        "items.parts: `first: 3` was kept as written; follow='items.parts' requests all items.",
+    )
+    text = "{ items(last: 2) { nodes { name } } }"
+    newest = world.client().execute_all(text)
+    assert world.names(newest) == ALL[-2:]
+    assert newest.report is not None
+    assert newest.report.complete
+    note = "items: `last: 2` was kept as written; follow='items' requests all items."
+    assert note in newest.report.notes
+    for follow in ("all", "items", ["items"]):
+        assert world.names(world.client().execute_all(text, follow=follow)) == ALL
+    whole = world.client().execute_all(NESTED, follow="items.parts")
+    assert whole.data == world.client().execute_all(NESTED, follow="all").data
+    assert [len(each["parts"]["nodes"]) for each in whole.data["items"]["nodes"]] == [PARTS] * 25
 
 
 def test_changing_counts_are_reported(world: World) -> None:
@@ -554,7 +585,7 @@ def test_one_node_in_different_edges_is_not_a_duplicate(world: World) -> None:
     world.items = [item(1), item(1), item(1)]
     world.fault = lambda made, _: {"edges": [e | {"role": next(roles)} for e in made["edges"]]}
     text = "{ items(first: 2) { edges { role node { name } } } }"
-    result = world.client().execute_all(text)
+    result = world.client().execute_all(text, follow="all")
     assert [edge["role"] for edge in result.data["items"]["edges"]] == ["a", "b"]
     assert result.report is not None
     assert result.report.duplicates == 1
@@ -564,22 +595,38 @@ def test_equal_rows_without_identifiers_are_not_duplicates(world: World) -> None
     """Unless the cursors of their edges are equal, too."""
     world.items = [{"name": "x", "id": "i0"}] * 6
     text = "{ loose(first: 4) { edges { node { name } } } }"
-    result = world.client().execute_all(text)
+    result = world.client().execute_all(text, follow="all")
     assert result.data == {"loose": {"edges": [{"node": {"name": "x"}}] * 6}}
     world.schema.resolver("Query.loose")(lambda _, args, __: page(world.items, shifted(args)))
-    again = world.client().execute_all(text)
+    again = world.client().execute_all(text, follow="all")
     assert len(again.data["loose"]["edges"]) == 6
     assert again.report is not None
     assert again.report.duplicates == 4  # two of them after the end
 
 
+def test_the_report_of_many_unfinished_lists_is_short() -> None:
+    """Hundreds of cursors are in the report, and three in its text."""
+    cursors = {f"users.{number}.repos": "Y3Vyc29yOnYyOpHOAAGVtg==" for number in range(300)}
+    report = Report(10, None, 0, 1, "max_requests", notes=("The same.",) * 50, cursors=cursors)
+    assert len(repr(report)) < 500
+    assert repr(report).startswith("Report(got=10, expected=None, duplicates=0, requests=1, ended=")
+    assert report.cursors["users.299.repos"] in repr(report)
+
+
 def test_objects_without_identifiers_are_reported(world: World) -> None:
     """Their connections keep the first page only."""
     text = "{ loose { edges { node { name parts(first: 3) { nodes { name } } } } } }"
-    result = world.client().execute_all(text)
+    result = world.client().execute_all(text, follow="all")
     assert len(result.frame("loose.parts")) == 6 * 3
     assert result.report is not None
-    assert result.report.ended == "there are more items, but their object cannot be requested again"
+    assert result.report.ended == (
+        "there are more items, but their object cannot be requested again: give a larger `first:` "
+        "in the query"
+    )
+    larger = world.client().execute_all(text.replace("first: 3", "first: 9"), follow="all")
+    assert larger.report is not None
+    assert larger.report.ended == "complete"
+    assert len(larger.frame("loose.parts")) > 6 * 3
     assert result.report.notes[0].startswith("loose.parts: ")
     assert result.report.notes[0].endswith("(6 times)")
 
@@ -595,7 +642,7 @@ def test_a_deleted_object_keeps_its_first_page(world: World) -> None:
         return real(root, args, context)
 
     world.schema.resolver("Query.node")(node)
-    result = world.client().execute_all(NESTED)
+    result = world.client().execute_all(NESTED, follow="all")
     sizes = [len(row["parts"]["nodes"]) for row in result.data["items"]["nodes"]]
     assert sizes == [PARTS, 3, *[PARTS] * 23]
     assert [error["path"] for error in result.errors] == [["items", "nodes", 1, "parts"]]
@@ -613,7 +660,9 @@ def test_errors_of_later_pages_have_paths_in_the_joined_data(world: World) -> No
         return "s"
 
     world.schema.resolver("Item.secret")(secret)
-    result = world.client().execute_all("{ items(first: 10) { nodes { name secret } } }")
+    result = world.client().execute_all(
+        "{ items(first: 10) { nodes { name secret } } }", follow="all"
+    )
     assert [error["path"] for error in result.errors] == [["items", "nodes", 13, "secret"]]
     assert result.data["items"]["nodes"][13] == {"name": "item 13", "secret": None}
 
@@ -630,7 +679,7 @@ def test_a_failed_page_can_be_resumed(world: World) -> None:
     """The error has two pages and the cursor; resuming repeats no request."""
     client = world.client(failing(3))
     with pytest.raises(TransportError, match=r"HTTP 500.* 20 items were received before") as caught:
-        client.execute_all(ITEMS)
+        client.execute_all(ITEMS, follow="all")
     kept: Any = caught.value.result
     assert world.names(kept) == ALL[:20]
     assert kept.report.ended == "failed"
@@ -643,9 +692,9 @@ def test_a_failed_page_can_be_resumed(world: World) -> None:
 def test_nested_pages_can_be_resumed(world: World) -> None:
     """A failure in the middle of nested connections loses no items."""
     client = world.client(failing(4, 6))
-    whole = world.client().execute_all(NESTED).data
+    whole = world.client().execute_all(NESTED, follow="all").data
     with pytest.raises(TransportError) as first:
-        client.execute_all(NESTED)
+        client.execute_all(NESTED, follow="all")
     with pytest.raises(TransportError) as second:
         client.resume(first.value)
     assert client.resume(second.value).data == whole
@@ -655,7 +704,7 @@ def test_a_failed_first_page_can_be_resumed(world: World) -> None:
     """There is no partial result, and resuming starts from the beginning."""
     client = world.client(failing(1))
     with pytest.raises(TransportError) as caught:
-        client.execute_all(ITEMS)
+        client.execute_all(ITEMS, follow="all")
     assert caught.value.result is None
     assert world.names(client.resume(caught.value)) == ALL
 
@@ -669,7 +718,7 @@ def test_an_interrupt_keeps_the_pages(world: World) -> None:
 
     client = world.client(wire)
     with pytest.raises(KeyboardInterrupt) as caught:
-        client.execute_all(ITEMS)
+        client.execute_all(ITEMS, follow="all")
     assert world.names(caught.value.result) == ALL[:20]  # type: ignore[attr-defined]
     assert "Continue with client.resume()." in caught.value.__notes__[0]
     assert world.names(client.resume()) == ALL
@@ -678,7 +727,7 @@ def test_an_interrupt_keeps_the_pages(world: World) -> None:
 @pytest.mark.parametrize("way", ["threads", "loop"])
 def test_an_interrupt_during_parallel_requests_loses_no_items(world: World, way: str) -> None:
     """Only requests without an answer are repeated."""
-    whole = world.client().execute_all(NESTED).data
+    whole = world.client().execute_all(NESTED, follow="all").data
     calls = iter(range(100))
 
     def stop(*_: Any) -> None:
@@ -688,8 +737,8 @@ def test_an_interrupt_during_parallel_requests_loses_no_items(world: World, way:
     text = NESTED.replace("first: 4", "first: 25")  # a round of fifty chains
     with serve(world.schema, port=0) as server, Client(server.url, schema=world.schema) as client:
         ways = {
-            "threads": lambda: client.execute_all(text, progress=stop),
-            "loop": lambda: asyncio.run(client.aexecute_all(text, progress=stop)),
+            "threads": lambda: client.execute_all(text, progress=stop, follow="all"),
+            "loop": lambda: asyncio.run(client.aexecute_all(text, progress=stop, follow="all")),
         }
         with pytest.raises(KeyboardInterrupt) as caught:
             ways[way]()
@@ -700,7 +749,7 @@ def test_an_interrupt_during_parallel_requests_loses_no_items(world: World, way:
 def test_resuming_without_unfinished_paging_raises(world: World) -> None:
     """Without an interrupt before, and with a complete result."""
     client = world.client()
-    for failure in (None, client.execute_all(ITEMS), GqlnbError("another")):
+    for failure in (None, client.execute_all(ITEMS, follow="all"), GqlnbError("another")):
         with pytest.raises(QueryError, match="nothing to resume"):
             client.resume(failure)
 
@@ -713,7 +762,7 @@ def test_pages_are_halved_after_a_gateway_error_and_grow_again(world: World) -> 
         return Response(502, {}, b"<html>") if number in {2, 3} and slow else None
 
     client = world.client(wire)
-    result = client.execute_all("{ items(first: 4) { nodes { name } } }")
+    result = client.execute_all("{ items(first: 4) { nodes { name } } }", follow="all")
     assert world.names(result) == ALL
     assert [args["first"] for args in world.asked][:4] == [4, 1, 1, 1]
     assert max(args["first"] for args in world.asked[4:]) > 1
@@ -740,7 +789,7 @@ def limited(kind: str, *, data: bool) -> Callable[[Any, int], Response | None]:
 )
 def test_pages_are_halved_for_limits_of_the_endpoint(world: World, kind: str, data: bool) -> None:
     """Too many nodes are requested in smaller pages, with and without data in the refusal."""
-    result = world.client(limited(kind, data=data)).execute_all(ITEMS)
+    result = world.client(limited(kind, data=data)).execute_all(ITEMS, follow="all")
     assert world.names(result) == ALL
     assert world.asked[0]["first"] == 5
     assert result.errors == ()
@@ -754,7 +803,7 @@ def test_refused_lookups_are_sent_in_smaller_batches(world: World) -> None:
             return None
         return Response(400, members={"errors": [{"message": "Too complex."}]})
 
-    result = world.client(wire).execute_all(NESTED)
+    result = world.client(wire).execute_all(NESTED, follow="all")
     assert len(result.frame("items.parts")) == 25 * PARTS
 
 
@@ -766,7 +815,7 @@ def test_a_query_refused_with_pages_is_sent_unchanged(world: World) -> None:
             return None
         return Response(400, members={"errors": [{"message": "Nothing of that kind."}]})
 
-    result = world.client(wire).execute_all(ITEMS)
+    result = world.client(wire).execute_all(ITEMS, follow="all")
     assert world.names(result) == ALL[:10]
     assert result.report is not None
     assert "Nothing of that kind." in result.report.notes[0]
@@ -787,7 +836,7 @@ def test_an_error_without_a_path_leaves_a_doubt(
         errors = [{"message": "Half of it.", "path": path}]
         return Response(200, members={"data": data, "errors": errors})
 
-    result = world.client(wire).execute_all(ITEMS)
+    result = world.client(wire).execute_all(ITEMS, follow="all")
     assert world.names(result) == ALL
     assert result.report is not None
     assert result.report.doubts == ("an error does not say which field it concerns: Half of it.",)
@@ -812,7 +861,7 @@ def test_an_empty_page_beside_an_error_is_not_the_end(
         errors = [{"message": message, "path": [name]} for name in data]
         return Response(200, members={"data": data, "errors": errors})
 
-    result = world.client(wire).execute_all("{ items(first: 10) { nodes { id } } }")
+    result = world.client(wire).execute_all("{ items(first: 10) { nodes { id } } }", follow="all")
     assert result.report is not None
     if message != "No." and times == 1:
         assert len(result.data["items"]["nodes"]) == 25
@@ -825,7 +874,7 @@ def test_an_empty_page_beside_an_error_is_not_the_end(
 def test_rows_that_are_null_are_not_complete(world: World) -> None:
     """The endpoint did not send them, and gives no reason."""
     world.fault = lambda page, number: {"nodes": [None, *page["nodes"][1:]]} if number == 2 else {}
-    result = world.client().execute_all("{ items(first: 10) { nodes { id } } }")
+    result = world.client().execute_all("{ items(first: 10) { nodes { id } } }", follow="all")
     assert result.report is not None
     assert result.report.doubts == (
         "items: 1 of its items are null, so the endpoint did not send them.",
@@ -843,7 +892,7 @@ def test_a_rate_limit_beside_rows_is_waited_for(world: World) -> None:
         members = {"data": data, "errors": [{"message": message}]}
         return Response(200, {"retry-after": "0"}, members=members)
 
-    result = world.client(wire).execute_all(ITEMS)
+    result = world.client(wire).execute_all(ITEMS, follow="all")
     assert world.names(result) == ALL
     assert result.report is not None
     assert result.report.complete
@@ -864,9 +913,9 @@ def test_without_a_schema_connections_are_found_by_names(secretive: str) -> None
     """Nested connections are requested by `id`."""
     text = NESTED.replace("{ name parts", "{ id name parts")
     with Client(secretive) as client:
-        result = client.execute_all(text)
+        result = client.execute_all(text, follow="all")
         with pytest.warns(UserWarning, match="may be incomplete"):
-            bare = client.execute_all(NESTED)
+            bare = client.execute_all(NESTED, follow="all")
     rows = result.data["items"]["nodes"]
     assert [len(row["parts"]["nodes"]) for row in rows] == [PARTS] * 25
     assert set(rows[0]) == {"id", "name", "parts"}
@@ -885,7 +934,7 @@ def test_a_plain_list_without_a_schema_is_not_complete(secretive: str) -> None:
         Client(secretive) as client,
         pytest.warns(UserWarning, match="all: may have more items, which is unknown"),
     ):
-        result = client.execute_all("{ all { name } }")
+        result = client.execute_all("{ all { name } }", follow="all")
     assert result.report is not None
     assert not result.report.complete
 
@@ -893,8 +942,8 @@ def test_a_plain_list_without_a_schema_is_not_complete(secretive: str) -> None:
 def test_the_schema_is_loaded_before_the_first_page(world: World) -> None:
     """A new client pages as one that has the schema, and loads it once."""
     with serve(world.schema, port=0) as server, Client(server.url) as client:
-        result = client.execute_all(NESTED)
-        client.execute_all(ITEMS)
+        result = client.execute_all(NESTED, follow="all")
+        client.execute_all(ITEMS, follow="all")
         asked = [entry for entry in server.log if "__schema" in str(entry)]
     assert [len(row["parts"]["nodes"]) for row in result.data["items"]["nodes"]] == [PARTS] * 25
     assert result.report is not None
@@ -911,7 +960,7 @@ def test_a_long_rate_limit_raises_with_the_pages(world: World) -> None:
         lambda _, n: Response(429, headers, b'{"message": "slow"}') if n == 2 else None,
     )
     with pytest.raises(TransportError, match="rate limit") as caught:
-        Client(wire, limits=limits).execute_all(ITEMS)
+        Client(wire, limits=limits).execute_all(ITEMS, follow="all")
     assert world.names(caught.value.result) == ALL[:10]
 
 
@@ -944,13 +993,13 @@ def test_a_page_whose_body_is_cut_is_requested_again(
     first, cut, second = answer(write_texts("a", "b", more=True)), CUT_PAGES[fault], answer(SECOND)
     server = endpoint(first, cut, second)
     with Client(server.url, schema=TEXTS_SDL) as client:
-        result = client.execute_all(text)
+        result = client.execute_all(text, follow="all")
         assert result.data["texts"]["nodes"] == ["a", "b", "c", "d"]
         assert (result.report.ended, len(server.requests)) == ("complete", 3)
         server.answers[:] = [first, cut]
         kind = AnswerError if isinstance(cut, bytes) or "no length" in fault else TransportError
         with pytest.raises(kind, match=server.url) as caught:
-            client.execute_all(text)
+            client.execute_all(text, follow="all")
         assert "Gave up after 4 attempts" in str(caught.value)
         assert len(server.requests) == 3 + 5
         server.answers[:] = [second]

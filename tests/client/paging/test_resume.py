@@ -42,7 +42,7 @@ def test_ctrl_c_at_any_point_loses_no_items(
     monkeypatch.setattr(owner, name, interrupted)
     client, items, _ = faulty("right")
     with pytest.raises(KeyboardInterrupt):
-        client.execute_all(NESTED)
+        client.execute_all(NESTED, follow="all")
     result = client.resume()
     assert ids(result.data) == WHOLE
     assert parts(result.data) == [3] * TOTAL
@@ -66,7 +66,7 @@ def test_an_unexpected_error_of_a_worker_loses_no_items() -> None:
     client._rate_limiter._queue.flow.max_concurrent = 6
     client._rate_limiter._queue.flow._has_answer = True
     with pytest.raises(MemoryError):
-        client.execute_all(NESTED, page_size=2)
+        client.execute_all(NESTED, page_size=2, follow="all")
     result = client.resume()
     assert ids(result.data) == WHOLE
     assert parts(result.data) == [3] * TOTAL
@@ -77,7 +77,7 @@ def test_an_unexpected_error_of_a_worker_loses_no_items() -> None:
 def test_an_unfinished_iterator_resumes_with_the_next_page(way: str) -> None:
     """Pages already returned stay unchanged and are not repeated."""
     client, items, _ = faulty("right")
-    pages = client.pages(QUERY)
+    pages = client.pages(QUERY, follow="all")
     page = [next(pages), next(pages)][-1]
     rest = client.resume(page if way == "page" else None)
     assert ids(page.data) == WHOLE[SIZE : 2 * SIZE]
@@ -88,7 +88,7 @@ def test_an_unfinished_iterator_resumes_with_the_next_page(way: str) -> None:
 def test_an_iterator_that_ended_at_max_requests_resumes_with_the_next_page() -> None:
     """The last page is not part of the resumed result."""
     client, _, _ = faulty("right")
-    pages = list(client.pages(QUERY, max_requests=3))
+    pages = list(client.pages(QUERY, max_requests=3, follow="all"))
     assert pages[-1].report is not None
     assert pages[-1].report.ended == "max_requests"
     rest = client.resume(pages[-1])
@@ -98,7 +98,7 @@ def test_an_iterator_that_ended_at_max_requests_resumes_with_the_next_page() -> 
 def test_a_copied_result_cannot_be_resumed() -> None:
     """Resuming changes only the result that is resumed."""
     client, _, _ = faulty("right")
-    some = client.execute_all(QUERY, max_requests=2)
+    some = client.execute_all(QUERY, max_requests=2, follow="all")
     again = copy.deepcopy(some)
     assert again.data == some.data
     assert again.report == some.report
@@ -111,7 +111,7 @@ def test_a_copied_result_cannot_be_resumed() -> None:
 def test_finished_paging_cannot_be_resumed() -> None:
     """There is no unfinished paging."""
     client, _, _ = faulty("right")
-    assert len(list(client.pages(QUERY))) == TOTAL // SIZE
+    assert len(list(client.pages(QUERY, follow="all"))) == TOTAL // SIZE
     with pytest.raises(QueryError, match="nothing to resume"):
         client.resume()
 
@@ -127,7 +127,7 @@ def test_a_timeout_with_status_200_is_retried_and_resumable(
     monkeypatch.setattr("gqlnb.client.request_sender.time.sleep", lambda _: None)
     client, _, transport = faulty("right", fails=dict.fromkeys(range(4, 9), fault))
     with pytest.raises(TransportError, match="Something went wrong") as caught:
-        client.execute_all(QUERY, page_size=2)
+        client.execute_all(QUERY, page_size=2, follow="all")
     assert caught.value.status == 504
     assert len(transport.sent) == 4 + 4  # one more with half the page, and asked four times
     assert ids(client.resume(caught.value).data) == WHOLE
@@ -136,7 +136,7 @@ def test_a_timeout_with_status_200_is_retried_and_resumable(
 def test_a_crawler_repeats_unanswered_requests() -> None:
     """The same requests are built again."""
     client, _, _ = faulty("right")
-    crawler = client._pager.start_crawler(QUERY, None, None, {})
+    crawler = client._pager.start_crawler(QUERY, None, None, {"follow": "all"})
     ask = crawler.build_first_request()
     crawler.add_answer(ask, client.execute(ask.text, ask.variables))
     (first,) = crawler.build_next_requests()

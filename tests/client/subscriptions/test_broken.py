@@ -20,7 +20,7 @@ from gqlnb import (
 from gqlnb.client.event_streams import StreamedAnswer
 from tests.client.faults import Endpoint, stalled
 from tests.client.subscriptions.tickers import (
-    BOTH,
+    EACH,
     HEAD,
     PATIENCE,
     SUBSCRIPTION,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     pass
 
 
-@BOTH
+@EACH
 def test_a_broken_connection_is_subscribed_again(ticker, relay, way, caplog):
     """The results continue; the log and the count say that some may be missing."""
     with Client(relay.url).subscribe(SUBSCRIPTION, transport=way) as stream:
@@ -51,7 +51,7 @@ def test_a_broken_connection_is_subscribed_again(ticker, relay, way, caplog):
     assert ticker.until(lambda: not ticker.open)
 
 
-@BOTH
+@EACH
 def test_a_broken_connection_without_reconnecting_is_an_error(relay, way):
     """`reconnect=0`: one result arrives, then the error reports the break."""
     stream = Client(relay.url).subscribe(SUBSCRIPTION, transport=way, reconnect=0)
@@ -63,7 +63,7 @@ def test_a_broken_connection_without_reconnecting_is_an_error(relay, way):
     assert caught.value.broken
 
 
-@BOTH
+@EACH
 def test_reconnecting_gives_up_after_consecutive_failures(relay, way):
     """The error states the number of attempts."""
     stream = Client(relay.url).subscribe(SUBSCRIPTION, transport=way, reconnect=3)
@@ -74,7 +74,7 @@ def test_reconnecting_gives_up_after_consecutive_failures(relay, way):
         next(stream)
 
 
-@BOTH
+@EACH
 def test_the_client_reconnects_to_a_restarted_server(ticker, way, monkeypatch):
     """The port is closed for a while before the server listens again."""
     monkeypatch.setattr("gqlnb.client.subscriptions.MAX_DELAY", 0.01)
@@ -92,7 +92,7 @@ def test_the_client_reconnects_to_a_restarted_server(ticker, way, monkeypatch):
         stream.close()
 
 
-@BOTH
+@EACH
 def test_a_failed_first_connection_is_an_immediate_error(way):
     """Only a connection that was open before is opened again."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -140,7 +140,7 @@ def test_a_silent_server_that_answers_pings_stays_connected(ticker, relay, monke
 def test_event_streams_use_tcp_keepalive():
     """A peer that does not answer the probes counts as a broken connection."""
     with Endpoint(stalled(HEAD + b"event: next\n")) as endpoint:
-        reading = StreamedAnswer(Client(endpoint.url)._endpoint.transport, b"{}", PATIENCE)
+        reading = StreamedAnswer(Client(endpoint.url)._endpoint.transport, b"{}", PATIENCE, "", {})
         assert reading.begin_stream() is None
         assert reading._call.socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         assert reading.read_more() == []
@@ -173,7 +173,7 @@ def test_reconnect_delays_double_up_to_a_limit():
     assert subscriptions.compute_backoff(1, lambda: 0.0) == 0.25
 
 
-@BOTH
+@EACH
 def test_a_slow_consumer_slows_the_endpoint_without_losing_events(ticker, url, way):
     """The source pauses while no event is consumed, and continues in order."""
     client = Client(url, limits=Limits(answer=2**20))
@@ -187,7 +187,7 @@ def test_a_slow_consumer_slows_the_endpoint_without_losing_events(ticker, url, w
     assert [first, *found] == list(range(1, held + 22))
 
 
-@BOTH
+@EACH
 def test_an_interrupt_while_waiting_releases_all_resources(ticker, url, way):
     """The source ends, no thread is left, and the client can send the next request."""
     before = ours()
@@ -216,7 +216,7 @@ def test_an_interrupt_while_waiting_releases_all_resources(ticker, url, way):
     assert next(client.subscribe(SUBSCRIPTION, transport=way))["ticks"] == 2
 
 
-@BOTH
+@EACH
 def test_a_garbage_collected_stream_is_closed(ticker, url, way):
     """An explicit close is not needed."""
     stream = Client(url).subscribe(SUBSCRIPTION, transport=way)
@@ -243,7 +243,7 @@ def test_an_event_stream_is_read_in_one_thread(url, monkeypatch):
     assert not threads[0].is_alive()
 
 
-@BOTH
+@EACH
 def test_many_subscriptions_run_in_parallel(ticker, url, way):
     """Each has its own connection."""
     client = Client(url)

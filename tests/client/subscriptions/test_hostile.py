@@ -19,7 +19,7 @@ from gqlnb import (
 from tests.client.faults import Close, Endpoint, answer, chunked, endless
 from tests.client.subscriptions.speaking import NEXT, greeted, speaking
 from tests.client.subscriptions.tickers import (
-    BOTH,
+    EACH,
     EVENTS,
     HEAD,
     PATIENCE,
@@ -77,13 +77,20 @@ def test_an_invalid_message_is_an_error_after_the_results(bad):
         ('{"data":{"ticks":"\ud83d"}}'.encode("utf-8", "surrogatepass"), AnswerError),
     ],
 )
-@BOTH
+@EACH
 def test_an_invalid_result_is_the_same_error_as_for_a_query(way, payload, kind):
-    """Over WebSocket and over server-sent events."""
+    """Over each transport."""
     text = payload if isinstance(payload, bytes) else payload.encode()
-    if way == "sse":
-        stream = b"event: next\ndata: " + text + b"\n\nevent: complete\ndata:\n\n"
-        with Endpoint(answer(stream, **EVENTS)) as endpoint, pytest.raises(kind):
+    streams = {
+        "sse": answer(b"event: next\ndata: %b\n\nevent: complete\ndata:\n\n" % text, **EVENTS),
+        # `"payload": null` is the end there, and `{}` a sign of life.
+        "multipart": answer(
+            b'--x\r\n\r\n{"payload":%b}\r\n--x--' % text.replace(b"null", b"0"),
+            Content_Type="multipart/mixed;boundary=x;subscriptionSpec=1.0",
+        ),
+    }
+    if way in streams:
+        with Endpoint(streams[way]) as endpoint, pytest.raises(kind):
             list(Client(endpoint.url).subscribe(SUBSCRIPTION, transport=way))
         return
     message = b'{"id":"1","type":"next","payload":' + text + b"}"
@@ -147,7 +154,7 @@ def test_a_close_code_is_explained_in_the_error(code, kind, words):
     assert type(caught.value) is kind
 
 
-@BOTH
+@EACH
 def test_an_event_beyond_the_limit_is_an_error(ticker, url, way):
     """The limit applies to each event separately."""
     text = "subscription { flood(size: 20000) { number text } }"

@@ -10,15 +10,16 @@ import pytest
 from gqlnb import (
     AuthError,
     Client,
+    Limits,
     OptionError,
     QueryError,
     RateLimited,
     TargetError,
     TransportError,
 )
-from tests.client.faults import Close, Endpoint, answer, json_answer, stalled
+from tests.client.faults import Close, Endpoint, answer, chunked, json_answer, stalled
 from tests.client.subscriptions.tickers import (
-    BOTH,
+    EACH,
     EVENTS,
     PATIENCE,
     SUBSCRIPTION,
@@ -136,7 +137,7 @@ def test_a_websocket_address_is_accepted(ticker, url):
 @pytest.mark.parametrize(
     ("options", "kind", "words"),
     [
-        ({"transport": "smoke"}, OptionError, "transport= takes 'ws', 'sse' or None"),
+        ({"transport": "smoke"}, OptionError, "transport= takes 'ws', 'sse', 'multipart' or None"),
         ({"reconnect": -1}, OptionError, "reconnect= takes a whole number from 0 up"),
         ({"reconnect": True}, OptionError, "reconnect= takes a whole number from 0 up"),
         ({"init": "Bearer x"}, OptionError, "init= takes True or a mapping"),
@@ -182,7 +183,7 @@ def test_the_deadline_applies_to_the_handshake(way, said):
         list(Client(endpoint.url, timeout=0.1).subscribe(SUBSCRIPTION, transport=way))
 
 
-@BOTH
+@EACH
 def test_the_deadline_does_not_apply_to_the_stream(ticker, relay, way):
     """It has passed before the third event is requested."""
     stream = Client(relay.url, timeout=0.3).subscribe(SUBSCRIPTION, transport=way, reconnect=0)
@@ -195,3 +196,119 @@ def test_the_deadline_does_not_apply_to_the_stream(ticker, relay, way):
     relay.cut()
     waiting.join(PATIENCE)
     assert not waiting.is_alive()
+
+
+EVENT = 'event: next\ndata: {"data": {"ticks": 1}}\n\n'
+COMPLETE_STREAMS = {
+    "without data": EVENT + "event: complete\n\n",  # gqlgen, Hot Chocolate, Hive Router
+    "without a space": EVENT.replace(": ", ":", 2) + "event:complete\n\n",  # Spring
+    "with data": EVENT + "event: complete\ndata: {}\n\n",
+    "with an id": "retry: 9\n\nid: 1\n" + EVENT + ": ping\n\nid: 2\nevent: complete\n\n",
+    "with returns alone": EVENT.replace("\n", "\r") + "event: complete\r\r",
+    "without an empty line": EVENT + "event: complete\n",
+    "without a line end": EVENT + "event: complete",
+    "with events of other names": "event: ping\n\n" + EVENT + "event: ka\n\nevent: complete\n\n",
+    "with data first": 'data: {"data": {"ticks": 1}}\nevent: next\n\nevent: complete\n\n',
+    "without names": EVENT.partition("\n")[2],
+    "without names, and complete": EVENT.partition("\n")[2] + "event: complete\n\n",
+}
+
+
+@pytest.mark.parametrize("stream", COMPLETE_STREAMS.values(), ids=COMPLETE_STREAMS)
+@pytest.mark.parametrize("size", [1, 10**6])
+def test_a_complete_stream_is_requested_once(stream, size):
+    """In each form that servers send: nothing repeats."""
+    chunks = [stream.encode()[at : at + size] for at in range(0, len(stream), size)]
+    with Endpoint(chunked(*chunks, **EVENTS)) as endpoint:
+        results = list(Client(endpoint.url).subscribe(SUBSCRIPTION, transport="sse", reconnect=0))
+        assert [result.data for result in results] == [{"ticks": 1}]
+        assert len(endpoint.requests) == 1
+
+
+def test_a_refusal_ends_a_stream():
+    """Hot Chocolate sends no other end after it."""
+    refusal = 'event: next\ndata: {"errors": [{"message": "no"}]}\n\n'
+    with Endpoint(answer(refusal, **EVENTS)) as endpoint, pytest.raises(QueryError, match="no"):
+        list(Client(endpoint.url).subscribe(SUBSCRIPTION, transport="sse", reconnect=0))
+
+
+PARTS = {"Content_Type": 'multipart/mixed; boundary="graphql"; subscriptionSpec=1.0'}
+PART, END = "\r\ncontent-type: application/json\r\n\r\n%s\r\n--graphql", "--\r\n"
+BEGIN, ALIVE = "\r\n--graphql", PART % "{}"
+FIRST = PART % '{"payload":{"data":{"ticks":1}}}'
+LAST = PART % '{"payload":null,"errors":[{"message":"over"}]}'
+LATE = PART % '{"payload":{"data":{"ticks":1}},"errors":[{"message":"over"}]}'
+
+
+@pytest.mark.parametrize(
+    ("stream", "errors"),
+    [
+        (BEGIN + ALIVE + FIRST + ALIVE + END, None),
+        (BEGIN + FIRST + PART % '{"payload":null}', None),
+        (BEGIN + FIRST + PART % ' { "payload" : null , "errors": [] } ' + END, None),
+        (BEGIN + FIRST + PART.replace(" ", "") % "{\n}" + END, None),
+        (BEGIN + PART % '{"data":{"ticks":1}}' + END, None),
+        (BEGIN + LATE + END, ["over"]),
+        (BEGIN + FIRST.replace("}}}", '}, "errors": [{"message":"a"}]}}') + END, ["a"]),
+        ("a preamble\r\n--graphql" + (FIRST + END).replace("\r", "") + "an epilogue", None),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 10**6])
+def test_events_in_multipart_are_results(stream, errors, size):
+    """Signs of life are none; the end is that of Apollo Router or of the multipart body."""
+    chunks = [stream.encode()[at : at + size] for at in range(0, len(stream), size)]
+    with Endpoint(chunked(*chunks, **PARTS)) as endpoint:
+        stream = Client(endpoint.url).subscribe(SUBSCRIPTION, transport="multipart", reconnect=0)
+        [result] = stream
+        assert result.data == {"ticks": 1}
+        assert [error["message"] for error in result.errors] == (errors or [])
+        accept = b"multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json"
+        assert b"Accept: " + accept in endpoint.requests[0]
+
+
+def test_a_multipart_stream_ends_with_its_reason():
+    """Nothing is requested again."""
+    with Endpoint(answer(BEGIN + FIRST + LAST, **PARTS)) as endpoint:
+        stream = Client(endpoint.url).subscribe(SUBSCRIPTION, transport="multipart", reconnect=0)
+        assert next(stream)["ticks"] == 1
+        with pytest.raises(QueryError, match="over"):
+            next(stream)
+
+
+def test_multipart_is_read_wherever_it_comes():
+    """The limit is one of each event."""
+    event = PART % '{"payload":{"data":{"ticks":1}, "extensions":{"n":1}}}'
+    with Endpoint(chunked((BEGIN + 50 * event + END).encode(), **PARTS)) as endpoint:
+        client = Client(endpoint.url, limits=Limits(answer=300))
+        results = list(client.subscribe(SUBSCRIPTION, transport="sse", reconnect=0))
+        assert [result["ticks"] for result in results] == [1] * 50
+        for end in (END, ""):  # whole, and not yet
+            large = BEGIN + PART % ('{"payload":{"data":"' + "x" * 300) + end
+            endpoint.answers = [chunked(large.encode(), **PARTS)]
+            with pytest.raises(TransportError, match="larger than 300"):
+                list(client.subscribe(SUBSCRIPTION, transport="sse", reconnect=0))
+
+
+def test_an_endpoint_with_multipart_alone_is_asked_for_it():
+    """It refuses server-sent events with 406, as Apollo Router does; the choice is remembered."""
+    refusal = json_answer({"errors": [{"message": "'accept' header"}]}, "406 Not Acceptable")
+    stream = answer(BEGIN + FIRST + END, **PARTS)
+    with Endpoint(answer("no", "404 Not Found"), refusal, stream) as endpoint:
+        client = Client(endpoint.url)
+        for _ in range(2):
+            assert [result["ticks"] for result in client.subscribe(SUBSCRIPTION)] == [1]
+        accepts = [request.partition(b"Accept: ")[2][:9] for request in endpoint.requests[1:]]
+        assert accepts == [b"text/even", b"multipart", b"multipart"]
+
+
+@pytest.mark.parametrize(
+    "stream",
+    ["", EVENT, EVENT + EVENT[:-1], EVENT + "event: comp", EVENT.partition("\n")[2][:-1]],
+    ids=["nothing", "no end", "a cut event", "a cut end", "an unnamed cut event"],
+)
+def test_a_stream_without_its_end_is_cut(stream):
+    """It is not taken for complete."""
+    with Endpoint(chunked(*filter(None, [stream.encode()]), **EVENTS)) as endpoint:
+        events = Client(endpoint.url).subscribe(SUBSCRIPTION, transport="sse", reconnect=0)
+        with pytest.raises(TransportError, match="ended before it was complete"):
+            list(events)

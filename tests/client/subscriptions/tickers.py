@@ -22,7 +22,7 @@ CANARY = "cAnary/Zx9+81=qq_77"
 SUBSCRIPTION = "subscription { ticks }"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 EVENTS = {"Content_Type": "text/event-stream"}
-BOTH = pytest.mark.parametrize("way", ["ws", "sse"])
+EACH = pytest.mark.parametrize("way", ["ws", "sse", "multipart"])
 SDL = """
 type Query { hello: String }
 type Subscription { ticks: Int flood(size: Int = 262144): Chunk }

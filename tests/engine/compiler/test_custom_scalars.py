@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
+import graphql
 import pytest
 from graphql import GraphQLScalarType, Undefined, build_schema, parse
 
@@ -155,3 +157,57 @@ def test_a_serializer_that_is_a_method() -> None:
     vars(own).pop(SERIALIZER_NAME, None)
     schema.query_type.fields["one"].type = own
     answered(schema, "{ one }", lambda: {"one": 5})
+
+
+# Literals and defaults, which graphql-core parses at each call
+
+
+CLOCK = """
+scalar Clock input Span { of: Clock = "default" size: Int = 1 } enum Size { S L }
+type Query { rows: [Row!] at(c: Clock = "d", s: Span = {of: "e"}, z: Size = L, n: Int = 3): String }
+type Row { at(c: Clock, all: [Clock!], s: Span, z: Size, n: Int): String }
+"""
+CLOCK_TEXTS = (
+    '{ at(c: "now") a: at(c: 7, n: 1) b: at(c: true, z: S) d: at(c: now) e: at }',
+    '{ at(s: {of: "now"}) a: at(s: {}) b: at(c: null, s: null, n: null) }',
+    'query ($n: Int = 2) { at(n: $n, c: "now") a: at(s: {of: "now", size: $n}) }',
+    'query ($c: Clock = "now", $d: Clock = null) { at(c: $c) a: at(c: $d) b: at(s: {of: $c}) }',
+    "query ($c: Clock, $z: Size = S, $n: Int) { at(c: $c, z: $z, n: $n) }",
+    'query ($s: Span = {of: "x"}, $n: Int) { at(s: $s, n: $n) }',
+    '{ rows { at(c: "now", n: 1) a: at(all: ["now", 1]) b: at(all: "now") d: at(s: {of: 1}) } }',
+    'query ($n: Int = 4, $c: Clock = "now") { rows { at(c: "now", n: $n) a: at(c: $c, z: L) } }',
+)
+
+
+def read_clock(execute: Any, text: str, variables: dict[str, Any] | None) -> list[Any]:
+    """Return the answers to a text by a schema whose scalar counts the literals that it parses."""
+    schema, document, count = build_schema(CLOCK), parse(text), itertools.count()
+
+    def tick(value: Any, _variables: Any = None) -> Any:
+        text = getattr(value, "value", value)
+        return text if text in ("d", "e", "default") else next(count)  # graphql-core keeps defaults
+
+    kind: Any = schema.type_map["Clock"]
+    kind.parse_value = kind.parse_literal = tick
+    if hasattr(kind, "coerce_input_literal"):
+        kind.coerce_input_value = kind.coerce_input_literal = tick
+    kind = schema.type_map["Span"]
+    kind.out_type = repr
+    for name in ("Query", "Row"):
+        field: Any = schema.type_map[name]
+        field.fields["at"].resolve = lambda _source, _info, **given: repr(given)
+    root = {"rows": [{}, {}, {}]}
+    return [execute(schema, document, root, variable_values=variables) for _ in range(6)]
+
+
+@pytest.mark.parametrize("text", CLOCK_TEXTS)
+@pytest.mark.parametrize("variables", [None, {"n": 5, "c": "v"}, {"s": {"size": 2}}])
+def test_custom_scalars_are_parsed_as_often_as_by_graphql_core(
+    monkeypatch: pytest.MonkeyPatch, text: str, variables: dict[str, Any] | None
+) -> None:
+    """In each execution, and for each row: "now" means something else the next time."""
+    want = read_clock(graphql.execute, text, variables)
+    assert not any(result.errors for result in want)
+    for hot in (0, 64):
+        monkeypatch.setattr("gqlnb.engine.compiler.plans.HOT", hot)
+        assert read_clock(engine.execute, text, variables) == want

@@ -13,6 +13,7 @@ from graphql.execution.values import get_variable_values
 
 from gqlnb import engine
 from gqlnb.engine.compiler.variable_values import MAX_DEPTH, UnusualValueError, VariableCoercer
+from gqlnb.engine.schema_watch import SchemaWatch
 from tests.engine.comparison import OURS, told
 from tests.property.differential.outcome import exact
 
@@ -56,7 +57,7 @@ def test_coerced_variables_are_those_of_graphql_core(schema: Any, kind: str) -> 
     for default in DEFAULTS:
         node: Any = parse(f"query ($v: {kind}{default}) {{ __typename }}", no_location=True)
         declared = node.definitions[0].variable_definitions
-        coercer = VariableCoercer(schema, declared)
+        coercer = VariableCoercer(schema, declared, SchemaWatch())
         for given in [{}, *({"v": value} for value in VALUES)]:
             want = get_variable_values(schema, declared, given)
             for _ in range(2):
@@ -76,7 +77,7 @@ def test_usual_values_are_not_left_to_graphql_core(schema: Any) -> None:
     """Otherwise small operations would be slow."""
     text = "query ($a: ID!, $b: Filter, $c: [Int!], $d: Color = RED, $e: Int = 5) { __typename }"
     node: Any = parse(text)
-    coercer = VariableCoercer(schema, node.definitions[0].variable_definitions)
+    coercer = VariableCoercer(schema, node.definitions[0].variable_definitions, SchemaWatch())
     given = {"a": "1", "b": {"text": "x", "inner": {"text": "y"}}, "c": [1, 2], "d": "GREEN"}
     found = coercer.coerce(given)
     values = found if isinstance(found, dict) else found.coerced
@@ -87,7 +88,7 @@ def test_usual_values_are_not_left_to_graphql_core(schema: Any) -> None:
 def test_deep_values_are_left_to_graphql_core(schema: Any) -> None:
     """It reports those that are too deep."""
     node: Any = parse("query ($v: Filter) { __typename }")
-    coercer = VariableCoercer(schema, node.definitions[0].variable_definitions)
+    coercer = VariableCoercer(schema, node.definitions[0].variable_definitions, SchemaWatch())
     value: Any = {"text": "x"}
     for _ in range(MAX_DEPTH + 2):
         value = {"text": "x", "inner": value}

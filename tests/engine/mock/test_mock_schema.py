@@ -158,6 +158,77 @@ def test_foreign_ids_refer_to_their_object() -> None:
 # -- lists and pages
 
 
+FRAGMENTS = """
+interface Node { id: ID! }
+interface Owner { login: String! }
+type User implements Node & Owner { id: ID! login: String! bio: String! friend: Owner! }
+type Bot implements Node & Owner { id: ID! login: String! version: Int! }
+type Team implements Node { id: ID! slug: String! }
+type Issue implements Node { id: ID! title: String! subjects: [Subject!]! }
+type Pull implements Node { id: ID! title: String! diff: String! }
+union Subject = Issue | Pull | Team
+type SubjectConnection { nodes: [Subject!]! edges: [SubjectEdge!]! pageInfo: PageInfo! }
+type SubjectEdge { node: Subject! }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+enum Kind { ISSUE TEAM }
+input StarInput { starrableId: ID! }
+type StarPayload { subject: Subject! }
+type Query {
+  node(id: ID!): Node!  nodes(ids: [ID!]!): [Node!]!  owner(login: String!): Owner!
+  search(type: Kind, first: Int): SubjectConnection!  list: [Subject!]!  grid: [[Owner!]!]!
+}
+type Mutation { star(input: StarInput!): StarPayload }
+type Subscription { happened: Subject! }
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{ node(id: "MDQ6VXNlcjE=") { ... on Team { slug } } }',
+        '{ nodes(ids: ["a", "b", "c", "d"]) { ... on Pull { diff } ... on Bot { version } } }',
+        '{ owner(login: "ada") { ... on User { bio friend { ... on Bot { version } } } } }',
+        "{ search(first: 9) { nodes { ...A } edges { node { ...B } } } }"
+        " fragment A on Subject { ... on Node { ... on Pull { diff } } }"
+        " fragment B on Team { slug }",
+        "{ search(type: ISSUE, first: 9) { nodes { ... on Pull { diff } } } }",
+        "{ list { ... on Issue { subjects { ... on Team { slug } } } } }",
+        "{ grid { ... on Bot { version } } }",
+        "query ($n: Int = 9) { search(first: $n) { nodes { ... { ... on Issue { title } } } } }",
+        '{ node(id: "x") { ... on Owner { login } } }',
+        'mutation { star(input: {starrableId: "x"}) { subject { ... on Pull { diff } } } }',
+        "subscription { happened { ... on Issue { title } } }",
+    ],
+)
+def test_objects_have_the_types_that_fragments_name(text: str) -> None:
+    """Wherever the type is open: none comes back empty, with any seed, and it is the same twice."""
+    for seed in range(6):
+        answers = []
+        for _ in range(2):
+            schema = Schema.mock(FRAGMENTS, seed=seed, nulls=0, lengths=(3, 6))
+            is_stream = text.startswith("subscription")
+            results = list(schema.subscribe(text)) if is_stream else [schema.execute(text)]
+            assert not any(result.errors for result in results)
+            answers.append(json.dumps([result.data for result in results]))
+        assert "{}" not in answers[0]
+        assert answers[0] == answers[1]
+
+
+def test_a_type_that_is_certain_or_named_stays() -> None:
+    """By the id, by an argument, and among the named ones: all of them occur."""
+    schema = Schema.mock(FRAGMENTS, nulls=0)
+    text = '{ node(id: "User:1") { __typename ... on Team { slug } } }'
+    assert schema.execute(text).data == {"node": {"__typename": "User"}}
+    spread = "__typename ... on Issue { title } ... on Team { slug }"
+    kinds = schema.execute(f"{{ search(first: 40) {{ nodes {{ {spread} }} }} }}").data["search"]
+    assert {node["__typename"] for node in kinds["nodes"]} == {"Issue", "Team"}
+    kinds = schema.execute(f"{{ search(type: TEAM, first: 9) {{ nodes {{ {spread} }} }} }}").data
+    assert {node["__typename"] for node in kinds["search"]["nodes"]} == {"Team"}
+    plain = "{ search(first: 40) { nodes { __typename } } }"
+    kinds = schema.execute(plain).data["search"]
+    assert {node["__typename"] for node in kinds["nodes"]} == {"Issue", "Pull", "Team"}
+
+
 def test_ordering_keeps_the_connection_size_and_filters_change_it(schema: Schema) -> None:
     """A different order has the same items; a different filter is a different connection."""
     text = """{ viewer { a: repos { ...P } b: repos(orderBy: RED) { ...P }

@@ -51,10 +51,13 @@ class Listening(StandIn):
         with self._news:
             return self._news.wait_for(lambda: len(self.asked) >= requests, seconds)
 
-    def searches(self) -> list[tuple[str, int]]:
-        """Return the searches requested, with the start of each page."""
+    def searches(self) -> list[tuple[str, int, str | None]]:
+        """Return the text, the page size and the cursor of each search; 0 only counts."""
         return [
-            (asked[f"q{n}"], asked[f"a{n}"]) for asked in self.asked for n in range(len(asked) // 3)
+            (asked[f"q{n}"], asked.get(f"n{n}", 0), asked.get(f"a{n}"))
+            for asked in self.asked
+            for n in range(len(asked))
+            if f"q{n}" in asked
         ]
 
 

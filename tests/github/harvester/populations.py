@@ -7,16 +7,19 @@ from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
 
-from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage
+from gqlnb.github.harvester.requests import RepositoryRow, SearchRequest
+from gqlnb.github.harvester.scope import ORDERS
 from gqlnb.github.repositories import Owner, Repository, format_timestamp, parse_timestamp
 from gqlnb.github.standin.repository_search import Population
 from gqlnb.github.standin.simulation import DataFaults, Simulation
+from gqlnb.lists.window_harvest import WindowHarvest
+from gqlnb.lists.windows import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gqlnb.github.harvester.search_windows import SearchRequest
-    from gqlnb.github.harvester.state_machine import Sweep
+    from gqlnb.github.harvester.scope import Scope
+    from gqlnb.lists.report import Coverage
 
 START = parse_timestamp("2010-01-01T00:00:00Z")
 
@@ -57,7 +60,7 @@ def cursor(place: int) -> str:
 
 
 class World:
-    """Answers the requests of a sweep from a population, as the stand-in does, without GraphQL.
+    """Answers the requests of a harvest from a population, as the stand-in does, without GraphQL.
 
     Parameters
     ----------
@@ -79,16 +82,17 @@ class World:
         self.faults = DataFaults(population, self.simulation)
         self.cursors = cursors
         self.asked: list[SearchRequest] = []
+        self.starts: dict[str | None, int] = {}
         find = self.faults.find_repositories
         self._find = find if self.simulation.drift else lru_cache(64)(find)
 
-    def __call__(self, ask: SearchRequest) -> SearchPage:
+    def __call__(self, ask: SearchRequest) -> Page:
         """Return the requested page."""
         self.asked.append(ask)
         items, total = self._find(ask.text)
-        start, stop = ask.start, min(ask.start + ask.first, len(items))
+        start = self.starts.get(ask.after, 0)
+        stop = min(start + ask.first, len(items))
         places = range(start, max(start, stop))
-        self._right_cursor(ask)
         simulation = self.simulation
         shown: list[int | None] = list(places)
         if simulation.dropped or simulation.duplicated:
@@ -99,37 +103,40 @@ class World:
         here = dict(zip(places, items[places.start : places.stop], strict=True))
         found = tuple(row_of(here.get(n) or items[n]) for n in shown if n is not None)
         end = self.cursors(stop) if places else None
-        return SearchPage(total, found, stop < len(items), end, heavy)
-
-    def _right_cursor(self, ask: SearchRequest) -> None:
-        assert ask.after == (self.cursors(ask.start) if ask.start else None), ask
+        self.starts[end] = stop
+        return Page(total, found, stop < len(items), end, heavy)
 
 
 def row_of(item: Repository) -> RepositoryRow:
-    """Return a repository as the row of a sweep."""
+    """Return a repository as a row of a search."""
     made = parse_timestamp(item.created_at)
     return RepositoryRow(item.full_name, item.stars, made, item.name, item.owner.login)
 
 
 def harvest(
-    sweep: Sweep,
-    answer: Callable[[SearchRequest], SearchPage],
+    scope: Scope,
+    answer: Callable[[SearchRequest], Page],
     *,
     chance: Random | None = None,
     most: int = 20_000,
-) -> list[RepositoryRow]:
-    """Run a sweep to its end, with at most `most` requests; with `chance`, in random order."""
-    todo = [*reversed(sweep.list_requests())]
-    found: list[RepositoryRow] = []
-    while todo:
-        assert sweep.build_coverage().requests < most, sweep.build_coverage()
-        place = -1 if chance is None else chance.randrange(len(todo))
-        ask = todo.pop(place)
-        step = sweep.feed_page(ask, answer(ask))
-        found.extend(step.rows)
-        todo.extend(reversed(step.asks))
-    assert not sweep.list_requests()
-    return found
+    twice: bool = False,
+) -> tuple[list[RepositoryRow], Coverage]:
+    """Run a harvest to its end, with at most `most` requests; with `chance`, in random order."""
+    windows = WindowHarvest(scope.build_source(), twice=twice)
+    rows, sent = list[RepositoryRow](), 0
+    while windows.has_requests:
+        tasks = [windows.take() for _ in range(windows.pending)]
+        if chance is not None:
+            chance.shuffle(tasks)
+        for task in tasks:
+            window, order, first, after = task.request
+            text = scope.format_window(window, ORDERS[order])
+            windows.feed(task, answer(SearchRequest(text, first, after)))
+            rows.extend(windows.take_closed()[1])
+            sent += 1
+            assert sent < most, windows.build_coverage(len(rows))
+    assert windows.is_finished
+    return rows, windows.build_coverage(len(rows))
 
 
 def truth(population: Population, expression: str) -> set[str]:

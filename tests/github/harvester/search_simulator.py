@@ -16,10 +16,11 @@ from zlib import crc32
 
 import numpy as np
 
-from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage
+from gqlnb.github.harvester.requests import RepositoryRow
+from gqlnb.lists.windows import Page
 
 if TYPE_CHECKING:
-    from gqlnb.github.harvester.search_windows import SearchRequest
+    from gqlnb.github.harvester.requests import SearchRequest
 
 FIRST_SECOND = 1_230_768_000  # 2009
 LAST_SECOND = 1_780_000_000
@@ -164,7 +165,7 @@ class SearchSimulator:
         """Ids of repositories that matched all the time and can be found."""
         return {f"R{row}" for row in np.flatnonzero(self.always).tolist()}
 
-    def __call__(self, ask: SearchRequest) -> SearchPage:
+    def __call__(self, ask: SearchRequest) -> Page:
         """Change the data, then answer a request."""
         self.requests += 1
         changes = self.changes
@@ -203,7 +204,7 @@ class SearchSimulator:
             page[0] = int(shown[start - 1])
         more = (end < len(shown)) != bool(self.random.random() < changes.lies)
         cursor = self._format_cursor(end, order) if page else None
-        return SearchPage(max(0, total), self._show_rows(page), more, cursor)
+        return Page(max(0, total), self._show_rows(page), more, cursor)
 
     def _cut(self, count: int, noise: np.random.Generator) -> np.ndarray:
         """Return which results an answer has, for want of time."""

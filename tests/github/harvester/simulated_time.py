@@ -13,20 +13,21 @@ from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
-from gqlnb.github.harvester.harvests import SLICES_PER_CLIENT
+from gqlnb.github.harvester.harvests import TASKS_PER_REQUEST
 from gqlnb.github.harvester.identities import Identity
-from gqlnb.github.harvester.query_range import Scope
-from gqlnb.github.harvester.requests import FetchOutcome
+from gqlnb.github.harvester.requests import COUNTS_PER_PAGE, FetchOutcome
 from gqlnb.github.harvester.runner import HarvestRunner
-from gqlnb.github.harvester.state_machine import Sweep
+from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import MemoryStorage
 from gqlnb.http.rate_limit_rules import Budget
+from gqlnb.lists.window_harvest import WindowHarvest
 from tests.github.harvester.search_simulator import Changes, SearchSimulator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from gqlnb.github.harvester.search_windows import SearchPage, SearchRequest
+    from gqlnb.github.harvester.requests import SearchRequest
+    from gqlnb.lists.windows import Page
 
 LATENCY = 0.2  # seconds
 
@@ -61,8 +62,8 @@ class SimulatedExecutor(Executor):
 
     def __init__(
         self,
-        answer: Callable[[SearchRequest], SearchPage],
-        measure: Callable[[int], float] = lambda _: LATENCY,
+        answer: Callable[[SearchRequest], Page],
+        measure: Callable[[float], float] = lambda _: LATENCY,
     ) -> None:
         self.answer, self.measure, self.now = answer, measure, 0.0
         self._numbers = itertools.count()
@@ -71,7 +72,8 @@ class SimulatedExecutor(Executor):
     def submit(self, _fn: Any, /, *args: Any, **_: Any) -> Future[Any]:
         """Compute the answer to a request now, and give it later."""
         pages: Sequence[SearchRequest] = args[1]
-        found, seconds = [self.answer(page) for page in pages], self.measure(len(pages))
+        found = [self.answer(page) for page in pages]
+        seconds = self.measure(sum(1 if page.first else 1 / COUNTS_PER_PAGE for page in pages))
         outcome = FetchOutcome(found, None, 0.0, 1, Budget(), seconds)
         future: Future[Any] = Future()
         entry = self.now + seconds, next(self._numbers), future, outcome
@@ -105,24 +107,24 @@ def simulate_harvest(rows: int, accounts: int, seed: int = 1) -> Schedule:
 
 
 def simulate_schedule(
-    answer: Callable[[SearchRequest], SearchPage],
+    answer: Callable[[SearchRequest], Page],
     least: int,
     accounts: int,
-    measure: Callable[[int], float] = lambda _: LATENCY,
+    measure: Callable[[float], float] = lambda _: LATENCY,
     storage: MemoryStorage | None = None,
 ) -> Schedule:
     """Harvest what `answer` returns, from the number of stars `least` up."""
     executor, storage = SimulatedExecutor(answer, measure), storage or MemoryStorage()
-    width = 1 if accounts == 1 else SLICES_PER_CLIENT * accounts
-    sweep = Sweep(Scope.parse(f">={least}"), width=width)
+    scope = Scope.parse(f">={least}")
+    harvest = WindowHarvest(scope.build_source(), tasks=TASKS_PER_REQUEST * accounts)
     identities = [Identity(f"account {number}", None) for number in range(accounts)]  # type: ignore[arg-type]
-    runner = HarvestRunner(sweep, storage, identities, executor, 1, lambda *_: None)
+    runner = HarvestRunner(scope, harvest, storage, identities, executor, 1, lambda *_: None)
     with patch("gqlnb.github.harvester.runner.wait", executor.wait):
         runner.run()
-    coverage = sweep.build_coverage()
+    coverage = harvest.build_coverage(storage.rows)
     assert coverage.complete
     logins = 0 if accounts == 1 else accounts * LATENCY  # one after another
-    return Schedule(executor.now + logins, storage.rows, storage.requests, coverage.requests)
+    return Schedule(executor.now + logins, storage.rows, storage.requests, coverage.pages)
 
 
 def main(rows: int = 400_000, accounts: int = 4) -> None:

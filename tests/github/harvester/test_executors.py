@@ -14,8 +14,8 @@ import pytest
 
 from gqlnb import Client, Limits, OptionError, TargetError, Token, github, serve
 from gqlnb.engine.schema import get_adapter
-from gqlnb.github.harvester.requests import PortableClient, fetch_pages
-from gqlnb.github.harvester.search_windows import SearchRequest
+from gqlnb.github.harvester.requests import PortableClient, SearchRequest, fetch_pages
+from gqlnb.lists.window_harvest import FIRST_COUNTS
 from tests.github.harvester.logging_standin import Listening, rows
 
 EVERYTHING = ">=1"
@@ -42,20 +42,18 @@ def test_threads_return_the_same_rows(standin, truth):
         made = github.harvest(EVERYTHING, client=client, executor=pool)
     assert rows(made.frame()) == truth
     assert made.complete
-    assert made.coverage.requests <= 130
-    first, second = standin.searches()[0][0], {text for text, _ in standin.searches()[1:]}
-    assert "created" not in first
-    assert len([text for text in second if "created:" in text]) >= 4
+    assert made.coverage.pages <= 132
+    whole = [text for text, *_ in standin.searches() if "created:" not in text]
+    assert len(whole) == FIRST_COUNTS
 
 
 def test_a_width_alone_is_a_pool_of_threads(standin, truth):
     """Without an executor, `width` threads run as many searches."""
     with serve(standin, port=0) as server, Client(server) as client:
-        estimate = github.harvest(EVERYTHING, client=client, width=3, dry_run=True)
+        estimate = github.estimate(EVERYTHING, client=client)
         made = github.harvest(EVERYTHING, client=client, width=3)
     assert rows(made.frame()) == truth
-    assert made.coverage.splits >= 1
-    assert estimate.least <= made.coverage.requests <= estimate.most
+    assert estimate.least <= made.coverage.pages <= estimate.most
 
 
 def test_processes_return_the_same_rows(guarded, truth):
@@ -101,9 +99,7 @@ def test_the_pickle_has_no_secret(guarded, spelled):
     """Pickle and repr of a task name the source of the token."""
     options = {"token": "env:HARVEST_TOKEN", "headers": {"X-Api-Key": "env:HARVEST_TOKEN"}}
     with Client(guarded.url, timeout=7, limits=Limits(wait=3), **options) as client:
-        data = pickle.dumps(
-            (fetch_pages, PortableClient(client), [SearchRequest(1, 0, 100, "stars:>5")])
-        )
+        data = pickle.dumps((fetch_pages, PortableClient(client), [SearchRequest("stars:>5", 100)]))
         assert b"env:HARVEST_TOKEN" in data
         shown = repr(PortableClient(client)) + repr(client._make_recipe())
         assert not [form for form in spelled(SECRET) if form in data or form in shown.encode()]
@@ -185,7 +181,7 @@ def test_a_cluster_that_loses_a_worker_returns_the_same_rows(guarded, standin, t
 def test_a_cluster_sends_repeated_requests(guarded, standin):
     """Dask must not reuse the answer from before a pause."""
     distributed = pytest.importorskip("distributed")
-    asks = [SearchRequest(1, 0, 100, "stars:>5")]
+    asks = [SearchRequest("stars:>5", 100)]
     with (
         Client(guarded.url, token="env:HARVEST_TOKEN") as client,
         distributed.LocalCluster(

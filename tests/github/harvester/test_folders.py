@@ -70,7 +70,7 @@ def test_another_path_is_not_a_folder_of_a_harvest(tmp_path, name, reason):
 def harvest_issues(folder, search, **options):
     """Harvest the rows of a simulated search into a folder."""
     client = Client(search.build_schema())
-    return github.harvest("x", type="ISSUE", client=client, out=folder, part=300, **options)
+    return github.harvest_nodes("x", type="ISSUE", client=client, out=folder, part=300, **options)
 
 
 def test_a_folder_of_another_type_is_opened_too(tmp_path):

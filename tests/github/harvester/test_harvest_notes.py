@@ -106,7 +106,7 @@ def test_notes_remain_in_the_folder(tmp_path: Path):
         "progress": False,
     }
     with Client(standin) as client:
-        standin.fails = 3
+        standin.fails = 11
         with pytest.raises(gqlnb.GqlnbError, match="disk"):
             github.harvest(">1", client=client, **options)
         log = (tmp_path / "_harvest.jsonl").read_text()
@@ -127,7 +127,7 @@ def test_an_empty_harvest_for_lack_of_data_is_not_complete(kind: Any, tmp_path: 
     """The embedded snapshot has no issues, so no rows prove nothing; the reason is stated."""
     note = r"Not in the data of the stand-in: Query\.search\(type: \w+\) \(empty\)\."
     with pytest.warns(UserWarning, match=note) as caught:
-        found = github.harvest("x", type=kind, out=tmp_path, progress=False)
+        found = github.harvest_nodes("x", type=kind, out=tmp_path, progress=False)
     (warning,) = caught
     assert warning.filename == __file__
     assert not found.complete
@@ -137,9 +137,11 @@ def test_an_empty_harvest_for_lack_of_data_is_not_complete(kind: Any, tmp_path: 
     assert "not complete" in repr(found)
     assert repr(found).count("Not in the data") == 1
     with pytest.warns(UserWarning, match=note):
-        assert github.harvest("x", type=kind, out=tmp_path, progress=False).notes == found.notes
+        assert (
+            github.harvest_nodes("x", type=kind, out=tmp_path, progress=False).notes == found.notes
+        )
     with pytest.warns(UserWarning, match=note):
-        assert found.notes[0] in repr(github.harvest("x", type=kind, dry_run=True))
+        assert found.notes[0] in repr(github.estimate_nodes("x", type=kind))
 
 
 @pytest.mark.parametrize("executor", [None, ThreadPoolExecutor])

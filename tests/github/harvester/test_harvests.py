@@ -19,8 +19,9 @@ from gqlnb.errors import TransportError
 from gqlnb.github.harvester import identities, runner, storage
 from gqlnb.github.harvester.harvests import harvest_frame
 from gqlnb.github.harvester.requests import PAGES_PER_REQUEST, BatchSize
-from gqlnb.github.harvester.search_windows import Gap
 from gqlnb.github.standin.simulation import Simulation
+from gqlnb.lists.report import Gap
+from gqlnb.lists.window_harvest import FIRST_COUNTS
 from tests.github.harvester.logging_standin import rows
 
 EVERYTHING = ">=1"
@@ -32,8 +33,7 @@ def test_every_row_is_returned_once(client, truth):
     assert rows(made.frame()) == truth
     assert made.complete
     assert (made.coverage.expected, made.coverage.got, len(made)) == (len(truth),) * 3
-    assert made.coverage.bound == 120
-    assert made.coverage.requests <= 125
+    assert 120 <= made.coverage.pages <= 132
 
 
 def test_the_frame_is_ordered_and_typed(client):
@@ -55,10 +55,10 @@ def test_everything_is_read_a_second_time(client, standin, truth, tmp_path):
     assert made.complete
     assert made.coverage.got == once.coverage.got == len(truth)
     assert [each.coverage.twice for each in (once, made)] == [False, True]
-    assert "; everything was read twice\n" in repr(made)
-    assert made.coverage.requests >= once.coverage.requests + made.coverage.bound
-    estimate = github.harvest(EVERYTHING, client=client, dry_run=True, twice=True)
-    assert estimate.least <= made.coverage.requests <= estimate.most
+    assert "; everything was read twice, in " in repr(made)
+    assert made.coverage.pages >= 2 * 120
+    estimate = github.estimate(EVERYTHING, client=client, twice=True)
+    assert estimate.least <= made.coverage.pages <= estimate.most
     with pytest.raises(OptionError, match=r"a harvest without twice=True\. Name another"):
         github.harvest(EVERYTHING, client=client, out=tmp_path / "once", twice=True)
     sent = len(standin.asked)
@@ -87,11 +87,13 @@ def test_an_expression_may_have_further_qualifiers(client, people):
 def test_a_request_has_several_pages(client, standin):
     """Up to ten if answers come fast."""
     made = github.harvest(EVERYTHING, client=client)
-    sizes = [len(asked) // 3 for asked in standin.asked]
-    assert sizes[0] == 1
-    assert 8 <= max(sizes) <= PAGES_PER_REQUEST
-    assert made.requests == len(sizes) < 60
-    assert sum(sizes) == made.coverage.requests
+    pages = [sum(name[0] == "n" for name in asked) for asked in standin.asked]
+    counts = [sum(name[0] == "q" for name in asked) for asked in standin.asked]
+    assert counts[0] == FIRST_COUNTS
+    assert 8 <= max(pages) <= PAGES_PER_REQUEST
+    assert made.requests == len(pages) < 60
+    assert sum(pages) == made.coverage.pages
+    assert sum(counts) == made.coverage.pages + made.coverage.counts
 
 
 def test_slow_answers_make_requests_smaller():
@@ -104,7 +106,7 @@ def test_slow_answers_make_requests_smaller():
     assert load.pages == PAGES_PER_REQUEST
     load.note_success(5.0)
     assert load.pages == 5
-    for pages in (2, 1, 1):
+    for pages in (2, 1, 0):
         load.halve_pages()
         assert load.pages == pages
 
@@ -167,14 +169,14 @@ def test_a_harvest_waits_for_the_next_budget(people, truth, monkeypatch):
 
 def test_a_dry_run_only_counts(client, standin, truth):
     """One request gives the fewest and the most pages, and a harvest lies between."""
-    estimate = github.harvest(EVERYTHING, client=client, dry_run=True)
+    estimate = github.estimate(EVERYTHING, client=client)
     assert len(standin.asked) == 1
     assert estimate.repositories == len(truth)
     needed = github.harvest(EVERYTHING, client=client)
-    assert estimate.least <= needed.coverage.requests <= estimate.most
+    assert estimate.least <= needed.coverage.pages <= estimate.most
     fewest, most = estimate.requests
     assert fewest <= needed.requests <= most
-    assert "120 to 135 pages of 100\n  12 to 135 requests: up to ten" in repr(estimate)
+    assert "120 to 132 pages of 100, 396 counts\n  15 to 168 requests: up to ten" in repr(estimate)
 
 
 def test_the_report_names_counts_and_source(client):
@@ -191,9 +193,9 @@ def test_the_coverage_is_shown_in_a_few_lines(client):
     """With the numbers that the harvest shows, and those of gaps, failed fields and notes."""
     coverage = github.harvest(">=2000", client=client).coverage
     first, numbers, pages = repr(coverage).split("\n")
-    assert first == "Coverage of 'stars:>=2000': complete"
-    assert f"  expected {coverage.expected:,} at the beginning, got {coverage.got:,}; " in numbers
-    assert f"  {coverage.requests} pages for at least {coverage.bound}; " in pages
+    assert first == "Coverage: complete"
+    assert numbers == f"  expected {coverage.expected:,} at the beginning, got {coverage.got:,}"
+    assert f"{coverage.pages} pages, planned by {coverage.counts} counts" in pages
     gap = Gap("stars:5", 3, 2, "Counts differ.")
     last = repr(structs.replace(coverage, gaps=(gap,), field_errors={"x": 1})).split("\n")[-1]
     assert last == "  gaps: 1, field_errors: 1, notes: 0"
@@ -268,7 +270,7 @@ def test_the_coverage_is_in_a_file_and_in_the_last_part(tmp_path, client, truth)
 
 
 def test_a_folder_keeps_few_rows_in_memory(tmp_path, client):
-    """Never more than a part and one search."""
+    """Never more than a part and the windows of one request."""
     held = []
 
     def watch(*_: object) -> None:
@@ -328,9 +330,13 @@ def test_an_endpoint_that_ignores_stars_raises():
 
 def test_rows_before_a_failure_are_in_the_error(client, standin):
     """Without a folder, the rows so far are in the error."""
-    standin.fails = 8
+
+    def watch(got: int, *_: object) -> None:
+        if got >= 1000:
+            standin.fails = 1
+
     with pytest.raises(Exception, match="disk") as caught:
-        github.harvest(EVERYTHING, client=client)
+        github.harvest(EVERYTHING, client=client, progress=watch)
     assert isinstance(caught.value, TransportError | Exception)
     assert len(caught.value.result.data["repositories"]) >= 1000
 

@@ -218,7 +218,7 @@ def test_a_dry_run_has_the_budget_of_all_accounts(people, tokens):
     accounts = Accounts(people, dict(zip(values, ["cid", "ann", "bob"], strict=False)))
     accounts.refused = {values[0]: 0}
     with serve_accounts(accounts) as url:
-        estimate = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:3], dry_run=True)
+        estimate = github.estimate(EVERYTHING, client=url, tokens=[*tokens][:3])
     assert estimate.accounts == 2
     assert estimate.budget.limit == 10_000
     assert re.search(r"budget: 9,9\d\d of 10,000 left .*\(ann 4,99\d, bob 4,99\d\)", repr(estimate))

@@ -133,7 +133,7 @@ class Accounts:
 
     def harvest(self, **options: Any) -> Any:
         """Harvest all issues."""
-        return github.harvest("x", type="ISSUE", clients=self.clients, **options)
+        return github.harvest_nodes("x", type="ISSUE", clients=self.clients, **options)
 
 
 @pytest.mark.parametrize("column", ["created", "updated"])
@@ -275,6 +275,6 @@ def test_no_row_is_lost_while_rows_change(seed: int):
 def test_wrong_accounts_are_refused():
     """Before any request."""
     with pytest.raises(OptionError, match="not both"):
-        github.harvest("x", type="ISSUE", clients=["demo"], tokens=["env:A"])
+        github.harvest_nodes("x", type="ISSUE", clients=["demo"], tokens=["env:A"])
     with pytest.raises(OptionError, match="takes a list"):
-        github.harvest("x", type="ISSUE", clients=[])
+        github.harvest_nodes("x", type="ISSUE", clients=[])

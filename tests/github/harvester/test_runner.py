@@ -11,20 +11,19 @@ from gqlnb import Client, TransportError, github
 from gqlnb.errors import AuthError
 from gqlnb.github.harvester.identities import Identity
 from gqlnb.github.harvester.own_fields import OwnFields, RowShape
-from gqlnb.github.harvester.query_range import Scope
 from gqlnb.github.harvester.requests import FetchOutcome
 from gqlnb.github.harvester.runner import HarvestRunner
-from gqlnb.github.harvester.search_windows import SearchPage
-from gqlnb.github.harvester.state_machine import Sweep
+from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import MemoryStorage
 from gqlnb.http.rate_limit_rules import Budget
+from gqlnb.lists.window_harvest import WindowHarvest
+from gqlnb.lists.windows import Page
 from tests.github.harvester.search_simulator import Changes, SearchSimulator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gqlnb.github.harvester.requests import PortableClient
-    from gqlnb.github.harvester.search_windows import SearchRequest
+    from gqlnb.github.harvester.requests import PortableClient, SearchRequest
 
 LOW = 20
 OWN = OwnFields("forkCount", RowShape(children={"forkCount": RowShape("Int", field="forkCount")}))
@@ -43,28 +42,18 @@ class SearchExecutor(Executor):
     Attributes
     ----------
     sent
-        The pages of each request.
-    sweep
-        The sweep.
-    unneeded
-        Pages that were requested while the sweep did not wait for them, in slices.
+        The searches of each request.
     """
-
-    sweep: Sweep
 
     def __init__(self, search: SearchSimulator, width: int = 1) -> None:
         self.search, self.width = search, width
         self.sent: list[Sequence[SearchRequest]] = []
-        self.unneeded: list[SearchRequest] = []
 
     def submit(self, _fetch: Any, /, *args: Any, **_options: Any) -> Future[Any]:
         """Answer the pages of a request."""
         client, asks, fields, ids = args
         assert not ids
         self.sent.append(asks)
-        if self.sweep.is_moving:
-            needed = self.sweep.list_requests()
-            self.unneeded += [ask for ask in asks if ask not in needed]
         future: Future[FetchOutcome] = Future()
         try:
             pages = self.answer_pages(client, asks, fields)
@@ -76,16 +65,16 @@ class SearchExecutor(Executor):
 
     def answer_pages(
         self, _client: PortableClient, asks: Sequence[SearchRequest], fields: str
-    ) -> list[SearchPage]:
+    ) -> list[Page]:
         """Return the pages, with own fields if they are requested."""
         return [self.answer_page(ask, fields) for ask in asks]
 
-    def answer_page(self, ask: SearchRequest, fields: str) -> SearchPage:
+    def answer_page(self, ask: SearchRequest, fields: str) -> Page:
         """Return one page."""
         page = self.search(ask)
         data = '{"forkCount": 1}' if fields else None
         rows = [row and row._replace(data=data) for row in page.rows]
-        return SearchPage(page.total, tuple(rows), page.more, page.end)
+        return page._replace(rows=tuple(rows))
 
 
 class HeavyExecutor(SearchExecutor):
@@ -93,11 +82,11 @@ class HeavyExecutor(SearchExecutor):
 
     def answer_pages(
         self, client: PortableClient, asks: Sequence[SearchRequest], fields: str
-    ) -> list[SearchPage]:
+    ) -> list[Page]:
         """Return the pages."""
         pages = super().answer_pages(client, asks, fields)
         if len(pages) > 1:
-            pages[0] = SearchPage(pages[0].total, (), heavy=True)
+            pages[0] = Page(pages[0].total, heavy=True)
         return pages
 
 
@@ -114,7 +103,7 @@ class TokenExecutor(SearchExecutor):
 
     def answer_pages(
         self, client: PortableClient, asks: Sequence[SearchRequest], fields: str
-    ) -> list[SearchPage]:
+    ) -> list[Page]:
         """Return the pages, or raise AuthError."""
         if client in self.refused and len(self.sent) > 3:
             msg = "Bad credentials"
@@ -126,38 +115,26 @@ def run_harvest(
     executor: SearchExecutor,
     *,
     fields: OwnFields | None = None,
-    size: int = 100,
     width: int = 1,
     identity: Identity | None = None,
-) -> tuple[HarvestRunner, Sweep, set[str]]:
-    """Harvest all repositories; return the runner, the sweep and the ids."""
-    sweep = Sweep(Scope("", LOW, None), size=size, width=width)
-    executor.sweep = sweep
+) -> tuple[HarvestRunner, WindowHarvest, set[str]]:
+    """Harvest all repositories; return the runner, what it ran, and the ids."""
+    scope = Scope("", LOW, None)
+    harvest = WindowHarvest(scope.build_source())
     storage = MemoryStorage(fields)
     sender = identity or Identity("ann", Client(github.service()))
-    runner = HarvestRunner(sweep, storage, [sender], executor, width, lambda *_: True)
+    runner = HarvestRunner(scope, harvest, storage, [sender], executor, width, lambda *_: True)
     runner.run()
-    return runner, sweep, set(storage.load_table()["id"].to_pylist())
+    return runner, harvest, set(storage.load_table()["id"].to_pylist())
 
 
 def test_a_page_beside_one_that_is_too_large_is_kept():
     """The page that is too large is requested again, and no other one is lost."""
     search = SearchSimulator(3_000, LOW, Changes(), seed=1)
     executor = HeavyExecutor(search)
-    _, sweep, ids = run_harvest(executor, fields=OWN, size=50)
+    _, harvest, ids = run_harvest(executor, fields=OWN)
     assert ids == search.required
-    assert sweep.build_coverage().complete
-
-
-def test_no_request_is_sent_for_searches_that_were_left():
-    """Once the sweep reads slices of creation time, it drops the answers of other searches."""
-    search = SearchSimulator(3_000, LOW, Changes(moves=5), seed=1)
-    executor = SearchExecutor(search)
-    _, sweep, ids = run_harvest(executor, width=8)
-    assert sweep.is_moving
-    assert not executor.unneeded
-    assert search.required <= ids
-    assert sweep.build_coverage().complete
+    assert harvest.build_coverage(0).complete
 
 
 @pytest.mark.parametrize("width", [1, 4])
@@ -168,9 +145,9 @@ def test_the_next_token_of_an_account_replaces_a_refused_one(width: int):
     identity = Identity("ann", Client(github.service()))
     identity.clients.append(Identity("ann", Client(github.service())).client)
     executor.refused = identity.clients[:1]
-    runner, sweep, ids = run_harvest(executor, width=width, identity=identity)
+    runner, harvest, ids = run_harvest(executor, width=width, identity=identity)
     assert ids == search.required
-    assert sweep.build_coverage().complete
+    assert harvest.build_coverage(0).complete
     assert not identity.refusal
     notes = [note for note in runner.notes if "refused" in note]
     assert notes == ["A token of ann is refused; its next one continues: Bad credentials"]

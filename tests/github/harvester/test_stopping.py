@@ -39,7 +39,7 @@ def stop_after(calls: int) -> Callable[..., bool]:
 
 @QUIET
 @given(
-    first=st.integers(1, 12), second=st.integers(1, 6), fields=st.sampled_from([None, "forkCount"])
+    first=st.integers(1, 16), second=st.integers(1, 12), fields=st.sampled_from([None, "forkCount"])
 )
 def test_a_stopped_harvest_continues(
     first: int, second: int, fields: str | None, tmp_path_factory: Any
@@ -74,7 +74,7 @@ def test_a_stopped_harvest_continues(
 def test_a_stopped_harvest_in_memory_has_its_rows():
     """Without a folder the rows so far are returned, and nothing says that it can continue."""
     with Client(Listening(github.population(3_000, seed=5))) as client:
-        made = github.harvest(">0", client=client, progress=stop_after(4))
+        made = github.harvest(">0", client=client, progress=lambda got, *_: got < 500)
     assert 0 < len(made) < 3_000
     assert not made.complete
     assert made.coverage.stopped
@@ -92,7 +92,7 @@ def test_a_stopped_harvest_in_ranges_continues(first: int, second: int, tmp_path
     client = Client(search.build_schema())
     options: dict[str, Any] = {"type": "ISSUE", "client": client, "out": folder}
     for calls in (first, second):
-        made = github.harvest("x", progress=stop_after(calls), **options)
+        made = github.harvest_nodes("x", progress=stop_after(calls), **options)
         ids = made.arrow()["id"].to_pylist()
         assert len(ids) == len(set(ids)) == len(made)
         assert made.complete != made.coverage.stopped
@@ -100,7 +100,7 @@ def test_a_stopped_harvest_in_ranges_continues(first: int, second: int, tmp_path
         if made.coverage.stopped:
             assert "Run the same call again" in repr(made)
             assert made.frame().attrs["partial"]
-    end = github.harvest("x", **options)
+    end = github.harvest_nodes("x", **options)
     assert end.complete
     assert sorted(end.frame()["id"]) == sorted(search.rows)
 
@@ -115,12 +115,12 @@ def test_a_stopped_refresh_continues(tmp_path: Path):
         "client": client,
         "out": tmp_path,
     }
-    assert github.harvest("x", **options).complete
+    assert github.harvest_nodes("x", **options).complete
     del search.rows["i9"]
-    stopped = github.harvest("x", refresh=True, progress=lambda *_: False, **options)
+    stopped = github.harvest_nodes("x", refresh=True, progress=lambda *_: False, **options)
     assert stopped.coverage.stopped
     assert stopped.changes is None
-    again = github.harvest("x", **options)
+    again = github.harvest_nodes("x", **options)
     assert again.complete
     assert again.changes is not None
     assert again.changes.removed == ["i9"]

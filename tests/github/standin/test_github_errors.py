@@ -45,14 +45,24 @@ def errors(app, text, **members):
 @pytest.mark.parametrize(
     ("text", "message", "place"),
     [
-        ("{ a(: }", "Expected Name, found ':' at [1, 5]", (1, 5)),
-        ("query {\n  viewer {\n    : } }", "Expected Name, found ':' at [3, 5]", (3, 5)),
-        ("{ viewer { login }", "Expected Name, found <EOF> at [1, 19]", (1, 19)),
-        ("# nothing", "Unexpected <EOF> at [1, 10]", (1, 10)),
+        ("{ a(: }", 'Expected NAME, actual: COLON (":") at [1, 5]', (1, 5)),
+        ("query {\n  viewer {\n    : } }", 'Expected NAME, actual: COLON (":") at [3, 5]', (3, 5)),
+        ("{ viewer { login }", 'Expected NAME, actual: (none) ("") at [1, 18]', (1, 18)),
+        (
+            "{ viewer { login } } }",
+            "Expected one of SCHEMA, SCALAR, TYPE, ENUM, INPUT, UNION, INTERFACE, actual: "
+            'RCURLY ("}") at [1, 22]',
+            (1, 22),
+        ),
+        (
+            '{ repository(owner: "a", name: "b") { issue(number: 0158) { id } } }',
+            'Expected NAME, actual: INT ("158") at [1, 54]',
+            (1, 54),
+        ),
     ],
 )
 def test_a_syntax_error(app, text, message, place):
-    """The message ends with the position, as GitHub's do; no type, no path."""
+    """As in recorded answers of GitHub: the message ends with the position; no type, no path."""
     (error,) = errors(app, text)
     line, column = place
     assert list(error.items()) == [
@@ -91,180 +101,9 @@ def test_an_unknown_field(app, text, path, field, kind):
     ]
 
 
-SEARCH = '{ search(query: "a", type: REPOSITORY, first: 1) { nodes { name } } }'
-
-
-@pytest.mark.parametrize(
-    ("text", "path", "column", "extensions", "message"),
-    [
-        (
-            SEARCH,
-            ["query", "search", "nodes", "name"],
-            60,
-            {"code": "undefinedField", "typeName": "SearchResultItem", "fieldName": "name"},
-            "Field 'name' doesn't exist on type 'SearchResultItem' in this stand-in",
-        ),
-        (
-            "{ viewer }",
-            ["query", "viewer"],
-            3,
-            {"code": "selectionMismatch"},
-            "Field 'viewer' of type 'User!' must have a selection of subfields. Did you mean "
-            "'viewer { ... }'?",
-        ),
-        (
-            "{ viewer { login { x y } } }",
-            ["query", "viewer", "login"],
-            12,
-            {"code": "selectionMismatch"},
-            "Field 'login' must not have a selection since type 'String!' has no subfields.",
-        ),
-        (
-            "{ viewer(x: 1) { login } }",
-            ["query", "viewer", "x"],
-            10,
-            {"code": "argumentNotAccepted", "name": "viewer", "argumentName": "x"},
-            "Field 'viewer' doesn't accept argument 'x' in this stand-in",
-        ),
-        (
-            '{ search(query: "x") { repositoryCount } }',
-            ["query", "search"],
-            3,
-            {"code": "missingRequiredArguments", "name": "search", "arguments": "type"},
-            "Field 'search' is missing required arguments: type",
-        ),
-        (
-            "query Q($a: Int) { viewer { login } }",
-            ["query Q"],
-            1,
-            {"code": "variableNotUsed", "variableName": "a"},
-            "Variable $a is declared by Q but not used",
-        ),
-        (
-            "query ($a: Int) { viewer { login } }",
-            ["query"],
-            1,
-            {"code": "variableNotUsed", "variableName": "a"},
-            "Variable $a is declared by anonymous query but not used",
-        ),
-        (
-            "query Q { search(query: $x, type: REPOSITORY) { repositoryCount } }",
-            ["query Q", "search", "query"],
-            25,
-            {"code": "variableNotDefined", "variableName": "x"},
-            "Variable $x is used by Q but not declared",
-        ),
-        (
-            "{ viewer { login } } fragment f on User { login }",
-            ["fragment f"],
-            22,
-            {"code": "useAndDefineFragment", "fragmentName": "f"},
-            "Fragment f was defined, but not used",
-        ),
-        (
-            "{ viewer { ...g } }",
-            ["query", "viewer", "... g"],
-            12,
-            {"code": "useAndDefineFragment", "fragmentName": "g"},
-            "Fragment g was used, but not defined",
-        ),
-    ],
-)
-def test_a_validation_error(app, text, path, column, extensions, message):
-    """Path, code, locations and message, in this order, without a type."""
-    (error,) = errors(app, text)
-    assert list(error.items()) == [
-        ("path", path),
-        ("extensions", extensions),
-        ("locations", [{"line": 1, "column": column}]),
-        ("message", message),
-    ]
-
-
-def test_every_validation_error_is_reported(app):
-    """Each one has its own error."""
-    found = errors(app, "{ nope search { x: repositoryCount nope } viewer(a: 1, b: 2) { login } }")
-    codes = [error["extensions"]["code"] for error in found]
-    assert sorted(codes) == [
-        *["argumentNotAccepted"] * 2,
-        *["missingRequiredArguments"] * 2,
-        *["undefinedField"] * 2,
-    ]
-
-
-@pytest.mark.parametrize(
-    ("variables", "value", "why"),
-    [
-        ({}, None, "Expected value to not be null"),
-        ({"q": None}, None, "Expected value to not be null"),
-        ({"q": 5}, 5, "Could not coerce value 5 to String"),
-    ],
-)
-def test_a_variable_of_the_wrong_type(app, variables, value, why):
-    """``extensions`` have the value and the problem."""
-    text = "query Q($q: String!) { search(query: $q, type: REPOSITORY) { repositoryCount } }"
-    assert errors(app, text, variables=variables) == [
-        {
-            "extensions": {"value": value, "problems": [{"path": [], "explanation": why}]},
-            "locations": [{"line": 1, "column": 9}],
-            "message": "Variable $q of type String! was provided invalid value",
-        }
-    ]
-
-
-def test_an_ambiguous_or_unknown_operation_name(app):
-    """Two operations and no name, or a name that does not exist."""
-    two = "query A { viewer { login } } query B { viewer { login } }"
-    assert errors(app, two) == [{"message": "An operation name is required"}]
-    unknown = errors(app, two, operationName="C")
-    assert unknown == [{"message": 'No operation named "C"'}]
-
-
-@pytest.mark.parametrize(
-    ("text", "path", "column", "code"),
-    [
-        (
-            '{ search(query: "x", type: FOO) { userCount } }',
-            ["query", "search", "type"],
-            3,
-            "argumentLiteralsIncompatible",
-        ),
-        (
-            '{ search(query: "x", type: USER, first: "1") { userCount } }',
-            ["query", "search", "first"],
-            3,
-            "argumentLiteralsIncompatible",
-        ),
-        (
-            "query ($o: Int) { viewer { repositories(orderBy: $o) { totalCount } } }",
-            None,
-            None,
-            "variableMismatch",
-        ),
-    ],
-)
-def test_a_literal_of_the_wrong_type(app, text, path, column, code):
-    """Path and code are GitHub's, the message is graphql-core's."""
-    (error,) = errors(app, text)
-    if path is None:
-        assert error["extensions"] == {"code": code, "variableName": "o"}
-    else:
-        assert (error["path"], error["extensions"]) == (path, {"code": code})
-        assert error["locations"] == [{"line": 1, "column": column}]
-
-
 @pytest.mark.parametrize("text", ["{ a " * 300 + "}" * 300, "{ nodes(ids: %s) { id } }"])
 def test_a_query_nested_too_deeply_is_too_large(app, text):
     """A query over our own limit is not reported as a syntax error."""
     text = text.replace("%s", "[" * 300 + "]" * 300)
     said = {"locations": [], "message": "This query is too large to execute."}
     assert errors(app, text) == [said]
-
-
-def test_other_errors_keep_graphql_cores_message(app):
-    """If GitHub's form is unknown, message and locations are unchanged."""
-    (error,) = errors(app, "{ viewer { login @foo } }")
-    assert error == {
-        "locations": [{"line": 1, "column": 18}],
-        "message": "Unknown directive '@foo'.",
-    }

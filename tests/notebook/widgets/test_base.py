@@ -194,7 +194,7 @@ def test_nulls_of_a_browser_are_none(counter: Counter, monkeypatch: pytest.Monke
 
 
 def test_the_front_end_chooses_the_thread() -> None:
-    """The thread recorded by ipykernel is removed; without a comm there is nothing to remove."""
+    """The thread recorded by ipykernel is removed; other comms have nothing to remove."""
 
     class Comm:
         """Has a note."""
@@ -205,6 +205,7 @@ def test_the_front_end_chooses_the_thread() -> None:
     comm = Comm()
     forget_route(comm)
     forget_route(None)
+    forget_route(object())  # as those of xeus-python, without attributes
     assert vars(comm) == {}
 
 

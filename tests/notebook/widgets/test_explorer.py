@@ -127,6 +127,19 @@ def test_variables_must_be_json(view: View) -> None:
     assert "not JSON" in view.explorer.error
 
 
+def test_a_variable_without_a_value_is_noted(view: View) -> None:
+    """Beside the answer: the filter that it should be filters nothing."""
+    query = "query ($name: String) { hello(name: $name) }"
+    note = "$name has no value, so it is left out (null). Set it in the variables."
+    assert view.ask(query) == [{"data": {"hello": "Hello world!"}}]
+    assert view.told[-1][0]["note"] == note
+    view.ask(query, '{"name": null}')
+    assert "note" not in view.told[-1][0]
+    view.say(kind="edited", query=query, variables="")
+    view.explorer.run()
+    assert view.told[-1][0] == {"kind": "ran", "note": note}
+
+
 def test_errors_have_the_form_of_a_response(view: View) -> None:
     """With message, locations and suggestion."""
     (answer,) = view.ask("{ helo }")

@@ -387,7 +387,9 @@ def test_files_and_tables_have_the_types_of_answers(shell):
         assert f"to rows.{suffix}." in said[-1]["text/plain"]
     wanted = ['{"a":1}', "2", "-"]
     assert pd.read_csv("rows.csv")["tick.any"].fillna("-").tolist() == wanted
-    assert pd.read_parquet("rows.parquet")["tick.any"].fillna("-").tolist() == wanted
+    saved = pd.read_parquet("rows.parquet")
+    assert saved["tick.any"].fillna("-").tolist() == wanted
+    assert saved["tick.day"].dtype == "datetime64[us]"
     sheet = pd.read_excel("rows.xlsx")["tick.any"].fillna("-")
     assert sheet.tolist() == ['{"a":1}', 2, "-"]
 

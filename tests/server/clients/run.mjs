@@ -185,24 +185,6 @@ const scenarios = {
     };
   },
 
-  async legacySocket() {
-    const { SubscriptionClient } = require("subscriptions-transport-ws");
-    const client = new SubscriptionClient(url.replace("http", "ws"), {}, require("ws"));
-    const ask = (query) => collect((sink) => client.request({ query }).subscribe(sink));
-    const counts = await Promise.all([ask("subscription { count(to: 2) }"), ask("{ hello }")]);
-    const wrong = await ask("subscription { nope }");
-    const stopped = await new Promise((resolve) => {
-      const handle = client.request({ query: "subscription { endless }" }).subscribe({
-        next: (event) => {
-          handle.unsubscribe();
-          resolve(event.data);
-        },
-      });
-    });
-    client.close();
-    return { counts, wrong: wrong.map((one) => one.errors[0].message), stopped };
-  },
-
   async socket() {
     const { createClient } = require("graphql-ws");
     const client = createClient({

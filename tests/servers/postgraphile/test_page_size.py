@@ -40,7 +40,7 @@ def test_a_hundred_thousand_rows_take_few_requests(
 ) -> None:
     """Pages grow to the server's limit; each row is returned once, with its exact value."""
     plain.take_requests()
-    result = connect(plain).execute_all(TEXTS[case])
+    result = connect(plain).execute_all(TEXTS[case], follow="all")
     nodes = result.data["allPosts"]["nodes"]
     assert (len(nodes), sum(int(node["views"]) for node in nodes)) == totals
     assert len({node["id"] for node in nodes}) == POSTS

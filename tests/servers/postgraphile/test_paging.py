@@ -149,7 +149,7 @@ def test_all_pages_are_the_rows_of_the_table(
 ) -> None:
     """For a fresh client; each row is as frequent as in the table, and the report complete."""
     text, name, sql = FLAT[case]
-    result = connect(plain).execute_all(text)
+    result = connect(plain).execute_all(text, follow="all")
     *outer, name = name.split(".")
     value = result.data
     for each in outer:
@@ -165,7 +165,7 @@ def test_all_pages_with_a_small_page_size(
     """A page size given by the user changes neither rows nor completeness."""
     text, name, sql = FLAT[case]
     rows = wanted(database, sql)
-    result = connect(plain).execute_all(text, page_size=max(2, rows.total() // 7))
+    result = connect(plain).execute_all(text, page_size=max(2, rows.total() // 7), follow="all")
     *outer, name = name.split(".")
     value = result.data
     for each in outer:
@@ -180,7 +180,7 @@ def test_frames_of_all_pages_have_every_row(
 ) -> None:
     """`frame(pages="all")` has as many rows as the table, and is not marked as partial."""
     text, _, sql = FLAT[case]
-    frame = connect(plain).frame(text, pages="all")
+    frame = connect(plain).frame(text, pages="all", follow="all")
     assert len(frame) == wanted(database, sql).total()
     assert not frame.attrs["partial"]
 
@@ -227,8 +227,19 @@ def test_rows_have_the_order_of_the_query(plain: PostGraphile, connect: Connect)
 
 def test_backward_pages_keep_the_order(plain: PostGraphile, connect: Connect) -> None:
     """Pages from the end are joined to the order of the list."""
-    data = connect(plain).execute_all("{ allTags(last: 7) { nodes { id } } }").data
+    text = "{ allTags(last: 7) { nodes { id } } }"
+    data = connect(plain).execute_all(text, follow="all").data
     assert [node["id"] for node in data["allTags"]["nodes"]] == list(range(1, 41))
+
+
+def test_the_last_rows_are_those_that_the_query_asks_for(
+    plain: PostGraphile, connect: Connect
+) -> None:
+    """`last: 7` is a question of its own: seven rows; the report says that they were kept so."""
+    result = connect(plain).execute_all("{ allTags(last: 7) { nodes { id } } }")
+    assert [node["id"] for node in result.data["allTags"]["nodes"]] == list(range(34, 41))
+    assert result.report.complete
+    assert "`last: 7`" in str(result.report.notes)
 
 
 def test_pages_are_yielded_one_by_one(plain: PostGraphile, connect: Connect) -> None:

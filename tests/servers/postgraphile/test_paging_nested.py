@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.servers.postgraphile.rows import count_rows, read_leaves
+from tests.servers.postgraphile.rows import count_rows, read_items, read_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,12 +153,28 @@ def test_all_pages_of_nested_lists_are_the_joined_rows(
 ) -> None:
     """Every item of every level is there once, and the report is complete."""
     variant, text, path, sql = NESTED[case]
-    result = connect(v4[variant]).execute_all(text)
+    result = connect(v4[variant]).execute_all(text, follow="all")
     data = result.data
     if path[0] == "authorById":
         data, path = data["authorById"], path[1:]
     assert Counter(read_leaves(data, *path)) == count_rows(database.fetch_rows(sql))
     assert result.report.complete, result.report
+
+
+def test_a_small_size_of_a_nested_list_is_kept(
+    plain: PostGraphile, connect: Connect, database: Postgres
+) -> None:
+    """All authors, and of each the five posts that the query asks for; the report says so."""
+    _, text, path, _ = NESTED["two levels"]
+    result = connect(plain).execute_all(text)
+    authors = database.fetch_rows("SELECT id FROM forum.authors WHERE team = 1")
+    assert [author["id"] for author in read_items(result.data["allAuthors"])] == [
+        author["id"] for author in authors
+    ]
+    posts = [read_items(author[path[1]]) for author in read_items(result.data["allAuthors"])]
+    assert max(map(len, posts)) == 5
+    assert result.report.complete
+    assert "`first: 5`" in str(result.report.notes)
 
 
 @pytest.mark.parametrize("case", NESTED)
@@ -169,7 +185,7 @@ def test_no_request_for_nested_pages_is_refused(
     variant, text, _, _ = NESTED[case]
     server = v4[variant]
     server.take_requests()
-    report = connect(server).execute_all(text).report
+    report = connect(server).execute_all(text, follow="all").report
     requests = server.take_requests()
     assert {request.status for request in requests} == {200}
     assert report.requests == len(requests)
@@ -178,7 +194,7 @@ def test_no_request_for_nested_pages_is_refused(
 def test_several_objects_share_a_request(plain: PostGraphile, connect: Connect) -> None:
     """The further pages of eight authors with more than five posts take far fewer than one each."""
     _, text, _, _ = NESTED["two levels"]
-    report = connect(plain).execute_all(text).report
+    report = connect(plain).execute_all(text, follow="all").report
     # 105 posts, at most 21 for an author: 3 pages of authors, then at most 4 further inner pages,
     # each for all authors of a page at once.
     assert report.requests <= 3 * 5
@@ -189,7 +205,7 @@ def test_frames_of_nested_pages_have_the_keys_of_their_parents(
 ) -> None:
     """The frame of the inner connection has every row, beside the row of its parent."""
     _, text, _, _ = NESTED["two levels"]
-    frame = connect(plain).frame(text, path="allAuthors.postsByAuthorId", pages="all")
+    frame = connect(plain).frame(text, path="allAuthors.postsByAuthorId", pages="all", follow="all")
     assert len(frame) == len(database.fetch_rows(POSTS))
     assert not frame.attrs["partial"]
 
@@ -200,7 +216,7 @@ def test_nested_connections_of_a_functions_rows_are_paged(
     """A function returns objects of a table, with connections of their own."""
     text = """{ postsOfTeam(team: 1, first: 50) { nodes { id
                 commentsByPostId(first: 3) { nodes { number } } } } }"""
-    result = connect(plain).execute_all(text)
+    result = connect(plain).execute_all(text, follow="all")
     sql = COMMENTS.replace("a.id AS author, ", "")
     found = Counter(read_leaves(result.data, "postsOfTeam", "commentsByPostId"))
     assert found == count_rows(database.fetch_rows(sql))

@@ -94,7 +94,7 @@ def test_flat_connections_with_the_names_of_version_4(
 ) -> None:
     """Every row of a connection is there as often as in the table."""
     text, name, sql = FLAT[case]
-    result = connect(compatible).execute_all(text)
+    result = connect(compatible).execute_all(text, follow="all")
     assert Counter(read_leaves(result.data, name)) == wanted(database, sql)
     assert result.report.complete, result.report
 
@@ -105,7 +105,7 @@ def test_plain_lists_with_the_names_of_version_4(
 ) -> None:
     """Every row of a plain list is there as often as in the table."""
     text, name, sql = LISTS[case]
-    result = connect(compatible).execute_all(text)
+    result = connect(compatible).execute_all(text, follow="all")
     assert Counter(read_leaves(result.data, name)) == count_rows(database.fetch_rows(sql))
     assert result.report.complete or result.report.notes
 
@@ -118,7 +118,7 @@ def test_nested_connections_with_the_names_of_version_4(
 ) -> None:
     """Every item of every level is there once."""
     _, text, path, sql = NESTED[case]
-    result = connect(compatible).execute_all(text)
+    result = connect(compatible).execute_all(text, follow="all")
     data = result.data
     if path[0] == "authorById":
         data, path = data["authorById"], path[1:]
@@ -132,7 +132,7 @@ def test_flat_connections(
 ) -> None:
     """Every row of a connection is there as often as in the table."""
     text, name, sql = AMBER_FLAT[case]
-    result = connect(amber).execute_all(text)
+    result = connect(amber).execute_all(text, follow="all")
     assert Counter(read_leaves(result.data, name)) == wanted(database, sql)
     assert result.report.complete, result.report
 
@@ -144,7 +144,7 @@ def test_nested_connections(
     """Every item of every level is there once, and each request is accepted."""
     text, path, sql = AMBER_NESTED[case]
     amber.take_requests()
-    result = connect(amber).execute_all(text)
+    result = connect(amber).execute_all(text, follow="all")
     assert Counter(read_leaves(result.data, *path)) == count_rows(database.fetch_rows(sql))
     assert result.report.complete, result.report
     requests = amber.take_requests()

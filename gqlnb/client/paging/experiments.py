@@ -1,0 +1,820 @@
+"""Experiments that find out how a list is paged, where no published convention tells.
+
+A list that may be cut is requested again with one argument changed at a time. The rows that come
+back decide the role of the argument: twice the size that brings the same rows and as many behind
+them is a page size; one more that shifts the rows by one is an offset; the rows that join them are
+the next page. Names only order the trials, and decide where no experiment can. Without I/O: a
+:class:`RoleSearch` yields changed arguments and is sent the rows of the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from gqlnb.document.paged_fields import ListRole
+from gqlnb.document.paging_conventions import PageArguments
+from gqlnb.document.suspect_lists import CURSOR_WORDS, is_named_after
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+    from gqlnb.document.paging_conventions import PagingKind
+    from gqlnb.document.suspect_lists import ArgumentLeaf, Rows, SuspectList
+
+__all__ = [
+    "Finding",
+    "RoleSearch",
+    "Trial",
+    "begins_with",
+    "count_rows",
+    "find_sign_of_cut",
+    "is_askable",
+    "is_likely_cut",
+]
+
+MAX_TRIALS = 10  # for one list
+MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
+SMALLEST_BOUND = 5  # rows; no service is known that bounds a size at fewer
+SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one
+SMALLEST_ROUND = 10  # rows; shorter lists have a round length by chance
+# Lengths at which services cut lists, and these times powers of ten.
+ROUND_LENGTHS = frozenset({10, 12, 15, 20, 24, 25, 30, 40, 50, 60, 75, 80, 90, 125, 150, 250, 750})
+# Lengths that suggest a cut where no argument can be tried, and these times powers of ten. Their
+# documentation says that WPGraphQL returns 10 rows, Storyblok 25 and Data API builder 100 where no
+# size is given; 20, 30 and 50 are guesses. A wrong one costs a doubt.
+DEFAULT_LIMITS = frozenset({10, 20, 25, 30, 50})
+SIZE_WORDS = (
+    "limit size first last take max maximum top per count num number rows n amount many most "
+    "quantity nb entries results items width length"
+)
+PLACE_WORDS = "page pages offset skip start begin from index chunk batch cursor after pos position"
+OFFSET_WORDS = "offset skip"
+ACTION_WORDS = "send generate create update delete remove trigger submit execute"
+BOUND = re.compile(
+    r"^_*(?:min|max|from|to|since|until|upper|lower|gte?|lte?)_?|_?(?:min|max|from|to|gte?|lte?)$",
+    re.IGNORECASE,
+)
+
+
+class Trial(NamedTuple):
+    """A request with other arguments.
+
+    Attributes
+    ----------
+    suspect
+        The list.
+    values
+        The value of each changed argument.
+    """
+
+    suspect: SuspectList
+    values: Mapping[ArgumentLeaf, int | str]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """The outcome of the experiments on a list.
+
+    Attributes
+    ----------
+    reason
+        The evidence, or the reason of the doubt.
+    is_complete
+        Whether it is shown that the list is whole.
+    role
+        How the list goes on; None if that was not found.
+    is_of_size
+        Whether an argument allows a number of rows, and cuts no list of the answer.
+    """
+
+    reason: str
+    is_complete: bool = False
+    role: ListRole | None = None
+    is_of_size: bool = False
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether further pages of the list can be requested."""
+        return self.role is not None and self.role.arguments.kind != "none"
+
+
+def is_round(length: int) -> bool:
+    """Return whether services often cut lists at a length: 20, 25, 50, 100, 128 ...
+
+    Examples
+    --------
+    >>> is_round(100), is_round(97), is_round(64)
+    (True, False, True)
+    """
+    if length < SMALLEST_ROUND:
+        return False
+    if length & (length - 1) == 0:
+        return True
+    while length % 10 == 0 and length >= 100:
+        length //= 10
+    return length in ROUND_LENGTHS
+
+
+def is_default_limit(length: int) -> bool:
+    """Return whether services cut lists at a length where no size is given: 10, 25, 100 ..."""
+    while length % 10 == 0 and length >= 100:
+        length //= 10
+    return length in DEFAULT_LIMITS
+
+
+def is_usual(length: int) -> bool:
+    """Return whether a service may bound a size at a length: a multiple of five, a power of two."""
+    return length >= SMALLEST_BOUND and (length % 5 == 0 or length & (length - 1) == 0)
+
+
+def find_sign_of_cut(
+    suspect: SuspectList, length: int, counts: Mapping[str, int], *, can_ask: bool = True
+) -> Finding | None:
+    """Judge a list by one answer; return None if a sign suggests that it may be cut.
+
+    Parameters
+    ----------
+    suspect
+        The list.
+    length
+        The number of its rows; of the longest one, if several objects have such a list.
+    counts
+        The integers beside it.
+    can_ask
+        Whether the list may be requested again.
+    """
+    larger = find_larger_count(counts, length)
+    numbers = [leaf for leaf in suspect.leaves if leaf.is_number]
+    if larger is not None:
+        if is_round(length):
+            return None
+        skipped = find_skipped(numbers, counts[larger] - length, is_empty=not length)
+        reason = f"`{larger}` counts the rows before `{skipped}`, too"
+        return Finding(reason, is_complete=True) if skipped is not None else None
+    reached = find_reached_size(numbers, length)
+    equal = next((name for name, count in counts.items() if count == length), None)
+    if not length:
+        return Finding("the list is empty", is_complete=True)
+    # A count that equals the size, too, may be that of the page.
+    if equal is not None and reached is None:
+        return Finding(f"`{equal}` counts as many rows", is_complete=True)
+    is_open = has_untried(suspect, numbers, length, takes_places=can_ask)
+    if is_open or is_likely_cut(suspect, length):
+        return None
+    return Finding("nothing suggests that the list is cut", is_complete=True)
+
+
+def find_skipped(numbers: list[ArgumentLeaf], lacking: int, *, is_empty: bool) -> str | None:
+    """Return the argument that leaves out as many rows as a count is larger, or None."""
+    for leaf in numbers:
+        value = leaf.value if is_named_after(leaf.name, OFFSET_WORDS) else None
+        if value and (value == lacking or (is_empty and value > lacking)):
+            return leaf.name
+    return None
+
+
+def has_untried(
+    suspect: SuspectList, numbers: list[ArgumentLeaf], length: int, *, takes_places: bool = True
+) -> bool:
+    """Return whether an argument without a value may be the size or the place of a page.
+
+    A list that is shorter than its size is whole, unless the service leaves rows out of its pages:
+    `takes_places` is whether that counts, too.
+    """
+    fields = {name.lower() for name in getattr(suspect.kind, "fields", {})}
+    untried = [
+        leaf.name
+        for leaf in numbers
+        if leaf.value in {None, 0, 1} and leaf.name.lower() not in fields
+    ]
+    has_place = takes_places and any(is_named_after(name, PLACE_WORDS) for name in untried)
+    is_open = has_place or not find_room(numbers, length) or is_usual(length)
+    return length > 1 and bool(untried) and is_open
+
+
+def find_room(numbers: list[ArgumentLeaf], length: int) -> ArgumentLeaf | None:
+    """Return the argument that is named like a size and allows more rows than came, or None."""
+    sizes = (leaf for leaf in numbers if is_named_after(leaf.name, SIZE_WORDS))
+    return next((leaf for leaf in sizes if (leaf.value or 0) > length), None)
+
+
+def is_likely_cut(suspect: SuspectList, length: int) -> bool:
+    """Return whether a list has as many rows as a size allows, or as services often return."""
+    numbers = [leaf for leaf in suspect.leaves if leaf.is_number]
+    if suspect.leaves:
+        return find_reached_size(numbers, length) is not None or is_round(length)
+    # A list without arguments in the rows of another is part of them.
+    return not suspect.is_nested and is_default_limit(length)
+
+
+def find_larger_count(counts: Mapping[str, int], length: int) -> str | None:
+    """Return the name of the first count beside a list that is larger than its length."""
+    return next((name for name, count in counts.items() if count > length), None)
+
+
+def find_reached_size(numbers: list[ArgumentLeaf], length: int) -> ArgumentLeaf | None:
+    """Return the argument, or the upper of two, that allows exactly as many rows as came."""
+    for leaf in numbers:
+        starts = [0, *(other.value for other in numbers if other is not leaf and other.value)]
+        if leaf.value and any(leaf.value - start in {length, length - 1} for start in starts[1:]):
+            return leaf
+        if leaf.value == length:
+            return leaf
+    return None
+
+
+def is_askable(suspect: SuspectList) -> bool:
+    """Return whether a list may be requested again: not of a field that is named like an action."""
+    return not is_named_after(suspect.coordinate[1], ACTION_WORDS)
+
+
+class RoleSearch:
+    """The experiments on one list.
+
+    Parameters
+    ----------
+    suspect
+        The list.
+    rows
+        The identities of its rows in the first answer.
+    counts
+        The integers beside it.
+    data
+        The first answer, which may be changed afterwards.
+    given
+        The roles that the user gave to arguments, by name.
+
+    Attributes
+    ----------
+    trials
+        A sentence for each trial.
+    refusal
+        The message of the endpoint's last refusal, after a colon.
+    new_counts
+        The integers beside the list in the answer to the last trial.
+    """
+
+    def __init__(
+        self,
+        suspect: SuspectList,
+        rows: Rows,
+        counts: Mapping[str, int],
+        data: object,
+        given: Mapping[str, str],
+    ) -> None:
+        self._given = given
+        self.suspect, self.rows, self.counts = suspect, rows, counts
+        self.length = count_longest(rows)
+        self._cursors = list(suspect.iterate_cursors(data, self.length // 2))
+        self.trials: list[str] = []
+        self.refusal = ""
+        self.new_counts: Mapping[str, int] = {}
+        leaves = [leaf for leaf in suspect.leaves if given.get(leaf.name) != "filter"]
+        self._numbers = [leaf for leaf in leaves if leaf.is_number]
+        self._leaves = leaves
+        self._larger_count = find_larger_count(counts, self.length)
+        self._reached = find_reached_size(self._numbers, self.length)
+        self._size: ArgumentLeaf | None = None
+        self._grown: Rows | None = None  # the answer to a larger size
+        self._grown_size = 0
+        self._is_unstable = False
+        self._is_mixed = False  # whether rows came again in another order, or among others
+        self._lower: tuple[ArgumentLeaf, int] | None = None  # a lower bound, and its first value
+        self._end: str | None = None  # the evidence that nothing follows
+        self._is_proved = False  # whether that holds for usual lengths, too
+        self._weak_end: str | None = None  # the same, if nothing speaks against it
+        self._other_rows: str | None = None  # an argument that gave other rows
+        self._longest = 0  # the longest answer of a trial that found no role
+        self._refuted: set[ArgumentLeaf] = set()  # shown not to be sizes
+
+    def run(self) -> Generator[Trial, Rows | None, Finding]:
+        """Yield trials, each answered by rows or None if it was refused; return the finding."""
+        if self.length == 0:
+            return Finding(f"`{self._larger_count}` counts rows, and none came")
+        finding = yield from self._examine_short_list()
+        finding = finding or (yield from self._examine_size())
+        if finding is None and not self._is_unstable:
+            finding = yield from self._find_position()
+            finding = finding or (yield from self._find_cursor())
+        if finding is None and self._size is not None and self._grown is not None:
+            finding = yield from self._grow()
+        if finding is None and self._is_mixed and (yield from self._try({})) != self.rows:
+            return Finding("its rows changed between the experiments")
+        return finding or self._conclude()
+
+    def _examine_short_list(self) -> Generator[Trial, Rows | None, Finding | None]:
+        """Return the finding on a list that is shorter than its size; None if it stays open.
+
+        Such a list ends, unless the service leaves rows out of its pages.
+        """
+        if self._reached is not None or find_room(self._numbers, self.length) is None:
+            return None
+        finding = yield from self._find_position()
+        if finding is None and self._is_proved and self._end is not None:
+            return Finding(self._end, is_complete=True, is_of_size=True)
+        return finding
+
+    def _examine_size(self) -> Generator[Trial, Rows | None, Finding | None]:
+        """Find the size; return the finding if it proves the end, or may not be changed."""
+        yield from self._find_size()
+        if self._size is not None and not self._may_change(self._size):
+            bound = f"`{self._size.name}: {self._size.value}` bounds the list, as written"
+            is_whole = not self._grown
+            reason = self._end if self._end is not None and is_whole else bound
+            return Finding(reason, is_complete=is_whole, is_of_size=True)
+        is_counted = self._grown is not None or self._larger_count is not None
+        if self._end is not None and not is_counted and not self._is_usual:
+            return Finding(self._end, is_complete=True, is_of_size=self._size is not None)
+        return None
+
+    def get_known_rows(self) -> Rows:
+        """Return the rows that came first, with those that a larger size added."""
+        return self.rows if self._grown is None or self._is_unstable else self._grown
+
+    # -- sizes
+
+    def _find_size(self) -> Generator[Trial, Rows | None, None]:
+        """Find the argument whose larger value adds rows behind the same rows."""
+        length = self.length
+        for leaf in self._order_sizes()[:4]:
+            if self._is_spent:
+                return
+            asked = (leaf.value or length) + length
+            larger = yield from self._try({leaf: asked})
+            if larger is not None and self._is_of_rows(leaf):
+                self._refute(leaf, larger)
+                continue
+            if larger is not None and self._is_grown(leaf, larger, asked):
+                self._size, self._grown, self._grown_size = leaf, larger, asked
+                return
+            if larger is not None and self._is_filter(larger, asked):
+                self._refute(leaf, larger)
+                continue
+            # It was refused, had no effect, or brought fewer rows than it allows: a smaller value
+            # decides.
+            fewer = leaf.value - 1 if leaf.value and leaf is self._reached else length - 1
+            less = (yield from self._try({leaf: fewer})) if length > 1 else None
+            if less is not None and is_cut(self.rows, less):
+                self._set_size(leaf, larger, asked)
+                return
+            if larger is not None or less is not None:
+                self._refute(leaf, larger or less or {})
+
+    def _set_size(self, leaf: ArgumentLeaf, larger: Rows | None, asked: int) -> None:
+        """Take an argument for a size whose larger value was refused, or brought too few rows."""
+        self._size = leaf
+        if larger is not None and count_rows(larger) > count_rows(self.rows):
+            self._grown, self._grown_size = larger, asked
+            self._end = f"`{leaf.name}: {asked}` brought {count_longest(larger)} rows"
+        elif larger is not None:
+            end = f"`{leaf.name}: {asked}` brought no further row"
+            # As many rows as a default allows may also be the most that the endpoint returns.
+            if leaf.is_written or leaf.value not in {None, self.length}:
+                self._end = end
+            elif leaf.value is None:
+                self._weak_end = end
+
+    def _order_sizes(self) -> list[ArgumentLeaf]:
+        candidates = [
+            leaf
+            for leaf in self._numbers
+            if leaf.value is None or leaf.value >= self.length or leaf is self._reached
+            if self._given.get(leaf.name, "size") == "size"
+            if not (self._is_of_rows(leaf) and leaf is not self._reached)
+            if leaf.value is not None
+            or is_named_after(leaf.name, SIZE_WORDS)
+            or not is_named_after(leaf.name, PLACE_WORDS)
+        ]
+        return sorted(
+            candidates,
+            key=lambda leaf: (
+                leaf is not self._reached,
+                not is_named_after(leaf.name, SIZE_WORDS),
+                is_named_after(leaf.name, PLACE_WORDS),
+                leaf.value is None,
+            ),
+        )
+
+    def _is_grown(self, leaf: ArgumentLeaf, larger: Rows, asked: int) -> bool:
+        """Return whether a larger size brought exactly the rows that it allows."""
+        longest = count_longest(larger)
+        # Of an upper bound, the rows begin at a lower one.
+        full = {asked, self.length + asked - (leaf.value or self.length)}
+        if count_rows(larger) > count_rows(self.rows) and longest in full:
+            if begins_with(larger, self.rows):
+                return True
+            whole = collect_rows(self.rows)
+            self._is_unstable = longest == asked and whole <= collect_rows(larger)
+            return self._is_unstable
+        return False
+
+    def _is_filter(self, larger: Rows, asked: int) -> bool:
+        """Return whether other rows came than a size could bring."""
+        if larger == self.rows:
+            return False
+        return not begins_with(larger, self.rows) or count_longest(larger) > asked
+
+    def _refute(self, leaf: ArgumentLeaf, rows: Rows) -> None:
+        self._longest = max(self._longest, count_longest(rows))
+        self._refuted.add(leaf)
+        came_again = collect_rows(self.rows) & collect_rows(rows)
+        self._is_mixed |= bool(came_again) and rows != self.rows
+
+    def _grow(self) -> Generator[Trial, Rows | None, Finding]:
+        """Double the size until fewer rows come than it allows."""
+        assert self._size is not None  # noqa: S101 - for the type checker
+        assert self._grown is not None  # noqa: S101
+        size, before, asked = self._size, self._grown, self._grown_size
+        start = (size.value or self.length) - self.length  # of an upper bound
+        while (length := count_longest(before)) >= asked - start and not self._is_counted(length):
+            if asked * 2 > MAX_GROWN_ROWS:
+                reason = f"`{size.name}: {asked}` brought as many rows, and nothing says how many"
+                return self._conclude_growth(length, asked, f"{reason} there are", is_end=False)
+            asked *= 2
+            larger = yield from self._try({size: asked})
+            name = f"`{size.name}: {asked}`"
+            if larger and not (self._is_unstable or begins_with(larger, before)):
+                return Finding(f"{name} brought other rows")
+            if larger is None or count_longest(larger) <= length:
+                how = "was refused" if larger is None else f"brought {count_longest(larger)} rows"
+                # As many rows as the size before allowed are the most that the endpoint returns.
+                ends = larger is not None and not is_round(length) and length < asked // 2 - start
+                ends = ends or (yield from self._is_empty_after(size, length, asked))
+                return self._conclude_growth(length, asked // 2, f"{name} {how}", is_end=ends)
+            before = larger
+        is_end = self._is_counted(length) or not (
+            is_round(length) or (length < SMALLEST_ROUND and is_usual(length))
+        )
+        reason = f"`{size.name}: {asked}` brought {length} rows"
+        is_end = is_end or (yield from self._is_empty_after(size, length, asked))
+        reason += "" if is_end else ", which is a usual limit"
+        return self._conclude_growth(length, asked, reason, is_end=is_end)
+
+    def _is_empty_after(
+        self, size: ArgumentLeaf, length: int, asked: int
+    ) -> Generator[Trial, Rows | None, bool]:
+        """Return whether a lower bound behind the last row brings no rows."""
+        if self._lower is None:
+            return False
+        leaf, first = self._lower
+        beyond = yield from self._try({leaf: first + length, size: asked * 2})
+        return beyond is not None and not count_rows(beyond)
+
+    def _conclude_growth(self, length: int, asked: int, reason: str, *, is_end: bool) -> Finding:
+        count = self.counts.get(self._larger_count or "")
+        if count is not None and length < count:
+            is_end, reason = False, f"`{self._larger_count}` counts {count}, and {reason}"
+        size = self._size
+        assert size is not None  # noqa: S101 - for the type checker
+        arguments = PageArguments(
+            "none", size=size.path, found_size=asked, quoted=self._list_quoted(size)
+        )
+        return Finding(
+            reason, is_complete=is_end, role=ListRole(arguments, holder=self.suspect.holder)
+        )
+
+    # -- positions
+
+    def _find_position(self) -> Generator[Trial, Rows | None, Finding | None]:
+        """Find the argument by which one more shifts the rows by one, or brings the next ones."""
+        # Equal rows without an identifier look shifted by any number.
+        if any(len(rows) > 2 and rows[1:] == rows[:-1] for rows in self.rows.values()):
+            return None
+        for leaf in self._order_positions()[:3]:
+            other: Rows | None = None
+            for value in (1, 2) if leaf.value is None else (leaf.value + 1,):
+                if self._is_spent:
+                    return None
+                other = yield from self._try({leaf: value}, self.length)
+                if other is None:
+                    break
+                if not other or other == self.rows:
+                    continue
+                self._longest = max(self._longest, count_longest(other))
+                found = yield from self._read_position(leaf, value, other)
+                if found is not None:
+                    return found
+                break
+            is_answered = other is not None
+            if self._lower is not None or (
+                is_answered and self._end is not None and self._grown is None
+            ):
+                return None
+        return None
+
+    def _order_positions(self) -> list[ArgumentLeaf]:
+        candidates = [
+            leaf
+            for leaf in self._numbers
+            if leaf is not self._size and self._given.get(leaf.name) != "size"
+            if leaf.name in self._given or not self._is_of_rows(leaf)
+        ]
+        return sorted(
+            candidates,
+            key=lambda leaf: (
+                not is_named_after(leaf.name, PLACE_WORDS),
+                is_named_after(leaf.name, SIZE_WORDS),
+                leaf in self._refuted,
+                leaf.value is None,
+            ),
+        )
+
+    def _read_position(
+        self, leaf: ArgumentLeaf, value: int, other: Rows
+    ) -> Generator[Trial, Rows | None, Finding | None]:
+        """Return the role of an argument by the rows that its value brought; None for no role."""
+        shortest = 1 if self._grown is None else SHORTEST_SHIFT
+        if self.length <= shortest and count_rows(other):
+            return (yield from self._read_few_rows(leaf, value))
+        if self.length > 1 and is_shifted(self.rows, other):
+            return (yield from self._read_shift(leaf, value, other))
+        is_named = leaf.name in self._given or is_named_after(leaf.name, PLACE_WORDS)
+        if are_disjoint(self.rows, other):
+            return (yield from self._read_other_rows(leaf, value, other, is_named=is_named))
+        is_long = self.length >= SMALLEST_ROUND and count_longest(other) == self.length
+        if is_long or (is_named and count_rows(other)):
+            self._other_rows = self._other_rows or leaf.name
+        return None
+
+    def _read_few_rows(
+        self, leaf: ArgumentLeaf, value: int
+    ) -> Generator[Trial, Rows | None, Finding | None]:
+        """Tell an offset from a page number, by a larger page.
+
+        They are the same for pages of one row, and so are pages of two rows that overlap.
+        """
+        size, grown = self._size, self._grown
+        # Rows that look alike come again on other pages, too.
+        if size is not None and grown is not None and have_distinct_rows(grown):
+            other = yield from self._try({size: self._grown_size, leaf: value})
+            if other and is_shifted(grown, other):
+                return self._build_finding("offset", leaf, value - 1)
+            if other and count_rows(other) and are_disjoint(grown, other):
+                return self._build_finding("page", leaf, value - 1)
+        self._other_rows = self._other_rows or leaf.name
+        return None
+
+    def _read_other_rows(
+        self, leaf: ArgumentLeaf, value: int, other: Rows, *, is_named: bool
+    ) -> Generator[Trial, Rows | None, Finding | None]:
+        """Return the role of an argument that brought other rows, perhaps of the next page."""
+        # Those of another filter have another count.
+        is_counted = self._larger_count is not None and self.new_counts == self.counts
+        is_page = self._grown is not None and do_join(self.rows, other, self._grown)
+        half = self.length // 2
+        if self._grown is None and self._size is not None and half:
+            # The second page of half the size is the second half.
+            halves = yield from self._try({self._size: half, leaf: value})
+            is_page = halves == {path: rows[half : 2 * half] for path, rows in self.rows.items()}
+        if not is_page and self._grown is None and count_rows(other) and (is_counted or is_named):
+            again = yield from self._try({})  # is the list the same if nothing changes?
+            is_page = again == self.rows and count_longest(other) <= self.length
+        if is_page:
+            return self._build_finding("page", leaf, value - 1)
+        if count_rows(other):
+            self._other_rows = self._other_rows or leaf.name
+        elif is_named and self._larger_count is None and self._grown is None:
+            self._end, self._is_proved = f"`{leaf.name}: {value}` brought no row", True
+        return None
+
+    def _read_shift(
+        self, leaf: ArgumentLeaf, value: int, other: Rows
+    ) -> Generator[Trial, Rows | None, Finding | None]:
+        """Return the role of an argument whose larger value shifted the rows by one."""
+        first = value - 1
+        if count_longest(other) == self.length:
+            return self._build_finding("offset", leaf, first)
+        if self._grown is not None and count_rows(self._grown) > count_rows(self.rows):
+            if self._size is not None and self._size.value is not None:
+                self._lower = leaf, first  # the other is the upper bound, which grows
+                return None
+            return self._build_finding("offset", leaf, first)
+        if len(self.rows) != 1 or self._larger_count is not None:
+            return None
+        bound = self._reached
+        if bound is not None and bound is not leaf and bound.value is not None:
+            wider = yield from self._try({leaf: value, bound: bound.value + self.length})
+            if wider is not None and wider != other:
+                return None
+        self._end, self._is_proved = f"`{leaf.name}: {value}` brought no further row", True
+        return None
+
+    def _find_cursor(self) -> Generator[Trial, Rows | None, Finding | None]:
+        """Find the argument by which a value of a row, or beside the rows, continues the list."""
+        if len(self.rows) != 1 or self._end is not None or self._lower is not None:
+            return None
+        (rows,) = self.rows.values()
+        if len(set(rows)) < len(rows):  # equal rows seem to continue after any of them
+            return None
+        leaves = [
+            leaf
+            for leaf in self._leaves
+            if leaf.value is None and leaf is not self._size and leaf not in self._refuted
+            if not (leaf.is_number and is_named_after(leaf.name, SIZE_WORDS))
+        ]
+        leaves.sort(key=lambda leaf: not is_named_after(leaf.name, CURSOR_WORDS))
+        half = self.length // 2
+        for leaf in leaves[:2]:
+            for path, value, middle in self._cursors[:3]:
+                if self._is_spent:
+                    return None
+                cursor = value if middle is None else middle
+                if leaf.is_number and not re.fullmatch(r"-?\d+", str(cursor)):
+                    continue
+                other = yield from self._try({leaf: int(cursor) if leaf.is_number else cursor})
+                if other and self._continues(leaf, other, half if middle is not None else None):
+                    return self._build_finding(
+                        "cursor", leaf, 0, path, is_cursor_of_row=middle is not None
+                    )
+        return None
+
+    def _continues(self, leaf: ArgumentLeaf, other: Rows, half: int | None) -> bool:
+        """Return whether the rows are those after the first `half`, or None for after all."""
+        if half is not None:
+            rest = {path: rows[half:] for path, rows in self.rows.items()}
+            return half > 0 and begins_with(other, rest)
+        if not count_rows(other) or not are_disjoint(self.rows, other):
+            return False
+        if self._grown is not None:
+            return do_join(self.rows, other, self._grown)
+        return self._larger_count is not None or is_named_after(leaf.name, CURSOR_WORDS)
+
+    def _build_finding(
+        self,
+        kind: PagingKind,
+        leaf: ArgumentLeaf,
+        first: int,
+        cursor: tuple[str, ...] = (),
+        *,
+        is_cursor_of_row: bool = False,
+    ) -> Finding:
+        size = self._size if self._grown is not None else None
+        needed = next(iter(leaf.required), ())
+        type_ = f"{leaf.type}!"  # as every page has a position
+        arguments = PageArguments(
+            kind,
+            leaf.path,
+            type_,
+            size.path if size is not None else needed,
+            default_position=first,
+            found_size=self._grown_size if size is not None else self.length,
+            quoted=self._list_quoted(leaf, size),
+            is_number=leaf.is_number,
+        )
+        how = {"offset": "shifts the rows", "page": "brings the rows that follow"}
+        reason = f"`{leaf.name}` {how.get(kind, 'continues after a row')}"
+        return Finding(
+            reason, role=ListRole(arguments, cursor, is_cursor_of_row, self.suspect.holder)
+        )
+
+    def _list_quoted(self, *leaves: ArgumentLeaf | None) -> frozenset[tuple[str | int, ...]]:
+        return frozenset(leaf.path for leaf in leaves if leaf is not None and leaf.is_text)
+
+    # -- the verdict without a role
+
+    def _conclude(self) -> Finding:
+        evidence = self._find_evidence()
+        if evidence is not None:
+            return Finding(evidence, is_complete=True, is_of_size=self._size is not None)
+        return Finding(self._describe_doubt())
+
+    def _find_evidence(self) -> str | None:
+        """Return why the list is whole; None if that is not known."""
+        if self._larger_count is not None:
+            return None
+        is_usual = self._is_usual
+        if self._end is not None and (self._is_proved or not is_usual):
+            return self._end
+        if self._longest > self.length and self._reached is None:
+            return f"other arguments brought {self._longest} rows: nothing cuts here"
+        if self._other_rows is not None or is_usual:
+            return None
+        if self._weak_end is not None or self._size is not None:
+            return self._weak_end
+        is_no_size = self._reached in self._refuted
+        name = self._reached.name if self._reached is not None and is_no_size else ""
+        evidence = f"`{name}` is not a size" if name else "no argument extends or moves the list"
+        return evidence if self._reached is None or is_no_size else None
+
+    @property
+    def _is_usual(self) -> bool:
+        """Whether services cut lists at its length; with a size, at more of them."""
+        return is_round(self.length) or (self._size is not None and is_usual(self.length))
+
+    def _describe_doubt(self) -> str:
+        length = self.length
+        if self._larger_count is not None:
+            count = self.counts[self._larger_count]
+            return f"`{self._larger_count}` counts {count}, and {length} rows came"
+        if self._other_rows is not None:
+            name = self._other_rows
+            return (
+                f"`{name}` brings as many other rows: a page, or a filter? "
+                f"paging={{{name!r}: 'page'}} or paging={{{name!r}: 'filter'}} says so"
+            )
+        if self._size is not None:
+            return f"`{self._size.name}` allows no more than {length} rows"
+        if self._reached is not None and not is_round(length):
+            return f"`{self._reached.name}` is reached, and no other value was answered"
+        return f"{length} rows is a usual limit, and no argument continues the list"
+
+    # -- shared
+
+    def _try(
+        self, values: Mapping[ArgumentLeaf, int | str], fill: int = 0
+    ) -> Generator[Trial, Rows | None, Rows | None]:
+        needed = {
+            msgspec.structs.replace(leaf, path=path): fill
+            for leaf in values
+            for path in leaf.required
+        }
+        rows = yield Trial(self.suspect, {**needed, **values})
+        if rows is not None and not self.rows.keys() <= rows.keys():
+            rows, self.refusal = None, ": the objects around the list changed"
+        changed = ", ".join(f"`{leaf.name}: {value}`" for leaf, value in values.items())
+        came = f"refused{self.refusal}" if rows is None else f"{count_longest(rows)} rows"
+        self.trials.append(f"{self.suspect.name}: {changed or 'the same again'}: {came}")
+        return rows
+
+    @property
+    def _is_spent(self) -> bool:
+        return len(self.trials) >= MAX_TRIALS
+
+    def _is_counted(self, length: int) -> bool:
+        return length in self.counts.values()
+
+    def _is_of_rows(self, leaf: ArgumentLeaf) -> bool:
+        """Return whether an argument is named after a field of the rows: `year`, `maxPrice`."""
+        fields = {name.lower() for name in getattr(self.suspect.kind, "fields", {})}
+        fields -= {"n", "rows", "size", "count", "page", "offset"}
+        return leaf.name.lower() in fields or BOUND.sub("", leaf.name).lower() in fields
+
+    def _may_change(self, leaf: ArgumentLeaf) -> bool:
+        """Return whether a size may be enlarged: it is not written, or is named like one."""
+        words = f"{SIZE_WORDS} {PLACE_WORDS}"
+        if leaf.name in self._given:
+            return True
+        return not leaf.is_written or leaf.value is None or is_named_after(leaf.name, words)
+
+
+# -- comparing rows
+
+
+def count_rows(rows: Rows) -> int:
+    """Return the number of all rows."""
+    return sum(map(len, rows.values()))
+
+
+def collect_rows(rows: Rows) -> set[str]:
+    """Return the identities of all rows."""
+    return {row for column in rows.values() for row in column}
+
+
+def count_longest(rows: Rows) -> int:
+    """Return the number of rows of the longest list."""
+    return max(map(len, rows.values()), default=0)
+
+
+def begins_with(larger: Rows, rows: Rows) -> bool:
+    """Return whether each list begins with the rows of a shorter one."""
+    return rows.keys() <= larger.keys() and all(
+        larger[path][: len(before)] == before for path, before in rows.items()
+    )
+
+
+def have_distinct_rows(rows: Rows) -> bool:
+    """Return whether no list has a row twice."""
+    return all(len(set(column)) == len(column) for column in rows.values())
+
+
+def is_cut(rows: Rows, less: Rows) -> bool:
+    """Return whether the longest lists lack exactly their last row, and the others are equal."""
+    longest = count_longest(rows)
+    return less.keys() == rows.keys() and all(
+        less[path] == before[: longest - 1] for path, before in rows.items()
+    )
+
+
+def is_shifted(rows: Rows, other: Rows) -> bool:
+    """Return whether each list begins with the second row of another."""
+    return rows.keys() <= other.keys() and all(
+        other[path][: max(0, len(before) - 1)] == before[1:] for path, before in rows.items()
+    )
+
+
+def are_disjoint(rows: Rows, other: Rows) -> bool:
+    """Return whether no row came again."""
+    return all(set(before).isdisjoint(other.get(path, ())) for path, before in rows.items())
+
+
+def do_join(rows: Rows, other: Rows, grown: Rows) -> bool:
+    """Return whether rows and those of another answer are together those of a longer answer."""
+    if not count_rows(other) or count_rows(grown) <= count_rows(rows):
+        return False
+    for path in rows.keys() & grown.keys():
+        both = rows[path] + other.get(path, [])
+        if both[: len(grown[path])] != grown[path][: len(both)]:
+            return False
+    return True

@@ -1,0 +1,572 @@
+"""Lists of a document that no convention pages, and the arguments that may page them.
+
+Whether such a list is whole, and by which argument it goes on, is decided by experiments
+(:mod:`gqlnb.client.paging.experiments`). This module only collects what they need: the scalars
+among the arguments of the fields around a list, and identifiers and counts beside its rows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from graphql import (
+    get_named_type,
+    get_nullable_type,
+    is_abstract_type,
+    is_input_object_type,
+    is_list_type,
+    is_required_input_field,
+    is_scalar_type,
+)
+
+from gqlnb.document.paging_conventions import find_identifier, is_list, read_default
+from gqlnb.document.selections import ADDED_PREFIX, add_field, get_owner, group_by_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from gqlnb.document.json_codec import JSON
+    from gqlnb.document.selections import EditableSelection, NamedType
+
+__all__ = [
+    "CURSOR_WORDS",
+    "SMALLEST_FOLLOWED_SIZE",
+    "ArgumentLeaf",
+    "Rows",
+    "SuspectList",
+    "find_suspect_lists",
+    "is_count_name",
+    "is_named_after",
+]
+
+ArgumentPath = tuple["str | int", ...]
+ParentPath = tuple["str | int", ...]
+Rows = dict[ParentPath, list[str]]  # the identities of rows, by the path of the object around them
+
+MAX_DEPTH = 4  # of input objects in arguments
+MAX_COUNTS = 3  # integer fields requested beside a list
+NUMERIC_TEXT = re.compile(r"\d{1,9}")
+SMALLEST_FOLLOWED_SIZE = 10  # items; a smaller size of a nested list is part of the question
+MAX_CURSORS = 2  # text fields requested beside a list
+# A name of these words alone may be that of a count: `totalPrice` and `pageSize` are not.
+COUNT_WORDS = frozenset(
+    {"total", "count", "found", "hits", "matches", "results", "records", "items", "rows"}
+    | {"elements", "docs", "num", "number", "of", "all", "filtered", "entries", "nodes", "edges"}
+)
+CURSOR_WORDS = "after cursor token since from start next before continuation continue last key"
+# Scalars whose name tells that they are not numbers; a guess, which an experiment checks.
+TEXT_SCALARS = re.compile(r"date|time|uri|url|json|uuid|bool|email|cursor", re.IGNORECASE)
+
+
+class ArgumentLeaf(msgspec.Struct, frozen=True, eq=False):
+    """A scalar in the arguments of a field.
+
+    Attributes
+    ----------
+    path
+        The argument, followed by the members and indices that lead to the scalar.
+    type
+        The type of the scalar.
+    value
+        The number that the document, a variable or a default gives; None for no value.
+    is_number
+        Whether it takes numbers; otherwise it takes text and has no value.
+    is_text
+        Whether its numbers are sent as text.
+    is_written
+        Whether the document sets the argument.
+    required
+        The other members without which an input object that is absent cannot be given.
+    """
+
+    path: ArgumentPath
+    type: NamedType
+    value: int | None
+    is_number: bool
+    is_text: bool
+    is_written: bool
+    required: tuple[ArgumentPath, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The last name of the path."""
+        return next((str(step) for step in reversed(self.path) if isinstance(step, str)), "")
+
+    def format_value(self, value: object) -> str:
+        """Return a number or a text as a GraphQL literal."""
+        return msgspec.json.encode(str(value) if self.is_text else value).decode()
+
+
+@dataclass(slots=True, eq=False)
+class SuspectList:
+    """A list, or lists of equal length side by side, of which the answer may hold a part.
+
+    Attributes
+    ----------
+    name
+        The dotted path, as for :meth:`gqlnb.Result.frame`.
+    steps
+        The response names that lead to the object that holds it.
+    keys
+        The response names of the lists side by side; one for a list of objects.
+    kind
+        The type of its rows.
+    carrier
+        The selections of the field whose arguments may page it.
+    coordinate
+        The type and the name of that field.
+    leaves
+        The scalars among the arguments of that field.
+    is_plain
+        Whether that field is the list itself.
+    is_nested
+        Whether the list is in the rows of another.
+    holder
+        The response names that lead from that field to the object that holds the list.
+    ids
+        The response names of an identifier in a row, or in the ``node`` of a row.
+    counts
+        The response names of integers beside the list.
+    typename
+        The response name of the type of a row, where rows are of several types.
+    """
+
+    name: str
+    steps: tuple[str, ...]
+    keys: list[str]
+    kind: NamedType
+    carrier: list[EditableSelection]
+    coordinate: tuple[str, str]
+    leaves: list[ArgumentLeaf]
+    is_plain: bool
+    is_nested: bool
+    holder: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    counts: list[str] = field(default_factory=list)
+    typename: str = "__typename"
+
+    def read_rows(self, data: object) -> Rows:
+        """Return the identity of each row, by the path of the object around the list.
+
+        Objects in which the lists are null, or of different lengths, are left out.
+        """
+        return {
+            path: [self._identify(row) for row in zip(*columns, strict=True)]
+            for path, columns in self._iterate_columns(data)
+        }
+
+    def read_lengths(self, data: object) -> list[int]:
+        """Return the number of rows of each list."""
+        return [len(columns[0]) for _, columns in self._iterate_columns(data)]
+
+    def _iterate_columns(self, data: object) -> Iterator[tuple[ParentPath, list[list[Any]]]]:
+        for path, holder in find_objects(data, self.steps):
+            lists = [holder.get(key) for key in self.keys]
+            columns = [column for column in lists if isinstance(column, list)]
+            if len(columns) == len(lists) and len(set(map(len, columns))) == 1:
+                yield path, columns
+
+    def find_kept_size(self, length: int) -> ArgumentLeaf | None:
+        """Return the small size that is written for lists in the rows of others, and reached."""
+        written = (leaf for leaf in self.leaves if leaf.is_written and leaf.value == length)
+        is_small = self.is_nested and length < SMALLEST_FOLLOWED_SIZE
+        return next(written, None) if is_small else None
+
+    def is_absent(self, data: object) -> bool:
+        """Return whether an object is of a type without the list, such as an error in a union."""
+        holders = list(find_objects(data, self.steps))
+        return not self.is_nested and any(self.keys[0] not in holder for _, holder in holders)
+
+    def _identify(self, row: tuple[Any, ...]) -> str:
+        value = row[0] if len(row) == 1 else row
+        if isinstance(value, dict):
+            objects = [value, value["node"]] if isinstance(value.get("node"), dict) else [value]
+            for inner in objects:
+                for key in self.ids:
+                    if inner.get(key) is not None:
+                        return f"{inner.get(self.typename, '')} {inner[key]}"
+            value = remove_lists(value)
+        return msgspec.json.encode(value, enc_hook=str, order="sorted").decode()
+
+    def read_counts(self, data: object) -> dict[str, int]:
+        """Return the integers beside the list; none where several objects hold such lists."""
+        holders = list(find_objects(data, self.steps))
+        if len(holders) != 1 or not self.steps:
+            return {}
+        beside: dict[str, object] = {}
+        for key, value in holders[0][1].items():
+            if isinstance(value, dict):
+                beside |= {f"{key}.{name}": inner for name, inner in value.items()}
+            else:
+                beside[key] = value
+        return {
+            key: value
+            for key, value in beside.items()
+            if isinstance(value, int)
+            and not isinstance(value, bool)
+            and (key in self.counts or is_count_name(key, self.keys))
+        }
+
+    def iterate_cursors(
+        self, data: object, half: int
+    ) -> Iterator[tuple[tuple[str, ...], str, str | None]]:
+        """Yield the values that may be the cursor of the next page.
+
+        Yields
+        ------
+        (path, value, middle)
+            The field names from the object around the list to a text in it, the text, and None; or
+            the response names from a row, the value in the last row, and that in row `half`,
+            counted from 1.
+        """
+        holders = list(find_objects(data, self.steps))
+        if len(holders) != 1:
+            return
+        holder = holders[0][1]
+        beside = [inner for piece in self.carrier for inner in piece.inner or ()]
+        for path, value in (
+            _iterate_texts(holder, beside) if not (self.is_plain or self.holder) else ()
+        ):
+            if is_named_after(path[-1], CURSOR_WORDS):
+                yield path, value, None
+        rows = holder.get(self.keys[0]) or [None]
+        last, middle = rows[-1], rows[min(len(rows), max(1, half)) - 1]
+        if isinstance(last, dict) and isinstance(middle, dict):
+            order = sorted(last, key=lambda key: ("cursor", *self.ids, key).index(key))
+            for key in order:
+                values = last[key], middle.get(key)
+                if all(isinstance(v, str | int) and not isinstance(v, bool) for v in values):
+                    yield (key,), str(values[0]), str(values[1])
+
+
+def _iterate_texts(
+    holder: Mapping[str, object], selections: list[EditableSelection], *, is_inner: bool = False
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the texts in an object and in the objects of it, by their field names."""
+    for key, pieces in group_by_key(selections).items():
+        value, name = holder.get(key), pieces[0].name
+        if isinstance(value, str):
+            yield (name,), value
+        elif isinstance(value, dict) and not is_inner:
+            below = [inner for piece in pieces for inner in piece.inner or ()]
+            for path, text in _iterate_texts(value, below, is_inner=True):
+                yield (name, *path), text
+
+
+def remove_lists(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+    """Return a row without nested pages, and without what another plan of requests selects."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: remove_lists(inner)
+        for key, inner in value.items()
+        if not isinstance(inner, list)
+        and not key.startswith(ADDED_PREFIX)
+        and not (isinstance(inner, dict) and "hasNextPage" in inner)
+    }
+
+
+def find_objects(
+    data: object, steps: tuple[str, ...]
+) -> Iterator[tuple[ParentPath, dict[str, Any]]]:
+    """Yield path and value of the objects at the end of response names, through lists."""
+    waiting: list[tuple[ParentPath, object, int]] = [((), data, 0)]
+    while waiting:
+        path, value, at = waiting.pop()
+        if isinstance(value, list):
+            waiting += [((*path, i), item, at) for i, item in reversed(list(enumerate(value)))]
+        elif isinstance(value, dict):
+            if at == len(steps):
+                yield path, value
+            else:
+                waiting.append((path, value.get(steps[at]), at + 1))
+
+
+def split_name(name: str) -> set[str]:
+    """Return the words of a name in lower case.
+
+    Examples
+    --------
+    >>> sorted(split_name("totalCount")), sorted(split_name("page_size"))
+    (['count', 'total'], ['page', 'size'])
+    """
+    return {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+
+
+def is_named_after(name: str, words: str) -> bool:
+    """Return whether a name contains one of some words, as ``pageSize`` does ``size``."""
+    return not split_name(name).isdisjoint(words.split()) or name.lower() in words.split()
+
+
+def is_count_name(name: str, lists: Collection[str]) -> bool:
+    """Return whether a field may count the rows of lists beside it.
+
+    Parameters
+    ----------
+    name
+        The name of the field, perhaps dotted.
+    lists
+        The names of the lists.
+
+    Examples
+    --------
+    >>> is_count_name("totalUsers", ["users"]), is_count_name("totalPrice", ["orders"])
+    (True, False)
+    >>> is_count_name("repositoryCount", ["nodes"]), is_count_name("viewCount", ["comments"])
+    (False, False)
+    """
+    name = name.rpartition(".")[2].removeprefix(ADDED_PREFIX)
+    own = {word for listed in lists for word in split_name(listed)}
+    words = split_name(name) - own - {word.removesuffix("s") for word in own}
+    return words <= COUNT_WORDS and bool(words & COUNT_WORDS)
+
+
+# -- finding them
+
+
+def find_suspect_lists(
+    selections: list[EditableSelection],
+    root: NamedType,
+    handled: Collection[int],
+    read_arguments: Callable[[EditableSelection], Mapping[str, JSON]],
+) -> list[SuspectList]:
+    """Return the lists that are not paged by a convention, outer ones first.
+
+    Identifiers and counts that they lack are added to the selections.
+
+    Parameters
+    ----------
+    selections
+        The selections of a query.
+    root
+        Its type.
+    handled
+        The ``id`` of the selections of lists that are followed, and of their fields.
+    read_arguments
+        Returns the JSON values of the arguments that a selection sets, variables resolved.
+    """
+    search = _Search(handled, read_arguments)
+    search.walk(selections, root, _Place())
+    return search.lists
+
+
+class _Place(NamedTuple):
+    """A position during the search; `carriers` are the fields since the enclosing list."""
+
+    steps: tuple[str, ...] = ()
+    name: tuple[str, ...] = ()
+    carriers: tuple[tuple[list[EditableSelection], tuple[str, str]], ...] = ()
+    is_nested: bool = False
+
+
+class _Search:
+    def __init__(
+        self,
+        handled: Collection[int],
+        read_arguments: Callable[[EditableSelection], Mapping[str, JSON]],
+    ) -> None:
+        self.handled, self.read_arguments = handled, read_arguments
+        self.lists: list[SuspectList] = []
+
+    def walk(self, selections: list[EditableSelection], kind: NamedType, place: _Place) -> None:
+        by_key = group_by_key(selections)
+        columns: dict[str, list[EditableSelection]] = {}
+        for key, pieces in by_key.items():
+            first = pieces[0]
+            if first.declared is None or first.added or first.name.startswith("__"):
+                continue
+            below = [inner for piece in pieces for inner in piece.inner or ()]
+            here = (pieces, (get_owner(selections, first, kind), first.name))
+            is_handled = any(id(piece) in self.handled for piece in pieces)
+            is_wrapper = bool(place.name) and first.name in {"edges", "nodes", "node"}
+            steps, name = (*place.steps, key), place.name if is_wrapper else (*place.name, key)
+            if not is_list(first.declared.type):
+                carriers = () if is_handled else (*place.carriers, here)
+                self.walk(below, first.kind, _Place(steps, name, carriers, place.is_nested))
+                continue
+            if not is_handled:
+                self.add_list(place, here, name, columns)
+            self.walk(below, first.kind, _Place(steps, name, (), is_nested=True))
+
+    def add_list(
+        self,
+        place: _Place,
+        here: tuple[list[EditableSelection], tuple[str, str]],
+        name: tuple[str, ...],
+        columns: dict[str, list[EditableSelection]],
+    ) -> None:
+        """Add a list, or join it with those beside it."""
+        key, pieces, first = here[0][0].key, here[0], here[0][0]
+        is_plain = bool(first.declared and first.declared.args) or not place.carriers
+        around = place.carriers or (here,)
+        carrier, coordinate = here if is_plain else around[-1]
+        holder: tuple[str, ...] = ()
+        for outer, field_name in () if is_plain or has_arguments(carrier) else around[-2::-1]:
+            holder = (carrier[0].key, *holder)
+            carrier, coordinate = outer, field_name
+            if has_arguments(carrier):
+                break
+        twin = next((it for it in self.lists if it.steps == place.steps and not it.is_plain), None)
+        if twin is not None and not is_plain and not first.inner and columns:
+            twin.keys.append(key)
+            return
+        found = SuspectList(
+            ".".join(name),
+            place.steps,
+            [key],
+            first.kind,
+            carrier,
+            coordinate,
+            list(self.iterate_leaves(carrier[0])),
+            is_plain,
+            place.is_nested,
+            holder,
+        )
+        if not is_plain and not first.inner:
+            columns[key] = pieces
+        if found.leaves:
+            found.ids = tuple(dict.fromkeys(_add_identifiers(pieces)))
+            found.typename = _add_typename(pieces) or found.typename
+        if not is_plain:
+            found.counts = list(dict.fromkeys(_add_counts(around[-1][0], [first.name])))
+            if found.leaves and not holder:
+                _add_cursors(carrier)
+        self.lists.append(found)
+
+    def iterate_leaves(self, carrier: EditableSelection) -> Iterator[ArgumentLeaf]:
+        """Yield the scalars of a field's arguments, those in input objects and lists too."""
+        given = self.read_arguments(carrier)
+        declared = carrier.declared
+        for name, argument in declared.args.items() if declared is not None else ():
+            value = given[name] if name in given else read_default(argument)
+            yield from _iterate_leaves(
+                argument.type, (name,), value, is_written=name in given, required=()
+            )
+
+
+def has_arguments(carrier: list[EditableSelection]) -> bool:
+    """Return whether a field takes arguments."""
+    declared = carrier[0].declared
+    return declared is not None and bool(declared.args)
+
+
+def _iterate_leaves(
+    kind: NamedType,
+    path: ArgumentPath,
+    value: JSON,
+    *,
+    is_written: bool,
+    required: tuple[ArgumentPath, ...],
+) -> Iterator[ArgumentLeaf]:
+    kind = get_nullable_type(kind)
+    if is_list_type(kind):
+        for index, item in enumerate(value if isinstance(value, list) else ()):
+            yield from _iterate_leaves(
+                kind.of_type, (*path, index), item, is_written=is_written, required=required
+            )
+    elif is_input_object_type(kind) and len(path) <= MAX_DEPTH:
+        given = value if isinstance(value, dict) else {}
+        needed = [] if given else [n for n, f in kind.fields.items() if is_required_input_field(f)]
+        for name, member in kind.fields.items():
+            others = tuple((*path, other) for other in needed if other != name)
+            inner = given[name] if name in given else read_default(member)
+            yield from _iterate_leaves(
+                member.type,
+                (*path, name),
+                inner,
+                is_written=is_written and name in given,
+                required=(*required, *others),
+            )
+    elif is_scalar_type(kind):
+        leaf = _build_leaf(kind, path, value, is_written=is_written, required=required)
+        if leaf is not None:
+            yield leaf
+
+
+def _build_leaf(
+    kind: NamedType,
+    path: ArgumentPath,
+    value: JSON,
+    *,
+    is_written: bool,
+    required: tuple[ArgumentPath, ...],
+) -> ArgumentLeaf | None:
+    """Return a scalar as a candidate; None if its value is neither absent nor a whole number."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_digits = isinstance(value, str) and NUMERIC_TEXT.fullmatch(value) is not None
+    number = None
+    if (is_number and float(value).is_integer()) or (is_digits and kind.name != "ID"):
+        number = int(value)
+    if kind.name == "Boolean" or (value is not None and number is None):
+        return None
+    takes_text = kind.name in {"ID", "String"} or TEXT_SCALARS.search(kind.name) is not None
+    takes_numbers = number is not None or not takes_text
+    is_text = isinstance(value, str) or not takes_numbers
+    return ArgumentLeaf(path, kind, number, takes_numbers, is_text, is_written, required)
+
+
+# -- fields beside and in the rows
+
+
+def _add_identifiers(pieces: list[EditableSelection]) -> Iterator[str]:
+    """Select an identifier in the rows, or in the nodes of edges; yield its response names."""
+    for row in _iterate_row_pieces(pieces):
+        name = find_identifier(row.kind) if row.inner is not None else None
+        if name is not None:
+            yield add_field(row.inner or [], name)
+
+
+def _add_typename(pieces: list[EditableSelection]) -> str:
+    """Select the type of rows that may be of several types; return its response name, or none."""
+    name = ""
+    for row in _iterate_row_pieces(pieces):
+        if is_abstract_type(row.kind) and row.inner is not None:
+            name = add_field(row.inner, "__typename")
+    return name
+
+
+def _iterate_row_pieces(pieces: list[EditableSelection]) -> Iterator[EditableSelection]:
+    """Yield the selections of rows, and those of the nodes in them."""
+    for piece in pieces:
+        yield piece
+        yield from (inner for name, inner in _iterate_inner(piece) if name == "node")
+
+
+def _iterate_inner(piece: EditableSelection) -> Iterator[tuple[str, EditableSelection]]:
+    for key, pieces in group_by_key(piece.inner or ()).items():
+        yield from ((key, each) for each in pieces)
+
+
+def _add_counts(carrier: list[EditableSelection], lists: Collection[str]) -> Iterator[str]:
+    """Select integers beside a list whose name suggests a count; yield their response names."""
+    types = {"Int", "Long", "BigInt", "Float"}
+    for piece in carrier:
+        names = _find_plain_leaves(piece.kind, types, partial(is_count_name, lists=lists))
+        for name in names[:MAX_COUNTS]:
+            yield add_field(piece.inner if piece.inner is not None else [], name)
+
+
+def _add_cursors(carrier: list[EditableSelection]) -> None:
+    """Select texts beside a list whose name suggests the cursor of the next page."""
+    for piece in carrier:
+        fits = partial(is_named_after, words=CURSOR_WORDS)
+        for name in _find_plain_leaves(piece.kind, {"ID", "String"}, fits)[:MAX_CURSORS]:
+            add_field(piece.inner if piece.inner is not None else [], name)
+
+
+def _find_plain_leaves(
+    kind: NamedType, types: Collection[str], fits: Callable[[str], bool]
+) -> list[str]:
+    """Return the leaves without arguments of some types and with fitting names."""
+    return [
+        name
+        for name, declared in getattr(kind, "fields", {}).items()
+        if not declared.args
+        and not is_list(declared.type)
+        and get_named_type(declared.type).name in types
+        and fits(name)
+    ]

@@ -1,0 +1,206 @@
+"""The parts of a schema that compiled code takes as constant, and whether one has changed."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from graphql import (
+    EnumValueNode,
+    FieldNode,
+    NullValueNode,
+    VariableNode,
+    get_named_type,
+    get_nullable_type,
+    is_leaf_type,
+    type_from_ast,
+)
+
+from gqlnb.engine.graphql_compat import (
+    FIELD_MEMBERS,
+    INPUT_MEMBERS,
+    LITERAL_COERCER_NAME,
+    SERIALIZER_NAME,
+    AnyGraphQLType,
+)
+from gqlnb.engine.leaf_types import iterate_fields
+from gqlnb.result.shape import META_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphql import GraphQLField, GraphQLSchema, ValueNode
+
+    from gqlnb.document.document import Document
+
+__all__ = [
+    "SchemaChangedError",
+    "SchemaWatch",
+    "watch_document",
+    "watch_field",
+    "watch_literal",
+]
+
+FEW_CHECKS = 32  # compiling the check takes as long as about so many checks
+COPIED = frozenset({"args", "fields"})  # dicts whose members are compared: they change in place
+_lock = Lock()
+
+
+class SchemaChangedError(Exception):
+    """The schema has changed since a document was validated; nothing was executed."""
+
+
+# A plan is checked at each execution, which must take a few percent of that of `{ hello }`. So the
+# check is compiled after a few times: it reads all parts into one tuple and compares that with the
+# values it knows, which is done in C and takes half the time of one test for each part.
+class SchemaWatch:
+    """Notices a change of the parts of a schema that an operation's plans take as constant.
+
+    A part is read along its path at each check, so that any object on the way may be replaced.
+
+    Attributes
+    ----------
+    has_changed : function
+        Returns whether a part has another value than when it was added.
+    """
+
+    __slots__ = ("_checks", "_parts", "has_changed")
+
+    def __init__(self) -> None:
+        # By the owner's id, since fields and arguments cannot be hashed.
+        self._parts: dict[tuple[Any, ...], tuple[Any, list[Any]]] = {}
+        self._checks = 0
+        self.has_changed: Callable[[], bool] = self._check_slowly
+
+    def add(self, owner: object, path: tuple[str, ...], *names: str) -> None:
+        """Add a part of the schema.
+
+        Parameters
+        ----------
+        owner
+            The object where its path begins.
+        path
+            The names of attributes that are dicts, each followed by a key.
+        names
+            The attributes of the object at the end of the path; without any, the object itself.
+        """
+        part = (id(owner), path, names)
+        if part not in self._parts:
+            found = zip(names or ("",), read_part(owner, path, names), strict=True)
+            values = [dict(value) if name in COPIED else value for name, value in found]
+            with _lock:
+                self._parts[part] = (owner, values)
+                self._checks, self.has_changed = 0, self._check_slowly
+
+    def _check_slowly(self) -> bool:
+        with _lock:
+            self._checks += 1
+            if self._checks > FEW_CHECKS:
+                self.has_changed = self._compile()
+            parts = list(self._parts.items())
+        try:
+            return any(
+                read_part(owner, path, names) != values
+                for (_, path, names), (owner, values) in parts
+            )
+        except Exception:  # noqa: BLE001 - it is missing, or its value cannot be compared
+            return True
+
+    def _compile(self) -> Callable[[], bool]:
+        terms: list[str] = []
+        known: list[object] = []
+        space: dict[str, Any] = {}
+        locals_: dict[tuple[Any, ...], str] = {}  # of the dicts on the paths
+        for (number, path, names), (owner, values) in self._parts.items():
+            place = ""
+            for end in range(1, len(path), 2):
+                key = (number, path[:end])
+                if key not in locals_:
+                    locals_[key] = f"d{len(locals_)}"
+                    source = write_attribute(space, owner, path[end - 1], place)
+                    place = f"({locals_[key]} := {source})"
+                else:
+                    place = locals_[key]
+                place = f"{place}[{str.__repr__(path[end])}]"
+            for name, value in zip(names or ("",), values, strict=True):
+                term = write_attribute(space, owner, name, place) if name else place
+                if path and len(names) > 1:
+                    term = f"(it := {place}).{name}" if name == names[0] else f"it.{name}"
+                is_empty = type(value) is dict and not value  # tested faster than compared
+                terms.append(f"not {term}" if is_empty else term)
+                known.append(is_empty or value)
+        space["known"] = tuple(known)
+        # The names in the text are those of attributes of graphql-core; all others are literals.
+        parameters = ", ".join(f"{name}={name}" for name in space)  # locals are read fastest
+        body = f" try: return ({''.join(f'{term}, ' for term in terms)}) != known"
+        text = f"def has_changed({parameters}):\n{body}\n except Exception: return True"
+        exec(text, space)  # noqa: S102
+        return space.pop("has_changed")  # type: ignore[no-any-return]
+
+
+def write_attribute(space: dict[str, Any], owner: Any, name: str, place: str) -> str:  # noqa: ANN401
+    """Return the source of an attribute of the object at `place`, or of the owner without one."""
+    if place:
+        return f"{place}.{name}"
+    # Python takes a third of the time for what the class has too, as graphql-core's cached
+    # properties, if it is looked up in the dict of the object.
+    own = getattr(owner, "__dict__", {})
+    place = f"{'m' if name in own else 'v'}{id(owner)}"
+    space[place] = own if name in own else owner
+    return f"{place}[{name!r}]" if name in own else f"{place}.{name}"
+
+
+def read_part(owner: Any, path: tuple[str, ...], names: tuple[str, ...]) -> list[Any]:  # noqa: ANN401
+    """Return the present values of a part."""
+    for name, key in zip(path[::2], path[1::2], strict=True):
+        owner = getattr(owner, name)[key]
+    return [getattr(owner, name) for name in names] or [owner]
+
+
+def watch_field(
+    watch: SchemaWatch,
+    parent: AnyGraphQLType,
+    definition: GraphQLField,
+    node: FieldNode,
+    *,
+    keeps_arguments: bool,
+) -> None:
+    """Let a change of a field be noticed, and of its arguments if their values are kept."""
+    name = node.name.value
+    if name in META_FIELDS:
+        watch.add(definition, (), *FIELD_MEMBERS)
+        return
+    watch.add(parent, ("fields", name), *FIELD_MEMBERS)
+    if is_leaf_type(kind := get_named_type(definition.type)):
+        watch.add(kind, (), SERIALIZER_NAME)
+    literals = {argument.name.value: argument.value for argument in node.arguments or ()}
+    for key, argument in definition.args.items() if keeps_arguments else ():
+        watch.add(parent, ("fields", name, "args", key), *INPUT_MEMBERS)
+        watch_literal(watch, literals.get(key), argument.type)
+
+
+def watch_literal(watch: SchemaWatch, node: ValueNode | None, kind: AnyGraphQLType) -> None:
+    """Let a change of the value of a constant literal be noticed."""
+    inner = get_nullable_type(kind)
+    if node is None or isinstance(node, (VariableNode, NullValueNode)) or not is_leaf_type(inner):
+        return
+    watch.add(inner, (), LITERAL_COERCER_NAME)
+    if isinstance(node, EnumValueNode) and node.value in getattr(inner, "values", ()):
+        watch.add(inner, ("values", node.value), "value")
+
+
+def watch_document(document: Document, schema: GraphQLSchema) -> SchemaWatch:
+    """Return a watch of the parts of the schema on which the validity of a document depends."""
+    watch = SchemaWatch()
+    watch.add(schema, (), f"{document.kind}_type")
+    for variable in document.variables.values():
+        kind: Any = get_named_type(type_from_ast(schema, variable.type))
+        watch.add(schema, ("type_map", kind.name))
+    for kind, node, member in iterate_fields(document, schema):
+        name = node.name.value
+        if member is None or name in META_FIELDS:
+            continue
+        watch.add(kind, ("fields", name), *FIELD_MEMBERS)
+        for argument in node.arguments or ():
+            watch.add(kind, ("fields", name, "args", argument.name.value), *INPUT_MEMBERS)
+    return watch

@@ -1,0 +1,759 @@
+"""Validation as graphql-ruby does it, the engine of GitHub's API: its errors, in its order.
+
+graphql-core finds other errors in a document: its rules run over the whole document one after the
+other, graphql-ruby's run together, and one that finds an error leaves out what is below the node.
+Written beside graphql-ruby 1.13.15, with which ``tests/github/standin/test_engine_rules.py``
+compares the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from graphql import (
+    DirectiveLocation,
+    DirectiveNode,
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLSchema,
+    InlineFragmentNode,
+    Node,
+    OperationDefinitionNode,
+    SchemaMetaFieldDef,
+    SelectionSetNode,
+    TypeMetaFieldDef,
+    TypeNameMetaFieldDef,
+    VariableDefinitionNode,
+    VariableNode,
+    get_named_type,
+    get_nullable_type,
+    is_abstract_type,
+    is_composite_type,
+    is_input_type,
+    is_interface_type,
+    is_object_type,
+    is_scalar_type,
+    is_union_type,
+    specified_scalar_types,
+    type_from_ast,
+)
+
+from gqlnb.document.input_coercion import has_default
+from gqlnb.github.standin.field_conflicts import FieldConflictFinder
+from gqlnb.github.standin.literal_printer import locate_node, print_value
+from gqlnb.github.standin.spread_graph import SpreadGraph
+from gqlnb.github.standin.variable_errors import INT_RANGE
+
+__all__ = ["ErrorDict", "find_engine_errors"]
+
+ErrorDict = dict[str, Any]
+_Definition = OperationDefinitionNode | FragmentDefinitionNode
+
+_META_FIELDS = {
+    "__schema": SchemaMetaFieldDef,
+    "__type": TypeMetaFieldDef,
+    "__typename": TypeNameMetaFieldDef,
+}
+_LOCATION_WORDS = {
+    DirectiveLocation.QUERY: "queries",
+    DirectiveLocation.MUTATION: "mutations",
+    DirectiveLocation.SUBSCRIPTION: "subscriptions",
+    DirectiveLocation.FIELD: "fields",
+    DirectiveLocation.FRAGMENT_DEFINITION: "fragment definitions",
+    DirectiveLocation.FRAGMENT_SPREAD: "fragment spreads",
+    DirectiveLocation.INLINE_FRAGMENT: "inline fragments",
+}
+
+
+# The messages by code. Of the words in braces, those that begin with an underscore stand in the
+# message only, the others in `extensions` too.
+_MESSAGES = {
+    "argumentLiteralsIncompatible": "Argument '{argumentName}' on {typeName} '{_name}' has an "
+    "invalid value{_value}. Expected type '{_expected}'.",
+    "argumentNotAccepted": "{typeName} '{name}' doesn't accept argument '{argumentName}'",
+    "argumentNotUnique": 'There can be only one argument named "{name}"',
+    "cannotSpreadFragment": "Fragment{_name} on {typeName} can't be spread inside {parentName}",
+    "defaultValueInvalidType": "Default value for ${variableName} doesn't match type {typeName}",
+    "directiveCannotBeApplied": "{_message}",
+    "directiveNotUniqueForLocation": 'The directive "{directiveName}" can only be used once at '
+    "this location.",
+    "fieldConflict": "Field '{fieldName}' has {_kind} conflict: {conflicts}?",
+    "fragmentNotUnique": 'Fragment name "{fragmentName}" must be unique',
+    "fragmentOnNonCompositeType": "Invalid fragment on type {typeName} (must be Union, Interface "
+    "or Object)",
+    "infiniteLoop": "Fragment {fragmentName} contains an infinite loop",
+    "inputFieldNotUnique": 'There can be only one input field named "{name}"',
+    "missingMutationConfiguration": "Schema is not configured for mutations",
+    "missingQueryConfiguration": "Schema is not configured for queries",
+    "missingRequiredArguments": "{className} '{name}' is missing required arguments: {arguments}",
+    "missingRequiredInputObjectAttribute": "Argument '{argumentName}' on InputObject "
+    "'{inputObjectType}' is required. Expected type {argumentType}",
+    "missingSubscriptionConfiguration": "Schema is not configured for subscriptions",
+    "queryContainsSchemaDefinitions": "Query cannot contain schema definitions",
+    "selectionMismatch": "{_message}",
+    "undefinedDirective": "Directive @{directiveName} is not defined",
+    "undefinedField": "Field '{fieldName}' doesn't exist on type '{typeName}'",
+    "undefinedType": "No such type {typeName}, so it can't be a fragment condition",
+    "uniquelyNamedOperations": "{_message}",
+    "useAndDefineFragment": "Fragment {fragmentName} was {_reason}",
+    "variableMismatch": "{errorMessage} on variable ${variableName} and argument {argumentName} "
+    "({typeName} / {_expected})",
+    "variableNotDefined": "Variable ${variableName} is used by {_user} but not declared",
+    "variableNotUnique": 'There can only be one variable named "{variableName}"',
+    "variableNotUsed": "Variable ${variableName} is declared by {_user} but not used",
+    "variableRequiresValidType": "{typeName} isn't a {_reason} input type (on ${variableName})",
+}
+
+
+def find_engine_errors(
+    schema: GraphQLSchema, document: DocumentNode, *, strict: bool = False
+) -> list[ErrorDict]:
+    """Return the errors of graphql-ruby's static validation.
+
+    Parameters
+    ----------
+    schema
+        The schema.
+    document
+        The document, parsed with locations.
+    strict
+        Whether errors that the engine overlooks are found too: variables of the wrong type in
+        fragments before their operation, unions without a selection, and conflicts of fields in a
+        fragment or on types that it takes for different ones.
+
+    Returns
+    -------
+    list of dict
+        The errors with ``path``, ``extensions``, ``locations`` and ``message``, in the engine's
+        order; empty if the engine accepts the document.
+    """
+    checker = _DocumentChecker(schema, document, strict=strict)
+    checker.check_document()
+    return checker.errors
+
+
+class _ArgumentOwner(NamedTuple):
+    """The definition to which arguments belong, and its words in messages."""
+
+    kind: str  # Field, Directive or InputObject
+    name: str
+    arguments: Mapping[str, Any]
+
+
+class _VariableUse(NamedTuple):
+    """The last use of a variable in a definition, or none."""
+
+    node: Node | None
+    user: _Definition | None
+    path: tuple[Any, ...]
+
+
+class _DocumentChecker:
+    """Walks a document in the order of graphql-ruby; each method checks in the order of its rules.
+
+    Attributes
+    ----------
+    errors
+        The errors found.
+    """
+
+    def __init__(self, schema: GraphQLSchema, document: DocumentNode, *, strict: bool) -> None:
+        self.errors: list[ErrorDict] = []
+        self._schema, self._is_strict = schema, strict
+        definitions = document.definitions
+        if strict:
+            others_last = sorted(definitions, key=lambda it: it.kind != "operation_definition")
+            definitions = tuple(others_last)
+        self._definitions = definitions
+        fragments = [node for node in definitions if isinstance(node, FragmentDefinitionNode)]
+        self._fragments = {node.name.value: node for node in fragments}
+        self._spreads = SpreadGraph(fragments)
+        self._conflicts = FieldConflictFinder(
+            self._fragments, schema, self._get_field, strict=strict
+        )
+        self._path: list[Any] = []
+        self._marked: set[tuple[Any, ...]] = set()  # the paths of the errors, and those above
+        self._definition: _Definition | None = None
+        self._declared: dict[str, VariableDefinitionNode] = {}
+        self._uses: list[tuple[_Definition, dict[str, _VariableUse]]] = []
+        self._operations: dict[str | None, list[Node]] = {}
+        self._placed_spreads: list[tuple[FragmentSpreadNode, Any, tuple[Any, ...]]] = []
+
+    def check_document(self) -> None:
+        """Check all definitions, then what takes the whole document."""
+        fragments: dict[str, list[Node]] = {}
+        others: list[Node] = []
+        for node in self._definitions:
+            if isinstance(node, OperationDefinitionNode):
+                self._check_operation(node)
+            elif isinstance(node, FragmentDefinitionNode):
+                fragments.setdefault(node.name.value, []).append(node)
+                self._check_fragment(node)
+            else:
+                others.append(node)
+        self._path = []
+        self._check_variable_uses()
+        for spread, parent, path in self._placed_spreads:
+            fragment = self._fragments.get(spread.name.value)
+            child = fragment and self._schema.get_type(fragment.type_condition.name.value)
+            if child is not None:
+                self._check_spread(spread, parent, child, path)
+        self._check_fragment_uses()
+        for name, nodes in fragments.items():
+            if len(nodes) > 1:
+                self._add_error("fragmentNotUnique", nodes, fragmentName=name)
+        self._check_operation_names()
+        if others:
+            self._add_error("queryContainsSchemaDefinitions", others)
+
+    def _add_error(
+        self, code: str, nodes: Iterable[Node], *, path: Sequence[Any] | None = None, **words: str
+    ) -> None:
+        """Add an error, its members in GitHub's order."""
+        members = {name: word for name, word in words.items() if not name.startswith("_")}
+        where = tuple(self._path if path is None else path)
+        self._marked.update(where[: place + 1] for place in range(len(where)))
+        self.errors.append(
+            {
+                "path": list(where),
+                "extensions": {"code": code, **members},
+                "locations": [locate_node(node) for node in nodes],
+                "message": _MESSAGES[code].format(**words),
+            }
+        )
+
+    # ---------------------------------------------------------------- definitions
+
+    def _check_operation(self, node: OperationDefinitionNode) -> None:
+        kind = node.operation.value
+        name = node.name.value if node.name else None
+        root = self._schema.get_root_type(node.operation)
+        self._path = [f"{kind} {name}" if name else kind]
+        self._check_unique_directives(node)
+        self._operations.setdefault(name, []).append(node)
+        self._check_conflicts(node, root)
+        variables = node.variable_definitions or ()
+        for shared, nodes in _find_repeated(variables, lambda each: each.variable.name.value):
+            self._add_error("variableNotUnique", nodes, variableName=shared)
+        self._declared = {each.variable.name.value: each for each in variables}
+        declared = {key: _VariableUse(None, None, tuple(self._path)) for key in self._declared}
+        self._uses.append((node, declared))
+        if root is None:
+            self._add_error(f"missing{kind.title()}Configuration", [node])
+            return
+        self._definition = node
+        for variable in variables:
+            self._check_variable_definition(variable)
+        self._check_selections(node.selection_set, root, node)
+        self._check_directives(node, getattr(DirectiveLocation, kind.upper()))
+
+    def _check_fragment(self, node: FragmentDefinitionNode) -> None:
+        self._path = [f"fragment {node.name.value}"]
+        self._check_unique_directives(node)
+        kind = self._check_type_condition(node)
+        if kind is None:
+            return
+        self._uses.append((node, {}))
+        self._definition = node
+        self._spreads.paths[id(node)] = tuple(self._path)
+        if self._is_strict:
+            self._check_conflicts(node, kind)
+        self._check_selections(node.selection_set, kind, node)
+        self._check_directives(node, DirectiveLocation.FRAGMENT_DEFINITION)
+
+    def _check_type_condition(self, node: FragmentDefinitionNode | InlineFragmentNode) -> Any:
+        """Return the type of a fragment, or None after an error."""
+        assert node.type_condition is not None  # noqa: S101 - others are not checked
+        name = node.type_condition.name.value
+        kind = self._schema.get_type(name)
+        if kind is None:
+            self._add_error("undefinedType", [node], typeName=name)
+        elif not is_composite_type(kind):
+            self._add_error("fragmentOnNonCompositeType", [node], typeName=name)
+            kind = None
+        return kind
+
+    def _check_variable_definition(self, node: VariableDefinitionNode) -> None:
+        name = node.variable.name.value
+        type_name = _find_type_name(node.type)
+        # The engine knows its own scalars where the schema does not name them, too.
+        kind = self._schema.get_type(type_name) or specified_scalar_types.get(type_name)
+        if kind is None or not is_input_type(kind):
+            self._add_error(
+                "variableRequiresValidType",
+                [node],
+                typeName=type_name,
+                variableName=name,
+                _reason="defined" if kind is None else "valid",
+            )
+        if node.default_value is not None:
+            self._check_default(node, name)
+        # Version 1.13 of the engine cannot parse them, GitHub's can.
+        self._check_directives(node, DirectiveLocation.VARIABLE_DEFINITION)
+
+    def _check_default(self, node: VariableDefinitionNode, name: str) -> None:
+        # Of a required variable too: the rule against it, which version 1.13 of the engine has, was
+        # removed in 2024 (rmosolgo/graphql-ruby, pull request 5030), as no specification has it.
+        kind: Any = type_from_ast(self._schema, node.type)
+        if kind is not None and not _is_valid_literal(node.default_value, kind):
+            words = {"variableName": name, "typeName": str(kind)}
+            self._add_error("defaultValueInvalidType", [node], **words)
+
+    # ---------------------------------------------------------------- selections
+
+    def _check_selections(
+        self, selections: SelectionSetNode | None, kind: Any, above: Node
+    ) -> None:
+        for node in selections.selections if selections else ():
+            if isinstance(node, FieldNode):
+                self._check_field(node, kind, above)
+            elif isinstance(node, InlineFragmentNode):
+                self._check_inline_fragment(node, kind)
+            elif isinstance(node, FragmentSpreadNode):
+                self._check_fragment_spread(node, kind)
+
+    def _get_field(self, kind: Any, name: str) -> Any:
+        """Return the definition of a field, introspection included, or None."""
+        if name in _META_FIELDS and (name == "__typename" or kind is self._schema.query_type):
+            return _META_FIELDS[name]
+        return getattr(kind, "fields", {}).get(name)
+
+    def _check_field(self, node: FieldNode, parent: Any, above: Node) -> None:
+        name = node.name.value
+        self._path.append((node.alias or node.name).value)
+        self._check_unique_directives(node)
+        definition = self._get_field(parent, name)
+        if definition is not None:
+            self._check_known_field(node, definition)
+        elif is_union_type(parent):
+            message = f"Selections can't be made directly on unions (see selections on {parent})"
+            self._add_error("selectionMismatch", [above], nodeName=parent.name, _message=message)
+        else:
+            self._add_error("undefinedField", [node], typeName=parent.name, fieldName=name)
+        self._path.pop()
+
+    def _check_known_field(self, node: FieldNode, definition: Any) -> None:
+        name, kind = node.name.value, get_named_type(definition.type)
+        self._check_conflicts(node, kind)
+        reason = _find_selection_mismatch(node, kind, unions=self._is_strict)
+        if reason is not None:
+            message = f"{reason[0]} (field '{name}' returns {kind} but has {reason[1]})"
+            words = {"nodeName": f"field '{name}'", "typeName": kind.name, "_message": message}
+            self._add_error("selectionMismatch", [node], **words)
+            return
+        owner = _ArgumentOwner("Field", (node.alias or node.name).value, definition.args)
+        self._check_required_arguments(node, "Field", definition.args)
+        self._check_arguments(node, owner)
+        self._check_selections(node.selection_set, kind, node)
+        self._check_directives(node, DirectiveLocation.FIELD)
+
+    def _check_inline_fragment(self, node: InlineFragmentNode, parent: Any) -> None:
+        condition = node.type_condition
+        self._path.append(f"... on {condition.name.value}" if condition else "...")
+        self._check_unique_directives(node)
+        kind = self._check_type_condition(node) if condition else parent
+        if kind is not None:
+            self._check_spread(node, parent, kind, tuple(self._path))
+            self._check_selections(node.selection_set, kind, node)
+            self._check_directives(node, DirectiveLocation.INLINE_FRAGMENT)
+        self._path.pop()
+
+    def _check_fragment_spread(self, node: FragmentSpreadNode, parent: Any) -> None:
+        self._path.append(f"... {node.name.value}")
+        self._check_unique_directives(node)
+        path = tuple(self._path)
+        self._placed_spreads.append((node, parent, path))
+        assert self._definition is not None  # noqa: S101 - spreads are inside of definitions
+        self._spreads.add_spread(node, self._definition, path)
+        self._check_directives(node, DirectiveLocation.FRAGMENT_SPREAD)
+        self._path.pop()
+
+    def _check_spread(self, node: Any, parent: Any, child: Any, path: Sequence[Any]) -> None:
+        """Check whether objects of one type can be of the other one; unions are not checked."""
+        if not (is_object_type(child) or is_interface_type(child)):
+            return
+        if self._get_possible_names(child) & self._get_possible_names(parent):
+            return
+        name = f" {node.name.value}" if isinstance(node, FragmentSpreadNode) else ""
+        self._add_error(
+            "cannotSpreadFragment",
+            [node],
+            path=path,
+            typeName=child.name,
+            fragmentName=name or "unknown",
+            parentName=parent.name,
+            _name=name,
+        )
+
+    def _get_possible_names(self, kind: Any) -> set[str]:
+        if is_abstract_type(kind):
+            return {each.name for each in self._schema.get_possible_types(kind)}
+        return {kind.name}
+
+    def _check_conflicts(self, node: Any, kind: Any) -> None:
+        for conflict in self._conflicts.find_conflicts(node, kind):
+            self._add_error(
+                "fieldConflict",
+                conflict.nodes,
+                path=(),
+                fieldName=conflict.name,
+                conflicts=" or ".join(conflict.texts),
+                _kind={"argument": "an argument", "field": "a field"}[conflict.kind],
+            )
+
+    # ---------------------------------------------------------------- directives
+
+    def _check_unique_directives(self, node: Any) -> None:
+        used: dict[str, DirectiveNode] = {}
+        for directive in node.directives or ():
+            name = directive.name.value
+            definition = self._schema.get_directive(name)
+            if name in used:
+                nodes = [used[name], directive]
+                self._add_error("directiveNotUniqueForLocation", nodes, directiveName=name)
+            elif definition is None or not definition.is_repeatable:
+                used[name] = directive
+
+    def _check_directives(self, node: Any, location: DirectiveLocation) -> None:
+        for directive in node.directives or ():
+            name = directive.name.value
+            definition = self._schema.get_directive(name)
+            if definition is None:
+                self._add_error("undefinedDirective", [directive], directiveName=name)
+                continue
+            if location not in definition.locations:
+                self._add_location_error(directive, location, definition.locations)
+            self._check_required_arguments(directive, "Directive", definition.args)
+            self._check_arguments(directive, _ArgumentOwner("Directive", name, definition.args))
+
+    def _add_location_error(
+        self, node: DirectiveNode, location: DirectiveLocation, allowed: Sequence[DirectiveLocation]
+    ) -> None:
+        name, word = node.name.value, _LOCATION_WORDS.get(location)
+        if word is None:
+            words = {"targetName": "GraphQL::Language::Nodes::VariableDefinition"}
+            message = f"Directives can't be applied to {words['targetName']}s"
+        else:
+            words = {"targetName": word, "name": name}
+            shown = ", ".join(
+                _LOCATION_WORDS.get(each, "")
+                for each in allowed
+                if each.name != "DIRECTIVE_DEFINITION"  # of graphql-core 3.3 only
+            )
+            message = f"'@{name}' can't be applied to {word} (allowed: {shown})"
+        self._add_error("directiveCannotBeApplied", [node], _message=message, **words)
+
+    # ---------------------------------------------------------------- arguments
+
+    def _check_required_arguments(self, node: Any, kind: str, known: Mapping[str, Any]) -> None:
+        given = {argument.name.value for argument in node.arguments or ()}
+        missing = ", ".join(
+            name
+            for name, each in known.items()
+            if isinstance(each.type, GraphQLNonNull) and not has_default(each) and name not in given
+        )
+        if missing:
+            words = {"className": kind, "name": node.name.value, "arguments": missing}
+            self._add_error("missingRequiredArguments", [node], **words)
+
+    def _check_arguments(self, node: Any, owner: _ArgumentOwner) -> None:
+        arguments = node.arguments or ()
+        for name, nodes in _find_repeated(arguments, lambda each: each.name.value):
+            self._add_error("argumentNotUnique", nodes, name=name)
+        for argument in arguments:
+            self._check_argument(argument, node, owner)
+
+    def _check_argument(self, node: Any, above: Node, owner: _ArgumentOwner | None) -> None:
+        """Check an argument, or a member of an input object; `owner` is None below a scalar."""
+        name = node.name.value
+        self._path.append(name)
+        definition = owner.arguments.get(name) if owner is not None else None
+        if owner is not None and definition is None:
+            words = {"name": owner.name, "typeName": owner.kind, "argumentName": name}
+            self._add_error("argumentNotAccepted", [node], **words)
+        else:
+            items = node.value.values if node.value.kind == "list_value" else [node.value]
+            for item in items:
+                if isinstance(item, VariableNode) and definition is not None:
+                    self._check_variable_type(item, node, definition)
+            self._check_values(node.value, definition)
+            if owner is not None:
+                self._check_literal(node, above, owner, definition)
+        self._path.pop()
+
+    def _check_values(self, value: Any, definition: Any) -> None:
+        """Note the variables of a value, and check the input objects in it."""
+        nodes = [node for node in _flatten_list(value) if node.kind in _NODE_VALUES]
+        firsts: dict[str, int] = {}
+        for place, node in enumerate(nodes):
+            if node.kind == "variable":
+                use = _VariableUse(node, self._definition, tuple(self._path))
+                self._uses[-1][1][node.name.value] = use
+            elif node.kind == "object_value":
+                # The index is that of the first equal one of the items that are nodes in Ruby.
+                first = firsts.setdefault(print_value(node), place)
+                index = [first] if definition and _is_list(definition.type) else []
+                self._path += index
+                self._check_input_object(node, definition)
+                del self._path[len(self._path) - len(index) :]
+
+    def _check_input_object(self, node: Any, definition: Any) -> None:
+        kind = get_named_type(definition.type) if definition is not None else None
+        owner = None
+        if isinstance(kind, GraphQLInputObjectType):
+            owner = _ArgumentOwner("InputObject", kind.name, kind.fields)
+            given = {each.name.value for each in node.fields}
+            for name, field in kind.fields.items():
+                if not isinstance(field.type, GraphQLNonNull) or name in given:
+                    continue
+                self._add_error(
+                    "missingRequiredInputObjectAttribute",
+                    [node],
+                    path=(*self._path, name),
+                    argumentName=name,
+                    argumentType=str(field.type),
+                    inputObjectType=kind.name,
+                )
+        for name, nodes in _find_repeated(node.fields, lambda each: each.name.value):
+            self._add_error("inputFieldNotUnique", nodes, name=name)
+        for field in node.fields:
+            self._check_argument(field, node, owner)
+
+    def _check_literal(
+        self, node: Any, above: Node, owner: _ArgumentOwner, definition: Any
+    ) -> None:
+        """Check the type of a literal, unless something else is wrong with it."""
+        if node.value.kind == "variable" or tuple(self._path) in self._marked:
+            return
+        if _is_valid_literal(node.value, definition.type):
+            return
+        shown = print_value(node.value)
+        self._add_error(
+            "argumentLiteralsIncompatible",
+            [above],
+            typeName=owner.kind,
+            argumentName=node.name.value,
+            _name=owner.name,
+            _value="" if shown == "Infinity" else f" ({shown})",
+            _expected=str(definition.type),
+        )
+
+    # ---------------------------------------------------------------- variables
+
+    def _check_variable_type(self, variable: VariableNode, node: Any, definition: Any) -> None:
+        name = variable.name.value
+        declared = self._declared.get(name)
+        kind: Any = type_from_ast(self._schema, declared.type) if declared is not None else None
+        if declared is None or kind is None:
+            return
+        if declared.default_value is not None and not isinstance(kind, GraphQLNonNull):
+            kind = GraphQLNonNull(kind)
+        wanted = definition.type
+        if isinstance(wanted, GraphQLNonNull) and has_default(definition):
+            wanted = wanted.of_type
+        same_type = get_named_type(kind) == get_named_type(wanted)
+        for _ in range(_count_list_levels(node.value)):
+            kind = GraphQLNonNull(GraphQLList(kind))
+        if not same_type:
+            reason = "Type mismatch"
+        elif _count_lists(kind) != _count_lists(wanted):
+            reason = "List dimension mismatch"
+        elif not _is_null_safe(wanted, kind):
+            reason = "Nullability mismatch"
+        else:
+            return
+        self._add_error(
+            "variableMismatch",
+            [node],
+            variableName=name,
+            typeName=str(kind),
+            argumentName=node.name.value,
+            errorMessage=reason,
+            _expected=str(definition.type),
+        )
+
+    def _check_variable_uses(self) -> None:
+        """Check that operations use the variables that they declare, and no others."""
+        fragments: dict[str, tuple[_Definition, dict[str, _VariableUse]]] = {}
+        for node, uses in self._uses:
+            if isinstance(node, FragmentDefinitionNode):
+                fragments.setdefault(node.name.value, (node, uses))
+        for operation, uses in self._uses:
+            if not isinstance(operation, OperationDefinitionNode):
+                continue
+            declared = {each.variable.name.value for each in operation.variable_definitions or ()}
+            self._merge_fragment_uses(operation, uses, fragments, set())
+            for name, use in uses.items():
+                if use.node is None:
+                    self._add_variable_error(name, operation, operation, use.path)
+            for name, use in uses.items():
+                if use.node is not None and name not in declared:
+                    self._add_variable_error(name, use.node, use.user, use.path)
+
+    def _merge_fragment_uses(
+        self,
+        node: _Definition,
+        uses: dict[str, _VariableUse],
+        fragments: Mapping[str, tuple[_Definition, dict[str, _VariableUse]]],
+        visited: set[str],
+    ) -> None:
+        names = [name for name in self._spreads.get_names(node) if name not in visited]
+        for name in names:
+            if name in fragments:
+                visited.add(name)
+                fragment, inner = fragments[name]
+                uses.update(inner)
+                self._merge_fragment_uses(fragment, uses, fragments, visited)
+
+    def _add_variable_error(self, name: str, node: Node, user: Any, path: Sequence[Any]) -> None:
+        code = "variableNotDefined" if isinstance(node, VariableNode) else "variableNotUsed"
+        title = user.name.value if user.name else f"anonymous {user.operation.value}"
+        self._add_error(code, [node], path=path, variableName=name, _user=title)
+
+    # ---------------------------------------------------------------- the whole document
+
+    def _check_fragment_uses(self) -> None:
+        missing, unused, cyclic = self._spreads.resolve()
+        paths = self._spreads.paths
+        for word, nodes in (("used, but not defined", missing), ("defined, but not used", unused)):
+            for node in nodes:
+                words = {"fragmentName": node.name.value, "_reason": word}
+                self._add_error("useAndDefineFragment", [node], path=paths[id(node)], **words)
+        for node in cyclic:
+            path, name = paths[id(node)], node.name.value
+            self._add_error("infiniteLoop", [node], path=path, fragmentName=name)
+
+    def _check_operation_names(self) -> None:
+        count, code = sum(map(len, self._operations.values())), "uniquelyNamedOperations"
+        for name, nodes in self._operations.items():
+            if name is None and count > 1:
+                message = "Operation name is required when multiple operations are present"
+                self._add_error(code, nodes, _message=message)
+            elif name is not None and len(nodes) > 1:
+                message = f'Operation name "{name}" must be unique'
+                self._add_error(code, nodes, operationName=name, _message=message)
+
+
+# ---------------------------------------------------------------- values and types
+
+
+def _find_repeated(nodes: Iterable[Any], get_name: Any) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the names that several nodes have, each with its nodes."""
+    groups: dict[str, list[Any]] = {}
+    for node in nodes:
+        groups.setdefault(get_name(node), []).append(node)
+    return ((name, group) for name, group in groups.items() if len(group) > 1)
+
+
+def _find_selection_mismatch(node: FieldNode, kind: Any, *, unions: bool) -> tuple[str, str] | None:
+    """Return what is wrong with having a selection, or none, and what was found; or None."""
+    selections = node.selection_set.selections if node.selection_set else ()
+    if selections and is_scalar_type(kind):
+        inline = isinstance(selections[0], InlineFragmentNode)
+        names = ", ".join(_name_selection(each) for each in selections)
+        found = f"inline fragments [{names}]" if inline else f"selections [{names}]"
+        return "Selections can't be made on scalars", found
+    if not selections and is_composite_type(kind) and (unions or not is_union_type(kind)):
+        suggestion = f"Did you mean '{node.name.value} {{ ... }}'?"
+        return "Field must have selections", f"no selections. {suggestion}"
+    return None
+
+
+def _name_selection(node: Any) -> str:
+    named = node.type_condition if isinstance(node, InlineFragmentNode) else node
+    return named.name.value if named else "..."
+
+
+def _find_type_name(node: Any) -> str:
+    while node.kind != "named_type":
+        node = node.type
+    name: str = node.name.value
+    return name
+
+
+# What has an object of its own in graphql-ruby's AST; other literals are plain values.
+_NODE_VALUES = frozenset({"variable", "object_value", "enum_value", "null_value"})
+
+
+def _flatten_list(value: Any) -> Iterator[Any]:
+    if value.kind != "list_value":
+        yield value
+        return
+    for item in value.values:
+        yield from _flatten_list(item)
+
+
+def _is_list(kind: Any) -> bool:
+    return isinstance(kind.of_type if isinstance(kind, GraphQLNonNull) else kind, GraphQLList)
+
+
+def _count_list_levels(value: Any) -> int:
+    """Return how deeply lists are nested in a literal."""
+    if value.kind != "list_value":
+        return 0
+    return 1 + max(map(_count_list_levels, value.values), default=0)
+
+
+def _count_lists(kind: Any) -> int:
+    """Return how many lists wrap a type."""
+    count = 0
+    while isinstance(kind, (GraphQLList, GraphQLNonNull)):
+        count += isinstance(kind, GraphQLList)
+        kind = kind.of_type
+    return count
+
+
+def _is_null_safe(wanted: Any, kind: Any) -> bool:
+    """Return whether no null of one type reaches a place of the other that takes none."""
+    while True:
+        if isinstance(wanted, GraphQLNonNull) and not isinstance(kind, GraphQLNonNull):
+            return False
+        if not isinstance(wanted, (GraphQLNonNull, GraphQLList)):
+            return True
+        if not isinstance(kind, (GraphQLNonNull, GraphQLList)):
+            return True
+        if isinstance(kind, GraphQLNonNull) and not isinstance(wanted, GraphQLNonNull):
+            kind = kind.of_type
+        wanted, kind = wanted.of_type, kind.of_type
+
+
+def _is_valid_literal(node: Any, kind: Any) -> bool:
+    """Return whether the engine takes a literal for a type."""
+    if node.kind in {"null_value", "variable"}:  # the types of variables have a rule of their own
+        return node.kind == "variable" or not isinstance(kind, GraphQLNonNull)
+    kind = get_nullable_type(kind)
+    if isinstance(kind, GraphQLList):
+        items = node.values if node.kind == "list_value" else [node]
+        return all(_is_valid_literal(item, kind.of_type) for item in items)
+    if isinstance(kind, GraphQLEnumType):
+        return node.kind == "enum_value" and node.value in kind.values
+    if isinstance(kind, GraphQLInputObjectType):
+        return node.kind == "object_value" and _is_valid_object(node, kind)
+    taken = _LITERALS.get(kind.name)  # None for the scalars of the schema, which take any
+    if taken is None:
+        return is_scalar_type(kind)
+    return node.kind in taken and (kind.name != "Int" or int(node.value) in INT_RANGE)
+
+
+def _is_valid_object(node: Any, kind: GraphQLInputObjectType) -> bool:
+    given = {field.name.value for field in node.fields}
+    required = {name for name, it in kind.fields.items() if isinstance(it.type, GraphQLNonNull)}
+    return required <= given <= kind.fields.keys() and all(
+        _is_valid_literal(field.value, kind.fields[field.name.value].type) for field in node.fields
+    )
+
+
+_LITERALS: dict[str, frozenset[str]] = {
+    "Int": frozenset({"int_value"}),
+    "Float": frozenset({"int_value", "float_value"}),
+    "String": frozenset({"string_value"}),
+    "Boolean": frozenset({"boolean_value"}),
+    "ID": frozenset({"string_value", "int_value"}),
+}

@@ -1,0 +1,639 @@
+"""The harvest of a list in windows: which counts and pages to request, and what they prove.
+
+Each window is planned by counts to fit one page, so that its only page shows all its rows at one
+moment, with their count. A second count, in another order, is the witness.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from gqlnb.errors import AnswerError
+from gqlnb.lists.evidence import CUT_ROWS, PROBES, is_confirmed, is_whole, measure_noise
+from gqlnb.lists.report import Coverage, Gap
+from gqlnb.lists.window_plan import MOST_WINDOWS, plan_windows
+from gqlnb.lists.windows import Page, PageRequest, Row, Source, Window
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Mapping, Sequence
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
+    Steps = Generator[list[PageRequest], list[Page], Result]
+
+__all__ = ["FIRST_COUNTS", "ClosedWindow", "HarvestState", "TaskRequest", "WindowHarvest"]
+
+JOBS = 10  # spans at once: their counts share requests, 46 of them for 18,400 rows
+READS = 8  # of a window: in each order twice
+FIRST_COUNTS = 4  # of the whole: where counts vary by up to 2, all four are equal in 1 of 125 cases
+FIRST_DOUBTS = (2, 20)  # doubtful windows after which is measured whether counts vary
+HEAVY_PAGES = 2  # in a row, after which pages become smaller: a gateway may fail once
+PAGE_ATTEMPTS = 4  # of the pages of a single value
+MIN_OUTSIDE = 10  # rows outside of their window; fewer may have changed since
+
+Rows = dict[str, Row]
+WindowPage = tuple[Window, Page]
+
+
+class ClosedWindow(msgspec.Struct, array_like=True):
+    """A window that was read: its ends, and what its rows prove.
+
+    Attributes
+    ----------
+    low, high
+        The ends.
+    agreed
+        Whether only two orders agree, as its counts vary.
+    gap
+        The reason why its rows may not be all; None if they are.
+    """
+
+    low: int
+    high: int
+    agreed: bool = False
+    gap: Gap | None = None
+
+
+class HarvestState(msgspec.Struct):
+    """What is known at one time: the windows that were read, and the cost.
+
+    Attributes
+    ----------
+    expected
+        Number of rows at the beginning; None before the first answer.
+    spans
+        The ends of what was read, in which adjacent windows are joined.
+    windows, pages, counts, repeated, agreed, gaps
+        As of :class:`gqlnb.lists.report.Coverage`.
+    noise
+        By how many rows counts vary from answer to answer.
+    may_vary
+        Whether the first counts differ, and it is not known yet why.
+    todo
+        The spans to harvest, with their counts if they are known; None before the first is planned.
+    """
+
+    expected: int | None = None
+    spans: list[tuple[int, int]] = []
+    windows: int = 0
+    pages: int = 0
+    counts: int = 0
+    repeated: int = 0
+    agreed: int = 0
+    gaps: list[Gap] = []
+    noise: int = 0
+    may_vary: bool = False
+    todo: list[tuple[Window, int | None]] | None = None
+
+    def close_window(self, closed: ClosedWindow) -> None:
+        """Add a window that was read."""
+        self.windows += 1
+        self.agreed += closed.agreed
+        if closed.gap is not None:
+            self.gaps.append(closed.gap)
+        low, high, others = closed.low, closed.high, list[tuple[int, int]]()
+        for span in self.spans:
+            if span[1] == low:
+                low = span[0]
+            elif span[0] == high:
+                high = span[1]
+            else:
+                others.append(span)
+        self.spans = [*others, (low, high)]
+
+
+class TaskRequest(NamedTuple):
+    """A request of a task, with the place of its answer among those that the task waits for."""
+
+    task: int
+    place: int
+    request: PageRequest
+
+
+class Task:
+    """A generator that yields requests and takes their pages.
+
+    What it finds counts when it ends, so that a task that was interrupted can be run again.
+
+    Attributes
+    ----------
+    span
+        The window to harvest, and its count if it is known.
+    steps
+        The generator.
+    closed
+        The windows that it closes, with their rows.
+    todo
+        The spans that it leaves to other tasks.
+    repeated
+        Number of windows that it read again.
+    pages
+        The answers so far, by place.
+    missing
+        Number of answers that it waits for.
+    """
+
+    def __init__(self, span: tuple[Window, int | None], steps: Steps[None]) -> None:
+        self.span, self.steps = span, steps
+        self.closed: list[tuple[ClosedWindow, Iterable[Row]]] = []
+        self.todo: list[tuple[Window, int | None]] = []
+        self.repeated = 0
+        self.pages: list[Page] = []
+        self.missing = 0
+
+    def advance(self) -> list[PageRequest] | None:
+        """Return the next requests; None at the end."""
+        pages: list[Page] | None = self.pages or None
+        while True:
+            try:
+                requests = next(self.steps) if pages is None else self.steps.send(pages)
+            except StopIteration:
+                return None
+            if requests:
+                self.pages, self.missing = [Page(0)] * len(requests), len(requests)
+                return requests
+            pages = []
+
+
+class WindowHarvest:
+    """A harvest, without I/O: it gives requests, and takes the pages in any order.
+
+    Parameters
+    ----------
+    source
+        The endpoint and the list.
+    state
+        The state to continue; None to begin.
+    tasks
+        Number of spans to plan and read at once.
+    twice
+        Whether to read each window a second time.
+    answers
+        Answers of an interrupted run, which are not requested again.
+
+    Attributes
+    ----------
+    state
+        The windows that were read, and the cost.
+    page_size
+        Most rows of a page; smaller after pages that were too large.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        state: HarvestState | None = None,
+        *,
+        tasks: int = JOBS,
+        twice: bool = False,
+        answers: Iterable[tuple[PageRequest, Page]] = (),
+    ) -> None:
+        self.state = state or HarvestState()
+        self.page_size = source.page_size
+        self._source, self._twice, self._width = source, twice, tasks
+        self._count_order = source.orders - 1
+        self._doubts = self._heavy = self._number = 0
+        self._tasks: dict[int, Task] = {}
+        self._task: Task | None = None  # that continues
+        self._pending: deque[TaskRequest] = deque()
+        self._closed: list[tuple[ClosedWindow, Iterable[Row]]] = []
+        self._answers: list[tuple[TaskRequest, Page]] = []
+        self._known: defaultdict[PageRequest, list[Page]] = defaultdict(list)
+        for request, page in answers:
+            self._known[request].append(page)
+        self._todo = [(source.whole, None)] if self.state.todo is None else list(self.state.todo)
+
+    # -- requests and answers
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all windows are read."""
+        return not (self._todo or self._tasks)
+
+    @property
+    def has_requests(self) -> bool:
+        """Whether there is a request to send now."""
+        self._start_tasks()
+        return bool(self._pending)
+
+    @property
+    def pending(self) -> int:
+        """Number of requests that can be sent now."""
+        return len(self._pending)
+
+    def peek(self) -> TaskRequest:
+        """Return the next request; there must be one."""
+        return self._pending[0]
+
+    def take(self) -> TaskRequest:
+        """Return the next request, and forget it; there must be one."""
+        return self._pending.popleft()
+
+    def put_back(self, requests: Sequence[TaskRequest]) -> None:
+        """Make requests the next ones again, as they had no answer."""
+        self._pending.extendleft(reversed(requests))
+
+    def feed(self, request: TaskRequest, page: Page) -> None:
+        """Take the page of a request.
+
+        Raises
+        ------
+        AnswerError
+            If the endpoint ignores the window, so that the harvest would not end.
+        """
+        if request.request.first:
+            self.state.pages += 1
+            self._check_rows(request.request.window, page)
+            self._adapt_page_size(request.request.first, page)
+        else:
+            self.state.counts += 1
+        self._answers.append((request, page))
+        self._give_page(request, page)
+
+    def _give_page(self, request: TaskRequest, page: Page) -> None:
+        """Continue the task of a request, if it waits for no other page."""
+        task = self._tasks[request.task]
+        task.pages[request.place] = page
+        task.missing -= 1
+        if not task.missing:
+            self._advance(request.task)
+
+    def take_answers(self) -> list[tuple[PageRequest, Page]]:
+        """Return the answers since the last call to which tasks that have not ended may return."""
+        answers, self._answers = self._answers, []
+        return [(asked.request, page) for asked, page in answers if asked.task in self._tasks]
+
+    def take_closed(self) -> tuple[list[ClosedWindow], list[Row]]:
+        """Return the windows that were closed since the last call, with their rows."""
+        closed, self._closed = self._closed, []
+        return [window for window, _ in closed], [row for _, rows in closed for row in rows]
+
+    def build_coverage(self, got: int) -> Coverage:
+        """Return the report on the state, for a number of rows."""
+        state = self.state
+        return Coverage(
+            expected=state.expected,
+            got=got,
+            windows=state.windows,
+            pages=state.pages,
+            counts=state.counts,
+            repeated=state.repeated,
+            agreed=state.agreed,
+            gaps=tuple(state.gaps),
+            twice=self._twice,
+        )
+
+    def _start_tasks(self) -> None:
+        while self._todo and len(self._tasks) < (1 if self.state.may_vary else self._width):
+            self._number += 1
+            span = self._todo.pop()
+            self._tasks[self._number] = Task(span, self._harvest_span(*span))
+            self._advance(self._number)
+
+    def _advance(self, number: int) -> None:
+        """Continue a task until it waits for an answer that is not known, or ends."""
+        task = self._task = self._tasks[number]
+        while (requests := task.advance()) is not None:
+            for place, request in enumerate(requests):
+                if known := self._known.get(request):
+                    task.pages[place] = known.pop(0)
+                    task.missing -= 1
+                else:
+                    self._pending.append(TaskRequest(number, place, request))
+            if task.missing:
+                return
+        del self._tasks[number]
+        self._todo += task.todo
+        self._closed += task.closed
+        self.state.repeated += task.repeated
+        for window, _ in task.closed:
+            self.state.close_window(window)
+        open_spans = [other.span for other in self._tasks.values()]
+        self.state.todo = [*self._todo, *open_spans[::-1]]
+
+    def _check_rows(self, window: Window, page: Page) -> None:
+        """Raise AnswerError if most rows lie outside of their window."""
+        rows = page.map_rows().values()
+        outside = sum(self._source.is_outside(window, row) for row in rows)
+        if outside >= MIN_OUTSIDE and outside * 2 > len(rows):
+            text = self._source.format_window(window)
+            msg = (
+                f"{outside} of {len(rows)} results of the search {text!r} do not match it: the "
+                "endpoint ignores a part of it, and cannot be harvested without."
+            )
+            raise AnswerError(msg)
+
+    def _adapt_page_size(self, first: int, page: Page) -> None:
+        """Halve pages after some that were too large, with none of that size in between."""
+        if not page.heavy:
+            if len(page.rows) * 5 >= self.page_size * 4:
+                self._heavy = 0
+            return
+        if first > self.page_size:  # it was requested before
+            return
+        self._heavy += 1
+        if self._heavy >= HEAVY_PAGES:
+            self.page_size, self._heavy = max(1, self.page_size // 2), 0
+            stale = [task for task in self._pending if task.request.first > self.page_size]
+            self._pending = deque(task for task in self._pending if task not in stale)
+            for task in stale:  # they would be too large as well
+                self._give_page(task, Page(0, heavy=True))
+
+    def _close(
+        self,
+        window: Window,
+        rows: Mapping[str, Row],
+        *,
+        agreed: bool = False,
+        gap: Gap | None = None,
+    ) -> None:
+        own = [row for row in rows.values() if window.contains(row)]
+        self._get_task().closed.append((ClosedWindow(window.low, window.high, agreed, gap), own))
+
+    def _get_task(self) -> Task:
+        assert self._task is not None  # noqa: S101 - called by its steps
+        return self._task
+
+    def _leave_gap(self, window: Window, rows: Mapping[str, Row], expected: int, why: str) -> None:
+        text = self._source.format_window(window)
+        self._close(window, rows, gap=Gap(text, expected, len(rows), why))
+
+    # -- the steps of a task
+
+    def _harvest_span(self, window: Window, count: int | None) -> Steps[None]:
+        """Cut a window into spans, or plan and read its windows."""
+        if count is None:
+            is_first = self.state.todo is None
+            pages = yield [PageRequest(window, self._count_order)] * (
+                FIRST_COUNTS if is_first else 1
+            )
+            count = pages[0].total
+            if is_first:
+                self.state.expected = count
+                self.state.may_vary = len({page.total for page in pages}) > 1
+        noise = self.state.noise
+        parts = yield from plan_windows(
+            window,
+            count,
+            order=self._count_order,
+            room=max(1, self.page_size - noise),
+            usual=self._source.usual,
+        )
+        if len(parts) == 1 and count > self.page_size and not window.is_single:
+            middle = (window.low + window.high) // 2  # counts that say nothing
+            halves = window._replace(low=middle), window._replace(high=middle)
+            self._get_task().todo += [(half, None) for half in halves]
+            return
+        if self.state.may_vary and count <= self.page_size * MOST_WINDOWS:
+            yield from self._measure_noise(parts[0][0])
+        small = list[tuple[Window, int]]()
+        for part, rows in parts:
+            if rows <= self.page_size:
+                small.append((part, rows))
+            elif part.is_single:
+                yield from self._read_single(part, rows)
+            else:
+                self._get_task().todo.append((part, rows))
+        yield from self._read_windows(small)
+
+    def _read_windows(self, windows: Sequence[tuple[Window, int]]) -> Steps[None]:
+        """Read windows of one page each; the plan counted their rows in another order."""
+        size, noise = self.page_size, self.state.noise
+        proved, uncounted, doubtful = list[WindowPage](), list[WindowPage](), list[WindowPage]()
+        pages = yield [PageRequest(window, 0, size) for window, _ in windows]
+        for (window, count), page in zip(windows, pages, strict=True):
+            if self._is_too_large(page, size):
+                yield from self._divide(window, page, count, size)
+            elif not is_whole(window, page, noise):
+                doubtful.append((window, page))
+            elif noise or page.total != count:
+                uncounted.append((window, page))
+            else:
+                proved.append((window, page))
+        if not noise:
+            witnessed, others = yield from self._count_again(uncounted, self._count_order)
+            proved, doubtful, uncounted = proved + witnessed, doubtful + others, []
+            # Rows came or went, or one of the counts of the plan is wrong, perhaps as the page is.
+            planned, shown = sum(count for _, count in windows), sum(page.total for page in pages)
+            if abs(planned - shown) > CUT_ROWS:
+                proved, others = yield from self._count_again(proved, 1)
+                doubtful += others
+        if self._twice:
+            proved, others = yield from self._read_again(proved)
+            doubtful += others
+        for window, page in proved:
+            self._close(window, page.map_rows())
+        yield from self._note_doubts([window for window, _ in doubtful])
+        if self.state.noise:
+            uncounted += [pair for pair in doubtful if is_whole(*pair, self.state.noise)]
+            doubtful = [pair for pair in doubtful if pair not in uncounted]
+        doubtful += yield from self._compare_orders(uncounted)
+        counted = dict(windows)
+        yield from self._settle(
+            [DoubtfulWindow(window, page, counted[window]) for window, page in doubtful]
+        )
+
+    def _count_again(
+        self, whole: Sequence[WindowPage], order: int
+    ) -> Steps[tuple[list[WindowPage], list[WindowPage]]]:
+        """Count windows again; return those with the count of their page, and the others."""
+        counts = yield [PageRequest(window, order) for window, _ in whole]
+        same, others = list[WindowPage](), list[WindowPage]()
+        for (window, page), count in zip(whole, counts, strict=True):
+            (same if count.total == page.total else others).append((window, page))
+        return same, others
+
+    def _read_again(
+        self, proved: Sequence[WindowPage]
+    ) -> Steps[tuple[list[WindowPage], list[WindowPage]]]:
+        """Read windows in another order; return those with another proof, and the others."""
+        pages = yield [PageRequest(window, 2, self.page_size) for window, _ in proved]
+        again, doubtful = list[WindowPage](), list[WindowPage]()
+        for (window, page), second in zip(proved, pages, strict=True):
+            rows = page.map_rows() | second.map_rows()
+            both = page._replace(rows=tuple(rows.values()))
+            (again if is_whole(window, second) else doubtful).append((window, both))
+        return again, doubtful
+
+    def _note_doubts(self, windows: Sequence[Window]) -> Steps[None]:
+        """Measure with some of the doubtful windows whether counts vary."""
+        for window in windows:
+            self._doubts += 1
+            if self._doubts in FIRST_DOUBTS and not self.state.noise:
+                yield from self._measure_noise(window)
+
+    def _measure_noise(self, window: Window) -> Steps[None]:
+        """Count a small window many times, in which few rows come or go, to see how counts vary."""
+        pages = yield [PageRequest(window, self._count_order)] * PROBES
+        self.state.noise = measure_noise([page.total for page in pages])
+        self.state.may_vary = False
+
+    def _is_too_large(self, page: Page, size: int) -> bool:
+        """Return whether a window has more rows than a page of `size` can show."""
+        noise = self.state.noise
+        return page.heavy or page.total > size + noise or (noise > 0 and page.more)
+
+    def _divide(self, window: Window, page: Page, count: int, size: int) -> Steps[None]:
+        """Plan a window again whose page of `size` was too large, or had too many rows."""
+        if page.heavy and size == 1:
+            why = "The endpoint answers no page, however small, as it were too large."
+            self._leave_gap(window, page.map_rows(), max(page.total, count), why)
+        elif window.is_single and page.total > self.page_size:
+            yield from self._read_single(window, page.total)
+        else:
+            rows = max(page.total, size + 1) if page.more else page.total
+            rows = max(rows, count if page.heavy else 0)
+            self._get_task().todo.append((window, rows))
+
+    def _compare_orders(self, windows: Sequence[WindowPage]) -> Steps[list[WindowPage]]:
+        """Read windows whose counts vary in other orders; return those that show other rows."""
+        orders = (1, 2, 3) if self._twice else (1,)
+        requests = [PageRequest(w, order, self.page_size) for w, _ in windows for order in orders]
+        pages = yield requests
+        left = list[WindowPage]()
+        for number, (window, page) in enumerate(windows):
+            others = pages[number * len(orders) : (number + 1) * len(orders)]
+            rows = page.map_rows()
+            if all(
+                is_whole(window, other, self.state.noise) and other.map_rows().keys() == rows.keys()
+                for other in others
+            ):
+                self._close(window, rows, agreed=not self._twice)
+            else:
+                left.append((window, page))
+        return left
+
+    def _settle(self, doubtful: list[DoubtfulWindow]) -> Steps[None]:
+        """Read doubtful windows again, in other orders, until a page is whole and counted twice."""
+        self._get_task().repeated += len(doubtful)
+        for read in range(1, READS + 1):
+            if not doubtful:
+                return
+            order, size = read % self._source.orders, self.page_size
+            pages = yield [PageRequest(doubt.window, order, size) for doubt in doubtful]
+            left = list[DoubtfulWindow]()
+            for doubt, page in zip(doubtful, pages, strict=True):
+                if self._is_too_large(page, size):
+                    yield from self._divide(doubt.window, page, len(doubt.rows), size)
+                elif not self._judge_again(doubt, page):
+                    left.append(doubt)
+            doubtful = left
+        for doubt in doubtful:
+            expected = Counter(doubt.totals).most_common(1)[0][0]
+            why = "Counts and rows differ in every order."
+            self._leave_gap(doubt.window, doubt.rows, expected, why)
+
+    def _judge_again(self, doubtful: DoubtfulWindow, page: Page) -> bool:
+        """Return whether a further page of a window proves its rows; then it is closed."""
+        window, rows, noise = doubtful.window, page.map_rows(), self.state.noise
+        is_counted = is_confirmed(page.total, doubtful.totals)
+        same = doubtful.shown.count(frozenset(rows))
+        doubtful.add_page(page)
+        if not is_whole(window, page, noise):
+            return False
+        if noise and same >= (3 if self._twice else 1):
+            self._close(window, rows, agreed=not self._twice)
+        elif not noise and is_counted:
+            self._close(window, rows)
+        else:
+            return False
+        return True
+
+    def _read_single(self, window: Window, count: int) -> Steps[None]:
+        """Read the rows of a single value, in pages, or by the second column if they are many."""
+        cap, source = self._source.cap, self._source
+        parts, why = [(window, count)], ""
+        if count > cap:
+            parts = yield from self._split_inner(window._replace(inner=source.inner), count)
+        rows = Rows()
+        for part, total in parts:
+            own, reason = yield from self._read_pages(part, total)
+            rows |= own
+            why = why or reason
+        if not why and len(parts) > 1:
+            # The second column may change, so that a row moves to a part that was read before.
+            (page,) = yield [PageRequest(window, self._count_order)]
+            if not page.total == count == len(rows):
+                why = f"Rows of one second moved between {source.inner_name} while they were read."
+        if why:
+            self._leave_gap(window, rows, count, why)
+        else:
+            self._close(window, rows)
+
+    def _split_inner(self, window: Window, count: int) -> Steps[list[tuple[Window, int]]]:
+        """Cut a single value by the second column until each part is within the cap."""
+        done, todo = list[tuple[Window, int]](), [(window, count)]
+        while todo:
+            part, rows = todo.pop()
+            low, high = part.inner or self._source.inner
+            if rows <= self._source.cap or high - low < 2:
+                done.append((part, rows))
+                continue
+            # Counts of events are spread over orders of magnitude.
+            middle = (
+                low + (high - low) // 2 if low and high < 4 * low else min(4 * low + 16, high - 1)
+            )
+            parts = [part._replace(inner=ends) for ends in ((low, middle), (middle, high))]
+            pages = yield [PageRequest(half, self._count_order) for half in parts]
+            todo += [(half, page.total) for half, page in zip(parts, pages, strict=True)]
+        return done
+
+    def _read_pages(self, window: Window, count: int) -> Steps[tuple[Rows, str]]:
+        """Read a window of several pages; return its rows, and why they may not be all."""
+        cap, rows = self._source.cap, Rows()
+        if count > cap:
+            why = (
+                f"More than {cap:,} rows of one second with {self._source.inner_name}, and the "
+                "endpoint returns no more."
+            )
+        else:
+            why = "Counts and rows of one second differ in every order."
+        for attempt in range(PAGE_ATTEMPTS):
+            seen, totals, after, more = Rows(), {count}, None, True
+            shown = 0
+            while more and shown < cap:
+                order = attempt % self._source.orders
+                (page,) = yield [PageRequest(window, order, self.page_size, after)]
+                seen |= page.map_rows()
+                shown += len(page.rows)
+                totals.add(page.total)
+                after = page.end
+                more = bool(page.more and page.rows and after)
+            rows |= seen
+            (page,) = yield [PageRequest(window, self._count_order)]
+            if totals == {page.total} and len(seen) == shown == count and not more:
+                return seen, ""
+            count = page.total if page.total <= cap else count
+        return rows, why
+
+
+class DoubtfulWindow:
+    """A window whose first page was no proof, with what was shown of it.
+
+    Attributes
+    ----------
+    window
+        The window.
+    rows
+        The rows so far, of all pages.
+    totals
+        The counts so far.
+    shown
+        The ids that each page has shown.
+    """
+
+    def __init__(self, window: Window, page: Page, count: int) -> None:
+        self.window, self.rows = window, Rows()
+        self.totals = [count]
+        self.shown: list[frozenset[str]] = []
+        self.add_page(page)
+
+    def add_page(self, page: Page) -> None:
+        """Add a page."""
+        rows = page.map_rows()
+        self.rows |= rows
+        self.totals.append(page.total)
+        self.shown.append(frozenset(rows))

@@ -1,0 +1,55 @@
+"""Larger pages never cost values: what a limit of the endpoint left null is requested again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gqlnb import Client, Schema
+
+SDL = """
+type Query { authors(first: Int = 10, after: String): Authors! }
+type Authors { nodes: [Author!]! pageInfo: PageInfo! }
+type Author { id: ID! posts: [Post!] }
+type Post { id: ID! }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+"""
+AUTHORS = 240
+MOST_QUERIES = 100  # of one request, as datasette-graphql 2.2 has it by default
+
+
+def build_client() -> Client:
+    """Return a client of a service that makes one query for each list, and refuses too many."""
+    queries = 0
+
+    def resolve_authors(_root: Any, args: dict[str, Any], _context: Any) -> dict[str, Any]:
+        nonlocal queries
+        queries = 1
+        start = int(args.get("after") or 0)
+        end = min(start + args["first"], AUTHORS)
+        info = {"hasNextPage": end < AUTHORS, "endCursor": str(end)}
+        return {"nodes": [{"id": str(n)} for n in range(start, end)], "pageInfo": info}
+
+    def resolve_posts(author: dict[str, Any], _args: Any, _context: Any) -> list[dict[str, Any]]:
+        nonlocal queries
+        queries += 1
+        if queries > MOST_QUERIES:
+            msg = f"Query limit exceeded: {queries} > {MOST_QUERIES}"
+            raise ValueError(msg)
+        return [{"id": f"{author['id']}-{n}"} for n in range(7)]
+
+    resolvers = {"Query": {"authors": resolve_authors}, "Author": {"posts": resolve_posts}}
+    return Client(Schema(SDL, resolvers))
+
+
+@pytest.mark.parametrize("size", [10, 20, 80])
+def test_lists_in_the_rows_of_large_pages_are_not_lost(size: int) -> None:
+    """An error that smaller pages did not have refuses the larger page, not its rows."""
+    text = f"{{ authors(first: {size}) {{ nodes {{ id posts {{ id }} }} }} }}"
+    result = build_client().execute_all(text, progress=False)
+    authors = result.data["authors"]["nodes"]
+    assert [author["id"] for author in authors] == [str(number) for number in range(AUTHORS)]
+    assert [len(author["posts"]) for author in authors] == [7] * AUTHORS
+    assert result.errors == ()
+    assert result.report.complete, str(result.report)

@@ -1,0 +1,259 @@
+"""Lists whose arguments have no usual names: experiments find how they go on, or say that none did.
+
+Services are drawn at random: paged by an offset, a page number, two bounds, a size alone or the id
+of a row, counted from 0 or 1, with names that mean nothing or the usual ones, with filters beside
+them, and with largest sizes that are refused or cut. A complete report must mean all rows.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import Client, OptionError, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gqlnb import Result
+
+KINDS = ("offset", "page", "bounds", "size", "row", "none")
+USUAL = {"size": "limit", "offset": "offset", "page": "page", "bounds": "start", "row": "after"}
+FILTERS = ("least: Int", "word: String", "depth: Int = 2", "weight: Float = 1.5")
+SERVICES = 150  # in each of the tests below
+
+
+@dataclass
+class Service:
+    """A service with one list.
+
+    Attributes
+    ----------
+    kind
+        How the list is paged.
+    count
+        The number of rows.
+    size
+        The rows of a page without an argument for their number.
+    most
+        The largest number of rows; None for no limit.
+    refuses
+        Whether more are refused, and not cut.
+    base
+        The number of the first row or page.
+    has_default
+        Whether the schema gives the size as a default.
+    is_counted
+        Whether a count of all rows is beside the list.
+    place, length
+        The names of the arguments for the position and the number of rows.
+    others
+        The arguments beside them.
+    """
+
+    kind: str
+    count: int
+    size: int
+    most: int | None
+    refuses: bool
+    base: int
+    has_default: bool
+    is_counted: bool
+    place: str
+    length: str
+    others: tuple[str, ...]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """All rows."""
+        return [{"id": f"k{n:04}", "weight": n % 7} for n in range(self.count)]
+
+    @property
+    def sdl(self) -> str:
+        """The schema."""
+        arguments = list(self.others)
+        if self.kind in {"offset", "page", "size", "row"}:
+            default = f" = {self.size}" if self.has_default else ""
+            arguments.append(f"{self.length}: Int{default}")
+        if self.kind == "bounds":
+            arguments.append(f"{self.length}: Int = {self.size + self.base}")
+        if self.kind in {"offset", "page", "bounds"}:
+            arguments.append(f"{self.place}: Int = {self.base}")
+        if self.kind == "row":
+            arguments.append(f"{self.place}: String")
+        given = f"({', '.join(arguments)})" if arguments else ""
+        page = "Page" if self.is_counted else "[Row!]!"
+        return (
+            f"type Query {{ list{given}: {page} }} type Row {{ id: ID! weight: Int }} "
+            "type Page { total: Int! rows: [Row!]! }"
+        )
+
+    def resolve(self, _root: object, args: Mapping[str, Any], _context: object) -> object:
+        """Return the rows that the arguments ask for."""
+        rows = [row for row in self.rows if row["weight"] >= (args.get("least") or 0)]
+        length = args.get(self.length)
+        place = args.get(self.place)
+        if self.kind == "bounds":
+            begin = max(0, (place or 0) - self.base)
+            length = max(0, (length or 0) - self.base - begin)
+        size = self.size if length is None or self.kind == "none" else length
+        if self.most is not None and size > self.most:
+            if self.refuses:
+                message = "more than this service returns"
+                raise ValueError(message)
+            size = self.most
+        if self.kind == "offset":
+            begin = max(0, (place or 0) - self.base)
+        elif self.kind == "page":
+            begin = max(0, (place or 0) - self.base) * size
+        elif self.kind == "row":
+            ids = [row["id"] for row in rows]
+            begin = ids.index(place) + 1 if place in ids else 0
+        elif self.kind != "bounds":
+            begin = 0
+        part = rows[begin : begin + size]
+        return {"total": len(rows), "rows": part} if self.is_counted else part
+
+
+def draw_service(seed: int) -> Service:
+    """Return one of the services."""
+    rng = random.Random(seed)
+    kind = rng.choice(KINDS)
+    size = rng.choice([10, 20, 25, 30, 50, 100])
+    is_usual = rng.random() < 0.3
+    return Service(
+        kind,
+        rng.choice([0, 3, 10, 13, 20, 37, 50, 99, 100, 113, 150, 230, rng.randint(1, 300)]),
+        size,
+        rng.choice([None, size, size * 2, 100]) if size < 100 else rng.choice([None, 100]),
+        rng.random() < 0.3,
+        rng.choice([0, 1]),
+        rng.random() < 0.7,
+        rng.random() < 0.3,
+        USUAL.get(kind, "") if is_usual else "blip",
+        USUAL["size"] if is_usual else "zork",
+        tuple(rng.sample(FILTERS, rng.choice([0, 0, 1, 2]))),
+    )
+
+
+def fetch_all(service: Service, **options: Any) -> Result:
+    """Return all pages of the list of a service."""
+    schema = Schema(service.sdl, {"Query": {"list": service.resolve}})
+    text = "{ list { rows { id } } }" if service.is_counted else "{ list { id } }"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Client(schema).execute_all(text, progress=False, **options)
+
+
+def judge(service: Service, result: Result) -> str:
+    """Return whether the rows and the report are right; raise if a report claims too much."""
+    data = result.data["list"]
+    got = [row["id"] for row in (data["rows"] if service.is_counted else data)]
+    whole = [row["id"] for row in service.rows]
+    report = result.report
+    assert report is not None
+    assert set(got) <= set(whole)
+    assert len(set(got)) == len(got), (service, report.notes)
+    if report.complete:
+        assert got == whole, (service, report.notes)
+        return "right"
+    return "doubted" if got == whole else "short, and said"
+
+
+@pytest.mark.parametrize("first", [0, 1000, 2000, 3000])
+def test_a_complete_report_means_all_rows(first: int):
+    """Whatever the arguments are called; most lists are read whole."""
+    found = Counter(
+        judge(service, fetch_all(service))
+        for service in map(draw_service, range(first, first + SERVICES))
+    )
+    assert found["right"] >= 0.72 * SERVICES, found
+    assert found["doubted"] <= 0.16 * SERVICES, found
+
+
+def test_without_experiments_a_list_that_may_be_cut_is_doubted():
+    """The report says why, and no further request is sent."""
+    for service in map(draw_service, range(SERVICES)):
+        result = fetch_all(service, experiments=False)
+        judge(service, result)
+        assert result.report is not None
+        assert result.report.requests == 1
+
+
+SEASONS = """
+type Query { episodes(season: Int = 1): [Episode!]! samples(amount: Int = 20): [Episode!]! }
+type Episode { id: ID! season: Int }
+"""
+
+
+def test_a_filter_that_looks_like_a_page_number_is_not_followed():
+    """The ids of the second season follow those of the first, as those of a second page would."""
+    rows = [{"id": str(n), "season": n // 20 + 1} for n in range(60)]
+
+    def resolve(_root: object, args: Mapping[str, Any], _context: object) -> object:
+        return [row for row in rows if row["season"] == args["season"]]
+
+    client = Client(Schema(SEASONS, {"Query": {"episodes": resolve}}))
+    with pytest.warns(UserWarning, match="20 rows is a usual limit"):
+        result = client.execute_all("{ episodes { id } }", progress=False)
+    assert len(result.data["episodes"]) == 20
+    result = client.execute_all("{ episodes { id } }", progress=False, paging={"season": "page"})
+    assert [row["id"] for row in result.data["episodes"]] == [row["id"] for row in rows]
+    with pytest.raises(OptionError, match="paging= takes roles"):
+        client.execute_all("{ episodes { id } }", paging={"season": "sides"})
+
+
+def test_a_sample_is_not_called_complete():
+    """Its rows are others in each answer."""
+    rng = random.Random(1)
+    rows = [{"id": str(n)} for n in range(400)]
+    resolvers = {"samples": lambda _root, args, _: rng.sample(rows, args["amount"])}
+    client = Client(Schema(SEASONS, {"Query": resolvers}))
+    with pytest.warns(UserWarning, match="may be incomplete"):
+        result = client.execute_all("{ samples { id } }", progress=False)
+    assert len(result.data["samples"]) == 20
+
+
+def test_roles_are_found_once_for_a_client():
+    """The second query follows the list without experiments."""
+    service = Service("offset", 95, 20, None, False, 0, True, False, "blip", "zork", ())
+    client = Client(Schema(service.sdl, {"Query": {"list": service.resolve}}))
+    first, second = (client.execute_all("{ list { id } }", progress=False) for _ in range(2))
+    assert first.data == second.data
+    assert first.report is not None
+    assert second.report is not None
+    assert any("`blip: 1`" in note for note in first.report.notes)
+    assert not second.report.notes
+    assert second.report.requests < first.report.requests
+
+
+def test_lists_of_later_pages_are_judged_too():
+    """No list of the first page has the usual length at which those of the second are cut."""
+    sdl = """
+    type Query { shelves(first: Int, after: String): Shelves! }
+    type Shelves { nodes: [Shelf!]! pageInfo: PageInfo! }
+    type PageInfo { hasNextPage: Boolean! endCursor: String }
+    type Shelf { id: ID! books(word: String): [Book!]! }
+    type Book { id: ID! }
+    """
+
+    def resolve(_root: object, args: Mapping[str, Any], _context: object) -> object:
+        begin = int(args.get("after") or 0)
+        nodes = [{"id": n, "count": 3 if n < 10 else 25} for n in range(begin, min(20, begin + 10))]
+        info = {"hasNextPage": begin < 10, "endCursor": str(begin + 10)}
+        return {"nodes": nodes, "pageInfo": info}
+
+    def resolve_books(shelf: Any, _args: object, _context: object) -> object:
+        return [{"id": f"{shelf['id']}/{n}"} for n in range(shelf["count"])][:20]
+
+    resolvers = {"Query": {"shelves": resolve}, "Shelf": {"books": resolve_books}}
+    client = Client(Schema(sdl, resolvers))
+    text = "{ shelves(first: 10) { nodes { books { id } } } }"
+    with pytest.warns(UserWarning, match=r"shelves\.books: nothing shows that it is whole"):
+        result = client.execute_all(text, progress=False)
+    assert len(result.data["shelves"]["nodes"]) == 20

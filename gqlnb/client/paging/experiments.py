@@ -52,6 +52,7 @@ SIZE_WORDS = (
 )
 PLACE_WORDS = "page pages offset skip start begin from index chunk batch cursor after pos position"
 OFFSET_WORDS = "offset skip"
+TOTAL_WORDS = "total all found hits matches filtered"
 ACTION_WORDS = "send generate create update delete remove trigger submit execute"
 BOUND = re.compile(
     r"^_*(?:min|max|from|to|since|until|upper|lower|gte?|lte?)_?|_?(?:min|max|from|to|gte?|lte?)$",
@@ -157,13 +158,18 @@ def find_sign_of_cut(
     equal = next((name for name, count in counts.items() if count == length), None)
     if not length:
         return Finding("the list is empty", is_complete=True)
-    # A count that equals the size, too, may be that of the page.
-    if equal is not None and reached is None:
+    # A count that equals the size, too, or a usual one, may be that of the page.
+    if equal is not None and reached is None and (is_total(equal) or not is_round(length)):
         return Finding(f"`{equal}` counts as many rows", is_complete=True)
     is_open = has_untried(suspect, numbers, length, takes_places=can_ask)
     if is_open or is_likely_cut(suspect, length):
         return None
     return Finding("nothing suggests that the list is cut", is_complete=True)
+
+
+def is_total(name: str) -> bool:
+    """Return whether the name of a count says that it is not that of one page."""
+    return is_named_after(name, TOTAL_WORDS)
 
 
 def find_skipped(numbers: list[ArgumentLeaf], lacking: int, *, is_empty: bool) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import get_named_type
@@ -13,11 +14,11 @@ from gqlnb.document.paging_conventions import MORE_FLAGS, read_default
 from gqlnb.document.suspect_lists import is_count_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gqlnb.document.document import Document
 
-__all__ = ["NO_SIGN", "Verdict", "judge_list"]
+__all__ = ["NO_SIGN", "STATES", "Verdict", "choose_weakest", "judge_inner_lists", "judge_list"]
 
 NUMERIC_TEXT = re.compile(r"[0-9]{1,9}(\.0)?")  # of a scalar that is sent as text, or a float
 INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.")
@@ -44,6 +45,7 @@ class Verdict(NamedTuple):
         return f"{self.state}: {self.evidence}"
 
 
+STATES = ("complete", "unknown", "more")  # the strongest first
 NO_SIGN = Verdict("complete", "no sign suggests that rows are missing")
 
 
@@ -77,7 +79,17 @@ def judge_list(
     >>> str(judge_list({"orders.totalPrice": 999}, ("orders", "rows"), 7))
     'complete: no sign suggests that rows are missing'
     """
-    start = ".".join(path[:-1]) + "."
+    sizes: Iterable[tuple[str, int]] = ()
+    if rows and document is not None:
+        sizes = _iterate_numbers(document, path, variables or {})
+    # What stands beside a root field says nothing of its list.
+    return _judge(beside if len(path) > 1 else {}, path, rows, sizes)
+
+
+def _judge(
+    beside: Mapping[str, object], path: Sequence[str], rows: int, sizes: Iterable[tuple[str, int]]
+) -> Verdict:
+    start = ".".join([*path[:-1], ""])
     siblings = {name.removeprefix(start): v for name, v in beside.items() if name.startswith(start)}
     flags = {f"{info}{flag}" for info in INFOS for flag in MORE_FLAGS} & siblings.keys()
     more = next((name for name in sorted(flags) if siblings[name] is True), None)
@@ -98,10 +110,7 @@ def judge_list(
     end = next((name for name in sorted(flags) if siblings[name] is False), None)
     if end is not None:
         return Verdict("complete", f"`{end}` is false")
-    reached = None
-    if rows and document is not None:
-        sizes = _iterate_numbers(document, path, variables or {})
-        reached = next((name for name, value in sizes if value == rows), None)
+    reached = next((name for name, value in sizes if value == rows), None) if rows else None
     equal = next((name for name, count in counts.items() if count == rows), None)
     # A count that equals the size, too, may be that of the page.
     if equal is not None and reached is None:
@@ -109,10 +118,79 @@ def judge_list(
     return NO_SIGN if reached is None else Verdict("unknown", f"`{reached}: {rows}` is reached")
 
 
+def judge_inner_lists(
+    beside: Mapping[str, Sequence[object]],
+    path: Sequence[str],
+    lengths: Sequence[int],
+    document: Document | None = None,
+    variables: Mapping[str, Any] | None = None,
+    depth: int = 0,
+) -> Verdict:
+    """Judge the lists of the rows of another list together.
+
+    Parameters
+    ----------
+    beside
+        For each row of the outer list, the values in it, by dotted response name below that row.
+    path, document, variables
+        As for :func:`judge_list`.
+    lengths
+        The number of rows in each list.
+    depth
+        The number of the names in `path` that lead to a row of the outer list.
+
+    Returns
+    -------
+    Verdict
+        The weakest of the verdicts, with the number of lists it holds for.
+    """
+    inner = path[depth:]
+    sizes: list[tuple[str, int]] = []
+    if document is not None:
+        sizes = list(_iterate_numbers(document, path, variables or {}, depth))
+    if not sizes and not beside:
+        return NO_SIGN
+    # Most lists have equal signs: each combination is judged once.
+    signs = zip(lengths, *beside.values(), strict=True)
+    verdicts: Counter[Verdict] = Counter()
+    for (rows, *values), count in Counter(signs).items():
+        verdicts[_judge(dict(zip(beside, values, strict=True)), inner, rows, sizes)] += count
+    return choose_weakest(verdicts, "lists") or NO_SIGN
+
+
+def choose_weakest(verdicts: Mapping[Verdict, int], noun: str) -> Verdict | None:
+    """Return the weakest of the verdicts on several lists; None for no list.
+
+    Parameters
+    ----------
+    verdicts
+        The number of lists with each verdict.
+    noun
+        What the lists are called in the evidence, in the plural.
+
+    Examples
+    --------
+    >>> more = Verdict("more", "`hasMore` is true")
+    >>> str(choose_weakest({NO_SIGN: 3, more: 2}, "answers"))
+    'more: 2 of 5 answers: `hasMore` is true'
+    """
+    state = max((verdict.state for verdict in verdicts), key=STATES.index, default=STATES[0])
+    weakest = {verdict: count for verdict, count in verdicts.items() if verdict.state == state}
+    first = next(iter(weakest), None)
+    if first is None or state == STATES[0]:
+        return first
+    count, total = sum(weakest.values()), sum(verdicts.values())
+    shown = f"{first.evidence}{', in the first of them' if len(weakest) > 1 else ''}"
+    return Verdict(state, f"{count:,} of {total:,} {noun}: {shown}")
+
+
 def _iterate_numbers(
-    document: Document, path: Sequence[str], variables: Mapping[str, Any]
+    document: Document, path: Sequence[str], variables: Mapping[str, Any], above: int = 0
 ) -> Iterator[tuple[str, int]]:
-    """Yield the numbers in the arguments of the fields that lead to a list, defaults included."""
+    """Yield the numbers in the arguments of the fields that lead to a list, defaults included.
+
+    Those of the first `above` fields are left out.
+    """
     kind: Any = None if document.schema is None else document.schema.query_type
     declarations = document.variables.items()
     defaults = {name: node.default_value for name, node in declarations if node.default_value}
@@ -134,7 +212,7 @@ def _iterate_numbers(
                 if get_named_type(argument.type).name == "ID":
                     given.pop(name)
         kind = None if declared is None else get_named_type(declared.type)
-        for name, value in given.items():
+        for name, value in given.items() if depth > above else ():
             yield from _iterate_leaves(name, value)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, Result, Schema
+from gqlnb import Client, Result, Schema, concat
 
 SDL = """
 type Query { numbers(limit: Int = 3, input: Input): [Row!]! plain: [Row!]! owned(id: ID!): [Row!]!
@@ -126,3 +126,111 @@ def test_all_pages_have_the_verdict_of_their_report() -> None:
     with pytest.warns(UserWarning, match="usual limit"):
         doubted = client.execute_all("{ plain { n } }", progress=False).frame()
     assert doubted.attrs["completeness"].startswith("unknown: plain: 10 rows is a usual limit")
+
+
+AUTHORS = """
+type Query { authors: [Author!]! }
+type Author { id: ID! tagCount: Int tags(limit: Int): [String!] posts(first: Int = 3): Posts! }
+type Posts { totalCount: Int pageInfo: Info! edges: [Edge!]! nodes: [Post]! }
+type Edge { node: Post }
+type Info { hasNextPage: Boolean! } type Post { id: ID! tags(limit: Int = 9): [String!]! }
+"""
+
+
+def execute_authors(text: str, lengths: list[int], *, nulls: int = 0) -> Result:
+    """Return the answer to a query of authors who have so many posts and tags."""
+
+    def resolve_posts(author: int, args: dict[str, Any], _context: Any) -> dict[str, Any]:
+        posts = [{"id": f"{author}-{number}"} for number in range(lengths[author])]
+        shown: list[Any] = [*posts[: args["first"]], *[None] * (nulls if author == 0 else 0)]
+        info = {"hasNextPage": len(posts) > args["first"]}
+        edges = [{"node": post} for post in shown]
+        return {"nodes": shown, "edges": edges, "totalCount": len(posts) + nulls, "pageInfo": info}
+
+    def resolve_tags(author: int, args: dict[str, Any], _context: Any) -> list[str]:
+        return [f"t{number}" for number in range(min(lengths[author], args.get("limit") or 99))]
+
+    author = {
+        "id": lambda author, *_: str(author),
+        "posts": resolve_posts,
+        "tags": resolve_tags,
+        "tagCount": lambda author, *_: lengths[author],
+    }
+    resolvers = {
+        "Query": {"authors": lambda *_: list(range(len(lengths)))},
+        "Author": author,
+        "Post": {"tags": lambda _post, args, _context: ["t"] * min(4, args["limit"])},
+    }
+    return Client(Schema(AUTHORS, resolvers)).execute(text)
+
+
+@pytest.mark.parametrize(
+    ("selection", "path", "more"),
+    [
+        ("posts(first: 2) { totalCount nodes { id } }", "authors.posts", "`totalCount` counts 5"),
+        ("posts(first: 2) { totalCount edges { node { id } } }", "authors.posts", "counts 5"),
+        ("posts { pageInfo { hasNextPage } nodes { id } }", "authors.posts", "is true"),
+        ("tags(limit: 4) tagCount", "authors.tags", "`tagCount` counts 5"),
+    ],
+)
+def test_lists_in_rows_have_a_verdict(selection: str, path: str, more: str) -> None:
+    """By what counts each of them, in the frame of the list and in that which joins it."""
+    text = f"{{ authors {{ id {selection} }} }}"
+    result = execute_authors(text, [1, 5, 0, 2])
+    for frame in (
+        result.frame(path),
+        result.tables()[path],
+        result.frame("authors", explode=path.partition(".")[2]),
+    ):
+        verdict = frame.attrs["completeness"]
+        assert verdict.startswith("more: 1 of 4 lists: ")
+        assert more in verdict
+        assert frame.attrs["partial"]
+    whole = execute_authors(text, [1, 1, 0]).frame(path)
+    assert whole.attrs["completeness"].startswith("complete: ")
+    assert not whole.attrs["partial"]
+    assert result.frame("authors").attrs["completeness"].startswith("complete: ")
+    assert len(result.frame(path).columns) == len(whole.columns)
+
+
+@pytest.mark.parametrize("size", ["first: 2", "first: $size"])
+def test_a_reached_size_of_a_list_in_rows_is_unknown(size: str) -> None:
+    """Of each list by itself; the size of the outer list is not theirs."""
+    text = f"query ($size: Int = 2) {{ authors {{ id posts({size}) {{ nodes {{ id }} }} }} }}"
+    text = text.replace("query ($size: Int = 2) ", "") if "$" not in size else text
+    frame = execute_authors(text, [1, 5, 0, 2]).frame("authors.posts")
+    assert frame.attrs["completeness"] == "unknown: 2 of 4 lists: `first: 2` is reached"
+    assert not frame.attrs["partial"]
+    short = execute_authors(text, [1, 0, 1]).frame("authors.posts")
+    assert short.attrs["completeness"].startswith("complete: ")
+
+
+def test_a_list_in_the_rows_of_a_cut_list_is_not_whole() -> None:
+    """Its own lists are whole, but those of other rows did not come."""
+    text = "{ authors { posts(first: 2) { totalCount nodes { id tags } } } }"
+    frame = execute_authors(text, [1, 5]).frame("authors.posts.tags")
+    assert frame.attrs["completeness"] == "more: 1 of 2 lists: `totalCount` counts 5"
+    assert frame.attrs["partial"]
+
+
+def test_null_items_of_a_list_in_rows_do_not_make_it_longer() -> None:
+    """They count among all items, and were dropped."""
+    text = "{ authors { posts { totalCount nodes { id } } } }"
+    frame = execute_authors(text, [1, 0], nulls=1).frame("authors.posts")
+    assert not frame.attrs["completeness"].startswith("more")
+
+
+def test_mapped_answers_have_the_weakest_verdict() -> None:
+    """With the number of answers it is of; so has a frame that joins frames."""
+    text = "query ($n: Int!) { page(first: $n) { totalCount items { n } } }"
+    client = build_client(totalCount=7)
+    frame = client.map(text, [{"n": 9}, {"n": 7}, {"n": 3}])
+    assert frame.attrs["completeness"] == "more: 1 of 3 answers: `totalCount` counts 7"
+    assert frame.attrs["partial"]
+    frame = client.map(text, [{"n": 7}])
+    assert frame.attrs["completeness"] == "unknown: 1 of 1 answers: `first: 7` is reached"
+    assert not frame.attrs["partial"]
+    frames = [client.frame(text, {"n": number}) for number in (3, 7)]
+    joined = concat(frames)
+    assert joined.attrs["completeness"] == "more: 1 of 2 frames: `totalCount` counts 7"
+    assert joined.attrs["partial"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.document.paging_conventions import format_argument, get_at_path
-from gqlnb.document.selections import is_on_path
+from gqlnb.document.selections import ADDED_PREFIX, is_on_path
 from gqlnb.result.paging_report import COMPLETE, LIMITS_REACHED
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ def _follow_cursor(cursor: ListCursor, page: Mapping[str, object], *, cut: bool)
     following = get_at_path(cursor.get_last_row(page) if info.is_of_row else page, info.cursor)
     is_held = info.is_of_row or isinstance(get_at_path(page, info.cursor[:-1]), dict)
     if following is None and cursor.last_length and (not is_held or (info.more and more is None)):
-        name = ".".join(info.more if is_held else info.cursor[:-1])
+        steps = info.more if is_held else info.cursor[:-1]
+        name = ".".join(step.removeprefix(ADDED_PREFIX) for step in steps)
         return f"`{name}` is null, so nothing says whether more items follow."
     if info.more and more is not None:
         if more is False:

@@ -120,3 +120,24 @@ def test_a_count_of_the_rows_of_a_page_proves_no_end(length: int, name: str) -> 
     total, _ = build_client(sdl % "total", lambda _args: {"items": items, "total": length})
     result = total.execute_all("{ rows { items { id } } }", progress=False)
     assert result.report.complete, result.report.doubts
+
+
+@pytest.mark.parametrize(
+    ("limits", "info", "verdict"),
+    [
+        ({"max_results": 9}, {"hasNextPage": True, "endCursor": "x"}, "more: ended: max_results"),
+        ({"max_requests": 1}, {"hasNextPage": True, "endCursor": "x"}, "more: ended: max_requests"),
+        ({}, {"hasNextPage": True, "endCursor": None}, "more: ended: there are more items"),
+        ({}, {"hasNextPage": None, "endCursor": None}, "unknown: ended: `pageInfo.hasNextPage`"),
+        ({}, None, "unknown: ended: `pageInfo` is null"),
+    ],
+)
+def test_more_is_said_only_where_more_is_known(
+    limits: dict[str, int], info: dict[str, Any] | None, verdict: str
+) -> None:
+    """A limit that was set, and a page without a cursor, leave more; null info may end."""
+    client, _ = build_client(TOKENS, lambda args: {"items": cut(args, 30), "pageInfo": info})
+    text = "{ rows(first: 10) { items { id } } }"
+    frame = client.execute_all(text, progress=False, **limits).frame()
+    assert frame.attrs["completeness"].startswith(verdict)
+    assert frame.attrs["partial"]

@@ -11,10 +11,17 @@ from graphql.utilities import value_from_ast_untyped
 
 from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import MORE_FLAGS, read_default
-from gqlnb.document.suspect_lists import is_count_name
+from gqlnb.document.suspect_lists import (
+    SIZE_WORDS,
+    is_count_name,
+    is_default_limit,
+    is_named_after,
+    is_round,
+    is_usual,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gqlnb.document.document import Document
 
@@ -22,6 +29,27 @@ __all__ = ["NO_SIGN", "STATES", "Verdict", "choose_weakest", "judge_inner_lists"
 
 NUMERIC_TEXT = re.compile(r"[0-9]{1,9}(\.0)?")  # of a scalar that is sent as text, or a float
 INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.")
+
+
+class Sizes(NamedTuple):
+    """The arguments of the fields that lead to a list, as far as they may cut it.
+
+    Attributes
+    ----------
+    numbers
+        The names of numbers, literals, variables and defaults, and their values.
+    unset
+        The names of arguments for integers that have no value.
+    is_known
+        Whether all arguments of the list are known: there is a schema, or the text has some.
+    """
+
+    numbers: list[tuple[str, int]]
+    unset: list[str]
+    is_known: bool
+
+
+NO_SIZES = Sizes([], [], is_known=False)
 
 
 class Verdict(NamedTuple):
@@ -46,6 +74,7 @@ class Verdict(NamedTuple):
 
 
 STATES = ("complete", "unknown", "more")  # the strongest first
+LIMIT = "services often return {:,} rows at most"
 NO_SIGN = Verdict("complete", "no sign suggests that rows are missing")
 
 
@@ -79,16 +108,14 @@ def judge_list(
     >>> str(judge_list({"orders.totalPrice": 999}, ("orders", "rows"), 7))
     'complete: no sign suggests that rows are missing'
     """
-    sizes: Iterable[tuple[str, int]] = ()
+    sizes = NO_SIZES
     if rows and document is not None:
-        sizes = _iterate_numbers(document, path, variables or {})
+        sizes = _collect_sizes(document, path, variables or {})
     # What stands beside a root field says nothing of its list.
     return _judge(beside if len(path) > 1 else {}, path, rows, sizes)
 
 
-def _judge(
-    beside: Mapping[str, object], path: Sequence[str], rows: int, sizes: Iterable[tuple[str, int]]
-) -> Verdict:
+def _judge(beside: Mapping[str, object], path: Sequence[str], rows: int, sizes: Sizes) -> Verdict:
     start = ".".join([*path[:-1], ""])
     siblings = {name.removeprefix(start): v for name, v in beside.items() if name.startswith(start)}
     flags = {f"{info}{flag}" for info in INFOS for flag in MORE_FLAGS} & siblings.keys()
@@ -110,12 +137,23 @@ def _judge(
     end = next((name for name in sorted(flags) if siblings[name] is False), None)
     if end is not None:
         return Verdict("complete", f"`{end}` is false")
-    reached = next((name for name, value in sizes if value == rows), None) if rows else None
+    reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
     equal = next((name for name, count in counts.items() if count == rows), None)
     # A count that equals the size, too, may be that of the page.
     if equal is not None and reached is None:
         return Verdict("complete", f"`{equal}` counts as many rows")
-    return NO_SIGN if reached is None else Verdict("unknown", f"`{reached}: {rows}` is reached")
+    if reached is not None:
+        return Verdict("unknown", f"`{reached}: {rows}` is reached")
+    return Verdict("unknown", LIMIT.format(rows)) if _is_limit(rows, sizes) else NO_SIGN
+
+
+def _is_limit(rows: int, sizes: Sizes) -> bool:
+    """Return whether services cut lists with such arguments at a length."""
+    if any(value > rows and is_named_after(name, SIZE_WORDS) for name, value in sizes.numbers):
+        return False
+    if sizes.unset:
+        return is_usual(rows) or is_round(rows)
+    return is_round(rows) if sizes.numbers else sizes.is_known and is_default_limit(rows)
 
 
 def judge_inner_lists(
@@ -145,16 +183,21 @@ def judge_inner_lists(
         The weakest of the verdicts, with the number of lists it holds for.
     """
     inner = path[depth:]
-    sizes: list[tuple[str, int]] = []
+    sizes = NO_SIZES
     if document is not None:
-        sizes = list(_iterate_numbers(document, path, variables or {}, depth))
-    if not sizes and not beside:
-        return NO_SIGN
+        sizes = _collect_sizes(document, path, variables or {}, depth)
+    if not (sizes.numbers or sizes.unset or beside):
+        return NO_SIGN  # lists without arguments are part of the rows that hold them
+    longest = max(lengths, default=0)
     # Most lists have equal signs: each combination is judged once.
     signs = zip(lengths, *beside.values(), strict=True)
     verdicts: Counter[Verdict] = Counter()
     for (rows, *values), count in Counter(signs).items():
-        verdicts[_judge(dict(zip(beside, values, strict=True)), inner, rows, sizes)] += count
+        # A usual length cuts no list if another one is longer.
+        own = sizes if rows == longest else Sizes(sizes.numbers, [], is_known=False)
+        verdict = _judge(dict(zip(beside, values, strict=True)), inner, rows, own)
+        is_refuted = rows < longest and verdict.evidence == LIMIT.format(rows)
+        verdicts[NO_SIGN if is_refuted else verdict] += count
     return choose_weakest(verdicts, "lists") or NO_SIGN
 
 
@@ -184,36 +227,41 @@ def choose_weakest(verdicts: Mapping[Verdict, int], noun: str) -> Verdict | None
     return Verdict(state, f"{count:,} of {total:,} {noun}: {shown}")
 
 
-def _iterate_numbers(
+def _collect_sizes(
     document: Document, path: Sequence[str], variables: Mapping[str, Any], above: int = 0
-) -> Iterator[tuple[str, int]]:
-    """Yield the numbers in the arguments of the fields that lead to a list, defaults included.
-
-    Those of the first `above` fields are left out.
-    """
+) -> Sizes:
+    """Return the arguments of the fields that lead to a list, without the first `above` fields."""
     kind: Any = None if document.schema is None else document.schema.query_type
     declarations = document.variables.items()
     defaults = {name: node.default_value for name, node in declarations if node.default_value}
     values = {name: value_from_ast_untyped(node) for name, node in defaults.items()}
     values |= variables
+    sizes = Sizes([], [], is_known=kind is not None)
     for depth in range(1, len(path) + 1):
         node = document.find_field(path[:depth])
         if node is None:
-            return
+            break
         given = {
             argument.name.value: value_from_ast_untyped(argument.value, values)
             for argument in node.arguments or ()
         }
         declared = getattr(kind, "fields", {}).get(node.name.value)
+        unset = []
         if declared is not None:
-            unset = {name: arg for name, arg in declared.args.items() if name not in given}
-            given |= {name: read_default(argument) for name, argument in unset.items()}
             for name, argument in declared.args.items():
-                if get_named_type(argument.type).name == "ID":
+                if name not in given:
+                    given[name] = read_default(argument)
+                type_name = get_named_type(argument.type).name
+                if type_name == "ID":
                     given.pop(name)
+                elif type_name == "Int" and not isinstance(given[name], int):
+                    unset.append(name)
         kind = None if declared is None else get_named_type(declared.type)
-        for name, value in given.items() if depth > above else ():
-            yield from _iterate_leaves(name, value)
+        if depth > above:
+            sizes.unset.extend(unset)
+            for name, value in given.items():
+                sizes.numbers.extend(_iterate_leaves(name, value))
+    return sizes
 
 
 def _iterate_leaves(name: str, value: object) -> Iterator[tuple[str, int]]:

@@ -69,7 +69,48 @@ def test_a_reached_size_is_unknown(text: str, reached: str) -> None:
     assert caption.endswith("rows, perhaps more")
 
 
-@pytest.mark.parametrize("text", ["{ plain { n } }", '{ owned(id: "3") { n } }'])
+@pytest.mark.parametrize(
+    ("rows", "arguments", "state"),
+    [
+        (10, "", "unknown"),  # where no size can be given, WPGraphQL returns 10 rows
+        (100, "", "unknown"),
+        (7, "", "complete"),
+        (37, "", "complete"),
+        (64, "(name: String)", "complete"),
+        (100, "(first: Int)", "unknown"),
+        (64, "(first: Int)", "unknown"),
+        (35, "(first: Int, page: Int)", "unknown"),  # a multiple of five, as many bounds are
+        (37, "(first: Int)", "complete"),
+        (100, "(first: Int = 1000)", "complete"),  # shorter than the size
+        (1000, "(first: Int = 5000)", "complete"),
+        (100, "(year: Int = 2026)", "unknown"),
+    ],
+)
+def test_a_length_at_which_services_cut_is_unknown(rows: int, arguments: str, state: str) -> None:
+    """Unless a size allows more rows than came."""
+    schema = Schema(
+        f"type Query {{ rows{arguments}: [Int!]! }}",
+        {"Query": {"rows": lambda *_: list(range(rows))}},
+    )
+    frame = Client(schema).execute("{ rows }").frame()
+    verdict = frame.attrs["completeness"]
+    assert verdict.startswith(f"{state}: ")
+    if state == "unknown":
+        assert verdict == f"unknown: services often return {rows} rows at most"
+
+
+@pytest.mark.parametrize(("rows", "state"), [([10, 3], "unknown"), ([10, 3, 13], "complete")])
+def test_a_longer_list_shows_that_another_is_not_cut(rows: list[int], state: str) -> None:
+    """Of lists in rows; without arguments they are part of their row."""
+    sdl = "type Query { all: [Row!]! } type Row { tags(first: Int): [Int!]! marks: [Int!]! }"
+    row = {"tags": lambda row, *_: range(row), "marks": lambda row, *_: range(row)}
+    schema = Schema(sdl, {"Query": {"all": lambda *_: rows}, "Row": row})
+    result = Client(schema).execute("{ all { tags marks } }")
+    assert result.frame("all.tags").attrs["completeness"].startswith(state)
+    assert result.frame("all.marks").attrs["completeness"].startswith("complete")
+
+
+@pytest.mark.parametrize("text", ['{ owned(id: "3") { n } }'])
 def test_without_a_sign_a_list_is_complete(text: str) -> None:
     """The evidence says that there is none."""
     verdict, is_partial, caption = judge(build_client().execute(text))

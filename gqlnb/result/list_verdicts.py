@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphql import get_named_type
+from graphql import Undefined, get_named_type
 from graphql.utilities import value_from_ast_untyped
 
 from gqlnb.document.paged_fields import WRAPPER_NAMES
@@ -38,14 +38,15 @@ class Sizes(NamedTuple):
     ----------
     numbers
         The names of numbers, literals, variables and defaults, and their values.
-    unset
-        The names of arguments for integers that have no value.
+    untried
+        The names of arguments for integers, other than those of fields of a row, that have no
+        value, or 0 or 1: they may be the size of a page, or its place.
     is_known
         Whether all arguments of the list are known: there is a schema, or the text has some.
     """
 
     numbers: list[tuple[str, int]]
-    unset: list[str]
+    untried: list[str]
     is_known: bool
 
 
@@ -112,10 +113,17 @@ def judge_list(
     if rows and document is not None:
         sizes = _collect_sizes(document, path, variables or {})
     # What stands beside a root field says nothing of its list.
-    return _judge(beside if len(path) > 1 else {}, path, rows, sizes)
+    return _judge(beside if len(path) > 1 else {}, path, rows, sizes, is_outermost=True)
 
 
-def _judge(beside: Mapping[str, object], path: Sequence[str], rows: int, sizes: Sizes) -> Verdict:
+def _judge(
+    beside: Mapping[str, object],
+    path: Sequence[str],
+    rows: int,
+    sizes: Sizes,
+    *,
+    is_outermost: bool = False,
+) -> Verdict:
     start = ".".join([*path[:-1], ""])
     siblings = {name.removeprefix(start): v for name, v in beside.items() if name.startswith(start)}
     flags = {f"{info}{flag}" for info in INFOS for flag in MORE_FLAGS} & siblings.keys()
@@ -144,16 +152,18 @@ def _judge(beside: Mapping[str, object], path: Sequence[str], rows: int, sizes: 
         return Verdict("complete", f"`{equal}` counts as many rows")
     if reached is not None:
         return Verdict("unknown", f"`{reached}: {rows}` is reached")
-    return Verdict("unknown", LIMIT.format(rows)) if _is_limit(rows, sizes) else NO_SIGN
+    return _judge_length(rows, sizes, is_outermost=is_outermost)
 
 
-def _is_limit(rows: int, sizes: Sizes) -> bool:
-    """Return whether services cut lists with such arguments at a length."""
+def _judge_length(rows: int, sizes: Sizes, *, is_outermost: bool) -> Verdict:
+    """Judge a list by the number of its rows and by what cut it, if nothing stands beside it."""
     if any(value > rows and is_named_after(name, SIZE_WORDS) for name, value in sizes.numbers):
-        return False
-    if sizes.unset:
-        return is_usual(rows) or is_round(rows)
-    return is_round(rows) if sizes.numbers else sizes.is_known and is_default_limit(rows)
+        return NO_SIGN
+    if rows > 1 and sizes.untried and (is_outermost or is_usual(rows)):
+        return Verdict("unknown", f"`{sizes.untried[0]}` may bring more rows")
+    has_arguments = bool(sizes.numbers or sizes.untried)
+    is_limit = is_round(rows) if has_arguments else sizes.is_known and is_default_limit(rows)
+    return Verdict("unknown", LIMIT.format(rows)) if is_limit else NO_SIGN
 
 
 def judge_inner_lists(
@@ -186,7 +196,7 @@ def judge_inner_lists(
     sizes = NO_SIZES
     if document is not None:
         sizes = _collect_sizes(document, path, variables or {}, depth)
-    if not (sizes.numbers or sizes.unset or beside):
+    if not (sizes.numbers or sizes.untried or beside):
         return NO_SIGN  # lists without arguments are part of the rows that hold them
     longest = max(lengths, default=0)
     # Most lists have equal signs: each combination is judged once.
@@ -246,22 +256,22 @@ def _collect_sizes(
             for argument in node.arguments or ()
         }
         declared = getattr(kind, "fields", {}).get(node.name.value)
-        unset = []
+        untried = []
         if declared is not None:
             for name, argument in declared.args.items():
                 if name not in given:
                     given[name] = read_default(argument)
-                type_name = get_named_type(argument.type).name
-                if type_name == "ID":
+                if get_named_type(argument.type).name == "ID":
                     given.pop(name)
-                elif type_name == "Int" and not isinstance(given[name], int):
-                    unset.append(name)
+                elif str(argument.type) == "Int" and given[name] in (None, Undefined, 0, 1):
+                    untried.append(name)
         kind = None if declared is None else get_named_type(declared.type)
         if depth > above:
-            sizes.unset.extend(unset)
+            sizes.untried.extend(untried)
             for name, value in given.items():
                 sizes.numbers.extend(_iterate_leaves(name, value))
-    return sizes
+    fields = getattr(kind, "fields", {})
+    return sizes._replace(untried=[name for name in sizes.untried if name not in fields])
 
 
 def _iterate_leaves(name: str, value: object) -> Iterator[tuple[str, int]]:

@@ -77,10 +77,7 @@ def test_a_reached_size_is_unknown(text: str, reached: str) -> None:
         (7, "", "complete"),
         (37, "", "complete"),
         (64, "(name: String)", "complete"),
-        (100, "(first: Int)", "unknown"),
-        (64, "(first: Int)", "unknown"),
-        (35, "(first: Int, page: Int)", "unknown"),  # a multiple of five, as many bounds are
-        (37, "(first: Int)", "complete"),
+        (64, "(year: Int = 2026)", "unknown"),
         (100, "(first: Int = 1000)", "complete"),  # shorter than the size
         (1000, "(first: Int = 5000)", "complete"),
         (100, "(year: Int = 2026)", "unknown"),
@@ -97,6 +94,32 @@ def test_a_length_at_which_services_cut_is_unknown(rows: int, arguments: str, st
     assert verdict.startswith(f"{state}: ")
     if state == "unknown":
         assert verdict == f"unknown: services often return {rows} rows at most"
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments", "untried"),
+    [
+        (37, "(first: Int)", "first"),
+        (2, "(page: Int = 1, size: Int)", "page"),
+        (37, "(first: Int = 100, page: Int = 0)", ""),  # shorter than the size
+        (37, "(n: Int)", ""),  # a field of the rows: a filter
+        (37, "(name: String, ids: [Int!])", ""),
+        (1, "(first: Int)", ""),
+    ],
+)
+def test_an_argument_without_a_value_may_bring_more(
+    rows: int, arguments: str, untried: str
+) -> None:
+    """If it takes integers, and may be the size or the place of a page."""
+    schema = Schema(
+        f"type Query {{ rows{arguments}: [Row!]! }} type Row {{ n: Int! }}",
+        {"Query": {"rows": lambda *_: [{"n": number} for number in range(rows)]}},
+    )
+    verdict = Client(schema).execute("{ rows { n } }").frame().attrs["completeness"]
+    if untried:
+        assert verdict == f"unknown: `{untried}` may bring more rows"
+    else:
+        assert verdict == "complete: no sign suggests that rows are missing"
 
 
 @pytest.mark.parametrize(("rows", "state"), [([10, 3], "unknown"), ([10, 3, 13], "complete")])

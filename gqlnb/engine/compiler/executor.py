@@ -456,6 +456,14 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         # For each call: objects are new ones, and custom scalars are parsed again.
         return get_argument_values(field.definition, field.nodes[0], self.variable_values, *more)
 
+    def accepts_arguments(self, field: PlannedField) -> bool:
+        """Return whether the arguments of a field can be coerced."""
+        try:
+            self.coerce_arguments(field)
+        except Exception:  # noqa: BLE001 - whatever a scalar raises; it is raised for each object
+            return False
+        return True
+
     @cached_property
     def tallies(self) -> dict[PlannedField, list[float]]:
         """Calls and seconds of each field, in a profile."""

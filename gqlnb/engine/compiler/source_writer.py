@@ -33,7 +33,7 @@ from gqlnb.engine.compiler.python_names import is_identifier, is_keyword_name
 from gqlnb.engine.compiler.python_types import (
     COMPUTED_OBJECT,
     DICT,
-    DICT_SUBCLASS,
+    ITEM_MAPPING,
     MAPPING,
     OBJECT,
 )
@@ -352,12 +352,17 @@ class SourceWriter(FunctionWriter):
             waiting=waiting,
             parent=above,
         )
+        coerced = self.new_name("a") if field.looked_up and not field.direct else ""
+        if coerced:  # once in each run of the function: no value depends on the arguments
+            self.class_names.append(coerced)
+            self.add_line(f"if {coerced} is None: {coerced} = x.accepts_arguments({name})")
         if field.default and not field.direct:
-            # Arguments are coerced before the look-up, and coercion or the call may fail.
-            self.add_line(f"{v} = x.execute_planned_field({name}, {s}, {path})")
-            self.write_wait(slot)
-        else:
-            self.write_field_value(slot, s, level, single)
+            with self.open_block(f"if not {coerced}:", when=bool(coerced)):
+                self.add_line(f"{v} = x.execute_planned_field({name}, {s}, {path})")
+                self.write_wait(slot)
+        if coerced or not field.default or field.direct:
+            with self.open_block("else:", when=bool(coerced)):
+                self.write_field_value(slot, s, level, single)
         if timer:
             self.add_line(f"x.tally({name}, {timer}() - {clock})")
         return key, v
@@ -394,18 +399,18 @@ class SourceWriter(FunctionWriter):
     def write_lookup(self, slot: ValueSlot, s: str) -> None:
         """Write the look-up of a field in its parent."""
         name = slot.field.nodes[0].name.value
-        if self.source_kind in (DICT, DICT_SUBCLASS):
-            self.add_line(f"try: {slot.v} = {s}[{self.write_text(name)}]")
+        bound, key = self.bind_constant("f", slot.field), self.write_text(name)
+        if self.source_kind in (DICT, ITEM_MAPPING):
+            self.add_line(f"try: {slot.v} = {s}[{key}]")
             self.add_line(f"except KeyError: {slot.v} = None")
-            return
-        bound = self.bind_constant("f", slot.field)
         if self.source_kind == MAPPING:
-            self.add_line(f"try: {slot.v} = {s}.get({self.write_text(name)})")
+            self.add_line(f"try: {slot.v} = {s}.get({key})")
+        if self.source_kind in (MAPPING, ITEM_MAPPING):
             self.add_line(f"except Exception as e: {slot.v} = x.fail(e, {bound}, {slot.path})")
+        if self.source_kind != OBJECT:
             return
         attribute = self.build_attribute(s, name)
         if self._is_computed and s == "v":  # a row
-            key = self.write_text(name)
             attribute = f"d[{key}] if {key} in d else h(v, {key})"
         self.add_line(f"try: {slot.v} = {attribute}")
         # Without a name for the error, and a handler of AttributeError: they take Python as long to

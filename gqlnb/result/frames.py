@@ -18,7 +18,7 @@ from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import CONVERSION_ERRORS
-from gqlnb.result.list_verdicts import Verdict, judge_list
+from gqlnb.result.list_verdicts import FETCH_ALL, Verdict, judge_list, mark_rows
 from gqlnb.result.renderer import Preview, format_error_path
 from gqlnb.result.shape import find_connection_path
 from gqlnb.result.table_reader import read_tables
@@ -397,22 +397,27 @@ def _build_attrs(answer: AnswerData, outline: object, rows: TableRows) -> dict[s
         total = beside.get(".".join((*table.path[:-1], table.total_name)))
     attrs: dict[str, object] = {"total_count": total, "dropped": rows.dropped, "beside": beside}
     verdict = _judge_list(answer, beside, table, rows.count + rows.dropped)
-    if verdict is not None:
-        attrs["completeness"] = str(verdict)
-        if verdict.state == "more":
-            attrs |= {"partial": True, "all_rows": verdict.total or None}
-    return attrs
+    return attrs if verdict is None else {**attrs, **mark_rows(rows.count, verdict)}
 
 
 def _judge_list(
     answer: AnswerData, beside: Mapping[str, object], table: ResultTable, rows: int
 ) -> Verdict | None:
-    """Judge an outermost list of an answer that is not joined from pages; None for other lists."""
-    if table.parent is None or table.outermost is not table or not answer.is_first_page:
+    """Judge an outermost list, of joined pages by their report; None for other lists."""
+    if table.parent is None or table.outermost is not table:
         return None
     holder = answer.holder
+    if not hasattr(holder, "report"):
+        return None
+    report = holder.report
+    if report is not None:
+        state, _, evidence = report.narrow_to(table.name).verdict.partition(": ")
+        is_only = len(get_read_plan(answer.shape).root.inner_tables) == 1
+        return Verdict(state, evidence, (is_only and report.expected) or 0)
     document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
     verdict = judge_list(beside, table.path, rows, document, variables)
+    if verdict.state == "more" and document is not None and document.kind == "query":
+        return verdict._replace(hint=FETCH_ALL)
     if verdict.state == "complete":
         for error in getattr(holder, "errors", ()):
             where = tuple(error.get("path") or ())

@@ -13,6 +13,7 @@ from gqlnb.client.range_harvest.range_store import concat_tables, unify_texts
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.list_verdicts import Verdict, mark_rows
 from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
@@ -158,8 +159,15 @@ class RangeHarvest:
             "total_count": self.coverage.expected,
             "notes": list_warnings(self),
             "coverage": coverage,
+            **mark_rows(len(self), self._judge_rows()),
         }
         return frame
+
+    def _judge_rows(self) -> Verdict:
+        if self.complete:
+            return Verdict("complete", "each range was proved complete")
+        gaps = " ".join(_list_gaps(self)) or "the harvest is not finished"
+        return Verdict("unknown", gaps, self.coverage.expected or 0)
 
     def __repr__(self) -> str:
         report = self.coverage

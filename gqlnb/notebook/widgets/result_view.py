@@ -100,24 +100,24 @@ class ResultView(Widget):
     def _build_text(self) -> str:
         if self.result is not None:
             return render_text(self.result)
-        frame, rows = self._get_first_rows()
-        return f"{build_grid(frame).to_text()}\n{build_caption(frame, rows)}"
+        frame, caption = self._get_first_rows()
+        return f"{build_grid(frame).to_text()}\n{caption}"
 
     def _build_html(self) -> str:
         if self.result is not None:
             html: str = render_bundle(self.result)[0]["text/html"]
             return html
-        frame, rows = self._get_first_rows()
-        return render_frame(frame, build_caption(frame, rows))
+        return render_frame(*self._get_first_rows())
 
-    def _get_first_rows(self) -> tuple[pd.DataFrame, int]:
-        """Return the first rows of the frame, and the number of all rows."""
+    def _get_first_rows(self) -> tuple[pd.DataFrame, str]:
+        """Return the first rows of the frame, and its caption."""
         import pandas as pd
 
         frame = self._frames[0][1]()
         if isinstance(frame, pd.DataFrame):
-            return frame.head(count_shown(len(frame))), len(frame)
-        return to_pandas(frame.slice(0, count_shown(frame.num_rows))), frame.num_rows
+            return frame.head(count_shown(len(frame))), build_caption(frame)
+        first = to_pandas(frame.slice(0, count_shown(frame.num_rows)))
+        return first, build_caption(first, frame.num_rows)
 
     def _handle_view_message(
         self, message: Message, _buffers: Sequence[memoryview], /

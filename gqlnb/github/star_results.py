@@ -27,7 +27,9 @@ from gqlnb.interactive import warn_caller
 from gqlnb.option_checks import explain_keywords, read_whole_number
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import describe_missing, read_missing_fields
-from gqlnb.result.list_verdicts import Verdict, mark_rows
+from gqlnb.result.frame_display import register_frame_display
+from gqlnb.result.list_captions import mark_rows
+from gqlnb.result.list_verdicts import Verdict
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -123,6 +125,7 @@ def stars(
     0  build-your-own-x  codecrafters-io      541915
     1           awesome     sindresorhus      498692
     """
+    register_frame_display()
     frame = collect_stars(query, limit=limit, client=client)
     for note in frame.attrs["notes"]:
         warn_caller(note)

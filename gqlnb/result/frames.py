@@ -18,7 +18,8 @@ from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import CONVERSION_ERRORS
-from gqlnb.result.list_verdicts import FETCH_ALL, Verdict, judge_list, mark_rows
+from gqlnb.result.list_captions import FETCH_ALL, mark_rows
+from gqlnb.result.list_verdicts import Verdict, judge_list
 from gqlnb.result.renderer import Preview, format_error_path
 from gqlnb.result.shape import find_connection_path
 from gqlnb.result.table_reader import read_tables

@@ -32,7 +32,9 @@ from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
-from gqlnb.result.list_verdicts import Verdict, mark_rows
+from gqlnb.result.frame_display import register_frame_display
+from gqlnb.result.list_captions import mark_rows
+from gqlnb.result.list_verdicts import Verdict
 from gqlnb.result.renderer import render_lines
 from gqlnb.result.result import Result
 
@@ -140,6 +142,7 @@ class Harvest:
         FrameError
             If the rows have no list `explode`.
         """
+        register_frame_display()
         frame = build_repository_frame(self.arrow(), self._storage.own_columns, explode)
         frame.attrs |= {
             "total_count": self.coverage.expected,

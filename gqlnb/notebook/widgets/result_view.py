@@ -9,6 +9,7 @@ from gqlnb.errors import OptionError, format_count, sanitize_text
 from gqlnb.notebook.widgets.base import TWIN, Widget, get_notebook_names
 from gqlnb.notebook.widgets.tree import TreeSource
 from gqlnb.option_checks import explain_keywords
+from gqlnb.result.frame_display import render_frame_text
 from gqlnb.result.renderer import (
     build_caption,
     build_grid,
@@ -159,7 +160,7 @@ def open_grid(count: int, text: str) -> ResultView:
     Parameters
     ----------
     count
-        The number of the output.
+        The number of the output, of a result or a DataFrame.
     text
         Its text. After a restart of the kernel another value can have the number.
 
@@ -173,8 +174,12 @@ def open_grid(count: int, text: str) -> ResultView:
     OptionError
         If the kernel does not have the result.
     """
+    import pandas as pd
+
     shown = get_notebook_names().get("Out", {}).get(count)
-    if not isinstance(shown, Result) or render_text(shown) != text:
+    is_result = isinstance(shown, Result)
+    render = render_text if is_result else render_frame_text
+    if not (is_result or isinstance(shown, pd.DataFrame)) or render(shown) != text:
         msg = "The kernel does not have this result any more. Run the cell again."
         raise OptionError(msg)
     return ResultView(shown)

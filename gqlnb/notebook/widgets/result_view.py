@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gqlnb.errors import OptionError, format_count, sanitize_text
+from gqlnb.notebook.display import show
 from gqlnb.notebook.widgets.base import TWIN, Widget, get_notebook_names
 from gqlnb.notebook.widgets.tree import TreeSource
 from gqlnb.option_checks import explain_keywords
@@ -154,8 +155,16 @@ class ResultView(Widget):
         return [*tabs[:first], {"kind": "tree", "tab": -1, "label": "JSON"}, *tabs[first:]]
 
 
+def show_grid(count: int, text: str) -> None:
+    """Display the view of :func:`open_grid`; JupyterLab calls it for a button of the output.
+
+    As a value it would take the place of the last output of the notebook, which has its number.
+    """
+    show(open_grid(count, text))
+
+
 def open_grid(count: int, text: str) -> ResultView:
-    """Show a result that was displayed before; JupyterLab calls it for a button of the output.
+    """Return a view of a result that was displayed before.
 
     Parameters
     ----------

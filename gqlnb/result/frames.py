@@ -19,6 +19,7 @@ from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import CONVERSION_ERRORS
+from gqlnb.result.list_captions import FETCH_ALL, mark_rows
 from gqlnb.result.list_verdicts import (
     STATES,
     Verdict,
@@ -185,7 +186,7 @@ def read_columns(
         columns = dict(zip(shorten_names(list(columns)), columns.values(), strict=True))
     attrs = _build_attrs(answer, outline, tables, table)
     for inner in exploded:
-        _add_verdict(attrs, _judge_inner_lists(answer, tables, inner))
+        _add_verdict(attrs, _judge_inner_lists(answer, tables, inner), count)
     return columns, count, attrs
 
 
@@ -410,29 +411,28 @@ def _build_attrs(
         total = beside.get(".".join((*table.path[:-1], table.total_name)))
     attrs: dict[str, object] = {"total_count": total, "dropped": rows.dropped, "beside": beside}
     if table.outermost is table:
-        _add_verdict(attrs, _judge_list(answer, beside, table, rows.count + rows.dropped))
+        verdict = _judge_list(answer, beside, table, rows.count + rows.dropped)
+        _add_verdict(attrs, verdict, rows.count)
         return attrs
     # The rows of a list in rows are as complete as all the lists that lead to them.
     inner: ResultTable | None = table
     while inner is not None and inner.outermost is not inner:
-        _add_verdict(attrs, _judge_inner_lists(answer, tables, inner))
+        _add_verdict(attrs, _judge_inner_lists(answer, tables, inner), rows.count)
         inner = inner.parent
     around = tables[table.outermost.name]
     verdict = _judge_list(answer, beside, table.outermost, around.count + around.dropped)
     if verdict is not None:
         evidence = f"{table.outermost.name}: {verdict.evidence}"
-        _add_verdict(attrs, Verdict(verdict.state, evidence))
+        _add_verdict(attrs, Verdict(verdict.state, evidence, hint=verdict.hint), rows.count)
     return attrs
 
 
-def _add_verdict(attrs: dict[str, object], verdict: Verdict | None) -> None:
-    """Add a verdict to the ``attrs`` of a frame, unless a weaker one is there."""
+def _add_verdict(attrs: dict[str, object], verdict: Verdict | None, rows: int) -> None:
+    """Add a verdict to the ``attrs`` of a frame with so many rows, unless a weaker one is there."""
     before = str(attrs.get("completeness", "")).partition(":")[0]
     if verdict is None or (before and STATES.index(verdict.state) <= STATES.index(before)):
         return
-    attrs["completeness"] = str(verdict)
-    if verdict.state == "more":
-        attrs |= {"partial": True, "all_rows": verdict.total or None}
+    attrs |= mark_rows(rows, verdict)
 
 
 def _judge_inner_lists(
@@ -440,7 +440,8 @@ def _judge_inner_lists(
 ) -> Verdict | None:
     """Judge the lists in the rows of another list; None for lists joined from pages."""
     parent = table.parent
-    if parent is None or not table.path or not answer.is_first_page:
+    # Those that were joined from pages have a report.
+    if parent is None or not table.path or getattr(answer.holder, "report", answer) is not None:
         return None
     rows, holders = tables[table.name], tables[parent.name]
     beside = {}
@@ -459,12 +460,21 @@ def _judge_inner_lists(
 def _judge_list(
     answer: AnswerData, beside: Mapping[str, object], table: ResultTable, rows: int
 ) -> Verdict | None:
-    """Judge an outermost list of an answer that is not joined from pages; None for other lists."""
-    if table.parent is None or table.outermost is not table or not answer.is_first_page:
+    """Judge an outermost list, of joined pages by their report; None for other lists."""
+    if table.parent is None or table.outermost is not table:
         return None
     holder = answer.holder
+    if not hasattr(holder, "report"):
+        return None
+    report = holder.report
+    if report is not None:
+        state, _, evidence = report.narrow_to(table.name).verdict.partition(": ")
+        is_only = len(get_read_plan(answer.shape).root.inner_tables) == 1
+        return Verdict(state, evidence, (is_only and report.expected) or 0)
     document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
     verdict = judge_list(beside, table.path, rows, document, variables)
+    if verdict.state == "more" and document is not None and document.kind == "query":
+        return verdict._replace(hint=FETCH_ALL)
     if verdict.state == "complete":
         for error in getattr(holder, "errors", ()):
             where = tuple(error.get("path") or ())

@@ -63,12 +63,15 @@ class Verdict(NamedTuple):
     evidence
         Why, in words.
     total
-        The number of all rows, if there are more; 0 if nothing counts them.
+        The number of all rows according to the endpoint; 0 if nothing counts them.
+    hint
+        How to fetch the missing rows; empty if that is not known.
     """
 
     state: str
     evidence: str
     total: int = 0
+    hint: str = ""
 
     def __str__(self) -> str:
         return f"{self.state}: {self.evidence}"

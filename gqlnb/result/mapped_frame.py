@@ -17,6 +17,7 @@ from gqlnb.result.answer_notes import merge_notes
 from gqlnb.result.concatenation import concat
 from gqlnb.result.event_frames import build_frame, count_rows, find_only_list, read_events
 from gqlnb.result.frames import add_dtypes, judge_answers
+from gqlnb.result.list_captions import mark_rows
 from gqlnb.result.result import Result, get_shape
 
 if TYPE_CHECKING:
@@ -177,8 +178,7 @@ def build_mapped_frame(
     }
     whole.attrs |= merge_notes(it.extensions for it in answers.values())
     if not in_cells and (verdict := judge_answers(loaded, path)) is not None:
-        whole.attrs["completeness"] = str(verdict)
-        whole.attrs["partial"] |= verdict.state == "more"
+        whole.attrs |= mark_rows(len(whole), verdict)
     found = [getattr(it.response, "cached_at", None) for it in answers.values()]
     if cached_at := [it for it in found if it is not None]:
         whole.attrs |= {"cached": len(cached_at), "cached_at": min(cached_at)}

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, Result, Schema, concat
+from gqlnb import Client, LiveFrame, Result, ResultView, Schema, concat
+from gqlnb.result.list_captions import FETCH_ALL
+from gqlnb.result.paging_report import Report
+from gqlnb.result.renderer import describe_frame
 
 SDL = """
 type Query { numbers(limit: Int = 3, input: Input): [Row!]! plain: [Row!]! owned(id: ID!): [Row!]!
@@ -145,11 +148,15 @@ def test_without_a_sign_a_list_is_complete(text: str) -> None:
 @pytest.mark.parametrize(
     ("beside", "verdict", "caption"),
     [
-        ({"totalCount": 1067}, "more: `totalCount` counts 1,067", "7 of 1,067 rows"),
-        ({"hasMore": True}, "more: `hasMore` is true", "7 rows, more exist"),
+        ({"totalCount": 1067}, "more: `totalCount` counts 1,067", f"7 of 1,067 rows; {FETCH_ALL}"),
+        ({"hasMore": True}, "more: `hasMore` is true", f"7 rows, more exist; {FETCH_ALL}"),
         ({"hasMore": False}, "complete: `hasMore` is false", "7 rows"),
         ({"totalCount": 7}, "complete: `totalCount` counts as many rows", "7 rows"),
-        ({"hasMore": False, "totalCount": 9}, "more: `totalCount` counts 9", "7 of 9 rows"),
+        (
+            {"hasMore": False, "totalCount": 9},
+            "more: `totalCount` counts 9",
+            f"7 of 9 rows; {FETCH_ALL}",
+        ),
     ],
 )
 def test_what_stands_beside_a_list_decides(
@@ -298,3 +305,48 @@ def test_mapped_answers_have_the_weakest_verdict() -> None:
     joined = concat(frames)
     assert joined.attrs["completeness"] == "more: 1 of 2 frames: `totalCount` counts 7"
     assert joined.attrs["partial"]
+
+
+def test_all_tables_of_a_list_have_the_same_words() -> None:
+    """The text, the HTML, `attrs`, a view of the result and one of the frame; not a part of it."""
+    result = build_client(totalCount=1067).execute("{ page { totalCount items { n } } }")
+    frame, words = result.frame(), f"7 of 1,067 rows; {FETCH_ALL}"
+    assert str(result).endswith(words)
+    assert words in result._repr_mimebundle_()[0]["text/html"]
+    assert frame.attrs["caption"] == words
+    assert frame.attrs["all_rows"] == 1067
+    for view in (ResultView(result), ResultView(frame)):
+        assert words in view._build_html()
+        assert view._get_source(0).answer({"ask": "about"})["caption"] == words
+    assert describe_frame(frame.head(3)) == "3 rows"
+
+
+def test_pages_that_are_not_proved_complete_say_so_in_the_table() -> None:
+    """With the count of the endpoint, in the words of the report."""
+    client = build_client(totalCount=1067)
+    report = Report(7, 1067, 0, 1, doubts=("Pages overlap.",))
+    one = client.execute("{ page { items { n } } }")
+    result = Result(one.data, document=one.document, report=report)
+    assert "7 of 1,067 rows, not proved complete" in str(result).splitlines()
+    with pytest.warns(UserWarning, match="may be incomplete"):
+        frame = result.frame()
+    assert frame.attrs["caption"] == "7 of 1,067 rows, not proved complete"
+    assert frame.attrs["completeness"] == "unknown: Pages overlap."
+    assert frame.attrs["partial"]
+
+
+def test_a_mutation_is_not_paged() -> None:
+    """So no option is named that would fetch the other rows."""
+    sdl = "type Query { a: Int } type Mutation { page: Page } type Page { total: Int rows: [Int] }"
+    schema = Schema(sdl, {"Mutation": {"page": lambda *_: {"total": 9, "rows": [1, 2]}}})
+    result = schema.execute("mutation { page { total rows } }")
+    assert str(result).endswith("\n2 of 9 rows")
+
+
+def test_an_event_with_an_incomplete_list_is_named() -> None:
+    """Its rows look like all rows of the event."""
+    event = {"page": {"totalCount": 9, "rows": [{"n": 1}, {"n": 2}]}}
+    live = LiveFrame([event, {"page": {"totalCount": 1, "rows": [{"n": 3}]}}])
+    live.wait()
+    assert live.status.endswith("3 rows; incomplete list in 1 event, the last: 2 of 9 rows.")
+    assert live.frame.attrs["partial"]

@@ -13,6 +13,9 @@ from gqlnb.client.range_harvest.range_store import concat_tables, unify_texts
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.frame_display import register_frame_display
+from gqlnb.result.list_captions import mark_rows
+from gqlnb.result.list_verdicts import Verdict
 from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
@@ -150,6 +153,7 @@ class RangeHarvest:
             were read; decimals with as many places as the longest of their column needs. ``attrs``
             with ``source``, ``partial``, ``notes`` (the warnings) and ``coverage``.
         """
+        register_frame_display()
         frame = build_range_frame(self._store.load_tables())
         coverage: dict[str, Any] = msgspec.json.decode(dump_valid_json(self.coverage))
         frame.attrs = {
@@ -158,8 +162,15 @@ class RangeHarvest:
             "total_count": self.coverage.expected,
             "notes": list_warnings(self),
             "coverage": coverage,
+            **mark_rows(len(self), self._judge_rows()),
         }
         return frame
+
+    def _judge_rows(self) -> Verdict:
+        if self.complete:
+            return Verdict("complete", "each range was proved complete")
+        gaps = " ".join(_list_gaps(self)) or "the harvest is not finished"
+        return Verdict("unknown", gaps, self.coverage.expected or 0)
 
     def __repr__(self) -> str:
         report = self.coverage

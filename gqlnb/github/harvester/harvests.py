@@ -32,6 +32,9 @@ from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.frame_display import register_frame_display
+from gqlnb.result.list_captions import mark_rows
+from gqlnb.result.list_verdicts import Verdict
 from gqlnb.result.renderer import render_lines
 from gqlnb.result.result import Result
 
@@ -139,6 +142,7 @@ class Harvest:
         FrameError
             If the rows have no list `explode`.
         """
+        register_frame_display()
         frame = build_repository_frame(self.arrow(), self._storage.own_columns, explode)
         frame.attrs |= {
             "total_count": self.coverage.expected,
@@ -147,8 +151,16 @@ class Harvest:
             "order": "stars-desc",
             "notes": self._list_warnings(),
             "coverage": encode_coverage(self.coverage),
+            "partial": not self.complete,
+            **mark_rows(len(self), self._judge_rows()),
         }
         return frame
+
+    def _judge_rows(self) -> Verdict:
+        if self.complete:
+            return Verdict("complete", "counts and results agree")
+        problems = " ".join(self._list_problems()) or "the harvest is not finished"
+        return Verdict("unknown", problems, self.coverage.expected or 0)
 
     def _list_warnings(self) -> list[str]:
         return [*self._list_problems(), *summarize_notes(self.coverage.notes, NOTES_PLACE)]

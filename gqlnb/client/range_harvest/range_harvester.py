@@ -6,8 +6,12 @@ import time
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.client.progress import Progress
+from gqlnb.client.range_harvest.harvest_log import LogHeader
+from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
 from gqlnb.client.range_harvest.range_reader import RangeReader
 from gqlnb.client.range_harvest.range_state import (
     HarvestState,
@@ -18,6 +22,8 @@ from gqlnb.client.range_harvest.range_state import (
     are_frequent,
     find_most_rows,
 )
+from gqlnb.client.range_harvest.range_store import ROWS_PER_PART, RangeStore
+from gqlnb.client.range_harvest.reader_pool import ReaderAccount, ReaderPool
 from gqlnb.client.range_harvest.slices import (
     ValueRange,
     divide_range,
@@ -26,19 +32,21 @@ from gqlnb.client.range_harvest.slices import (
     shift,
 )
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
+from gqlnb.option_checks import check_whole_number
 
 if TYPE_CHECKING:
+    import os
     from collections import Counter
     from collections.abc import Sequence
 
-    from gqlnb.client.progress import ProgressCallback
-    from gqlnb.client.range_harvest.range_reader import RangeAnswer
+    from gqlnb.client.paging.pager import Pager
+    from gqlnb.client.progress import ProgressCallback, ShowProgress
+    from gqlnb.client.range_harvest.range_reader import RangeAnswer, RangeQuery
     from gqlnb.client.range_harvest.range_state import Ends
-    from gqlnb.client.range_harvest.range_store import RangeStore
-    from gqlnb.client.range_harvest.reader_pool import ReaderPool
+    from gqlnb.client.range_harvest.reader_pool import FindAccounts
     from gqlnb.client.range_harvest.slices import Slice
 
-__all__ = ["RangeHarvester"]
+__all__ = ["RangeHarvester", "estimate_ranges", "harvest_ranges"]
 
 READS_PER_RANGE = 3  # of a range that changes while it is read
 MAX_ROUNDS = 3  # in which ranges with other counts, or without a proof, are read again
@@ -71,6 +79,75 @@ UNCOUNTED = (
     "The endpoint does not count rows, so that rows which were deleted since the harvest before, "
     "or came with an earlier {}, are not noticed. resume=False reads everything again."
 )
+
+
+def harvest_ranges(
+    query: RangeQuery,
+    pager: Pager,
+    *,
+    source: str,
+    out: str | os.PathLike[str] | None = None,
+    progress: ShowProgress = "auto",
+    resume: bool = True,
+    refresh: bool = False,
+    part: int = ROWS_PER_PART,
+    find_accounts: FindAccounts | None = None,
+) -> RangeHarvest:
+    """Return the rows of a list, read range by range, without a warning.
+
+    Parameters
+    ----------
+    query
+        The list.
+    pager
+        The pager of the client.
+    source
+        Address of the endpoint.
+    out, progress, resume, refresh, part
+        As for :meth:`gqlnb.Client.harvest`.
+    find_accounts
+        Returns the accounts that share the ranges; None for the client alone.
+
+    Raises
+    ------
+    GqlnbError
+        As for :meth:`gqlnb.Client.harvest`.
+    """
+    part = check_whole_number("part", part, least=1)
+    if out is None and refresh:
+        msg = "refresh=True updates the harvest in a folder: name it with out=."
+        raise OptionError(msg)
+    header = LogHeader(query=query.describe(), source=source)
+    folder = None if out is None else Path(out).expanduser()
+    store = RangeStore(folder, header, resume=resume, rows_per_part=part)
+    with store, Progress(progress, "Harvest") as bar:
+        if refresh or not store.state.is_ended:
+            accounts, refused, doubt = (
+                ({"": [pager]}, [], "") if find_accounts is None else find_accounts()
+            )
+            pool = ReaderPool(
+                [
+                    ReaderAccount(name, [RangeReader(each, query) for each in pagers])
+                    for name, pagers in accounts.items()
+                ],
+                doubt,
+            )
+            pool.notes += refused
+            RangeHarvester(pool, query.slice, store, bar).run()
+    return RangeHarvest(source, store)
+
+
+def estimate_ranges(query: RangeQuery, pager: Pager, source: str) -> RangeEstimate:
+    """Return the number of rows of a list, and the cost of its harvest, from one request.
+
+    Raises
+    ------
+    GqlnbError
+        If the request fails.
+    """
+    whole = ValueRange(query.slice.least, query.slice.most)
+    count, notes = RangeReader(pager, query).count_rows(whole)
+    return RangeEstimate(source, count, query.slice.cap, tuple(notes.values()))
 
 
 class RangeHarvester:

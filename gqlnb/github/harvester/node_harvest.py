@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from gqlnb.client.range_harvest.range_harvester import estimate_ranges, harvest_ranges
+from gqlnb.client.range_harvest.range_reader import RangeQuery
 from gqlnb.client.range_harvest.slices import Slice, ValueRange, bind_range
 from gqlnb.errors import OptionError, QueryError, sanitize_text
 from gqlnb.github.harvester.identities import group_clients
@@ -230,18 +232,17 @@ def read_nodes(
         return pagers, groups.notes, groups.doubt
 
     with _explain_errors(query, clients[0]):
-        nodes = clients[0]._harvest(
-            query.text,
-            slice=query.slice,
+        return harvest_ranges(
+            RangeQuery(query.text, None, query.slice, page_size=page_size),
+            clients[0]._pager,
+            source=clients[0].source,
             out=out,
             progress=progress,
-            find_accounts=find_accounts if len(clients) > 1 else None,
             resume=resume,
             refresh=refresh,
-            page_size=page_size,
             part=part,
+            find_accounts=find_accounts if len(clients) > 1 else None,
         )
-    return cast("RangeHarvest", nodes)
 
 
 def count_nodes(query: NodeQuery, client: Client) -> RangeEstimate:
@@ -253,8 +254,8 @@ def count_nodes(query: NodeQuery, client: Client) -> RangeEstimate:
         If the request fails.
     """
     with _explain_errors(query, client):
-        counted = client._harvest(query.text, slice=query.slice, dry_run=True)
-    return cast("RangeEstimate", counted)
+        ranges = RangeQuery(query.text, None, query.slice)
+        return estimate_ranges(ranges, client._pager, client.source)
 
 
 @contextmanager

@@ -1497,7 +1497,6 @@ class Client:
         >>> found.complete, len(found)
         (True, 1067)
         """
-        from gqlnb.client.range_harvest.harvest_result import list_warnings
         from gqlnb.client.range_harvest.range_harvester import estimate_ranges, harvest_ranges
         from gqlnb.client.range_harvest.range_reader import RangeQuery
         from gqlnb.client.range_harvest.slices import make_slice
@@ -1518,7 +1517,7 @@ class Client:
                 refresh=refresh,
                 part=part,
             )
-        for warning in list_warnings(harvested):
+        for warning in harvested._list_warnings():
             warn_caller(warning)
         return harvested
 

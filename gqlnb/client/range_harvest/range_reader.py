@@ -13,7 +13,7 @@ from graphql import VariableNode
 from msgspec.structs import replace
 
 from gqlnb.client.paging.options import PagingOptions
-from gqlnb.client.range_harvest.range_state import find_most_rows
+from gqlnb.client.range_harvest.range_store import find_most_rows
 from gqlnb.client.range_harvest.slices import (
     ValueRange,
     bind_range,

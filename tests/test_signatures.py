@@ -25,7 +25,6 @@ OTHER_KEYWORDS = {
     "engine.subscribe": "the signature of graphql-core",
     "Result.to_csv": "arguments of pandas",
     "Result.to_parquet": "arguments of pyarrow",
-    "Client.harvest": "options of harvests",
 }
 
 
@@ -115,6 +114,7 @@ def test_signatures_list_every_keyword() -> None:
         ("client.aexecute_all(t, max_r", {"max_requests=", "max_results="}),
         ("client.frame(t, expl", {"explode="}),
         ("client.map(t, rows, batch", {"batch_size="}),
+        ("client.harvest(t, slice='id', page", {"page_size="}),
         ("client.execute(t, head", {"headers="}),
         ("gqlnb.serve(schema, certf", {"certfile="}),
     ],

@@ -16,8 +16,8 @@ import pytest
 
 import gqlnb
 from gqlnb import background, config
-from gqlnb.client.range_harvest import harvest_log, part_files
 from gqlnb.client.recording import cassette
+from gqlnb.lists import part_files, store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,9 +90,9 @@ def test_processes_do_not_harvest_into_one_folder(
         if locked:
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(harvest_log, "fcntl", None)
-    monkeypatch.setattr(harvest_log, "msvcrt", SimpleNamespace(LK_NBLCK=2, locking=lock))
-    folder = harvest_log.FolderLock(tmp_path)
+    monkeypatch.setattr(store, "fcntl", None)
+    monkeypatch.setattr(store, "msvcrt", SimpleNamespace(LK_NBLCK=2, locking=lock))
+    folder = store.FolderLock(tmp_path)
     if locked:
         with pytest.raises(gqlnb.OptionError, match="Another harvest is writing"):
             folder.__enter__()

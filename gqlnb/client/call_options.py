@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.arguments import check_options
 from gqlnb.client.credentials import Credentials, bind_credentials
@@ -21,29 +21,7 @@ if TYPE_CHECKING:
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.tokens import Token, TokenHolder
 
-__all__ = ["CallOptions", "apply_call_options"]
-
-
-class CallOptions(TypedDict, total=False):
-    """Keyword arguments of one call, for the options of a harvest.
-
-    Attributes
-    ----------
-    token
-        The token of this call, as for :class:`gqlnb.Client`, in the place of the client's.
-    headers
-        Further headers of the requests of this call, as for :class:`gqlnb.Client`; they replace
-        those of the client with the same name, ``Authorization`` its token.
-    extensions
-        The member ``extensions`` of the requests: a mapping of JSON values.
-    timeout
-        Longest time for an answer in seconds, in the place of the client's.
-    """
-
-    token: Token | TokenHolder | str | None
-    headers: Mapping[str, str | Token | TokenHolder] | None
-    extensions: Mapping[str, Any] | None
-    timeout: float | None
+__all__ = ["apply_call_options"]
 
 
 @hide_locals

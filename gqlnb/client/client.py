@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, overload
 
 from gqlnb import background
 from gqlnb.client import connections
@@ -21,7 +21,7 @@ from gqlnb.client.batches import (
     require_results,
     run_batch,
 )
-from gqlnb.client.call_options import CallOptions, apply_call_options
+from gqlnb.client.call_options import apply_call_options
 from gqlnb.client.endpoint import (
     DEFAULT_TIMEOUT,
     EndpointOptions,
@@ -49,7 +49,7 @@ from gqlnb.document.variables import check_variables
 from gqlnb.errors import GqlnbError, OptionError, QueryError, TargetError, sanitize_text
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import DEFAULT_RECONNECTS
-from gqlnb.option_checks import check_boolean, check_keywords, explain_keywords
+from gqlnb.option_checks import check_boolean, explain_keywords
 from gqlnb.redact import hide_locals
 from gqlnb.result.result import build_frame, warn_incomplete
 
@@ -67,8 +67,6 @@ if TYPE_CHECKING:
     from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ShowProgress
     from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
-    from gqlnb.client.range_harvest.range_options import RangeOptions
-    from gqlnb.client.range_harvest.reader_pool import FindAccounts
     from gqlnb.client.range_harvest.slices import Slice
     from gqlnb.client.recording.session import Recording, RecordingMode
     from gqlnb.client.response_cache import CachePolicy
@@ -1340,7 +1338,16 @@ class Client:
         progress: ShowProgress = "auto",
         dry_run: Literal[False] = False,
         validate: bool | None = None,
-        **options: Unpack[RangeOptions],
+        operation: str | None = None,
+        path: str | None = None,
+        page_size: int | None = None,
+        part: int = 100_000,
+        resume: bool = True,
+        refresh: bool = False,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> RangeHarvest: ...
 
     @overload
@@ -1354,7 +1361,16 @@ class Client:
         progress: ShowProgress = "auto",
         dry_run: Literal[True],
         validate: bool | None = None,
-        **options: Unpack[RangeOptions],
+        operation: str | None = None,
+        path: str | None = None,
+        page_size: int | None = None,
+        part: int = 100_000,
+        resume: bool = True,
+        refresh: bool = False,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> RangeEstimate: ...
 
     def harvest(
@@ -1367,7 +1383,16 @@ class Client:
         progress: ShowProgress = "auto",
         dry_run: bool = False,
         validate: bool | None = None,
-        **options: Unpack[RangeOptions],
+        operation: str | None = None,
+        path: str | None = None,
+        page_size: int | None = None,
+        part: int = 100_000,
+        resume: bool = True,
+        refresh: bool = False,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> RangeHarvest | RangeEstimate:
         """Fetch a whole list of which the endpoint returns only a number of rows, range by range.
 
@@ -1391,12 +1416,23 @@ class Client:
             Whether to request only the count.
         validate
             As for :meth:`execute`.
-        **options
-            ``operation``, ``path`` and ``page_size``, as for :meth:`pages`; ``part``, the number of
-            rows per Parquet part; ``resume=False``, to remove a harvest in `out` first;
-            ``refresh=True``, to update a finished one with the rows that came or changed since, and
-            to read the ranges again that were not complete, such as those of which a field failed;
-            ``token``, ``headers``, ``extensions`` and ``timeout``, as for :meth:`execute`.
+        operation
+            The name of the operation to run; None where there is only one.
+        path
+            The dotted name of the list, if the query has several.
+        page_size
+            Rows per page; by default 100, growing.
+        part
+            Rows per Parquet part; a part may have as many more as a range.
+        resume
+            Whether to continue the harvest in `out`, or return it if it is finished; False removes
+            it first.
+        refresh
+            Whether to update a finished harvest in `out` with the rows that came or changed since,
+            and to read the ranges again that were not complete, such as those of which a field
+            failed.
+        token, headers, extensions, timeout
+            As for :meth:`execute`.
 
         Returns
         -------
@@ -1461,19 +1497,27 @@ class Client:
         >>> found.complete, len(found)
         (True, 1067)
         """
-        from gqlnb.client.range_harvest.harvest_result import list_warnings
+        from gqlnb.client.range_harvest.range_harvester import estimate_ranges, harvest_ranges
+        from gqlnb.client.range_harvest.range_reader import RangeQuery
+        from gqlnb.client.range_harvest.slices import make_slice
 
-        harvested = self._harvest(
-            text,
-            variables,
-            slice=slice,
-            out=out,
-            progress=progress,
-            dry_run=dry_run,
-            validate=validate,
-            **options,
-        )
-        for warning in list_warnings(harvested):
+        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        query = RangeQuery(text, variables, make_slice(slice), operation, path, page_size)
+        harvested: RangeHarvest | RangeEstimate
+        if dry_run:
+            harvested = estimate_ranges(query, parts.pager, self.source)
+        else:
+            harvested = harvest_ranges(
+                query,
+                parts.pager,
+                source=self.source,
+                out=out,
+                progress=progress,
+                resume=resume,
+                refresh=refresh,
+                part=part,
+            )
+        for warning in harvested._list_warnings():
             warn_caller(warning)
         return harvested
 
@@ -1864,60 +1908,6 @@ class Client:
         pager = self._apply_options(validate=validate).pager
         options = PagingOptions(path=path, max_results=max_results)
         return pager.collect_pages(text, variables, operation, options)
-
-    def _harvest(
-        self,
-        text: str | Document,
-        variables: Mapping[str, Any] | None = None,
-        *,
-        slice: Slice | str,  # noqa: A002 - as of harvest()
-        out: str | os.PathLike[str] | None = None,
-        progress: ShowProgress = "auto",
-        dry_run: bool = False,
-        validate: bool | None = None,
-        find_accounts: FindAccounts | None = None,
-        **options: Unpack[RangeOptions],
-    ) -> RangeHarvest | RangeEstimate:
-        """Return the result of :meth:`harvest` without a warning, also with several accounts."""
-        from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
-        from gqlnb.client.range_harvest.range_harvester import RangeHarvester
-        from gqlnb.client.range_harvest.range_options import (
-            RangeOptions,
-            make_slice,
-            open_reader,
-            open_store,
-        )
-        from gqlnb.client.range_harvest.reader_pool import ReaderAccount, ReaderPool
-        from gqlnb.client.range_harvest.slices import ValueRange
-
-        slice_ = make_slice(slice)
-        question = text, variables, slice_
-        call_options: Any = {name: options.pop(name, None) for name in CallOptions.__annotations__}  # type: ignore[misc]
-        check_keywords(self.harvest, options, RangeOptions.__annotations__)
-        parts = self._apply_options(**call_options, validate=validate)
-        reader = open_reader(parts.pager, *question, options)
-        store = open_store(out, text, variables, slice_, self.source, options)
-        if dry_run:
-            whole = ValueRange(slice_.least, slice_.most)
-            count, notes = reader.count_rows(whole)
-            return RangeEstimate(self.source, count, slice_.cap, tuple(notes.values()))
-        with store, Progress(progress, "Harvest") as bar:
-            if not store.state.is_ended or options.get("refresh"):
-                pool = ReaderPool([ReaderAccount("", [reader])])
-                if find_accounts is not None:
-                    accounts, refused, doubt = find_accounts()
-                    pool = ReaderPool(
-                        [
-                            ReaderAccount(
-                                name, [open_reader(pager, *question, options) for pager in pagers]
-                            )
-                            for name, pagers in accounts.items()
-                        ],
-                        doubt,
-                    )
-                    pool.notes += refused
-                RangeHarvester(pool, slice_, store, bar).run()
-        return RangeHarvest(self.source, store)
 
     @property
     def _lacks_token(self) -> bool:

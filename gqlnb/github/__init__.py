@@ -30,13 +30,8 @@ if TYPE_CHECKING:
     from gqlnb.github.harvester.estimate import Estimate
     from gqlnb.github.harvester.folders import HarvestFolder
     from gqlnb.github.harvester.folders import open_folder as open  # noqa: A004 - github.open()
-    from gqlnb.github.harvester.harvests import (
-        Harvest,
-        estimate,
-        estimate_nodes,
-        harvest,
-        harvest_nodes,
-    )
+    from gqlnb.github.harvester.harvests import Harvest, estimate, harvest
+    from gqlnb.github.harvester.node_harvest import estimate_nodes, harvest_nodes
     from gqlnb.github.standin.github_schema import schema, service
     from gqlnb.github.standin.http_app import app, serve
     from gqlnb.github.standin.repository_search import Population
@@ -71,8 +66,8 @@ _MODULE_BY_NAME = {
     "Simulation": "gqlnb.github.standin.simulation",
     "app": "gqlnb.github.standin.http_app",
     "estimate": "gqlnb.github.harvester.harvests",
-    "estimate_nodes": "gqlnb.github.harvester.harvests",
-    "harvest_nodes": "gqlnb.github.harvester.harvests",
+    "estimate_nodes": "gqlnb.github.harvester.node_harvest",
+    "harvest_nodes": "gqlnb.github.harvester.node_harvest",
     "harvest": "gqlnb.github.harvester.harvests",
     "open": "gqlnb.github.harvester.folders",
     "population": "gqlnb.github.standin.synthetic_data",

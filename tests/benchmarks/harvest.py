@@ -28,7 +28,7 @@ from gqlnb.client.client import Client
 from gqlnb.github.harvester.estimate import estimate_pages
 from gqlnb.github.harvester.requests import PortableClient, SearchRequest, fetch_pages
 from gqlnb.github.harvester.scope import Scope
-from gqlnb.github.harvester.storage import MemoryStorage
+from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.github.standin.repository_search import Population
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.lists.report import Coverage
@@ -109,7 +109,7 @@ def run(
     """
     text = f"stars:>{threshold}"
     wanted = truth(population, text)
-    keeper = MemoryStorage()
+    keeper = RepositoryStore()
     rows, coverage = harvest(Scope.parse(text), answer, most=1_000_000)
     keeper.hold_rows(rows)
     found = Counter(keeper.load_table()["id"].to_pylist())

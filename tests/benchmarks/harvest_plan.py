@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gqlnb import github
-from gqlnb.github.harvester.storage import MemoryStorage
+from gqlnb.github.harvester.storage import RepositoryStore
 from tests.github.harvester.populations import World
 from tests.github.harvester.simulated_time import LATENCY, simulate_schedule
 
@@ -25,12 +25,19 @@ SIZES = {1: 16_000_000, 5: 4_100_000, 50: 735_000, 1_000: 67_000}
 SECONDS_PER_PAGE = 1.0
 
 
-class CountingStorage(MemoryStorage):
+class CountingStorage(RepositoryStore):
     """Counts rows, and keeps none."""
+
+    count = 0
+
+    @property
+    def rows(self) -> int:
+        """Number of rows so far."""
+        return self.count
 
     def hold_rows(self, rows: Iterable[RepositoryRow]) -> None:
         """Count rows."""
-        self.rows += sum(1 for _ in rows)
+        self.count += sum(1 for _ in rows)
 
 
 def main(least: int = 1_000, *accounts: int) -> None:

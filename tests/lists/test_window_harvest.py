@@ -9,8 +9,13 @@ import pytest
 
 from gqlnb.errors import AnswerError
 from gqlnb.github.harvester.scope import Scope
-from gqlnb.lists.evidence import is_confirmed, is_whole, measure_noise
-from gqlnb.lists.window_harvest import HarvestState, WindowHarvest
+from gqlnb.lists.window_harvest import (
+    HarvestState,
+    WindowHarvest,
+    is_confirmed,
+    is_whole,
+    measure_noise,
+)
 from gqlnb.lists.windows import Page, PageRequest, Source, Window
 from tests.github.harvester.populations import harvest
 from tests.github.harvester.search_simulator import Changes, SearchSimulator

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from gqlnb.client.range_harvest.range_store import concat_tables, unify_texts
-from gqlnb.document.json_codec import dump_valid_json
+from gqlnb.client.range_harvest.range_store import unify_texts
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.frame_display import register_frame_display
 from gqlnb.result.list_captions import mark_rows
-from gqlnb.result.list_verdicts import Verdict
 from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
@@ -25,20 +21,16 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from gqlnb.client.range_harvest.range_state import Changes, RangeCoverage
     from gqlnb.client.range_harvest.range_store import RangeStore
+    from gqlnb.lists.report import Changes, Coverage
 
 __all__ = [
     "RangeEstimate",
     "RangeHarvest",
     "build_range_frame",
-    "describe_stop",
-    "list_warnings",
 ]
 
-GAPS_SHOWN = 3
 REFRESH_HINT = "refresh=True reads ranges again that may be proved now."
-NOTES_PLACE = "notes"
 
 
 @explain_keywords
@@ -78,7 +70,10 @@ class RangeEstimate:
         text = f"{self.rows or 0:,} rows from {self.source}, in {self.least or 0:,} ranges or more"
         if self.rows is None:
             text = f"An unknown number of rows from {self.source}: it does not count them"
-        return "\n  ".join([text, *format_notes(self.notes, NOTES_PLACE)])
+        return "\n  ".join([text, *format_notes(self.notes, "notes")])
+
+    def _list_warnings(self) -> list[str]:
+        return summarize_notes(self.notes, "notes")
 
 
 @explain_keywords
@@ -102,7 +97,7 @@ class RangeHarvest:
     _store: RangeStore = field(repr=False)
 
     @property
-    def coverage(self) -> RangeCoverage:
+    def coverage(self) -> Coverage:
         """The number of rows expected and received, the ranges, and those not proved complete."""
         coverage = self._store.coverage
         if coverage is None:
@@ -123,7 +118,7 @@ class RangeHarvest:
     @property
     def changes(self) -> Changes | None:
         """The ids added, changed and removed since the harvest before, after ``refresh=True``."""
-        return self.coverage.changes
+        return None if self.coverage.stopped else self._store.state.changes
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -141,7 +136,7 @@ class RangeHarvest:
         pyarrow.Table
             The columns of :meth:`gqlnb.Result.arrow`; rows in the order in which they were read.
         """
-        return concat_tables(self._store.load_tables())
+        return self._store.load_table()
 
     def frame(self) -> pd.DataFrame:
         """Return all rows as a DataFrame; it must fit into memory.
@@ -155,38 +150,28 @@ class RangeHarvest:
         """
         register_frame_display()
         frame = build_range_frame(self._store.load_tables())
-        coverage: dict[str, Any] = msgspec.json.decode(dump_valid_json(self.coverage))
         frame.attrs = {
             "source": self.source,
             "partial": not self.complete,
             "total_count": self.coverage.expected,
-            "notes": list_warnings(self),
-            "coverage": coverage,
-            **mark_rows(len(self), self._judge_rows()),
+            "notes": self._list_warnings(),
+            "coverage": self.coverage.to_dict(),
+            **mark_rows(len(self), self.coverage.judge_rows()),
         }
         return frame
 
-    def _judge_rows(self) -> Verdict:
-        if self.complete:
-            return Verdict("complete", "each range was proved complete")
-        gaps = " ".join(_list_gaps(self)) or "the harvest is not finished"
-        return Verdict("unknown", gaps, self.coverage.expected or 0)
+    @property
+    def _hint(self) -> str:
+        # Rows in memory cannot be refreshed.
+        return "" if self.folder is None else REFRESH_HINT
+
+    def _list_warnings(self) -> list[str]:
+        return self.coverage.list_warnings(self._hint)
 
     def __repr__(self) -> str:
-        report = self.coverage
-        lines = [
-            f"{len(self):,} rows from {self.source}, {'' if self.complete else 'not '}complete",
-            f"  {report.describe_counts()}",
-        ]
-        if report.stopped:
-            lines.append(f"  {describe_stop(self.folder)}")
-        if self.changes is not None:
-            lines.append(f"  since the harvest before: {self.changes}")
-        notes = format_notes(_list_notes(self), NOTES_PLACE)
-        lines += [f"  {line}" for line in (*_list_gaps(self), *notes)]
-        if self.folder is not None:
-            lines.append(f"  in {self.folder}")
-        return "\n".join(lines)
+        changes = [f"since the harvest before: {self.changes}"] if self.changes is not None else []
+        title = f"{len(self):,} rows from {self.source}"
+        return self.coverage.describe_harvest(title, self.folder, hint=self._hint, details=changes)
 
     def _repr_html_(self) -> str:
         return render_lines(repr(self))
@@ -238,35 +223,3 @@ def _cast_decimals(values: pa.ChunkedArray, scale: int) -> pa.ChunkedArray:
     kind = values.type
     build_type = pa.decimal128 if pa.types.is_decimal128(kind) else pa.decimal256
     return values.cast(build_type(kind.precision, scale))
-
-
-def describe_stop(folder: Path | None) -> str:
-    """Return a sentence about a harvest that `progress` stopped."""
-    hint = "" if folder is None else " Run the same call again to continue."
-    return f"It was stopped by progress= before its end.{hint}"
-
-
-def list_warnings(found: RangeHarvest | RangeEstimate) -> list[str]:
-    """Return the warnings about a harvest: its first gaps, and one of all notes."""
-    if isinstance(found, RangeEstimate):
-        return summarize_notes(found.notes, NOTES_PLACE)
-    return [*_list_gaps(found), *summarize_notes(_list_notes(found), NOTES_PLACE)]
-
-
-def _list_notes(found: RangeHarvest) -> list[str]:
-    """Return the notes of a harvest, without those that are the reason of a gap."""
-    reasons = {gap.why for gap in found.coverage.gaps}
-    return [note for note in found.notes if note not in reasons]
-
-
-def _list_gaps(found: RangeHarvest) -> list[str]:
-    """Return sentences about the first gaps, the last one with a hint if they can be removed."""
-    gaps = found.coverage.gaps
-    lines = [f"The harvest is not proved complete. {gap}" for gap in gaps[:GAPS_SHOWN]]
-    if len(gaps) > GAPS_SHOWN:
-        more = len(gaps) - GAPS_SHOWN
-        lines.append(f"{more:,} more ranges are not proved complete; see coverage.gaps.")
-    # Rows in memory cannot be refreshed.
-    if found.folder is not None and not all(gap.lasts for gap in gaps):
-        lines[-1] += f" {REFRESH_HINT}"
-    return lines

@@ -6,14 +6,17 @@ import time
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.client.progress import Progress
+from gqlnb.client.range_harvest.accounts import Account, AccountPool, ReaderPool
+from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
 from gqlnb.client.range_harvest.range_reader import RangeReader
-from gqlnb.client.range_harvest.range_state import (
-    HarvestState,
-    RangeCoverage,
-    RangeGap,
+from gqlnb.client.range_harvest.range_store import (
+    RangeState,
     RangeStep,
+    RangeStore,
     Reading,
     are_frequent,
     find_most_rows,
@@ -26,19 +29,22 @@ from gqlnb.client.range_harvest.slices import (
     shift,
 )
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
+from gqlnb.lists.report import Coverage, Gap
+from gqlnb.lists.store import ROWS_PER_PART, LogHeader
+from gqlnb.option_checks import check_whole_number
 
 if TYPE_CHECKING:
+    import os
     from collections import Counter
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from gqlnb.client.progress import ProgressCallback
-    from gqlnb.client.range_harvest.range_reader import RangeAnswer
-    from gqlnb.client.range_harvest.range_state import Ends
-    from gqlnb.client.range_harvest.range_store import RangeStore
-    from gqlnb.client.range_harvest.reader_pool import ReaderPool
+    from gqlnb.client.paging.pager import Pager
+    from gqlnb.client.progress import ProgressCallback, ShowProgress
+    from gqlnb.client.range_harvest.range_reader import RangeAnswer, RangeQuery
+    from gqlnb.client.range_harvest.range_store import Ends
     from gqlnb.client.range_harvest.slices import Slice
 
-__all__ = ["RangeHarvester"]
+__all__ = ["RangeHarvester", "estimate_ranges", "harvest_ranges"]
 
 READS_PER_RANGE = 3  # of a range that changes while it is read
 MAX_ROUNDS = 3  # in which ranges with other counts, or without a proof, are read again
@@ -73,6 +79,72 @@ UNCOUNTED = (
 )
 
 
+def harvest_ranges(
+    query: RangeQuery,
+    pager: Pager,
+    *,
+    source: str,
+    out: str | os.PathLike[str] | None = None,
+    progress: ShowProgress = "auto",
+    resume: bool = True,
+    refresh: bool = False,
+    part: int = ROWS_PER_PART,
+    find_accounts: Callable[[], AccountPool[Pager]] | None = None,
+) -> RangeHarvest:
+    """Return the rows of a list, read range by range, without a warning.
+
+    Parameters
+    ----------
+    query
+        The list.
+    pager
+        The pager of the client.
+    source
+        Address of the endpoint.
+    out, progress, resume, refresh, part
+        As for :meth:`gqlnb.Client.harvest`.
+    find_accounts
+        Returns the accounts that share the ranges; None for the client alone.
+
+    Raises
+    ------
+    GqlnbError
+        As for :meth:`gqlnb.Client.harvest`.
+    """
+    part = check_whole_number("part", part, least=1)
+    if out is None and refresh:
+        msg = "refresh=True updates the harvest in a folder: name it with out=."
+        raise OptionError(msg)
+    header = LogHeader(query=query.describe(), source=source)
+    folder = None if out is None else Path(out).expanduser()
+    store = RangeStore(folder, header, resume=resume, rows_per_part=part)
+    with store, Progress(progress, "Harvest") as bar:
+        if refresh or store.state.coverage is None:
+            found = (
+                AccountPool([Account("", [pager])]) if find_accounts is None else find_accounts()
+            )
+            accounts = [
+                Account(each.name, [RangeReader(pager, query) for pager in each.clients])
+                for each in found.accounts
+            ]
+            pool = ReaderPool(accounts, found.notes, found.doubt)
+            RangeHarvester(pool, query.slice, store, bar).run()
+    return RangeHarvest(source, store)
+
+
+def estimate_ranges(query: RangeQuery, pager: Pager, source: str) -> RangeEstimate:
+    """Return the number of rows of a list, and the cost of its harvest, from one request.
+
+    Raises
+    ------
+    GqlnbError
+        If the request fails.
+    """
+    whole = ValueRange(query.slice.least, query.slice.most)
+    count, notes = RangeReader(pager, query).count_rows(whole)
+    return RangeEstimate(source, count, query.slice.cap, tuple(notes.values()))
+
+
 class RangeHarvester:
     """One run of a harvest in ranges.
 
@@ -100,7 +172,7 @@ class RangeHarvester:
         self._grows: bool | None = None  # unknown before rows came in excess of the first count
 
     @property
-    def _state(self) -> HarvestState:
+    def _state(self) -> RangeState:
         return self._store.state
 
     def run(self) -> None:
@@ -116,7 +188,7 @@ class RangeHarvester:
         """
         state = self._state
         self._match_ends()
-        if state.is_ended:
+        if state.coverage is not None:
             self._begin_refresh()
         elif not state.started:
             state.started = time.time()
@@ -160,7 +232,7 @@ class RangeHarvester:
         # Some endpoints require the filter. Between ends that it excludes there may be no row.
         for range_ in (self._whole, ValueRange(None, None)):
             if example is None:
-                self._state.requests += 1
+                self._state.counts += 1
                 example = self._pool.call(partial(RangeReader.read_example, range_=range_))
         if example is None:
             return
@@ -176,7 +248,7 @@ class RangeHarvester:
     # -- ranges
 
     def _read_pending(self) -> None:
-        self._pool.run(self._take_range, self._read_range, self._add_answer)
+        self._pool.run_tasks(self._take_range, self._read_range, self._add_answer)
 
     def _take_range(self) -> Ends | None:
         """Return a pending range that nobody reads yet, the lowest first; None without one."""
@@ -236,7 +308,7 @@ class RangeHarvester:
             if known > find_most_rows(total, cap):
                 # Some endpoints count all rows only up to a limit, and have had more all the time.
                 self._grows = (reader.count_rows(self._whole)[0] or 0) > 2 * total
-                self._state.requests += 1
+                self._state.counts += 1
         return bool(self._grows)
 
     def _divide_range(
@@ -272,7 +344,7 @@ class RangeHarvester:
             step.reading = self._build_reading(range_, answer)
         self._store.add_step(step, None if parts else answer.table)
         state, rows = self._state, self._store.rows
-        if self._watch(rows, state.total, state.requests, self._pool.budget) is False:
+        if self._watch(rows, state.total, state.pages + state.counts, self._pool.budget) is False:
             self._is_stopped = True
 
     def _complete_range(self, range_: ValueRange, answer: RangeAnswer) -> ValueRange:
@@ -371,6 +443,7 @@ class RangeHarvester:
             replaced = [each for each in highest_first if each.number in again]
             state.pending = [each.ends for each in replaced]
             state.readings = [each for each in state.readings if each.number not in again]
+            state.repeated += len(replaced)
             self._digests = {state.parse_range(each.ends): each.digest for each in replaced}
             self._store.save_state()
             self._read_pending()
@@ -483,7 +556,7 @@ class RangeHarvester:
         return None if total is None else total - (after or 0)
 
     def _count(self, range_: ValueRange) -> int | None:
-        self._state.requests += 1
+        self._state.counts += 1
         return self._pool.call(lambda reader: reader.count_rows(range_)[0])
 
     def _count_readings(self, readings: Sequence[Reading]) -> list[int | None]:
@@ -491,12 +564,12 @@ class RangeHarvester:
         ranges = [self._state.parse_range(each.ends) for each in readings]
         counts: dict[int, int | None] = {}
         numbers = iter(range(len(ranges)))
-        self._pool.run(
+        self._pool.run_tasks(
             lambda: next(numbers, None),
             lambda number, reader: reader.count_rows(ranges[number])[0],
             counts.__setitem__,
         )
-        self._state.requests += len(ranges)
+        self._state.counts += len(ranges)
         return [counts[number] for number in range(len(ranges))]
 
     def _find_changed(
@@ -529,7 +602,7 @@ class RangeHarvester:
     ) -> None:
         """Write the report."""
         state = self._state
-        gaps = list[RangeGap]()
+        gaps = list[Gap]()
         got = explained = 0
         counts = {reading.number: count for reading, count in changed}
         unproved = self._find_unproved()
@@ -548,13 +621,14 @@ class RangeHarvester:
             if why:
                 text = str(state.parse_range(reading.ends))
                 lasts = reading.has_lasting_doubt
-                gaps.append(RangeGap(text=text, expected=count, got=rows, why=why, lasts=lasts))
+                gaps.append(Gap(text, count, rows, why, lasts))
                 if reading.number not in counts:
                     explained += (count or rows) - rows
         gaps += self._list_whole_gaps(total, got, got + explained)
+        state.changes = self._store.find_changes() if state.previous else None
         self._store.finish(self._build_coverage(total, got, moved, gaps))
 
-    def _list_whole_gaps(self, total: int | None, got: int, known: int) -> list[RangeGap]:
+    def _list_whole_gaps(self, total: int | None, got: int, known: int) -> list[Gap]:
         """Return the gaps of the whole; `known` rows are here, or missing in a range with a gap."""
         state, doubts = self._state, dict[str, bool]()  # the reasons, and whether they last
         if total is not None and total != known:
@@ -567,25 +641,23 @@ class RangeHarvester:
                 doubts[GROWING if self._grows else CHANGING] = False
         if state.doubt:
             doubts[state.doubt] = True
-        return [
-            RangeGap(text="All rows", expected=total, got=got, why=why, lasts=lasts)
-            for why, lasts in doubts.items()
-        ]
+        return [Gap("All rows", total, got, why, lasts) for why, lasts in doubts.items()]
 
     def _build_coverage(
-        self, expected: int | None, got: int, moved: list[str], gaps: list[RangeGap]
-    ) -> RangeCoverage:
+        self, expected: int | None, got: int, moved: list[str], gaps: list[Gap]
+    ) -> Coverage:
         state = self._state
-        return RangeCoverage(
+        return Coverage(
             expected=expected,
             got=got,
-            ranges=len(state.readings),
-            requests=state.requests,
-            moved=moved,
-            gaps=gaps,
-            notes=[*state.notes.values(), *self._pool.notes],
+            windows=len(state.readings),
+            pages=state.pages,
+            counts=state.counts,
+            repeated=state.repeated,
+            moved=tuple(moved),
+            gaps=tuple(gaps),
+            notes=(*state.notes.values(), *self._pool.notes),
             stopped=self._is_stopped,
-            changes=self._store.find_changes() if state.previous and not self._is_stopped else None,
         )
 
     # -- refreshing
@@ -601,7 +673,8 @@ class RangeHarvester:
         if state.total is not None:
             state.total = self._count(self._whole)
         self._store.save_fingerprints()
-        state.previous, state.started, state.coverage = state.started, time.time(), None
+        state.previous, state.started = state.started, time.time()
+        state.coverage = state.changes = None
         state.notes, state.intervals, state.unstable, state.moves = {}, 0, 0, 0
         readings = sorted(state.readings, key=lambda each: each.number)
         ranges = {each.number: state.parse_range(each.ends) for each in readings}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from hashlib import blake2b
 from itertools import chain
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from graphql import VariableNode
 from msgspec.structs import replace
 
-from gqlnb.client.range_harvest.range_state import find_most_rows
+from gqlnb.client.paging.options import PagingOptions
+from gqlnb.client.range_harvest.range_store import find_most_rows
 from gqlnb.client.range_harvest.slices import (
     ValueRange,
     bind_range,
@@ -30,13 +32,14 @@ from gqlnb.result.renderer import format_error
 from gqlnb.result.result import Result, read_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import pyarrow as pa
 
     from gqlnb.client.paging.crawler import Crawler
     from gqlnb.client.paging.pager import Pager
     from gqlnb.client.range_harvest.slices import Slice
+    from gqlnb.document.document import Document
     from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.result.frames import FrameColumn
     from gqlnb.result.paging_report import Report
@@ -44,7 +47,43 @@ if TYPE_CHECKING:
 ATTEMPTS_TO_COUNT = 3  # where a field failed instead of a count
 MAX_DAMAGED = 3  # unreadable answers while a list is read
 
-__all__ = ["RangeAnswer", "RangeReader"]
+__all__ = ["RangeAnswer", "RangeQuery", "RangeReader"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RangeQuery:
+    """The list to harvest.
+
+    Attributes
+    ----------
+    text, variables, operation
+        The query, as for :meth:`gqlnb.Client.execute`.
+    slice
+        The column that divides the list.
+    path, page_size
+        As for :meth:`gqlnb.Client.pages`.
+    """
+
+    text: str | Document
+    variables: Mapping[str, Any] | None
+    slice: Slice
+    operation: str | None = None
+    path: str | None = None
+    page_size: int | None = None
+
+    def describe(self) -> str:
+        """Return a text that differs for harvests of other rows."""
+        # What selects other rows is another harvest. It comes first, as messages cut long queries.
+        slice_ = self.slice
+        selected = {"least": slice_.least, "most": slice_.most, "id": slice_.id}
+        selected |= {"operation": self.operation, "path": self.path}
+        terms = [f"{name}={value}" for name, value in selected.items() if value is not None]
+        text = self.text if isinstance(self.text, str) else self.text.text
+        query = " ".join([*terms, text, repr(slice_)])
+        if self.variables:  # of which the values may be secret
+            given = json.dumps({**self.variables}, default=repr, sort_keys=True)
+            query += f" variables {blake2b(given.encode(), digest_size=8).hexdigest()}"
+        return query
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -120,28 +159,12 @@ class RangeReader:
     ----------
     pager
         The pager of the client.
-    start
-        Returns a crawler for the given variables and limits.
-    variables
-        The variables that all ranges have in common.
-    slice_
-        The slice.
-    path, page_size
-        As for :meth:`Client.pages`.
+    query
+        The list.
     """
 
-    def __init__(
-        self,
-        pager: Pager,
-        start: Callable[[Mapping[str, Any], Mapping[str, object]], Crawler],
-        variables: Mapping[str, Any],
-        slice_: Slice,
-        path: str | None,
-        page_size: int | None,
-    ) -> None:
-        self._pager, self._start, self._variables = pager, start, variables
-        self._slice, self._path = slice_, path
-        self._page_size = page_size
+    def __init__(self, pager: Pager, query: RangeQuery) -> None:
+        self._pager, self._query, self._slice, self._path = pager, query, query.slice, query.path
         self._longest_answer = 0  # rows of one answer to a list that has no further pages
 
     @property
@@ -149,8 +172,25 @@ class RangeReader:
         """The remaining budget of its client."""
         return self._pager.budget
 
-    def _start_crawler(self, range_: ValueRange, limits: Mapping[str, object]) -> Crawler:
-        crawler = self._start(bind_range(self._slice, self._variables, range_), limits)
+    def _start_crawler(
+        self, range_: ValueRange, slice_: Slice, *, page_size: int | None
+    ) -> Crawler:
+        """Return a crawler that reads the first page of a range."""
+        query = self._query
+        bound = bind_range(slice_, query.variables or {}, range_)
+        objects = {end.partition(".")[0] for end in (slice_.low, slice_.high) if "." in end}
+        missing = objects - bound.keys()
+        if missing:  # an open range sets no member; the object may be required nevertheless
+            required = self._pager.list_required_variables(query.text, query.operation)
+            bound |= {name: {} for name in required if name in missing}
+        crawler = self._pager.start_crawler(
+            query.text,
+            bound,
+            query.operation,
+            PagingOptions(path=query.path, page_size=page_size, max_requests=1),
+            takes_unpaged=True,
+            examines=False,
+        )
         crawler.shows_warnings = False  # they are in the notes
         crawler.detects_changes = True
         crawler.longest_answer = self._longest_answer
@@ -175,9 +215,8 @@ class RangeReader:
         GqlnbError
             If the request fails.
         """
-        limits = {"page_size": 1, "max_requests": 1}
         for _ in range(ATTEMPTS_TO_COUNT):
-            crawler = self._start_crawler(range_, limits)
+            crawler = self._start_crawler(range_, self._slice, page_size=1)
             result = self._run_crawler(crawler)
             count = self._read_count(result)
             if count is not None or not result.errors:
@@ -204,9 +243,7 @@ class RangeReader:
             If the request fails.
         """
         as_given = dataclasses.replace(self._slice, closed="both")
-        limits = {"page_size": self._page_size, "max_requests": 1}
-        crawler = self._start(bind_range(as_given, self._variables, range_), limits)
-        crawler.shows_warnings = False
+        crawler = self._start_crawler(range_, as_given, page_size=self._query.page_size)
         answer = self._build_answer(self._read_first_page(crawler), has_positions=False)
         return next(iter(answer.values), None)
 
@@ -254,8 +291,7 @@ class RangeReader:
             If a request fails, or the endpoint ignores the filter.
         """
         cap = self._slice.cap
-        limits = {"page_size": self._page_size, "max_requests": 1}
-        crawler = self._start_crawler(range_, limits)
+        crawler = self._start_crawler(range_, self._slice, page_size=self._query.page_size)
         is_refused, result = False, self._read_first_page(crawler)
         count = self._read_count(result)
         answer = self._build_answer(result, has_positions=False)

@@ -1,40 +1,25 @@
-"""The rows of a harvest in ranges: in memory, or a folder with Parquet parts and a log."""
+"""The state and the rows of a harvest in ranges, and their store."""
 
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 from io import BytesIO
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gqlnb.client.range_harvest.harvest_log import (
+from gqlnb.client.range_harvest.slices import ValueRange, parse_value
+from gqlnb.lists.part_files import drop_rows, find_repeated_rows, replace_durably
+from gqlnb.lists.report import Changes
+from gqlnb.lists.store import (
     COVERAGE_NAME,
-    RESTART_HINT,
-    FolderLock,
-    HarvestLog,
+    ROWS_PER_PART,
+    HarvestStore,
     LogHeader,
+    Part,
+    StoredState,
 )
-from gqlnb.client.range_harvest.part_files import (
-    build_part_path,
-    drop_rows,
-    find_repeated_rows,
-    remove_parts,
-    replace_durably,
-    write_part,
-)
-from gqlnb.client.range_harvest.range_state import (
-    Changes,
-    Event,
-    HarvestState,
-    RangeCoverage,
-    RangeStep,
-)
-from gqlnb.document.json_codec import dump_valid_json
-from gqlnb.errors import OptionError, sanitize_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,70 +27,196 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from gqlnb.lists.report import Coverage
+
 __all__ = [
-    "ROWS_PER_PART",
+    "Ends",
+    "RangeState",
+    "RangeStep",
     "RangeStore",
+    "Reading",
+    "are_frequent",
     "compare_hashes",
     "concat_tables",
+    "find_most_rows",
     "hash_rows",
     "unify_texts",
 ]
 
-ROWS_PER_PART = 100_000
-PREVIOUS_NAME = "_previous.hashes"  # in the format of Parquet, but not a part
-_EVENT_DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+Ends = tuple[Any, Any]  # of a range, as JSON values in the log
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Rows of consecutive readings.
+class Reading(msgspec.Struct, kw_only=True):
+    """A range that was read.
 
     Attributes
     ----------
-    segments
-        The numbers of the readings, each with its number of rows.
-    table
-        The rows; None if they are in a file.
-    path
-        The file.
+    number
+        Its number among all readings.
+    ends
+        The range.
+    count
+        The number of rows according to the endpoint; None if it does not say.
+    got
+        The number of rows that came.
+    doubt
+        The reason why completeness is not proved; empty if it is.
+    has_lasting_doubt
+        Whether another reading has the same doubt, as the endpoint does not count rows, or returns
+        no more of them.
+    requests
+        The number of requests; the rows of a single one are of one moment.
+    digest
+        A hash of the ids of its rows.
+    is_verified
+        Whether another reading of the range returned the same rows.
     """
 
-    segments: list[tuple[int, int]]
-    table: pa.Table | None = None
-    path: Path | None = None
-
-    def load(self) -> pa.Table:
-        """Return the rows."""
-        import pyarrow.parquet as pq
-
-        return self.table if self.path is None else pq.read_table(self.path)
-
-    def drop_rows(self, indexes: Sequence[int]) -> tuple[pa.Table, list[tuple[int, int]]]:
-        """Return the rows and the segments without the rows at some indexes."""
-        readings = [number for number, rows in self.segments for _ in range(rows)]
-        dropped = Counter(readings[index] for index in indexes)
-        left = [(number, rows - dropped[number]) for number, rows in self.segments]
-        return drop_rows(self.load(), indexes), [pair for pair in left if pair[1]]
+    number: int
+    ends: Ends
+    count: int | None
+    got: int
+    doubt: str = ""
+    has_lasting_doubt: bool = False
+    requests: int = 1
+    digest: str = ""
+    is_verified: bool = False
 
 
-class RangeStore:
-    """The rows of a harvest, and its state.
+class RangeStep(msgspec.Struct, tag="range", kw_only=True):
+    """A range was taken: it was read, or divided.
+
+    Attributes
+    ----------
+    ends
+        The range.
+    parts
+        The ranges into which it was divided; empty if it was read.
+    reading
+        The reading; None if it was divided.
+    rows
+        The rows of the reading, as a Parquet file.
+    requests
+        The number of requests.
+    intervals, unstable
+        The number of intervals between requests after which a change would have shown, and of
+        readings in which rows changed.
+    notes
+        Notes of the endpoint on the answers, by a key that is the same for equal notes.
+    """
+
+    ends: Ends
+    parts: list[Ends] = []
+    reading: Reading | None = None
+    rows: bytes = b""
+    requests: int = 0
+    intervals: int = 0
+    unstable: int = 0
+    notes: dict[str, str] = {}
+
+
+class RangeState(StoredState, tag="state", kw_only=True):
+    """The state of a harvest.
+
+    Attributes
+    ----------
+    kind
+        The kind of the values, as of :func:`find_kind`; empty before the first row.
+    id
+        The column that identifies a row, or None.
+    has_nulls
+        Whether the column may be null.
+    total
+        The number of rows at the beginning.
+    started, previous
+        The beginning of this harvest and of the one before, in seconds since 1970.
+    pinned
+        The last value, if the range was open and later rows are left out.
+    pending
+        The ranges to read; the last is the next.
+    readings
+        The ranges that were read.
+    numbers
+        The number of readings, replaced ones included.
+    pages, counts
+        Numbers of requests for rows, and of those that only counted.
+    intervals, unstable
+        The number of intervals between requests after which a change would have shown, and of
+        readings in which rows changed.
+    moves
+        The number of times that the count of a range had changed when it was counted again.
+    repeated
+        The number of ranges that were read again.
+    changes
+        The differences to the harvest before; None if there was none.
+    """
+
+    kind: str = ""
+    id: str | None = None
+    has_nulls: bool = True
+    total: int | None = None
+    started: float = 0.0
+    previous: float = 0.0
+    pinned: Any = None
+    pending: list[Ends] = msgspec.field(default_factory=list)
+    readings: list[Reading] = msgspec.field(default_factory=list)
+    numbers: int = 0
+    pages: int = 0
+    counts: int = 0
+    intervals: int = 0
+    unstable: int = 0
+    moves: int = 0
+    repeated: int = 0
+    changes: Changes | None = None
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether rows change so often that changes may hide each other between two pages."""
+        return are_frequent(self.unstable, self.intervals)
+
+    def parse_range(self, ends: Ends) -> ValueRange:
+        """Return a range with values of Python."""
+        return ValueRange(*(parse_value(self.kind, end) if self.kind else end for end in ends))
+
+    def apply_step(self, step: RangeStep) -> None:
+        """Change the state after a range was read or divided."""
+        self.pending.remove(step.ends)
+        self.pages += step.requests
+        self.intervals += step.intervals
+        self.unstable += step.unstable
+        self.add_notes(step.notes)
+        if step.reading is None:
+            self.pending.extend(reversed(step.parts))
+            return
+        self.numbers = step.reading.number + 1
+        self.readings.append(step.reading)
+
+
+# Changes come at random. If `seen` were seen in some intervals, about seen² / (4 * intervals) pairs
+# of them, such as a deletion and an insertion, hid each other: less than 1/80 below this limit.
+def are_frequent(seen: int, intervals: int) -> bool:
+    """Return whether so many changes were seen that others may have hidden each other."""
+    return seen**2 * 20 > intervals
+
+
+def find_most_rows(count: int, cap: int | None) -> int:
+    """Return the number of rows above which a list has grown beyond all rows that change."""
+    return 2 * count + 10 * (cap or 1000)
+
+
+PREVIOUS_NAME = "_previous.hashes"  # in the format of Parquet, but not a part
+_DECODER: msgspec.json.Decoder[RangeState | RangeStep] = msgspec.json.Decoder(
+    RangeState | RangeStep
+)
+
+
+class RangeStore(HarvestStore[RangeState]):
+    """The store of a harvest in ranges.
 
     Parameters
     ----------
-    folder
-        The folder; None for memory.
-    header
-        The first line of the log.
-    resume
-        Whether to continue the harvest in the folder; else it is removed.
-    rows_per_part
-        Number of rows per part; a part may have as many more as a range.
-
-    Attributes
-    ----------
-    state
-        The state of the harvest.
+    folder, header, resume, rows_per_part
+        As of :class:`gqlnb.lists.store.HarvestStore`.
     """
 
     def __init__(
@@ -116,59 +227,17 @@ class RangeStore:
         resume: bool = True,
         rows_per_part: int = ROWS_PER_PART,
     ) -> None:
-        self.folder, self._header = folder, header
-        self._resume, self._rows_per_part = resume, rows_per_part
-        self.state = HarvestState()
-        self._parts: list[Part] = []  # in files
-        self._new: list[Part] = []  # in memory, and in the log
-        self._paused: RangeCoverage | None = None
-        self._log = None if folder is None else HarvestLog(folder, header, _EVENT_DECODER)
-        self._stack = ExitStack()
+        super().__init__(
+            folder, header, RangeState(), _DECODER, resume=resume, rows_per_part=rows_per_part
+        )
+        self._paused: Coverage | None = None
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            if self.folder is not None and self._log is not None:
-                stack.enter_context(FolderLock(self.folder))
-                stack.callback(self._log.close)
-                self._restore()
-            self._stack = stack.pop_all()
-        return self
+    def _replay(self, event: RangeStep) -> None:
+        """Change the state and the rows as a step of the log did."""
+        self._hold_step(event, _decode_rows(event.rows) if event.rows else None)
 
-    def __exit__(self, *_: object) -> None:
-        """Close the log and unlock the folder."""
-        self._stack.close()
-
-    def _restore(self) -> None:
-        """Read the log and the parts of the folder."""
-        folder, log = self.folder, self._log
-        assert folder is not None  # noqa: S101 - for mypy
-        assert log is not None  # noqa: S101 - for mypy
-        if not log.begin(self.state, resume=self._resume):
-            return
-        for event in log.read_events():
-            if isinstance(event, HarvestState):
-                self.state, self._new = event, []
-            elif not self.state.pending:
-                msg = (
-                    f"The log in {sanitize_text(folder, 120)} is broken: it goes on after its end. "
-                    f"{RESTART_HINT}"
-                )
-                raise OptionError(msg)
-            else:
-                self.state.apply_step(event)
-                self._hold_rows(event, _decode_rows(event.rows) if event.rows else None)
-        log.check_parts(self.state.parts)
-        if not self.state.is_ended:
-            log.remove_coverage()
-        remove_parts(folder, self.state.parts)
-        for number in range(self.state.parts):
-            path = build_part_path(folder, number)
-            self._parts.append(Part(_read_segments(path), path=path))
-
-    @property
-    def rows(self) -> int:
-        """The number of rows, repeated ones included."""
-        return sum(rows for part in self._list_parts() for _, rows in part.segments)
+    def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
+        return concat_tables(tables)
 
     @property
     def has_columns(self) -> bool:
@@ -177,37 +246,17 @@ class RangeStore:
 
     def add_step(self, step: RangeStep, table: pa.Table | None) -> None:
         """Log a step and add its rows, which are safe from interruption then."""
-        if self._log is not None:
+        if self.folder is not None:
             rows = b"" if table is None else _encode_rows(table)
-            self._log.append_event(msgspec.structs.replace(step, rows=rows))
-        self.state.apply_step(step)
-        self._hold_rows(step, table)
-        if sum(rows for part in self._new for _, rows in part.segments) >= self._rows_per_part:
-            self.save_state()
+            self._append_event(msgspec.structs.replace(step, rows=rows))
+        self._hold_step(step, table)
+        self._save_full_part()
 
-    def _hold_rows(self, step: RangeStep, table: pa.Table | None) -> None:
+    def _hold_step(self, step: RangeStep, table: pa.Table | None) -> None:
+        self.state.apply_step(step)
         # Without rows the columns are kept once.
         if table is not None and step.reading and (table.num_rows or not self._list_parts()):
             self._new.append(Part([(step.reading.number, table.num_rows)], table))
-
-    def save_state(self) -> None:
-        """Write the rows that are in memory as a part, and the state to the log."""
-        if self.folder is None or self._log is None:
-            self._parts, self._new = self._list_parts(), []
-            return
-        if self._new:
-            segments = [pair for part in self._new for pair in part.segments]
-            table = concat_tables([part.load() for part in self._new])
-            self._parts.append(self._write_part(len(self._parts), table, segments))
-            self._new = []
-        self.state.parts = len(self._parts)
-        self._log.restart_at(self.state)
-
-    def _write_part(self, number: int, table: pa.Table, segments: list[tuple[int, int]]) -> Part:
-        assert self.folder is not None  # noqa: S101 - for mypy
-        readings = {"readings": dump_valid_json(segments).decode()}
-        write_part(self.folder, number, table, self._header.build_metadata() | readings)
-        return Part(segments, path=build_part_path(self.folder, number))
 
     def remove_old_rows(self) -> tuple[Counter[int], list[str]]:
         """Drop the rows of replaced readings, and keep the last of rows with equal ids.
@@ -246,23 +295,21 @@ class RangeStore:
         return left, moved
 
     def _drop_rows(self, places: dict[int, list[int]]) -> None:
+        """Remove the rows at some indexes of parts, by the number of the part."""
         for number, indexes in places.items():
-            table, segments = self._parts[number].drop_rows(indexes)
-            if self.folder is None:
-                self._parts[number] = replace(self._parts[number], table=table, segments=segments)
-            else:
-                self._parts[number] = self._write_part(number, table, segments)
+            part = self._parts[number]
+            readings = [reading for reading, rows in part.segments for _ in range(rows)]
+            dropped = Counter(readings[index] for index in indexes)
+            left = [(reading, rows - dropped[reading]) for reading, rows in part.segments]
+            table, left = drop_rows(part.load(), indexes), [pair for pair in left if pair[1]]
+            in_folder = self.folder is not None
+            self._parts[number] = (
+                self._write_part(number, table, left) if in_folder else Part(left, table)
+            )
 
     def list_keys(self, part: Part) -> list[str]:
         """Return the keys that identify the rows of a part."""
         return list_row_keys(part.load(), self.state.id, part.segments)
-
-    def _list_parts(self) -> list[Part]:
-        return [*self._parts, *self._new]
-
-    def load_tables(self) -> list[pa.Table]:
-        """Return the rows of each part."""
-        return [part.load() for part in self._list_parts()]
 
     def save_fingerprints(self) -> None:
         """Keep a hash of each row to find the changes of a refresh; remove the report before."""
@@ -297,21 +344,17 @@ class RangeStore:
         return prints
 
     @property
-    def coverage(self) -> RangeCoverage | None:
+    def coverage(self) -> Coverage | None:
         """The report on the harvest, finished or stopped; None while it runs."""
         return self.state.coverage or self._paused
 
-    def pause(self, coverage: RangeCoverage) -> None:
+    def pause(self, coverage: Coverage) -> None:
         """Keep the report on a stopped harvest, which the next run continues."""
         self._paused = coverage
 
-    def finish(self, coverage: RangeCoverage) -> None:
+    def finish(self, coverage: Coverage) -> None:
         """Write the report and mark the harvest as ended."""
-        self.state.coverage = coverage
-        if self._log is not None:
-            values = {"complete": coverage.complete, **msgspec.to_builtins(coverage)}
-            self._log.write_coverage(self._header.encode_report(values))
-        self.save_state()
+        super().finish(coverage)
         if self.folder is not None:
             (self.folder / PREVIOUS_NAME).unlink(missing_ok=True)
 
@@ -438,10 +481,3 @@ def _decode_rows(rows: bytes) -> pa.Table:
     import pyarrow.parquet as pq
 
     return pq.read_table(BytesIO(rows))
-
-
-def _read_segments(path: Path) -> list[tuple[int, int]]:
-    import pyarrow.parquet as pq
-
-    metadata = pq.read_schema(path).metadata or {}
-    return msgspec.json.decode(metadata[b"gqlnb.readings"], type=list[tuple[int, int]])

@@ -27,6 +27,7 @@ __all__ = [
     "find_kind",
     "is_between_steps",
     "is_far_outside",
+    "make_slice",
     "match_value",
     "parse_value",
     "shift",
@@ -126,6 +127,17 @@ class Slice:
         below, above = ("<=" if closed else "<" for closed in ENDS[self.closed])
         filter_ = f"{self.low} {below} {self.column} {above} {self.high}"
         return f"Slice({self.column!r}, {self.template or filter_}, cap={self.cap})"
+
+
+def make_slice(value: object) -> Slice:
+    """Return a slice; raise OptionError if it is neither one nor the name of a column."""
+    if isinstance(value, Slice):
+        return value
+    if isinstance(value, str) and value:
+        return Slice(column=value)
+    shown = sanitize_text(repr(value), 60)
+    msg = f"slice= takes a gqlnb.Slice or the name of a column, not {shown}."
+    raise OptionError(msg)
 
 
 def bind_range(slice_: Slice, variables: Mapping[str, Any], range_: ValueRange) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gqlnb.client.progress import sum_budgets
 from gqlnb.document.document import Document
 from gqlnb.errors import format_count
 from gqlnb.github.harvester.requests import (
@@ -26,10 +25,8 @@ from gqlnb.option_checks import explain_keywords
 from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gqlnb.client.client import Client
-    from gqlnb.github.harvester.identities import Identity
+    from gqlnb.client.range_harvest.accounts import AccountPool
     from gqlnb.github.harvester.scope import Scope
     from gqlnb.http.rate_limit_rules import Budget
 
@@ -193,7 +190,7 @@ def estimate_pages(total: int, *, twice: bool = False) -> tuple[int, int]:
 
 
 def estimate_harvest(
-    identities: Sequence[Identity],
+    pool: AccountPool[PortableClient],
     scope: Scope,
     fields: str = "",
     *,
@@ -203,7 +200,7 @@ def estimate_harvest(
 
     Parameters
     ----------
-    identities
+    pool
         The accounts that will send requests; the first one requests the count.
     scope
         The repositories to harvest.
@@ -222,14 +219,14 @@ def estimate_harvest(
     GqlnbError
         If the request fails.
     """
-    client = identities[0].client.client
+    client = pool.accounts[0].client.client
     total = count_matches(client, scope)
     least, most = estimate_pages(total, twice=twice)
     query = scope.format_expression(order="")
-    for identity in identities:
-        identity.budget = identity.client.client.budget
-    budget = sum_budgets(identities) or client.budget
-    made = Estimate(query, client.source, total, least, most, budget, len(identities))
+    for account in pool.accounts:
+        account.budget = account.client.client.budget
+    budget = pool.budget or client.budget
+    made = Estimate(query, client.source, total, least, most, budget, len(pool.accounts))
     if not fields:
         return made
     page = compute_cost(Document.parse(build_query((True,), fields)), {"n0": MAX_PAGE_SIZE})

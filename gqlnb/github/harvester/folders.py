@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gqlnb.client.range_harvest.harvest_log import COVERAGE_NAME, LOG_NAME, LogHeader
 from gqlnb.client.range_harvest.harvest_result import build_range_frame
-from gqlnb.client.range_harvest.part_files import find_lost_part, has_end, read_parquet
-from gqlnb.client.range_harvest.range_state import RangeCoverage
 from gqlnb.client.range_harvest.range_store import compare_hashes, concat_tables, hash_rows
 from gqlnb.errors import FrameError, OptionError, format_count, sanitize_text
-from gqlnb.github.harvester.parquet_parts import build_repository_frame, load_parts
+from gqlnb.github.harvester.storage import build_repository_frame, concat_rows
 from gqlnb.interactive import warn_caller
-from gqlnb.lists.report import Coverage
+from gqlnb.lists.part_files import find_lost_part, has_end, read_parquet
+from gqlnb.lists.report import Changes, Coverage
+from gqlnb.lists.store import COVERAGE_NAME, LOG_NAME, LogHeader
 from gqlnb.option_checks import explain_keywords
 from gqlnb.optional_imports import import_optional
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-    from gqlnb.client.range_harvest.range_state import Changes
     from gqlnb.github.harvester.field_columns import FieldColumns
 
 __all__ = ["HarvestFolder", "open_folder"]
@@ -67,17 +65,12 @@ class HarvestFolder:
         return sorted(self.path.glob("part-*.parquet"))
 
     @property
-    def coverage(self) -> Coverage | RangeCoverage | None:
-        """The completeness and the cost; None while the harvest is not finished.
-
-        A RangeCoverage of harvests in ranges: of ``type=``, and of :meth:`gqlnb.Client.harvest`.
-        """
+    def coverage(self) -> Coverage | None:
+        """The completeness and the cost; None while the harvest is not finished."""
         try:
             report = (self.path / COVERAGE_NAME).read_bytes()
         except FileNotFoundError:
             return None
-        if self._has_ranges:
-            return msgspec.json.decode(report, type=RangeCoverage)
         return msgspec.json.decode(report, type=Coverage)
 
     @property
@@ -116,11 +109,12 @@ class HarvestFolder:
             If a part is missing or damaged.
         """
         if self._has_ranges:
+            self._list_names()  # without a part the columns are not known
             return concat_tables(self._load_parts())
-        return load_parts(self._check_parts(), self._build_own_columns())
+        return concat_rows(self._load_parts(), self._build_own_columns())
 
     def _load_parts(self) -> list[pa.Table]:
-        return [read_parquet(Path(name)) for name in self._list_names()]
+        return [read_parquet(path) for path in self._check_parts()]
 
     def frame(self, *, explode: str | None = None) -> pd.DataFrame:
         """Return the rows as a DataFrame; it must fit into memory.
@@ -148,9 +142,9 @@ class HarvestFolder:
             if explode is not None:
                 msg = f"explode={sanitize_text(repr(explode), 80)}: only harvests of repositories."
                 raise FrameError(msg)
+            self._list_names()  # as of arrow()
             return build_range_frame(self._load_parts())
-        columns = self._build_own_columns()
-        return build_repository_frame(load_parts(self._check_parts(), columns), columns, explode)
+        return build_repository_frame(self.arrow(), self._build_own_columns(), explode)
 
     def find_changes(self, before: HarvestFolder) -> Changes:
         """Compare the rows with those of an earlier harvest, by id.

@@ -13,28 +13,28 @@ import msgspec
 
 from gqlnb import background
 from gqlnb.client.progress import Progress
-from gqlnb.client.range_harvest.harvest_log import LogHeader
-from gqlnb.client.range_harvest.harvest_result import describe_stop, list_warnings
-from gqlnb.document.json_codec import dump_valid_json
+from gqlnb.client.range_harvest.accounts import AccountPool
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
-from gqlnb.github.builtin_connections import DEMO, open_client, register_connections
+from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.estimate import Estimate, estimate_harvest, narrow_scope
-from gqlnb.github.harvester.identities import AccountGroups, Identity, group_clients
-from gqlnb.github.harvester.node_harvest import build_node_search, count_nodes, read_nodes
+from gqlnb.github.harvester.identities import group_clients, open_clients
 from gqlnb.github.harvester.own_fields import parse_fields
-from gqlnb.github.harvester.parquet_parts import build_arrow_schema, build_repository_frame
+from gqlnb.github.harvester.requests import PortableClient
 from gqlnb.github.harvester.runner import HarvestRunner
 from gqlnb.github.harvester.scope import Scope
-from gqlnb.github.harvester.storage import ROWS_PER_PART, FolderStorage, MemoryStorage
+from gqlnb.github.harvester.storage import (
+    RepositoryStore,
+    build_arrow_schema,
+    build_repository_frame,
+)
 from gqlnb.github.search_notes import list_search_notes
 from gqlnb.interactive import warn_caller
 from gqlnb.lists.report import Coverage, Gap
+from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
-from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.frame_display import register_frame_display
 from gqlnb.result.list_captions import mark_rows
-from gqlnb.result.list_verdicts import Verdict
 from gqlnb.result.renderer import render_lines
 from gqlnb.result.result import Result
 
@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.client.progress import ProgressCallback
-    from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
-    from gqlnb.github.harvester.node_harvest import NodeType, TimeColumn
+    from gqlnb.client.range_harvest.accounts import Account
     from gqlnb.http.rate_limit_rules import Budget
 
     RowsCallback = Callable[[int, int, int], object]
@@ -55,15 +54,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Harvest",
     "estimate",
-    "estimate_nodes",
     "harvest",
     "harvest_frame",
-    "harvest_nodes",
 ]
 
 TASKS_PER_REQUEST = 10  # that share it: 20,000 rows take 50 requests
 DEFAULT_WIDTH = 16  # requests at once, if the executor does not say how many workers it has
-NOTES_PLACE = "coverage.notes"
 RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 
 
@@ -105,9 +101,9 @@ class Harvest:
     requests: int
     folder: Path | None
     notes: tuple[str, ...]
-    identities: tuple[Identity, ...]
+    identities: tuple[Account[PortableClient], ...]
     fields: str | None
-    _storage: MemoryStorage = field(repr=False)
+    _storage: RepositoryStore = field(repr=False)
 
     @property
     def complete(self) -> bool:
@@ -150,69 +146,32 @@ class Harvest:
             "query": self.query,
             "order": "stars-desc",
             "notes": self._list_warnings(),
-            "coverage": encode_coverage(self.coverage),
+            "coverage": self.coverage.to_dict(),
             "partial": not self.complete,
-            **mark_rows(len(self), self._judge_rows()),
+            **mark_rows(len(self), self.coverage.judge_rows()),
         }
         return frame
 
-    def _judge_rows(self) -> Verdict:
-        if self.complete:
-            return Verdict("complete", "counts and results agree")
-        problems = " ".join(self._list_problems()) or "the harvest is not finished"
-        return Verdict("unknown", problems, self.coverage.expected or 0)
-
     def _list_warnings(self) -> list[str]:
-        return [*self._list_problems(), *summarize_notes(self.coverage.notes, NOTES_PLACE)]
+        return self.coverage.list_warnings(further=self._list_search_notes())
 
-    def _list_problems(self) -> list[str]:
-        gaps, agreed = self.coverage.gaps, self.coverage.agreed
-        found = [
-            f"{gap.text!r} is not complete: expected {gap.expected:,}, got {gap.got:,}: {gap.why}"
-            for gap in gaps[:3]
-        ]
-        if len(gaps) > 3:
-            found.append(f"{len(gaps) - 3:,} more windows are not complete; see coverage.gaps.")
-        if agreed:
-            found.append(
-                f"Counts vary from answer to answer. Of {agreed:,} windows two orders show the "
-                "same rows, which is not a proof; twice=True compares four."
-            )
-        errors = sorted(self.coverage.field_errors.items(), key=lambda pair: -pair[1])
-        found += [f"Null in {count:,} rows: {reason}" for reason, count in errors[:3]]
-        if len(errors) > 3:
-            found.append(f"{len(errors) - 3:,} more reasons for nulls; see coverage.field_errors.")
+    def _list_search_notes(self) -> list[str]:
         is_empty = not len(self) and not self.coverage.expected
-        return found + list_search_notes(self.query, is_empty=is_empty)
+        return list_search_notes(self.query, is_empty=is_empty)
 
     def __repr__(self) -> str:
-        report = self.coverage
-        state = "complete" if self.complete else "not complete"
-        lines = [
-            f"{len(self):,} repositories of {self.query!r}, {state}",
-            f"  expected {report.expected or 0:,} at the beginning, got {report.got:,}",
-            f"  {report.format_cost()}, in {self.requests:,} requests",
-            f"  from {self.source}",
-        ]
-        if self.coverage.stopped:
-            lines.append(f"  {describe_stop(self.folder)}")
-        if len(self.identities) > 1:
-            lines += [f"  {identity}" for identity in self.identities]
-        notes = format_notes(self.coverage.notes, NOTES_PLACE)
-        lines += [f"  {line}" for line in (*self._list_problems(), *notes)]
-        if self.folder is not None:
-            lines.append(f"  in {self.folder}")
-        return "\n".join(lines)
+        is_twice = self._storage.header.twice and self.complete
+        again = "; everything was read twice" if is_twice else ""
+        accounts = map(str, self.identities if len(self.identities) > 1 else ())
+        return self.coverage.describe_harvest(
+            f"{len(self):,} repositories of {self.query!r}",
+            self.folder,
+            cost=f"{again}, in {self.requests:,} requests",
+            details=[f"from {self.source}", *accounts, *self._list_search_notes()],
+        )
 
     def _repr_html_(self) -> str:
         return render_lines(repr(self))
-
-
-def encode_coverage(coverage: Coverage) -> dict[str, Any]:
-    """Return a coverage as JSON values."""
-    # Through JSON, as msgspec.to_builtins() leaves tuples, which DataFrame.attrs should not hold.
-    values: dict[str, Any] = msgspec.json.decode(dump_valid_json(coverage))
-    return values | {"complete": coverage.complete}
 
 
 @explain_keywords
@@ -315,24 +274,21 @@ def harvest(
     scope = Scope.parse(query)
     check_boolean("twice", twice)
     check_whole_number("part", part, least=1)
-    _check_accounts(clients, tokens)
     most = _choose_width(executor, width)
     with ExitStack() as stack:
-        opened = _open_clients(stack, client, clients, tokens)
+        opened = open_clients(stack, client, clients, tokens)
         own = None
         if fields is not None:
             own = parse_fields(fields, opened[0].schema, opened[0].source)
-        storage = MemoryStorage(own)
-        if out is not None:
-            text = scope.format_expression(order="")
-            header = LogHeader(query=text, source=opened[0].source, twice=twice)
-            if own is not None:
-                header.fields, header.shape = own.text, msgspec.to_builtins(own.shape)
-            folder = Path(out).expanduser()
-            storage = FolderStorage(folder, header, resume=resume, part=part, fields=own)
+        text = scope.format_expression(order="")
+        header = LogHeader(query=text, source=opened[0].source, twice=twice)
+        if own is not None:
+            header.fields, header.shape = own.text, msgspec.to_builtins(own.shape)
+        folder = None if out is None else Path(out).expanduser()
+        storage = RepositoryStore(folder, header, resume=resume, rows_per_part=part, fields=own)
         with Progress(progress, "Harvest") as bar:
             harvested = _run_harvest(scope, opened, storage, executor, most, bar, twice=twice)
-    for warning in harvested._list_warnings():  # noqa: SLF001 - of the class above
+    for warning in harvested._list_warnings():
         warn_caller(warning)
     return harvested
 
@@ -371,132 +327,13 @@ def estimate(
     """
     scope = Scope.parse(query)
     check_boolean("twice", twice)
-    _check_accounts(clients, tokens)
     with ExitStack() as stack:
-        opened = _open_clients(stack, client, clients, tokens)
+        opened = open_clients(stack, client, clients, tokens)
         text = ""
         if fields is not None:
             text = parse_fields(fields, opened[0].schema, opened[0].source).text
-        groups = group_clients(opened, scope.format_expression(order=""))
-        return estimate_harvest(groups.identities, scope, text, twice=twice)
-
-
-@explain_keywords
-def harvest_nodes(
-    query: str,
-    *,
-    type: NodeType,  # noqa: A002 - as the argument of `search` is called
-    client: Any = DEMO,
-    out: str | os.PathLike[str] | None = None,
-    progress: bool | str | ProgressCallback = "auto",
-    resume: bool = True,
-    refresh: bool = False,
-    fields: str | None = None,
-    slice: TimeColumn = "created",  # noqa: A002 - as of Client.harvest
-    page_size: int | None = None,
-    part: int = ROWS_PER_PART,
-    clients: Sequence[Any] | None = None,
-    tokens: Sequence[Any] | None = None,
-) -> RangeHarvest:
-    """Fetch every issue, pull request, discussion or user of a search, past its 1,000 results.
-
-    Parameters
-    ----------
-    query
-        The search expression, such as ``"repo:python/cpython label:bug"``.
-    type
-        ``"ISSUE"``, ``"PULL_REQUEST"``, ``"DISCUSSION"``, ``"USER"`` or ``"ORGANIZATION"``.
-    client, out, progress, resume, part, clients, tokens
-        As for :func:`harvest`.
-    refresh
-        Whether to update a finished harvest in `out`: by ``created`` with new nodes, by
-        ``updated`` also with changed ones. Deleted ones are found by the counts, and ranges that
-        were not complete are read again.
-    fields
-        The fields of each node, as GraphQL, such as ``"title comments { totalCount }"``; ``id``,
-        ``createdAt`` and ``updatedAt`` are added.
-    slice
-        ``"created"`` or ``"updated"``: the time by which the search is divided, as by
-        :meth:`gqlnb.Client.harvest`.
-    page_size
-        Rows per page.
-
-    Returns
-    -------
-    RangeHarvest
-        With ``coverage``, ``frame()`` and ``complete``.
-
-    Raises
-    ------
-    GqlnbError
-        As for :func:`harvest`.
-
-    Warns
-    -----
-    UserWarning
-        As for :func:`harvest`.
-
-    Examples
-    --------
-    >>> found = harvest_nodes("repo:owner/name", type="ISSUE")  # doctest: +SKIP
-    >>> found.complete, len(found)  # doctest: +SKIP
-    (True, 41234)
-    """
-    _check_accounts(clients, tokens)
-    search = build_node_search(query, type, fields, slice)
-    with ExitStack() as stack:
-        opened = _open_clients(stack, client, clients, tokens)
-        nodes = read_nodes(
-            search,
-            opened,
-            out=out,
-            progress=progress,
-            resume=resume,
-            refresh=refresh,
-            page_size=page_size,
-            part=part,
-        )
-    for warning in list_warnings(nodes):
-        warn_caller(warning)
-    return nodes
-
-
-@explain_keywords
-def estimate_nodes(
-    query: str,
-    *,
-    type: NodeType,  # noqa: A002 - as the argument of `search` is called
-    client: Any = DEMO,
-    slice: TimeColumn = "created",  # noqa: A002 - as of Client.harvest
-) -> RangeEstimate:
-    """Count the rows of :func:`harvest_nodes`, and estimate its cost.
-
-    Parameters
-    ----------
-    query, type, client, slice
-        As for :func:`harvest_nodes`.
-
-    Returns
-    -------
-    RangeEstimate
-        The number of rows and of ranges.
-
-    Raises
-    ------
-    GqlnbError
-        As for :func:`harvest_nodes`.
-
-    Examples
-    --------
-    >>> estimate_nodes("repo:owner/name", type="ISSUE", client="github")  # doctest: +SKIP
-    41,234 rows from https://api.github.com/graphql, in 42 ranges or more
-    """
-    search = build_node_search(query, type, None, slice)
-    with open_client(client) as opened:
-        counted = count_nodes(search, opened)
-    for warning in list_warnings(counted):
-        warn_caller(warning)
-    return counted
+        pool = group_clients(opened, scope.format_expression(order=""))
+        return estimate_harvest(pool, scope, text, twice=twice)
 
 
 def harvest_frame(
@@ -544,39 +381,13 @@ def harvest_frame(
             return on_progress(min(got, wanted), wanted, matching) if on_progress else None
 
         with Progress("auto" if on_progress is None else False, "Harvest") as bar:
-            frame = _run_harvest(scope, [opened], MemoryStorage(), None, 1, watch).frame()
+            frame = _run_harvest(scope, [opened], RepositoryStore(), None, 1, watch).frame()
     attrs = frame.attrs if total is None else {**frame.attrs, "total_count": total}
     if rising:
         frame = frame.iloc[::-1]
     frame = frame.head(most if most is not None else len(frame)).reset_index(drop=True)
     frame.attrs = attrs  # pandas may drop or copy them above
     return frame
-
-
-def _check_accounts(clients: object, tokens: object) -> None:
-    """Raise OptionError if `clients` or `tokens` is not valid."""
-    for name, values in (("clients", clients), ("tokens", tokens)):
-        if values is not None and (isinstance(values, str | bytes) or not values):
-            msg = f"{name}= takes a list with at least one item."
-            raise OptionError(msg)
-    if clients is not None and tokens is not None:
-        msg = "Give clients= or tokens=, not both."
-        raise OptionError(msg)
-
-
-def _open_clients(
-    stack: ExitStack, client: object, clients: Sequence[object] | None, tokens: Sequence[Any] | None
-) -> list[Client]:
-    """Return all clients of a harvest; those created here are closed with the stack."""
-    if tokens is None:
-        return [stack.enter_context(open_client(each)) for each in clients or [client]]
-    if not isinstance(client, str):
-        msg = "tokens= needs the endpoint: give client= a name or a URL, such as client='github'."
-        raise OptionError(msg)
-    from gqlnb.client.client import connect
-
-    register_connections()
-    return [stack.enter_context(connect(client, token=token)) for token in tokens]
 
 
 def _choose_width(executor: object, width: int | None) -> int:
@@ -600,7 +411,7 @@ def _choose_width(executor: object, width: int | None) -> int:
 def _run_harvest(
     scope: Scope,
     clients: Sequence[Client],
-    storage: MemoryStorage,
+    storage: RepositoryStore,
     executor: Executor | None,
     width: int,
     watch: ProgressCallback,
@@ -613,58 +424,58 @@ def _run_harvest(
             client._make_recipe()  # raises TargetError if other processes cannot create the client
     # pyarrow takes half a second to import, in which the first requests are on their way.
     background.start_thread(build_arrow_schema, "gqlnb-arrow")
-    groups, query = AccountGroups([], [], ""), scope.format_expression(order="")
+    pool, query = AccountPool[PortableClient]([]), scope.format_expression(order="")
     with storage:
-        state = storage.restore_state()
-        if storage.ended is None:
-            groups = group_clients(clients, query)
-            storage.add_doubt(groups.doubt)
-            tasks = TASKS_PER_REQUEST * max(width, len(clients))
-            source = scope.build_source()
-            answers = storage.list_answers()
-            windows = WindowHarvest(source, state, tasks=tasks, twice=twice, answers=answers)
-            senders = groups.identities
-            runner = HarvestRunner(scope, windows, storage, senders, executor, width, watch)
+        if storage.state.coverage is None:
+            pool = group_clients(clients, query)
+            storage.add_doubt(pool.doubt)
+            state = storage.state
+            windows = WindowHarvest(
+                scope.build_source(),
+                state.windows,
+                tasks=TASKS_PER_REQUEST * max(width, len(clients)),
+                twice=twice,
+                answers=[(answer.request, answer.build_page()) for answer in state.answers],
+            )
+            runner = HarvestRunner(scope, windows, storage, pool, executor, width, watch)
             try:
                 runner.run()
             except GqlnbError as error:
                 _attach_rows(error, storage, clients[0])
                 raise
             if runner.stopped:
-                storage.pause_harvest(state)
-            coverage = windows.build_coverage(storage.rows)
-            coverage = msgspec.structs.replace(
-                coverage,
-                gaps=(*_list_doubts(storage, query, coverage), *coverage.gaps),
-                field_errors=storage.field_errors,
-                notes=tuple(storage.notes.values()),
+                storage.pause()
+            gaps = _list_doubts(state.doubt, query, state.windows.expected, storage.rows)
+            coverage = windows.build_coverage(
+                storage.rows,
+                gaps=gaps,
+                field_errors=state.field_errors,
+                notes=state.notes.values(),
                 stopped=runner.stopped,
             )
             if not runner.stopped:
-                storage.finish_harvest(encode_coverage(coverage))
-            groups.notes.extend(runner.notes)
-    if storage.ended is not None:
-        coverage = msgspec.convert(storage.ended.coverage, Coverage)
+                storage.finish(coverage)
+    if storage.state.coverage is not None:
+        coverage = storage.state.coverage
     return Harvest(
         query=query,
         source=clients[0].source,
         coverage=coverage,
-        requests=storage.requests,
+        requests=storage.state.requests,
         folder=storage.folder,
         fields=None if storage.own_columns is None else storage.own_columns.text,
-        notes=(*coverage.notes, *groups.notes),
-        identities=tuple(groups.identities),
+        notes=(*coverage.notes, *pool.notes),
+        identities=tuple(pool.accounts),
         _storage=storage,
     )
 
 
-def _list_doubts(storage: MemoryStorage, query: str, coverage: Coverage) -> list[Gap]:
+def _list_doubts(doubt: str, query: str, expected: int | None, got: int) -> list[Gap]:
     """Return the gap of the whole, if the accounts of a run see different rows."""
-    expected = coverage.expected or 0
-    return [Gap(query, expected, coverage.got, storage.doubt)] if storage.doubt else []
+    return [Gap(query, expected, got, doubt)] if doubt else []
 
 
-def _attach_rows(error: GqlnbError, storage: MemoryStorage, client: Client) -> None:
+def _attach_rows(error: GqlnbError, storage: RepositoryStore, client: Client) -> None:
     """Say in an error that the rows are in the folder, or attach those in memory."""
     if storage.folder is not None:
         error.args = (f"{error.args[0]} {RESUME_HINT}", *error.args[1:])

@@ -1,93 +1,29 @@
-"""The accounts of a harvest: each has its own budget, and sends GitHub one request at a time.
-
-GitHub's budget belongs to the account, not to the token, so tokens of one account are one
-:class:`Identity`; the others replace its first token if that is refused.
-"""
+"""The clients of a harvest, their GitHub accounts, and whether these see the same results."""
 
 from __future__ import annotations
 
-import time
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.background import open_thread_pool
+from gqlnb.client.range_harvest.accounts import Account, AccountPool
 from gqlnb.document.json_codec import dump_valid_json
-from gqlnb.errors import AuthError, GqlnbError
+from gqlnb.errors import AuthError, GqlnbError, OptionError
+from gqlnb.github.builtin_connections import open_client, register_connections
 from gqlnb.github.harvester.requests import PortableClient
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import ExitStack
 
     from gqlnb.client.client import Client
-    from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = ["AccountGroups", "Identity", "group_clients"]
+__all__ = ["group_clients", "open_clients"]
 
 # Without variables, for which a client would fetch the schema.
 ACCOUNT_QUERY = "{ viewer { login } search(query: %s, type: %s, first: 1) { %s } }"
 COUNT_ROUNDS = 3  # in which counts that differ are read, as rows may change in between
 MAX_NAMED = 4
-
-
-class Identity:
-    """An account with its clients and its state in a harvest.
-
-    Parameters
-    ----------
-    name
-        The login, or the number of the client if the endpoint does not say the login.
-    client
-        Its first client.
-
-    Attributes
-    ----------
-    requests, in_flight
-        Numbers of requests answered, and on their way.
-    width
-        Requests that the endpoint accepts at once.
-    limits
-        Rate limits in a row.
-    refusal
-        The reason for which it sends no more requests; empty while it does.
-    budget
-        The remaining budget; None if unknown.
-    """
-
-    def __init__(self, name: str, client: Client) -> None:
-        self.name = name
-        self.clients = [PortableClient(client)]
-        self.requests = self.in_flight = self.limits = 0
-        self.width = 1
-        self.refusal = ""
-        self.budget: Budget | None = None
-        self._paused_until = 0.0  # in time.monotonic()
-
-    @property
-    def client(self) -> PortableClient:
-        """The client in use."""
-        return self.clients[0]
-
-    def pause(self, seconds: float) -> None:
-        """Send no request for a while."""
-        self._paused_until = max(self._paused_until, time.monotonic() + seconds)
-
-    def compute_pause(self) -> float:
-        """Return the seconds until the next request may be sent."""
-        return max(0.0, self._paused_until - time.monotonic())
-
-    def refuse(self, error: GqlnbError, client: PortableClient) -> None:
-        """Replace a refused client by the next one, or stop the identity if it was the last."""
-        if client is not self.client:  # another request of it was refused before
-            return
-        if isinstance(error, AuthError) and len(self.clients) > 1:
-            del self.clients[0]
-        else:
-            self.refusal = str(error)
-
-    def __repr__(self) -> str:
-        state = f", refused: {self.refusal}" if self.refusal else ""
-        budget = f", {self.budget}" if self.budget else ""
-        return f"{self.name}: {self.requests:,} requests{budget}{state}"
 
 
 class AccountAnswer(NamedTuple):
@@ -97,27 +33,37 @@ class AccountAnswer(NamedTuple):
     results: int | None
 
 
-class AccountGroups(NamedTuple):
-    """The accounts of several clients.
+def open_clients(
+    stack: ExitStack, client: object, clients: Sequence[object] | None, tokens: Sequence[Any] | None
+) -> list[Client]:
+    """Return all clients of a harvest; those created here are closed with the stack.
 
-    Attributes
-    ----------
-    identities
-        The accounts.
-    notes
-        Sentences about clients that were refused.
-    doubt
-        The reason why rows may be missing, if the accounts see different numbers of rows.
+    Raises
+    ------
+    OptionError
+        If `clients` or `tokens` is not valid.
     """
+    for name, values in (("clients", clients), ("tokens", tokens)):
+        if values is not None and (isinstance(values, str | bytes) or not values):
+            msg = f"{name}= takes a list with at least one item."
+            raise OptionError(msg)
+    if clients is not None and tokens is not None:
+        msg = "Give clients= or tokens=, not both."
+        raise OptionError(msg)
+    if tokens is None:
+        return [stack.enter_context(open_client(each)) for each in clients or [client]]
+    if not isinstance(client, str):
+        msg = "tokens= needs the endpoint: give client= a name or a URL, such as client='github'."
+        raise OptionError(msg)
+    from gqlnb.client.client import connect
 
-    identities: list[Identity]
-    notes: list[str]
-    doubt: str
+    register_connections()
+    return [stack.enter_context(connect(client, token=token)) for token in tokens]
 
 
 def group_clients(
     clients: Sequence[Client], query: str, search_type: str = "REPOSITORY"
-) -> AccountGroups:
+) -> AccountPool[PortableClient]:
     """Return the accounts of clients, and compare the numbers of results they see of a search.
 
     Raises
@@ -126,9 +72,9 @@ def group_clients(
         If all clients are refused.
     """
     if len(clients) == 1:
-        return AccountGroups([Identity("client 1", clients[0])], [], "")
+        return AccountPool([Account("client 1", [PortableClient(clients[0])])])
     answers, differ = _read_accounts(clients, query, search_type)
-    identities: dict[str, Identity] = {}
+    accounts: dict[str, Account[PortableClient]] = {}
     counts: dict[str, int | None] = {}
     notes, refusals = list[str](), list[AuthError]()
     for number, (client, answer) in enumerate(zip(clients, answers, strict=True), 1):
@@ -138,13 +84,10 @@ def group_clients(
             continue
         name = answer.login or f"client {number}"
         counts[name] = answer.results
-        if name in identities:
-            identities[name].clients.append(PortableClient(client))
-        else:
-            identities[name] = Identity(name, client)
-    if not identities:
+        accounts.setdefault(name, Account(name, [])).clients.append(PortableClient(client))
+    if not accounts:
         raise refusals[0]
-    return AccountGroups([*identities.values()], notes, _explain_counts(counts) if differ else "")
+    return AccountPool([*accounts.values()], notes, _explain_counts(counts) if differ else "")
 
 
 def _read_accounts(

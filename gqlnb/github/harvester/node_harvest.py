@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+from gqlnb.client.range_harvest.accounts import Account, AccountPool
+from gqlnb.client.range_harvest.range_harvester import estimate_ranges, harvest_ranges
+from gqlnb.client.range_harvest.range_reader import RangeQuery
 from gqlnb.client.range_harvest.slices import Slice, ValueRange, bind_range
 from gqlnb.errors import OptionError, QueryError, sanitize_text
-from gqlnb.github.harvester.identities import group_clients
+from gqlnb.github.builtin_connections import DEMO, open_client
+from gqlnb.github.harvester.identities import group_clients, open_clients
 from gqlnb.github.harvester.own_fields import remove_braces
 from gqlnb.github.harvester.requests import explain_query_error
 from gqlnb.github.search_syntax import MAX_SEARCH_RESULTS, RangeTest, parse_qualifier
+from gqlnb.interactive import warn_caller
+from gqlnb.lists.store import ROWS_PER_PART
+from gqlnb.option_checks import explain_keywords
 
 if TYPE_CHECKING:
     import os
@@ -23,12 +30,10 @@ if TYPE_CHECKING:
     from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
 
 __all__ = [
-    "NodeQuery",
     "NodeType",
     "TimeColumn",
-    "build_node_search",
-    "count_nodes",
-    "read_nodes",
+    "estimate_nodes",
+    "harvest_nodes",
 ]
 
 NodeType = Literal["ISSUE", "PULL_REQUEST", "DISCUSSION", "USER", "ORGANIZATION"]
@@ -117,6 +122,11 @@ def build_node_search(query: object, kind: str, fields: str | None, column: str)
     column
         A :data:`TimeColumn`.
 
+    Returns
+    -------
+    NodeQuery
+        The query, and the slice that divides it.
+
     Raises
     ------
     QueryError
@@ -201,62 +211,6 @@ def _split_ranges(query: str, column: str) -> tuple[str, datetime | None, dateti
     return " ".join(words), ends[0], ends[1]
 
 
-def read_nodes(
-    query: NodeQuery,
-    clients: Sequence[Client],
-    *,
-    out: str | os.PathLike[str] | None,
-    progress: bool | str | ProgressCallback,
-    resume: bool,
-    refresh: bool,
-    page_size: int | None,
-    part: int,
-) -> RangeHarvest:
-    """Return the harvest of a query; options as for :func:`gqlnb.github.harvest_nodes`.
-
-    Raises
-    ------
-    GqlnbError
-        As for :func:`gqlnb.github.harvest_nodes`.
-    """
-
-    def find_accounts() -> tuple[dict[str, list[Pager]], list[str], str]:
-        whole = bind_range(query.slice, {}, ValueRange(query.slice.least, query.slice.most))
-        groups = group_clients(clients, whole["query"], query.search_type)
-        pagers = {
-            identity.name: [portable.client._pager for portable in identity.clients]
-            for identity in groups.identities
-        }
-        return pagers, groups.notes, groups.doubt
-
-    with _explain_errors(query, clients[0]):
-        nodes = clients[0]._harvest(
-            query.text,
-            slice=query.slice,
-            out=out,
-            progress=progress,
-            find_accounts=find_accounts if len(clients) > 1 else None,
-            resume=resume,
-            refresh=refresh,
-            page_size=page_size,
-            part=part,
-        )
-    return cast("RangeHarvest", nodes)
-
-
-def count_nodes(query: NodeQuery, client: Client) -> RangeEstimate:
-    """Return the number of rows of a query.
-
-    Raises
-    ------
-    GqlnbError
-        If the request fails.
-    """
-    with _explain_errors(query, client):
-        counted = client._harvest(query.text, slice=query.slice, dry_run=True)
-    return cast("RangeEstimate", counted)
-
-
 @contextmanager
 def _explain_errors(query: NodeQuery, client: Client) -> Iterator[None]:
     """Say that the endpoint is not GitHub-shaped, where the caller's fields are not the reason."""
@@ -266,3 +220,134 @@ def _explain_errors(query: NodeQuery, client: Client) -> Iterator[None]:
         if query.has_fields:
             raise
         raise explain_query_error(error, client.source) from None
+
+
+@explain_keywords
+def harvest_nodes(
+    query: str,
+    *,
+    type: NodeType,  # noqa: A002 - as the argument of `search` is called
+    client: Any = DEMO,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool | str | ProgressCallback = "auto",
+    resume: bool = True,
+    refresh: bool = False,
+    fields: str | None = None,
+    slice: TimeColumn = "created",  # noqa: A002 - as of Client.harvest
+    page_size: int | None = None,
+    part: int = ROWS_PER_PART,
+    clients: Sequence[Any] | None = None,
+    tokens: Sequence[Any] | None = None,
+) -> RangeHarvest:
+    """Fetch every issue, pull request, discussion or user of a search, past its 1,000 results.
+
+    Parameters
+    ----------
+    query
+        The search expression, such as ``"repo:python/cpython label:bug"``.
+    type
+        ``"ISSUE"``, ``"PULL_REQUEST"``, ``"DISCUSSION"``, ``"USER"`` or ``"ORGANIZATION"``.
+    client, out, progress, resume, part, clients, tokens
+        As for :func:`harvest`.
+    refresh
+        Whether to update a finished harvest in `out`: by ``created`` with new nodes, by
+        ``updated`` also with changed ones. Deleted ones are found by the counts, and ranges that
+        were not complete are read again.
+    fields
+        The fields of each node, as GraphQL, such as ``"title comments { totalCount }"``; ``id``,
+        ``createdAt`` and ``updatedAt`` are added.
+    slice
+        ``"created"`` or ``"updated"``: the time by which the search is divided, as by
+        :meth:`gqlnb.Client.harvest`.
+    page_size
+        Rows per page.
+
+    Returns
+    -------
+    RangeHarvest
+        With ``coverage``, ``frame()`` and ``complete``.
+
+    Raises
+    ------
+    GqlnbError
+        As for :func:`harvest`.
+
+    Warns
+    -----
+    UserWarning
+        As for :func:`harvest`.
+
+    Examples
+    --------
+    >>> found = harvest_nodes("repo:owner/name", type="ISSUE")  # doctest: +SKIP
+    >>> found.complete, len(found)  # doctest: +SKIP
+    (True, 41234)
+    """
+    search = build_node_search(query, type, fields, slice)
+    with ExitStack() as stack:
+        opened = open_clients(stack, client, clients, tokens)
+
+        def find_accounts() -> AccountPool[Pager]:
+            whole = ValueRange(search.slice.least, search.slice.most)
+            text = bind_range(search.slice, {}, whole)["query"]
+            pool = group_clients(opened, text, search.search_type)
+            accounts = [
+                Account(each.name, [portable.client._pager for portable in each.clients])
+                for each in pool.accounts
+            ]
+            return AccountPool(accounts, pool.notes, pool.doubt)
+
+        with _explain_errors(search, opened[0]):
+            nodes = harvest_ranges(
+                RangeQuery(search.text, None, search.slice, page_size=page_size),
+                opened[0]._pager,
+                source=opened[0].source,
+                out=out,
+                progress=progress,
+                resume=resume,
+                refresh=refresh,
+                part=part,
+                find_accounts=find_accounts if len(opened) > 1 else None,
+            )
+    for warning in nodes._list_warnings():
+        warn_caller(warning)
+    return nodes
+
+
+@explain_keywords
+def estimate_nodes(
+    query: str,
+    *,
+    type: NodeType,  # noqa: A002 - as the argument of `search` is called
+    client: Any = DEMO,
+    slice: TimeColumn = "created",  # noqa: A002 - as of Client.harvest
+) -> RangeEstimate:
+    """Count the rows of :func:`harvest_nodes`, and estimate its cost.
+
+    Parameters
+    ----------
+    query, type, client, slice
+        As for :func:`harvest_nodes`.
+
+    Returns
+    -------
+    RangeEstimate
+        The number of rows and of ranges.
+
+    Raises
+    ------
+    GqlnbError
+        As for :func:`harvest_nodes`.
+
+    Examples
+    --------
+    >>> estimate_nodes("repo:owner/name", type="ISSUE", client="github")  # doctest: +SKIP
+    41,234 rows from https://api.github.com/graphql, in 42 ranges or more
+    """
+    search = build_node_search(query, type, None, slice)
+    with open_client(client) as opened, _explain_errors(search, opened):
+        ranges = RangeQuery(search.text, None, search.slice)
+        counted = estimate_ranges(ranges, opened._pager, opened.source)
+    for warning in counted._list_warnings():
+        warn_caller(warning)
+    return counted

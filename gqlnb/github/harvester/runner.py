@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from gqlnb.background import POLL_SECONDS, defer_interrupt
-from gqlnb.client.progress import announce_pause, sum_budgets
-from gqlnb.client.range_harvest.reader_pool import describe_refusal
+from gqlnb.background import defer_interrupt
 from gqlnb.errors import (
     AnswerError,
-    AuthError,
     GqlnbError,
     RateLimited,
     TransportError,
@@ -37,16 +34,15 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from gqlnb.client.progress import ProgressCallback
-    from gqlnb.github.harvester.identities import Identity
+    from gqlnb.client.range_harvest.accounts import Account, AccountPool
     from gqlnb.github.harvester.requests import FetchOutcome, PortableClient, RepositoryRow
     from gqlnb.github.harvester.scope import Scope
-    from gqlnb.github.harvester.storage import MemoryStorage
+    from gqlnb.github.harvester.storage import RepositoryStore
     from gqlnb.lists.window_harvest import WindowHarvest
 
 __all__ = ["HarvestRunner"]
 
 MAX_LOST = 3  # requests in a row that may be lost with their worker, or damaged on their way
-MAX_RATE_LIMITS = 8  # rate limits in a row after which waiting is given up
 OVERLOAD_PAUSE = 0.5  # seconds before a smaller request follows one that was too large
 MIN_PAGE_SIZE = 10  # results; a page of this size does not fail for its size
 SMALL_PAGE = 50  # results; own fields that are too large for such a page are fetched by id
@@ -64,16 +60,12 @@ class SentRequest(NamedTuple):
 
     Attributes
     ----------
-    sender, client
-        Its sender, and the client in use then.
     tasks
         The pages and counts.
     rows
         Instead: rows whose own fields are requested by id.
     """
 
-    sender: Identity
-    client: PortableClient
     tasks: Sequence[TaskRequest] = ()
     rows: Sequence[RepositoryRow] = ()
 
@@ -89,8 +81,8 @@ class HarvestRunner:
         What to request.
     storage
         The storage of the rows.
-    identities
-        The senders; each has one request in flight, or more if the endpoint accepts them.
+    pool
+        The accounts; each has one request in flight, or more if the endpoint accepts them.
     executor
         Executor of the requests; None for own threads.
     width
@@ -101,8 +93,6 @@ class HarvestRunner:
 
     Attributes
     ----------
-    notes
-        Events, as sentences.
     stopped
         Whether `watch` stopped the run before its end.
     """
@@ -111,29 +101,27 @@ class HarvestRunner:
         self,
         scope: Scope,
         harvest: WindowHarvest,
-        storage: MemoryStorage,
-        identities: Sequence[Identity],
+        storage: RepositoryStore,
+        pool: AccountPool[PortableClient],
         executor: Executor | None,
         width: int,
         watch: ProgressCallback,
     ) -> None:
-        self.notes: list[str] = []
         self.stopped = False
         self._scope, self._harvest = scope, harvest
-        self._storage, self._identities = storage, identities
+        self._storage, self._pool = storage, pool
         self._executor, self._watch = executor, watch
-        self._width = max(width, len(identities))
+        self._width = max(width, len(pool.accounts))
         self._in_flight: dict[Future[FetchOutcome], SentRequest] = {}
         self._batch_size = BatchSize()
         self._lost_count = 0
-        self._unstored: tuple[ClosedEvent | FieldsEvent, list[RepositoryRow]] | None = None
+        self._unstored: ClosedEvent | FieldsEvent | None = None
         self._fields = "" if storage.own_columns is None else storage.own_columns.text
-        self._incomplete = deque(storage.incomplete.values())
+        self._incomplete = deque(storage.state.incomplete.values())
         # Own fields come with the pages, until pages with them turn out to be too large.
         self._by_id = bool(self._incomplete)
         self._node_batch = NodeBatch()
         self._refused_alone = 0  # requests in a row, each for one node
-        self._last_limit: RateLimited | None = None
 
     def run(self) -> None:
         """Send requests until all windows are read, and all own fields came.
@@ -145,27 +133,17 @@ class HarvestRunner:
         """
         executor = self._executor or ThreadPoolExecutor(self._width, "gqlnb-harvest")
         try:
-            self._send_requests(executor)
-            while (self._in_flight or self._has_work) and not self.stopped:
-                pause = self._compute_pause()
-                if pause and not self._in_flight:
-                    time.sleep(pause)
-                self._send_requests(executor)
-                pause = POLL_SECONDS if pause is None else min(pause, POLL_SECONDS)
-                done, _ = wait(self._in_flight, pause, return_when="FIRST_COMPLETED")
-                finished = [(self._in_flight.pop(future), future) for future in done]
-                # Requests are sent again before and after the answers are processed, and only then
-                # rows are written, so that the endpoint does not wait for the disk.
-                self._send_requests(executor)
-                self._take_results(finished)
-                self._send_requests(executor)
-                self._store_rows()
-                self._report_progress()
-            self.stopped = self.stopped and bool(self._in_flight or self._has_work)
+            self._pool.run(
+                self._take_request,
+                partial(self._submit, executor),
+                self._take_result,
+                has_work=lambda: self._has_work and not self.stopped,
+                end_round=self._end_round,
+                width=self._width,
+            )
+            self.stopped = self.stopped and self._has_work
         finally:
             self._store_rows()
-            for future in self._in_flight:
-                future.cancel()
             if self._executor is None:
                 executor.shutdown(wait=False, cancel_futures=True)
 
@@ -174,33 +152,14 @@ class HarvestRunner:
         """Whether there is a request to send."""
         return bool(self._harvest.has_requests or self._incomplete)
 
-    def _list_senders(self) -> list[Identity]:
-        """Return the identities that can send a request now, the least busy first."""
-        live = [each for each in self._identities if not each.refusal]
-        share = -(-self._width // len(live))  # of the requests at once
-        free = [
-            each
-            for each in live
-            if each.in_flight < min(share, each.width) and not each.compute_pause()
-        ]
-        return sorted(free, key=lambda each: each.in_flight)
-
-    def _compute_pause(self) -> float | None:
-        """Return the seconds until an identity may send again; None if none is waiting."""
-        pauses = [each.compute_pause() for each in self._identities if not each.refusal]
-        return min((pause for pause in pauses if pause), default=None) if self._has_work else None
-
-    def _send_requests(self, executor: Executor) -> None:
-        """Send as many requests as may run at once."""
-        while self._has_work and (senders := self._list_senders()):
-            sender = senders[0]
-            if not self._harvest.has_requests or len(self._incomplete) >= MAX_SEARCH_RESULTS:
-                count = min(self._node_batch.size, len(self._incomplete))
-                rows = [self._incomplete.popleft() for _ in range(count)]
-                self._submit(executor, SentRequest(sender, sender.client, rows=rows))
-            else:
-                tasks = self._take_tasks(len(senders))
-                self._submit(executor, SentRequest(sender, sender.client, tasks))
+    def _take_request(self, senders: int) -> SentRequest | None:
+        """Return the next request, for a number of accounts that are free; None without one."""
+        if self.stopped or not self._has_work:
+            return None
+        if self._harvest.has_requests and len(self._incomplete) < MAX_SEARCH_RESULTS:
+            return SentRequest(self._take_tasks(senders))
+        count = min(self._node_batch.size, len(self._incomplete))
+        return SentRequest(rows=[self._incomplete.popleft() for _ in range(count)])
 
     def _take_tasks(self, senders: int) -> list[TaskRequest]:
         """Return the pages and counts of one request, the pages first."""
@@ -217,17 +176,17 @@ class HarvestRunner:
             tasks.append(harvest.take())
         return sorted(tasks, key=lambda task: not task.request.first)
 
-    def _submit(self, executor: Executor, sent: SentRequest) -> None:
+    def _submit(
+        self, executor: Executor, sent: SentRequest, client: PortableClient
+    ) -> Future[FetchOutcome]:
         pages = [self._build_request(task) for task in sent.tasks]
         ids = [row.id for row in sent.rows]
         fields = self._fields if ids or not self._by_id else ""
         try:
-            future = executor.submit(fetch_pages, sent.client, pages, fields, ids)
+            return executor.submit(fetch_pages, client, pages, fields, ids)
         except RuntimeError as error:  # such as BrokenProcessPool: it accepts no further calls
             msg = f"The executor accepts no more requests: {describe_exception(error)}"
             raise TransportError(msg) from error
-        sent.sender.in_flight += 1
-        self._in_flight[future] = sent
 
     def _build_request(self, task: TaskRequest) -> SearchRequest:
         window, order, first, after = task.request
@@ -238,54 +197,62 @@ class HarvestRunner:
         self._harvest.put_back(sent.tasks)
         self._incomplete.extendleft(reversed(sent.rows))
 
-    def _take_results(self, finished: list[tuple[SentRequest, Future[FetchOutcome]]]) -> None:
-        """Process all results, then raise the first error of an endpoint among them."""
-        failures: list[GqlnbError] = []
-        for sent, future in finished:
-            sender = sent.sender
-            sender.in_flight -= 1
-            try:
-                outcome = future.result()
-            except GqlnbError as error:
-                if not self._continue_after(sent, error):
-                    failures.append(error)
-                continue
-            except (CancelledError, Exception) as error:  # executors raise errors of any class
-                self._retry_lost(sent, error)
-                continue
-            sender.requests += 1
-            sender.width = self._width if outcome.width > 1 else 1
-            sender.budget = outcome.budget
-            with defer_interrupt():
-                self._storage.add_notes(outcome.notes)
-                if outcome.nodes is not None:
-                    self._add_fields(sent, outcome.nodes, outcome.seconds)
-                elif outcome.pages is None:
-                    self._retry_refused(sent, outcome)
-                else:
-                    self._add_answer(sent, outcome.pages, outcome.seconds)
-        if failures:
-            raise failures[0]
+    def _take_result(
+        self,
+        sent: SentRequest,
+        sender: Account[PortableClient],
+        client: PortableClient,
+        future: Future[FetchOutcome],
+    ) -> None:
+        """Process an answer; raise the error of one that failed for good."""
+        try:
+            outcome = future.result()
+        except GqlnbError as error:
+            self._retry_failed(sent, error, self._pool.explain_failure(sender, client, error))
+            return
+        except (CancelledError, Exception) as error:  # executors raise errors of any class
+            self._retry_lost(sent, error)
+            return
+        sender.requests += 1
+        sender.width = self._width if outcome.width > 1 else 1
+        sender.budget = outcome.budget
+        with defer_interrupt():
+            self._storage.add_notes(outcome.notes)
+            if outcome.nodes is not None:
+                sender.limits = 0
+                self._add_fields(sent, outcome.nodes, outcome.seconds)
+            elif outcome.pages is not None:
+                sender.limits = 0
+                self._add_answer(sent, outcome.pages, outcome.seconds)
+            elif isinstance(outcome.error, RateLimited):
+                limit, wait = outcome.error, outcome.wait
+                failure = self._pool.explain_failure(sender, client, limit, wait)
+                self._retry_failed(sent, limit, failure)
+            else:
+                sender.pause(OVERLOAD_PAUSE)
+                self._retry_smaller(sent, outcome.error)
 
     def _store_rows(self) -> None:
         """Store the last answer; a stored checkpoint is the state right after it."""
         with defer_interrupt():
             if self._unstored is not None:
-                (event, rows), self._unstored = self._unstored, None
-                self._storage.add_rows(event, rows, self._harvest.state)
+                event, self._unstored = self._unstored, None
+                self._storage.add_event(event)
                 if self._fields and isinstance(event, ClosedEvent):
-                    self._incomplete.extend(row for row in rows if row.data is None)
+                    self._incomplete.extend(row for row in event.rows if row.data is None)
 
-    def _report_progress(self) -> None:
-        budget = sum_budgets(self._identities)
+    def _end_round(self) -> None:
+        """Store the rows, and report the progress."""
+        self._store_rows()
+        budget = self._pool.budget
         if budget is not None:
-            rows, requests = self._storage.rows, self._storage.requests
+            rows, requests = self._storage.rows, self._storage.state.requests
             answer = self._watch(rows, self._harvest.state.expected, requests, budget)
             self.stopped = self.stopped or answer is False
 
     def _add_answer(self, sent: SentRequest, pages: list[Page], seconds: float) -> None:
         """Take the pages of an answer; those that were too large together are sent again alone."""
-        sent.sender.limits = self._lost_count = 0
+        self._lost_count = 0
         several = len(pages) > 1
         pairs = list(zip(sent.tasks, pages, strict=True))
         large = [task for task, page in pairs if page.heavy and several]
@@ -309,10 +276,9 @@ class HarvestRunner:
         for task, page in pairs:
             self._harvest.feed(task, page)
         windows, closed_rows = self._harvest.take_closed()
-        rows = cast("list[RepositoryRow]", closed_rows)
-        event = ClosedEvent(
+        self._unstored = ClosedEvent(
             windows=windows,
-            rows=rows,
+            rows=cast("list[RepositoryRow]", closed_rows),
             pages=state.pages - pages,
             counts=state.counts - counts,
             repeated=state.repeated - repeated,
@@ -322,7 +288,6 @@ class HarvestRunner:
             todo=None if state.todo is todo else state.todo,
             answers=[Answer.from_page(*answer) for answer in self._harvest.take_answers()],
         )
-        self._unstored = event, rows
 
     def _drop_fields(self, task: TaskRequest) -> bool:
         """Request a page again without own fields, if it is too large in spite of being small."""
@@ -332,14 +297,14 @@ class HarvestRunner:
         self._by_id = True
         self._harvest.put_back([task])
         self._harvest.page_size = MAX_PAGE_SIZE
-        self.notes.append(
+        self._pool.notes.append(
             f"Pages of {first} are too large with these fields=, so they are fetched by id."
         )
         return True
 
     def _add_fields(self, sent: SentRequest, nodes: list[str | None], seconds: float) -> None:
         """Add rows that came with their own fields; request the too large ones again."""
-        sent.sender.limits = self._lost_count = self._refused_alone = 0
+        self._lost_count = self._refused_alone = 0
         pairs = list(zip(sent.rows, nodes, strict=True))
         whole = [row._replace(data=node) for row, node in pairs if node is not None]
         again = [row for row, node in pairs if node is None]
@@ -349,7 +314,7 @@ class HarvestRunner:
             self._node_batch.note_success(len(pairs), seconds)
         self._incomplete.extendleft(reversed(again))
         self._store_rows()
-        self._unstored = FieldsEvent(whole), whole
+        self._unstored = FieldsEvent(whole)
 
     def _retry_nodes(self, sent: SentRequest, error: TransportError) -> None:
         """Send a request for nodes again in smaller ones; give up a row that is refused alone."""
@@ -366,27 +331,11 @@ class HarvestRunner:
         data = encode_node({}, [f"The fields were refused: {error}"]).decode()
         whole = [sent.rows[0]._replace(data=data)]
         self._store_rows()
-        self._unstored = FieldsEvent(whole), whole
+        self._unstored = FieldsEvent(whole)
 
-    def _retry_refused(self, sent: SentRequest, outcome: FetchOutcome) -> None:
-        """Send a refused request again: later, or smaller; raise if neither helps."""
-        sender, tasks, error = sent.sender, sent.tasks, outcome.error
-        if isinstance(error, RateLimited):
-            sender.limits += 1
-            # The endpoint's own words, not ours about the wait that they began.
-            if error.status is not None or self._last_limit is None:
-                self._last_limit = error
-            if sender.limits > MAX_RATE_LIMITS:
-                error = self._last_limit
-                if not self._replace_sender(sent, error):
-                    raise error
-                return
-            self._requeue(sent)
-            sender.pause(outcome.wait)
-            if all(each.refusal or each.compute_pause() for each in self._identities):
-                announce_pause(error, outcome.wait)
-            return
-        sender.pause(OVERLOAD_PAUSE)
+    def _retry_smaller(self, sent: SentRequest, error: TransportError | None) -> None:
+        """Send a request that was too large again in parts; raise if that does not help."""
+        tasks = sent.tasks
         if sent.rows and error is not None:
             self._retry_nodes(sent, error)
             return
@@ -416,24 +365,17 @@ class HarvestRunner:
             msg = f"The executor lost {self._lost_count} requests in a row: {reason}"
             raise TransportError(msg) from error
 
-    def _continue_after(self, sent: SentRequest, error: GqlnbError) -> bool:
-        """Send a failed request again if that may help; return whether it may."""
-        if isinstance(error, AuthError):
-            return self._replace_sender(sent, error)
+    def _retry_failed(
+        self, sent: SentRequest, error: GqlnbError, failure: GqlnbError | None
+    ) -> None:
+        """Send a failed request again if that may help; else raise the failure."""
+        if failure is None:
+            self._requeue(sent)
+            return
         self._lost_count += 1
-        if not isinstance(error, AnswerError) or error.broken or self._lost_count > MAX_LOST:
-            return False
+        is_damaged = isinstance(error, AnswerError) and not error.broken
+        if not is_damaged or self._lost_count > MAX_LOST:
+            raise failure from None
         # Proxies replace answers, which says nothing about the next. Those that they cut were
         # repeated by the client.
         self._requeue(sent)
-        return True
-
-    def _replace_sender(self, sent: SentRequest, error: GqlnbError) -> bool:
-        """Give the request of a refused sender to the others; return whether there are any."""
-        sent.sender.refuse(error, sent.client)
-        if all(each.refusal for each in self._identities):
-            return False
-        self._requeue(sent)
-        if (note := describe_refusal(sent.sender, error)) not in self.notes:
-            self.notes.append(note)
-        return True

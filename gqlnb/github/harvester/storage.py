@@ -1,40 +1,44 @@
-"""Storage of a harvest: rows in memory, or a folder with Parquet parts and a log.
+"""The rows of a harvest of repositories: their columns, their events, and their store.
 
 Each event of the log contains the answers to a request, until the windows that they are for are
-closed, and the rows of these. When a part is written, the log is replaced by one of two lines, so
-it never contains more rows than one part and the windows under way. An interrupted harvest takes
-the answers from the log in place of requesting them again.
+closed, and the rows of these. So the log never contains more rows than one part and the windows
+under way; an interrupted harvest takes the answers from it in place of requesting them again.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, cast
+from functools import cache
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from gqlnb.client.range_harvest.harvest_log import FolderLock, HarvestLog, LogHeader
-from gqlnb.client.range_harvest.part_files import (
-    remove_parts,
-    write_part,
-)
-from gqlnb.github.harvester.parquet_parts import build_batch, concat_batches, load_parts
+from gqlnb.errors import FrameError, sanitize_text
 from gqlnb.github.harvester.requests import RepositoryRow, encode_node
+from gqlnb.lists.store import ROWS_PER_PART, HarvestStore, LogHeader, Part, StoredState
 from gqlnb.lists.window_harvest import ClosedWindow, HarvestState
 from gqlnb.lists.windows import Page, PageRequest, Window
-from gqlnb.result.answer_notes import MAX_NOTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    import pandas as pd
     import pyarrow as pa
 
     from gqlnb.github.harvester.field_columns import FieldColumns
     from gqlnb.github.harvester.own_fields import OwnFields
+    from gqlnb.lists.report import Coverage
 
-__all__ = ["ROWS_PER_PART", "ClosedEvent", "FieldsEvent", "FolderStorage", "MemoryStorage"]
+__all__ = [
+    "ClosedEvent",
+    "FieldsEvent",
+    "RepositoryStore",
+    "build_arrow_schema",
+    "build_repository_frame",
+    "concat_rows",
+]
 
-ROWS_PER_PART = 100_000  # about 4 MB on the disk, 10 MB in memory
+_SORT_KEYS = [("stargazers", "descending"), ("by owner", "ascending"), ("by name", "ascending")]
 
 
 class Answer(msgspec.Struct, array_like=True):
@@ -58,38 +62,28 @@ class Answer(msgspec.Struct, array_like=True):
         return Page(self.total, tuple(self.rows), self.more, self.end, self.heavy)
 
 
-class Checkpoint(msgspec.Struct, tag="checkpoint"):
-    """The state when a part was written.
+class RepositoryState(StoredState, tag="checkpoint", kw_only=True):
+    """The state of a harvest of repositories.
 
     Attributes
     ----------
-    parts, rows
-        Number of parts and rows written.
     requests
         Number of requests sent.
-    state
+    windows
         The windows that were read.
     incomplete
-        Rows whose own fields are still to be fetched.
+        Rows whose own fields are still to be fetched, by id; they are not counted yet.
     field_errors
         Number of own fields that are null because of an error, by field and reason.
-    notes
-        Notes of the endpoint on its answers.
-    doubt
-        As of :class:`NotesEvent`.
     answers
-        The answers for windows that are not closed yet.
+        The answers for windows that are not closed yet; none in memory.
     """
 
-    parts: int
-    rows: int
-    requests: int
-    state: HarvestState
-    incomplete: list[RepositoryRow] = []
-    field_errors: dict[str, int] = {}
-    notes: dict[str, str] = {}
-    doubt: str = ""
-    answers: list[Answer] = []
+    requests: int = 0
+    windows: HarvestState = msgspec.field(default_factory=HarvestState)
+    incomplete: dict[str, RepositoryRow] = msgspec.field(default_factory=dict)
+    field_errors: dict[str, int] = msgspec.field(default_factory=dict)
+    answers: list[Answer] = msgspec.field(default_factory=list)
 
 
 class ClosedEvent(msgspec.Struct, tag="closed", kw_only=True):
@@ -152,318 +146,222 @@ class NotesEvent(msgspec.Struct, tag="notes"):
     doubt: str = ""
 
 
-class EndedEvent(msgspec.Struct, tag="ended"):
-    """The end of the harvest.
-
-    Attributes
-    ----------
-    rows, requests, parts
-        Total numbers; no parts in memory.
-    coverage
-        The report.
-    """
-
-    rows: int
-    requests: int
-    coverage: dict[str, Any]
-    parts: int = 0
-
-
-Event = Checkpoint | ClosedEvent | FieldsEvent | NotesEvent | EndedEvent
+Event = RepositoryState | ClosedEvent | FieldsEvent | NotesEvent
 _EVENT_DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
-class MemoryStorage:
-    """Rows of a harvest in memory.
-
-    Attributes
-    ----------
-    folder
-        The folder of the harvest; None in memory.
-    rows, requests
-        Numbers so far.
-    ended
-        The end of the harvest; None before.
-    own_columns
-        The columns of own fields; None without.
-    incomplete
-        Rows whose own fields are still to be fetched, by id; they are not counted yet.
-    field_errors
-        Number of own fields that are null because of an error, by field and reason.
-    notes
-        Notes of the endpoint on its answers, by a key that is the same for equal notes.
-    doubt
-        The reason why rows may be missing, if the accounts of a run see different rows.
+class RepositoryStore(HarvestStore[RepositoryState]):
+    """The store of a harvest of repositories.
 
     Parameters
     ----------
+    folder, header, resume, rows_per_part
+        As of :class:`gqlnb.lists.store.HarvestStore`.
     fields
-        Own fields of the rows.
+        Own fields of the rows; the header has them too.
+
+    Attributes
+    ----------
+    own_columns
+        The columns of own fields; None without.
     """
 
-    folder: Path | None = None
-
-    def __init__(self, fields: OwnFields | None = None) -> None:
-        self.rows = self.requests = 0
-        self.ended: EndedEvent | None = None
+    def __init__(
+        self,
+        folder: Path | None = None,
+        header: LogHeader | None = None,
+        *,
+        resume: bool = True,
+        rows_per_part: int = ROWS_PER_PART,
+        fields: OwnFields | None = None,
+    ) -> None:
+        super().__init__(
+            folder,
+            header or LogHeader(query="", source=""),
+            RepositoryState(),
+            _EVENT_DECODER,
+            resume=resume,
+            rows_per_part=rows_per_part,
+        )
         self.own_columns: FieldColumns | None = None
         if fields is not None:
             from gqlnb.github.harvester.field_columns import FieldColumns
 
             self.own_columns = FieldColumns(fields)
-        self.incomplete: dict[str, RepositoryRow] = {}
-        self.field_errors: dict[str, int] = {}
-        self.notes: dict[str, str] = {}
-        self.doubt = ""
-        self._batches: list[pa.RecordBatch] = []
 
-    def restore_state(self) -> HarvestState:
-        """Return the state to continue: a new one, as memory starts empty."""
-        return HarvestState()
+    def _set_state(self, state: RepositoryState) -> None:
+        """Continue at a state of the log, with the types that it has for own fields."""
+        from gqlnb.github.harvester.field_columns import restore_columns
 
-    def list_answers(self) -> list[tuple[PageRequest, Page]]:
-        """Return no answers, as memory starts empty."""
-        return []
+        super()._set_state(state)
+        if self.header.fields is not None:
+            self.own_columns = restore_columns(self.header.fields, self.header.shape)
 
-    def add_rows(
-        self, _event: ClosedEvent | FieldsEvent, rows: Iterable[RepositoryRow], _state: HarvestState
-    ) -> None:
-        """Add the rows of an event."""
-        self.requests += 1
-        self.hold_rows(rows)
+    def _replay(self, event: ClosedEvent | FieldsEvent | NotesEvent) -> None:
+        """Change the state and the rows as an event of the log did."""
+        if isinstance(event, NotesEvent):
+            self.state.notes |= event.notes
+            self.state.doubt = self.state.doubt or event.doubt
+            return
+        if isinstance(event, ClosedEvent):
+            event.apply_to(self.state.windows)
+        self._hold_event(event)
+
+    def add_event(self, event: ClosedEvent | FieldsEvent) -> None:
+        """Log an event and add its rows, which are safe from interruption then."""
+        self._append_event(event)
+        self._hold_event(event)
+        self._save_full_part()
+
+    def _hold_event(self, event: ClosedEvent | FieldsEvent) -> None:
+        self.state.requests += 1
+        if self.folder is not None and isinstance(event, ClosedEvent):
+            self.state.answers += event.answers
+        self.hold_rows(event.rows)
 
     def hold_rows(self, rows: Iterable[RepositoryRow]) -> None:
-        """Add rows that belong to no new event."""
+        """Add rows; those without their own fields are incomplete."""
         new_rows, columns = list(rows), self.own_columns
-        if columns is None:
-            self._add_batch(build_batch(new_rows))
-            return
-        for row in new_rows:
-            if row.data is None:
-                self.incomplete[row.id] = row
-            else:
-                self.incomplete.pop(row.id, None)
-        whole = [row for row in new_rows if row.data is not None]
-        arrays = columns.build_arrays([row.data or "" for row in whole], self.field_errors)
-        self._add_batch(build_batch(whole, columns.arrow_fields, arrays))
+        arrow_fields, arrays = list["pa.Field"](), list["pa.Array"]()
+        if columns is not None:
+            for row in new_rows:
+                if row.data is None:
+                    self.state.incomplete[row.id] = row
+                else:
+                    self.state.incomplete.pop(row.id, None)
+            new_rows = [row for row in new_rows if row.data is not None]
+            nodes = [row.data or "" for row in new_rows]
+            arrow_fields = columns.arrow_fields
+            arrays = columns.build_arrays(nodes, self.state.field_errors)
+        if new_rows:
+            self._new.append(Part([(0, len(new_rows))], build_rows(new_rows, arrow_fields, arrays)))
 
-    def add_notes(self, notes: Mapping[str, str]) -> dict[str, str]:
-        """Add notes of the endpoint, up to a number of them; return the new ones."""
-        new = [key for key in notes if key not in self.notes][: MAX_NOTES - len(self.notes)]
-        added = {key: notes[key] for key in new}
-        self.notes |= added
-        return added
+    def add_notes(self, notes: Mapping[str, str]) -> None:
+        """Add notes of the endpoint, and log the new ones."""
+        if added := self.state.add_notes(notes):
+            self._append_event(NotesEvent(added))
 
     def add_doubt(self, doubt: str) -> None:
         """Keep the first doubt about the accounts: rows may be missing in later runs too."""
-        self.doubt = self.doubt or doubt
+        if doubt and not self.state.doubt:
+            self._append_event(NotesEvent({}, doubt))
+            self.state.doubt = doubt
 
-    def _add_batch(self, batch: pa.RecordBatch) -> None:
-        if batch.num_rows:
-            self.rows += batch.num_rows
-            self._batches.append(batch)
+    def save_state(self, **about: str) -> None:
+        """Write the rows that are in memory as a part, and the state to the log."""
+        spans = self.state.windows.spans
+        self.state.answers = [
+            answer
+            for answer in self.state.answers
+            if not any(low <= answer.request.window.low < high for low, high in spans)
+        ]
+        super().save_state(**about)
 
-    def pause_harvest(self, _state: HarvestState) -> None:
-        """Make all rows so far available."""
-        missing = encode_node({}, ["The harvest was stopped before the fields came"]).decode()
-        self.hold_rows([row._replace(data=missing) for row in self.incomplete.values()])
+    def pause(self) -> None:
+        """Make all rows so far available; in a folder the next run goes on from here."""
+        if self.folder is None:
+            missing = encode_node({}, ["The harvest was stopped before the fields came"]).decode()
+            incomplete = self.state.incomplete.values()
+            self.hold_rows([row._replace(data=missing) for row in incomplete])
+        self.save_state()
 
-    def finish_harvest(self, coverage: dict[str, Any]) -> None:
-        """Record the end of the harvest."""
-        self.ended = EndedEvent(self.rows, self.requests, coverage)
+    def finish(self, coverage: Coverage) -> None:
+        """Write the last part, which may be empty, with the coverage in its metadata."""
+        if not self._new:
+            self._new.append(Part([(0, 0)], self._concat([])))
+        super().finish(coverage)
 
-    def load_table(self) -> pa.Table:
-        """Return all rows."""
-        return self._concat_batches(self._batches)
-
-    def _concat_batches(self, batches: Iterable[pa.RecordBatch]) -> pa.Table:
-        columns = self.own_columns
-        return concat_batches(batches, () if columns is None else columns.arrow_fields)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the storage; memory needs no closing."""
+    def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
+        return concat_rows(tables, self.own_columns)
 
 
-class FolderStorage(MemoryStorage):
-    """Rows of a harvest as Parquet parts, with a log of the rows that are not in one yet.
+# -- rows as Arrow columns, and as a DataFrame
+
+
+@cache
+def build_arrow_schema() -> pa.Schema:
+    """Return the Arrow schema of all parts, without own fields."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("name", pa.string()),
+            ("owner", pa.string()),
+            ("stargazers", pa.int64()),
+            ("created_at", pa.timestamp("s", "UTC")),
+            ("id", pa.string()),
+        ]
+    )
+
+
+def build_rows(
+    rows: Sequence[RepositoryRow], own_fields: Sequence[pa.Field], own: Sequence[pa.Array]
+) -> pa.Table:
+    """Return rows as Arrow columns, which take a tenth of the memory, with those of own fields."""
+    import pyarrow as pa
+
+    schema = build_arrow_schema()
+    ids, stars, created, names, owners, _ = zip(*rows, strict=True)
+    columns = (names, owners, stars, created, ids)
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+    batch = pa.record_batch([*arrays, *own], pa.schema([*schema, *own_fields]))
+    # Copied into one buffer of its own: Arrow's default allocator never returns the pages between
+    # the arrays of many batches, so that memory would grow with the number of parts.
+    buffer = batch.serialize(memory_pool=pa.system_memory_pool())
+    return pa.Table.from_batches([pa.ipc.read_record_batch(buffer, batch.schema)])
+
+
+def concat_rows(tables: Iterable[pa.Table], columns: FieldColumns | None) -> pa.Table:
+    """Return the rows of parts as one table, which is empty without parts."""
+    import pyarrow as pa
+
+    own_fields = () if columns is None else columns.arrow_fields
+    schema = pa.schema([*build_arrow_schema(), *own_fields])
+    # Parquet stores no timestamps in seconds, so they come back in milliseconds.
+    casted = (table.replace_schema_metadata(None).cast(schema) for table in tables)
+    return pa.concat_tables([schema.empty_table(), *casted])
+
+
+def build_repository_frame(
+    rows: pa.Table, columns: FieldColumns | None = None, explode: str | None = None
+) -> pd.DataFrame:
+    """Return rows as a DataFrame, sorted by stars (descending), owner and name.
 
     Parameters
     ----------
-    folder
-        The folder; it is created if it does not exist.
-    header
-        Description of the harvest.
-    resume
-        Whether to continue the harvest in the folder; else it is removed.
-    part
-        Number of rows per part; a part may have up to a thousand more.
-    fields
-        Own fields of the rows; the header has them too.
+    rows
+        The rows.
+    columns
+        The columns of own fields in them, if there are any.
+    explode
+        A list in the rows whose items become rows.
 
     Raises
     ------
-    OptionError
-        If `folder` is a file, contains other Parquet files or another harvest, lacks a part, or
-        another harvest is writing to it.
-    OSError
-        If it cannot be written to.
+    FrameError
+        If there is no such list.
     """
+    import pandas as pd
+    from pyarrow.compute import sort_indices, utf8_lower
 
-    folder: Path
-
-    def __init__(
-        self,
-        folder: Path,
-        header: LogHeader,
-        *,
-        resume: bool = True,
-        part: int = ROWS_PER_PART,
-        fields: OwnFields | None = None,
-    ) -> None:
-        super().__init__(fields)
-        self.folder = folder
-        self._header, self._resume, self._rows_per_part = header, resume, part
-        self._log = HarvestLog(folder, header, _EVENT_DECODER)
-        self._lock = FolderLock(folder)
-        self._part_count = 0
-        self._answers: list[Answer] = []  # for windows that are not closed
-
-    def __enter__(self) -> Self:
-        self._lock.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the log and unlock the folder."""
-        self._log.close()
-        self._lock.__exit__()
-
-    def restore_state(self) -> HarvestState:
-        """Return the state to continue: that at the end of the log, or a new one.
-
-        Raises
-        ------
-        OptionError
-            If the log belongs to another harvest, or cannot be read, or a part is missing.
-        """
-        state = HarvestState()
-        if not self._log.begin(Checkpoint(0, 0, 0, state), resume=self._resume):
-            return state
-        for event in self._log.read_events():
-            match event:
-                case Checkpoint():
-                    self._restore_columns()
-                    self._part_count, self.rows = event.parts, event.rows
-                    self.requests, state = event.requests, event.state
-                    self.incomplete = {row.id: row for row in event.incomplete}
-                    self.field_errors, self.notes = event.field_errors, event.notes
-                    self.doubt, self._answers = event.doubt, event.answers
-                case EndedEvent():
-                    self._restore_columns()
-                    self._part_count, self.rows = event.parts, event.rows
-                    self.requests, self.ended = event.requests, event
-                case ClosedEvent():
-                    self.requests += 1
-                    event.apply_to(state)
-                    self._answers += event.answers
-                    self.hold_rows(event.rows)
-                case FieldsEvent():
-                    self.requests += 1
-                    self.hold_rows(event.rows)
-                case NotesEvent():
-                    self.notes |= event.notes
-                    self.doubt = self.doubt or event.doubt
-        self._log.check_parts(self._part_count)
-        if self.ended is None:
-            # A part that was not followed by a checkpoint: the log contains its rows.
-            remove_parts(self.folder, self._part_count)
-        self._flush_full_part(state)
-        return state
-
-    def list_answers(self) -> list[tuple[PageRequest, Page]]:
-        """Return the answers of earlier runs for windows that they did not close."""
-        return [(answer.request, answer.build_page()) for answer in self._answers]
-
-    def add_rows(
-        self, event: ClosedEvent | FieldsEvent, rows: Iterable[RepositoryRow], state: HarvestState
-    ) -> None:
-        """Log an event and add its rows, which are safe from interruption then."""
-        self._log.append_event(event)
-        if isinstance(event, ClosedEvent):
-            self._answers += event.answers
-        super().add_rows(event, rows, state)
-        self._flush_full_part(state)
-
-    def add_notes(self, notes: Mapping[str, str]) -> dict[str, str]:
-        """Add notes of the endpoint, and log the new ones."""
-        added = super().add_notes(notes)
-        if added:
-            self._log.append_event(NotesEvent(added))
-        return added
-
-    def add_doubt(self, doubt: str) -> None:
-        """Keep the first doubt about the accounts, also in the log."""
-        if doubt and not self.doubt:
-            self._log.append_event(NotesEvent({}, doubt))
-        super().add_doubt(doubt)
-
-    def _flush_full_part(self, state: HarvestState) -> None:
-        """Write a part and a checkpoint if there are enough rows."""
-        if sum(map(len, self._batches)) >= self._rows_per_part:
-            self._write_checkpoint(state)
-
-    def _write_checkpoint(self, state: HarvestState) -> None:
-        if self._batches:
-            self._write_next_part()
-        spans = state.spans
-        self._answers = [
-            answer
-            for answer in self._answers
-            if not any(low <= answer.request.window.low < high for low, high in spans)
-        ]
-        self._log.restart_at(
-            Checkpoint(
-                self._part_count,
-                self.rows,
-                self.requests,
-                state,
-                list(self.incomplete.values()),
-                self.field_errors,
-                self.notes,
-                self.doubt,
-                self._answers,
-            )
-        )
-
-    def pause_harvest(self, state: HarvestState) -> None:
-        """Write all rows so far, so that the next run goes on from here."""
-        self._write_checkpoint(state)
-
-    def _restore_columns(self) -> None:
-        """Use the types that the log has for own fields."""
-        from gqlnb.github.harvester.field_columns import restore_columns
-
-        header = self._header
-        if header.fields is not None:
-            self.own_columns = restore_columns(header.fields, header.shape)
-
-    def _write_next_part(self, **about: str) -> None:
-        rows = self._concat_batches(self._batches)
-        metadata = self._header.build_metadata() | about
-        write_part(self.folder, self._part_count, rows, metadata)
-        self._part_count += 1
-        self._batches = []
-
-    def finish_harvest(self, coverage: dict[str, Any]) -> None:
-        """Write the last part, which may be empty, with the coverage in its metadata."""
-        report = self._header.encode_report(coverage)
-        self._write_next_part(coverage=report.decode())
-        self._log.write_coverage(report)
-        super().finish_harvest(coverage)
-        self._log.restart_at(EndedEvent(self.rows, self.requests, coverage, self._part_count))
-
-    def load_table(self) -> pa.Table:
-        """Return the rows of all parts."""
-        return load_parts(sorted(self.folder.glob("part-*.parquet")), self.own_columns)
+    keys = rows.select(["stargazers"])
+    for name in ("owner", "name"):  # GitHub compares logins and names without regard to case
+        keys = keys.append_column(f"by {name}", utf8_lower(rows[name]))
+    ordered = rows.take(sort_indices(keys, _SORT_KEYS))
+    frame = pd.DataFrame()
+    for name in build_arrow_schema().names:
+        column = ordered[name]
+        if name == "stargazers":
+            frame[name] = pd.array(column.to_numpy(), dtype="Int64")
+        elif name == "created_at":
+            frame[name] = column.to_pandas()
+        else:
+            frame[name] = pd.array(column, dtype="string")
+    if columns is not None:
+        frame = columns.add_to_frame(frame, ordered)
+    if explode is None:
+        return frame
+    if columns is None:
+        msg = f"explode={sanitize_text(repr(explode), 80)}: the harvest has no fields= with lists."
+        raise FrameError(msg)
+    return columns.explode(frame, explode)

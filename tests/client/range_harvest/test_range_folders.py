@@ -146,12 +146,15 @@ def test_the_coverage_is_shown_in_a_few_lines():
     """With the numbers that the harvest shows, and those of gaps and notes."""
     endpoint = make_endpoint()
     found = harvest(endpoint)
-    first, numbers = repr(found.coverage).split("\n")
-    assert first == "RangeCoverage: complete"
-    assert numbers == repr(found).split("\n")[1]
+    first, *numbers = repr(found.coverage).split("\n")
+    assert first == "Coverage: complete"
+    assert numbers == repr(found).split("\n")[1:3]
     endpoint.rows |= {f"same{number}": 77 for number in range(60)}
     with pytest.warns(UserWarning, match="no value divides them"):
         found = harvest(endpoint)
     lines = repr(found.coverage).split("\n")
-    assert (lines[0], lines[2:]) == ("RangeCoverage: not complete", ["  gaps: 1, notes: 0"])
-    assert "RangeCoverage: not complete" in found.coverage._repr_html_()
+    assert (lines[0], lines[3:]) == (
+        "Coverage: not complete",
+        ["  gaps: 1, field_errors: 0, notes: 0"],
+    )
+    assert "Coverage: not complete" in found.coverage._repr_html_()

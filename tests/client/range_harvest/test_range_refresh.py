@@ -15,7 +15,7 @@ import gqlnb
 from gqlnb import Client, Slice
 from gqlnb.client.range_harvest.harvest_result import REFRESH_HINT
 from tests.client.range_harvest.simulator import Endpoint
-from tests.client.range_harvest.test_range_harvest import harvest, list_ids
+from tests.client.range_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,7 +153,7 @@ def test_a_range_with_another_number_of_equal_values_is_read_again(
         with pytest.warns(UserWarning, match=r"77 to 77: 50 of 61 rows\. .* no value divides them"):
             client.harvest(endpoint.query, **options)
         endpoint.rows = ROWS | {f"same{number}": 77 for number in range(left)}
-        found = client._harvest(endpoint.query, **options, refresh=True)
+        found = harvest_quietly(client, endpoint.query, **options, refresh=True)
     assert found.complete is is_complete
     gaps = [(gap.text, gap.expected, gap.got) for gap in found.coverage.gaps]
     assert gaps == ([] if is_complete else [("77 to 77", left + 1, 50)])
@@ -174,7 +174,7 @@ def test_a_field_that_failed_beyond_the_cap_is_named_and_tried_again(tmp_path: P
         with pytest.warns(UserWarning, match=r"divides them\. A field failed: .*not available"):
             client.harvest(endpoint.query, **options)
         endpoint.damage = None
-        found = client._harvest(endpoint.query, **options, refresh=True)
+        found = harvest_quietly(client, endpoint.query, **options, refresh=True)
     (gap,) = found.coverage.gaps
     assert gap.why.endswith("no value divides them.")
     assert gap.lasts
@@ -186,13 +186,13 @@ def test_a_report_names_refresh_where_it_may_help(tmp_path: Path):
     endpoint = Endpoint({**ROWS}, damage=fail_labels)
     options: dict[str, Any] = {"slice": RISING, "page_size": 50}
     client = Client(endpoint.build_schema())
-    client._harvest(endpoint.query, **options, out=tmp_path)
+    harvest_quietly(client, endpoint.query, **options, out=tmp_path)
     with pytest.warns(UserWarning, match="A field failed") as warned:
         found = client.harvest(endpoint.query, **options, out=tmp_path)
     texts = [str(each.message) for each in warned]
     assert [text.endswith(REFRESH_HINT) for text in texts] == [False, True]
     assert repr(found).count("refresh=True") == 1
-    assert "refresh=True" not in repr(client._harvest(endpoint.query, **options))
+    assert "refresh=True" not in repr(harvest_quietly(client, endpoint.query, **options))
 
 
 def test_ranges_without_a_count_of_nulls_are_not_read_again(tmp_path: Path):

@@ -13,12 +13,12 @@ from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
+from gqlnb.client.range_harvest.accounts import Account, AccountPool
 from gqlnb.github.harvester.harvests import TASKS_PER_REQUEST
-from gqlnb.github.harvester.identities import Identity
 from gqlnb.github.harvester.requests import COUNTS_PER_PAGE, FetchOutcome
 from gqlnb.github.harvester.runner import HarvestRunner
 from gqlnb.github.harvester.scope import Scope
-from gqlnb.github.harvester.storage import MemoryStorage
+from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.http.rate_limit_rules import Budget
 from gqlnb.lists.window_harvest import WindowHarvest
 from tests.github.harvester.search_simulator import Changes, SearchSimulator
@@ -111,20 +111,20 @@ def simulate_schedule(
     least: int,
     accounts: int,
     measure: Callable[[float], float] = lambda _: LATENCY,
-    storage: MemoryStorage | None = None,
+    storage: RepositoryStore | None = None,
 ) -> Schedule:
     """Harvest what `answer` returns, from the number of stars `least` up."""
-    executor, storage = SimulatedExecutor(answer, measure), storage or MemoryStorage()
+    executor, storage = SimulatedExecutor(answer, measure), storage or RepositoryStore()
     scope = Scope.parse(f">={least}")
     harvest = WindowHarvest(scope.build_source(), tasks=TASKS_PER_REQUEST * accounts)
-    identities = [Identity(f"account {number}", None) for number in range(accounts)]  # type: ignore[arg-type]
-    runner = HarvestRunner(scope, harvest, storage, identities, executor, 1, lambda *_: None)
-    with patch("gqlnb.github.harvester.runner.wait", executor.wait):
+    pool = AccountPool[Any]([Account(f"account {number}", [None]) for number in range(accounts)])
+    runner = HarvestRunner(scope, harvest, storage, pool, executor, 1, lambda *_: None)
+    with patch("gqlnb.client.range_harvest.accounts.wait", executor.wait):
         runner.run()
     coverage = harvest.build_coverage(storage.rows)
     assert coverage.complete
     logins = 0 if accounts == 1 else accounts * LATENCY  # one after another
-    return Schedule(executor.now + logins, storage.rows, storage.requests, coverage.pages)
+    return Schedule(executor.now + logins, storage.rows, storage.state.requests, coverage.pages)
 
 
 def main(rows: int = 400_000, accounts: int = 4) -> None:

@@ -9,9 +9,9 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from gqlnb import Client, FrameError, OptionError, github
-from gqlnb.client.range_harvest.harvest_log import LogHeader
-from gqlnb.client.range_harvest.range_state import Changes, RangeStep, Reading
-from gqlnb.client.range_harvest.range_store import RangeStore
+from gqlnb.client.range_harvest.range_store import RangeStep, RangeStore, Reading
+from gqlnb.lists.report import Changes
+from gqlnb.lists.store import LogHeader
 from tests.github.harvester.github_search import Search
 from tests.github.harvester.logging_standin import rows
 from tests.github.harvester.test_node_harvest import make_rows

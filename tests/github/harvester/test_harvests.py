@@ -15,10 +15,11 @@ import pytest
 from msgspec import structs
 
 from gqlnb import Client, OptionError, QueryError, Schema, github, reference_schema, stars
+from gqlnb.client.range_harvest import accounts
 from gqlnb.errors import TransportError
-from gqlnb.github.harvester import identities, runner, storage
 from gqlnb.github.harvester.harvests import harvest_frame
 from gqlnb.github.harvester.requests import PAGES_PER_REQUEST, BatchSize
+from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.lists.report import Gap
 from gqlnb.lists.window_harvest import FIRST_COUNTS
@@ -54,7 +55,7 @@ def test_everything_is_read_a_second_time(client, standin, truth, tmp_path):
     assert rows(made.frame()) == truth
     assert made.complete
     assert made.coverage.got == once.coverage.got == len(truth)
-    assert [each.coverage.twice for each in (once, made)] == [False, True]
+    assert ["read twice" in repr(each) for each in (once, made)] == [False, True]
     assert "; everything was read twice, in " in repr(made)
     assert made.coverage.pages >= 2 * 120
     estimate = github.estimate(EVERYTHING, client=client, twice=True)
@@ -156,8 +157,7 @@ def test_a_harvest_waits_for_the_next_budget(people, truth, monkeypatch):
     with Client(github.app(service)) as client:
         gate = client._rate_limiter._queue
         gate.clock = SimpleNamespace(now=clock.now)
-        monkeypatch.setattr(runner, "time", clock)
-        monkeypatch.setattr(identities, "time", clock)
+        monkeypatch.setattr(accounts, "time", clock)
         monkeypatch.setattr("gqlnb.client.request_sender.time.time", clock.now)
         made = github.harvest(EVERYTHING, client=client)
     assert rows(made.frame()) == truth
@@ -194,8 +194,8 @@ def test_the_coverage_is_shown_in_a_few_lines(client):
     coverage = github.harvest(">=2000", client=client).coverage
     first, numbers, pages = repr(coverage).split("\n")
     assert first == "Coverage: complete"
-    assert numbers == f"  expected {coverage.expected:,} at the beginning, got {coverage.got:,}"
-    assert f"{coverage.pages} pages, planned by {coverage.counts} counts" in pages
+    assert numbers == f"  expected {coverage.expected:,}, got {coverage.got:,}"
+    assert f"{coverage.pages} pages, with {coverage.counts} counts" in pages
     gap = Gap("stars:5", 3, 2, "Counts differ.")
     last = repr(structs.replace(coverage, gaps=(gap,), field_errors={"x": 1})).split("\n")[-1]
     assert last == "  gaps: 1, field_errors: 1, notes: 0"
@@ -235,7 +235,7 @@ def test_a_gap_warns():
     owner, moment = Owner("mona", "User"), "2020-01-01T00:00:00Z"
     made = [Repository(f"r{n:04}", owner, 7, 0, None, moment, moment) for n in range(1500)]
     crowd = github.Population.from_repositories(made, source="a crowd")
-    with pytest.warns(UserWarning, match="is not complete: expected 1,500") as warned:
+    with pytest.warns(UserWarning, match="not proved complete.* of 1,500 rows") as warned:
         harvested = github.harvest(EVERYTHING, client=Client(github.service(population=crowd)))
     assert not harvested.complete
     assert len(warned) == 1
@@ -274,17 +274,17 @@ def test_a_folder_keeps_few_rows_in_memory(tmp_path, client):
     held = []
 
     def watch(*_: object) -> None:
-        held.append(sum(map(len, keeper[0]._batches)))
+        held.append(sum(part.rows for part in keeper[0]._new))
 
     keeper = []
-    usual = storage.FolderStorage.__init__
+    usual = RepositoryStore.__init__
 
     def noted(self, *args, **options):
         usual(self, *args, **options)
         keeper.append(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gqlnb.github.harvester.storage.FolderStorage.__init__", noted)
+        patch.setattr("gqlnb.github.harvester.storage.RepositoryStore.__init__", noted)
         github.harvest(EVERYTHING, client=client, out=tmp_path, part=2_000, progress=watch)
     assert 0 < max(held) < 2_000
 

@@ -308,8 +308,8 @@ def test_clients_without_a_viewer_are_separate_accounts(people):
     with ExitStack() as stack:
         service = github.service(population=people)
         clients = [stack.enter_context(Client(service)) for _ in range(2)]
-        assert [each.name for each in group_clients(clients, "x").identities] == ["demo"]
-        assert [each.name for each in group_clients(clients[:1], "x").identities] == ["client 1"]
+        assert [each.name for each in group_clients(clients, "x").accounts] == ["demo"]
+        assert [each.name for each in group_clients(clients[:1], "x").accounts] == ["client 1"]
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,8 @@ def test_all_nodes_of_a_type_come(kind: str, column: str):
     assert found.complete
     assert sorted(found.frame()["id"]) == sorted(search.rows)
     assert found.coverage.expected == 2500
-    pages = 25 + found.coverage.ranges  # the last page of a range is half empty on average
-    verified = 0 if column == "created" else found.coverage.ranges
+    pages = 25 + found.coverage.windows  # the last page of a range is half empty on average
+    verified = 0 if column == "created" else found.coverage.windows
     assert len(search.texts) <= pages + verified + 8
 
 

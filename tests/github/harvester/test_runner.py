@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gqlnb import Client, TransportError, github
+from gqlnb.client.range_harvest.accounts import Account, AccountPool
 from gqlnb.errors import AuthError
-from gqlnb.github.harvester.identities import Identity
 from gqlnb.github.harvester.own_fields import OwnFields, RowShape
-from gqlnb.github.harvester.requests import FetchOutcome
+from gqlnb.github.harvester.requests import FetchOutcome, PortableClient
 from gqlnb.github.harvester.runner import HarvestRunner
 from gqlnb.github.harvester.scope import Scope
-from gqlnb.github.harvester.storage import MemoryStorage
+from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.http.rate_limit_rules import Budget
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.lists.windows import Page
@@ -23,7 +23,7 @@ from tests.github.harvester.search_simulator import Changes, SearchSimulator
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gqlnb.github.harvester.requests import PortableClient, SearchRequest
+    from gqlnb.github.harvester.requests import SearchRequest
 
 LOW = 20
 OWN = OwnFields("forkCount", RowShape(children={"forkCount": RowShape("Int", field="forkCount")}))
@@ -116,14 +116,15 @@ def run_harvest(
     *,
     fields: OwnFields | None = None,
     width: int = 1,
-    identity: Identity | None = None,
+    identity: Account[PortableClient] | None = None,
 ) -> tuple[HarvestRunner, WindowHarvest, set[str]]:
     """Harvest all repositories; return the runner, what it ran, and the ids."""
     scope = Scope("", LOW, None)
     harvest = WindowHarvest(scope.build_source())
-    storage = MemoryStorage(fields)
-    sender = identity or Identity("ann", Client(github.service()))
-    runner = HarvestRunner(scope, harvest, storage, [sender], executor, width, lambda *_: True)
+    storage = RepositoryStore(fields=fields)
+    sender = identity or Account("ann", [PortableClient(Client(github.service()))])
+    pool = AccountPool([sender])
+    runner = HarvestRunner(scope, harvest, storage, pool, executor, width, lambda *_: True)
     runner.run()
     return runner, harvest, set(storage.load_table()["id"].to_pylist())
 
@@ -142,14 +143,13 @@ def test_the_next_token_of_an_account_replaces_a_refused_one(width: int):
     """Also if several requests of the first one are refused at the same time."""
     search = SearchSimulator(3_000, LOW, Changes(), seed=1)
     executor = TokenExecutor(search, width)
-    identity = Identity("ann", Client(github.service()))
-    identity.clients.append(Identity("ann", Client(github.service())).client)
+    identity = Account("ann", [PortableClient(Client(github.service())) for _ in range(2)])
     executor.refused = identity.clients[:1]
     runner, harvest, ids = run_harvest(executor, width=width, identity=identity)
     assert ids == search.required
     assert harvest.build_coverage(0).complete
     assert not identity.refusal
-    notes = [note for note in runner.notes if "refused" in note]
+    notes = [note for note in runner._pool.notes if "refused" in note]
     assert notes == ["A token of ann is refused; its next one continues: Bad credentials"]
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from gqlnb import Client, GqlnbError, OptionError, github
-from gqlnb.client.range_harvest.harvest_log import LOG_NAME
+from gqlnb.lists.store import LOG_NAME
 from tests.github.harvester.logging_standin import Listening, rows
 
 EVERYTHING = ">=1"

@@ -1,35 +1,53 @@
-"""The log of a harvest, and the lock of its folder.
+"""The store of a harvest: rows in memory, or a folder with Parquet parts, a log and a lock.
 
 The log is ``_harvest.jsonl``, a file of JSON lines beside the Parquet parts. Its first line
 describes the harvest, the second one the state when the last part was written; each further line
-is an event since then, and is on the disk before the harvest continues.
+is an event since then, with its rows, and is on the disk before the harvest continues. When a part
+is written, the log is replaced by one of two lines.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import msgspec
 
-from gqlnb.client.range_harvest.part_files import (
+from gqlnb.document.json_codec import dump_valid_json
+from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.lists.part_files import (
     build_part_path,
     check_foreign_files,
     find_lost_part,
+    read_parquet,
     remove_parts,
     sync_folder,
     write_durably,
+    write_part,
 )
-from gqlnb.document.json_codec import dump_valid_json
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.lists.report import Coverage
+from gqlnb.result.answer_notes import MAX_NOTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["COVERAGE_NAME", "LOG_NAME", "RESTART_HINT", "FolderLock", "HarvestLog", "LogHeader"]
+    import pyarrow as pa
+
+__all__ = [
+    "COVERAGE_NAME",
+    "LOG_NAME",
+    "ROWS_PER_PART",
+    "FolderLock",
+    "HarvestStore",
+    "LogHeader",
+    "Part",
+    "StoredState",
+]
 
 try:
     import fcntl
@@ -40,10 +58,9 @@ try:
 except ImportError:  # neither in a browser, where there are no other processes
     msvcrt = None  # type: ignore[assignment]
 
-Event = TypeVar("Event")
-
 LOG_NAME = "_harvest.jsonl"
-LOG_VERSION = 2
+LOG_VERSION = 3
+ROWS_PER_PART = 100_000  # of repositories: about 4 MB on the disk, 10 MB in memory
 RESTART_HINT = "Name another folder, or replace the harvest in this one with resume=False."
 COVERAGE_NAME = "_coverage.json"
 LOCK_NAME = "_harvest.lock"
@@ -79,12 +96,44 @@ class LogHeader(msgspec.Struct, kw_only=True):
         about = {"harvest": str(self.version), "query": self.query, "source": self.source}
         return about if self.fields is None else about | {"fields": self.fields}
 
-    def encode_report(self, coverage: Mapping[str, Any]) -> bytes:
+    def encode_report(self, coverage: Coverage) -> bytes:
         """Return the report of a finished harvest as JSON."""
-        return dump_valid_json({"query": self.query, "source": self.source, **coverage})
+        about = {"query": self.query, "source": self.source}
+        return dump_valid_json(about | coverage.to_dict())
 
 
-class HarvestLog(Generic[Event]):
+class StoredState(msgspec.Struct, kw_only=True):
+    """The part of the state of a harvest that all have in common: a line of the log.
+
+    Attributes
+    ----------
+    parts
+        Number of Parquet files.
+    notes
+        Notes of the endpoint on its answers, by a key that is the same for equal notes.
+    doubt
+        The reason why rows may be missing, if the accounts of a run see different rows.
+    coverage
+        The report; None while the harvest is not finished.
+    """
+
+    parts: int = 0
+    notes: dict[str, str] = {}
+    doubt: str = ""
+    coverage: Coverage | None = None
+
+    def add_notes(self, notes: Mapping[str, str]) -> dict[str, str]:
+        """Add notes of the endpoint, up to a number of them; return the new ones."""
+        new = [key for key in notes if key not in self.notes][: MAX_NOTES - len(self.notes)]
+        added = {key: notes[key] for key in new}
+        self.notes |= added
+        return added
+
+
+State = TypeVar("State", bound=StoredState)
+
+
+class HarvestLog:
     """The log of one harvest. The lock of the folder keeps other processes from writing to it.
 
     Parameters
@@ -97,15 +146,13 @@ class HarvestLog(Generic[Event]):
         Decoder of the other lines.
     """
 
-    def __init__(
-        self, folder: Path, header: LogHeader, decoder: msgspec.json.Decoder[Event]
-    ) -> None:
+    def __init__(self, folder: Path, header: LogHeader, decoder: msgspec.json.Decoder[Any]) -> None:
         self._folder, self._path = folder, folder / LOG_NAME
         self._header, self._decoder = header, decoder
         self._file: IO[bytes] | None = None
 
-    def begin(self, line: Event, *, resume: bool) -> bool:
-        """Return whether there is a log to continue; otherwise begin one at `line`.
+    def begin(self, state: StoredState, *, resume: bool) -> bool:
+        """Return whether there is a log to continue; otherwise begin one at `state`.
 
         Raises
         ------
@@ -123,7 +170,7 @@ class HarvestLog(Generic[Event]):
         if self._path.exists() and resume:
             return True
         # The log first: if this is interrupted, it says that all parts are obsolete.
-        self.restart_at(line)
+        self.restart_at(state)
         remove_parts(self._folder, 0)
         self.remove_coverage()
         return False
@@ -152,8 +199,8 @@ class HarvestLog(Generic[Event]):
         """Write the report of a finished harvest, as of :meth:`LogHeader.encode_report`."""
         write_durably(self._folder / COVERAGE_NAME, msgspec.json.format(report, indent=1))
 
-    def restart_at(self, line: Event) -> None:
-        """Replace the log by its header and `line`.
+    def restart_at(self, state: StoredState) -> None:
+        """Replace the log by its header and `state`.
 
         Raises
         ------
@@ -162,11 +209,11 @@ class HarvestLog(Generic[Event]):
         """
         self.close()
         write_durably(
-            self._path, dump_valid_json(self._header) + b"\n" + dump_valid_json(line) + b"\n"
+            self._path, dump_valid_json(self._header) + b"\n" + dump_valid_json(state) + b"\n"
         )
         self._file = self._path.open("ab")
 
-    def append_event(self, event: Event) -> None:
+    def append_event(self, event: msgspec.Struct) -> None:
         """Append a line, and wait until it is on the disk.
 
         Raises
@@ -180,7 +227,7 @@ class HarvestLog(Generic[Event]):
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def read_events(self) -> Iterator[Event]:
+    def read_events(self) -> Iterator[Any]:
         """Yield the lines; an incomplete last one is removed from the file.
 
         Raises
@@ -235,7 +282,7 @@ class HarvestLog(Generic[Event]):
             return
         raise OptionError(msg)
 
-    def _parse_line(self, number: int, text: bytes) -> Event:
+    def _parse_line(self, number: int, text: bytes) -> Any:  # noqa: ANN401 - of the decoder's type
         try:
             return self._decoder.decode(text)
         except msgspec.MsgspecError as error:
@@ -327,3 +374,191 @@ class FolderLock:
             self._file = None
             with _open_folders_lock:
                 _open_folders.discard(self._absolute_folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows of consecutive readings.
+
+    Attributes
+    ----------
+    segments
+        The numbers of the readings, each with its number of rows.
+    table
+        The rows; None if they are in a file.
+    path
+        The file.
+    """
+
+    segments: list[tuple[int, int]]
+    table: pa.Table | None = None
+    path: Path | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return sum(rows for _, rows in self.segments)
+
+    def load(self) -> pa.Table:
+        """Return the rows."""
+        return self.table if self.path is None else read_parquet(self.path)
+
+
+class HarvestStore(Generic[State]):
+    """The rows of a harvest, and its state.
+
+    Parameters
+    ----------
+    folder
+        The folder; None for memory.
+    header
+        The first line of the log.
+    state
+        The state at the beginning.
+    decoder
+        Decoder of the lines of the log: states and events.
+    resume
+        Whether to continue the harvest in the folder; else it is removed.
+    rows_per_part
+        Number of rows per part; a part may have as many more as an event.
+
+    Attributes
+    ----------
+    state
+        The state of the harvest.
+
+    Raises
+    ------
+    OptionError
+        On entering: if `folder` is a file, contains other Parquet files or another harvest, lacks
+        a part, or another harvest is writing to it.
+    OSError
+        If it cannot be written to.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        header: LogHeader,
+        state: State,
+        decoder: msgspec.json.Decoder[Any],
+        *,
+        resume: bool = True,
+        rows_per_part: int = ROWS_PER_PART,
+    ) -> None:
+        self.folder, self.header, self.state = folder, header, state
+        self._resume, self._rows_per_part = resume, rows_per_part
+        self._parts: list[Part] = []  # in files
+        self._new: list[Part] = []  # in memory, and in the log
+        self._log = None if folder is None else HarvestLog(folder, header, decoder)
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            if self.folder is not None and self._log is not None:
+                stack.enter_context(FolderLock(self.folder))
+                stack.callback(self._log.close)
+                if self._log.begin(self.state, resume=self._resume):
+                    self._restore(self.folder, self._log)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the log and unlock the folder."""
+        self._stack.close()
+
+    def _restore(self, folder: Path, log: HarvestLog) -> None:
+        """Read the log and the parts of the folder."""
+        for event in log.read_events():
+            if isinstance(event, StoredState):
+                self._set_state(event)  # type: ignore[arg-type]
+            elif self.state.coverage is not None:
+                msg = (
+                    f"The log in {sanitize_text(folder, 120)} is broken: it goes on after its end. "
+                    f"{RESTART_HINT}"
+                )
+                raise OptionError(msg)
+            else:
+                self._replay(event)
+        log.check_parts(self.state.parts)
+        if self.state.coverage is None:
+            log.remove_coverage()
+        # A part that was not followed by a state: the log contains its rows.
+        remove_parts(folder, self.state.parts)
+        paths = (build_part_path(folder, number) for number in range(self.state.parts))
+        self._parts = [Part(_read_segments(path), path=path) for path in paths]
+        self._save_full_part()
+
+    def _set_state(self, state: State) -> None:
+        """Continue at a state of the log."""
+        self.state, self._new = state, []
+
+    def _replay(self, event: Any) -> None:  # noqa: ANN401 - of the class of the events
+        """Change the state and the rows as an event of the log did."""
+        raise NotImplementedError
+
+    def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """Return tables as one."""
+        raise NotImplementedError
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, repeated ones included."""
+        return sum(part.rows for part in self._list_parts())
+
+    def _list_parts(self) -> list[Part]:
+        return [*self._parts, *self._new]
+
+    def load_tables(self) -> list[pa.Table]:
+        """Return the rows of each part."""
+        return [part.load() for part in self._list_parts()]
+
+    def load_table(self) -> pa.Table:
+        """Return all rows."""
+        return self._concat(self.load_tables())
+
+    def _append_event(self, event: msgspec.Struct) -> None:
+        """Log an event, which is safe from interruption then."""
+        if self._log is not None:
+            self._log.append_event(event)
+
+    def _save_full_part(self) -> None:
+        """Write a part and the state if there are enough rows."""
+        if sum(part.rows for part in self._new) >= self._rows_per_part:
+            self.save_state()
+
+    def save_state(self, **about: str) -> None:
+        """Write the rows that are in memory as a part, and the state to the log."""
+        if self._log is None:
+            self._parts, self._new = self._list_parts(), []
+            return
+        if self._new:
+            segments = [pair for part in self._new for pair in part.segments]
+            table = self._concat([part.load() for part in self._new])
+            self._parts.append(self._write_part(len(self._parts), table, segments, **about))
+            self._new = []
+        self.state.parts = len(self._parts)
+        self._log.restart_at(self.state)
+
+    def _write_part(
+        self, number: int, table: pa.Table, segments: list[tuple[int, int]], **about: str
+    ) -> Part:
+        assert self.folder is not None  # noqa: S101 - for mypy
+        about |= {"readings": dump_valid_json(segments).decode()}
+        write_part(self.folder, number, table, self.header.build_metadata() | about)
+        return Part(segments, path=build_part_path(self.folder, number))
+
+    def finish(self, coverage: Coverage) -> None:
+        """Write the report, and mark the harvest as ended."""
+        self.state.coverage = coverage
+        report = self.header.encode_report(coverage)
+        if self._log is not None:
+            self._log.write_coverage(report)
+        self.save_state(coverage=report.decode())
+
+
+def _read_segments(path: Path) -> list[tuple[int, int]]:
+    import pyarrow.parquet as pq
+
+    metadata = pq.read_schema(path).metadata or {}
+    return msgspec.json.decode(metadata[b"gqlnb.readings"], type=list[tuple[int, int]])

@@ -410,6 +410,11 @@ class PagingPlan:
         value = self.read_argument(field, field.arguments.position)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
+    def may_start_later(self, field: PagedField) -> bool:
+        """Return whether the document asks for a page that may not be the first one."""
+        # Whether page 1 is the first is unknown, unless the schema has it as the default.
+        return self.read_start(field) not in {None, 0, field.arguments.default_position}
+
     def has_late_start(self, field: PagedField) -> bool:
         """Return whether the document skips items, so that the total count includes more."""
         given = field.carriers[0].arguments

@@ -48,6 +48,7 @@ MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it 
 SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one
 PLACE_WORDS = "page pages offset skip start begin from index chunk batch cursor after pos position"
 OFFSET_WORDS = "offset skip"
+LENGTH_WORDS = "size per limit take first last max"  # `pageSize`, `perPage`: no place
 TOTAL_WORDS = "total all found hits matches filtered"
 ACTION_WORDS = "send generate create update delete remove trigger submit execute"
 BOUND = re.compile(
@@ -379,7 +380,9 @@ class RoleSearch:
             if begins_with(larger, self.rows):
                 return True
             whole = collect_rows(self.rows)
-            self._is_unstable = longest == asked and whole <= collect_rows(larger)
+            is_mixed = longest == asked and whole <= collect_rows(larger)
+            # The same rows in the same order behind others are those of a larger page 2.
+            self._is_unstable = is_mixed and not ends_with(larger, self.rows)
             return self._is_unstable
         return False
 
@@ -503,7 +506,10 @@ class RoleSearch:
             return (yield from self._read_few_rows(leaf, value))
         if self.length > 1 and is_shifted(self.rows, other):
             return (yield from self._read_shift(leaf, value, other))
-        is_named = leaf.name in self._given or is_named_after(leaf.name, PLACE_WORDS)
+        is_place = is_named_after(leaf.name, PLACE_WORDS) and not is_named_after(
+            leaf.name, LENGTH_WORDS
+        )
+        is_named = leaf.name in self._given or is_place
         if are_disjoint(self.rows, other):
             return (yield from self._read_other_rows(leaf, value, other, is_named=is_named))
         is_long = self.length >= SMALLEST_ROUND and count_longest(other) == self.length
@@ -534,7 +540,12 @@ class RoleSearch:
     ) -> Generator[Trial, Rows | None, Finding | None]:
         """Return the role of an argument that brought other rows, perhaps of the next page."""
         # Those of another filter have another count.
-        is_counted = self._larger_count is not None and self.new_counts == self.counts
+        # So do those of a shorter page, as `perPage: 1` beside a page number that is written.
+        is_counted = (
+            self._larger_count is not None
+            and self.new_counts == self.counts
+            and not is_named_after(leaf.name, LENGTH_WORDS)
+        )
         is_page = self._grown is not None and do_join(self.rows, other, self._grown)
         half = self.length // 2
         if self._grown is None and self._size is not None and half:
@@ -631,7 +642,7 @@ class RoleSearch:
             leaf.path,
             type_,
             size.path if size is not None else needed,
-            default_position=first,
+            default_position=None if leaf.is_written else first,
             found_size=self._grown_size if size is not None else self.length,
             quoted=self._list_quoted(leaf, size),
             is_number=leaf.is_number,
@@ -754,6 +765,14 @@ def begins_with(larger: Rows, rows: Rows) -> bool:
     """Return whether each list begins with the rows of a shorter one."""
     return rows.keys() <= larger.keys() and all(
         larger[path][: len(before)] == before for path, before in rows.items()
+    )
+
+
+def ends_with(larger: Rows, rows: Rows) -> bool:
+    """Return whether each list ends with the rows of a shorter one."""
+    return rows.keys() <= larger.keys() and all(
+        larger[path][max(0, len(larger[path]) - len(before)) :] == before
+        for path, before in rows.items()
     )
 
 

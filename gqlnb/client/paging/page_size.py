@@ -91,6 +91,8 @@ class PageSizes:
         self._refused_batch = False
         self._grows = grows and limits.page_size is None
         self._text_sizes = {field: plan.read_size(field) for field in plan.fields}
+        # Pages of another size would begin at other rows than the page that the text asks for.
+        self._fixed = {f for f in plan.fields if f.kind == "page" and plan.may_start_later(f)}
         self._endpoint_maximum = most
         self._limits: dict[PagedField, int] = {}  # found by asking for more
         self._tried: dict[PagedField, set[int]] = {}
@@ -110,6 +112,8 @@ class PageSizes:
             return None  # Directus returns all items for -1; the next page shows whether it did
         if text_size is not None and text_size <= 0:
             return text_size  # requests no items, or is refused; either way the user's choice
+        if field in self._fixed:
+            return text_size
         found = field.arguments.found_size
         if field.kind == "none" or not field.arguments.size:
             return found if field.kind == "none" else None
@@ -131,7 +135,9 @@ class PageSizes:
     def get_size(self, field: PagedField) -> int | None:
         """Return the size of a field's first page; None if the endpoint chooses it."""
         base = self.base_sizes.get(field)
-        return None if base is None else max(1, base >> self.scale)
+        if base is None or field in self._fixed:
+            return base
+        return max(1, base >> self.scale)
 
     def list_edits(self) -> dict[PagedField, int]:
         """Return the page sizes that differ from those in the query."""
@@ -269,7 +275,8 @@ class PageSizes:
 
     def limit_all(self, size: int) -> bool:
         """Limit all page sizes; return whether that changes any."""
-        larger = [f for f, base in self.base_sizes.items() if base is not None and base > size]
+        sizes = {f: base for f, base in self.base_sizes.items() if f not in self._fixed}
+        larger = [f for f, base in sizes.items() if base is not None and base > size]
         for field in larger:
             self.base_sizes[field] = size
         return bool(larger)

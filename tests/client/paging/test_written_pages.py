@@ -1,0 +1,64 @@
+"""A page number that is written in the query stays the place where its rows begin."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from gqlnb import Client, Schema
+
+SDL = """
+type Query { rows(page: Int%s, perPage: Int): %s }
+type Page { total: Int! items: [Row!]! } type Row { id: ID! }
+"""
+
+
+def build_client(count: int, first: int, *, counted: bool = False, default: str = "") -> Client:
+    """Return a client of a list with 25 rows in a page, whose first page has a number."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        page, size = args.get("page"), args.get("perPage")
+        if page is None and first == 0:  # as json-graphql-server 3.3.2 does
+            rows = list(range(count))
+        else:
+            start = ((first if page is None else page) - first) * (size or 25)
+            rows = list(range(count))[start : start + (size or 25)]
+        found = [{"id": str(number)} for number in rows]
+        return {"items": found, "total": count} if counted else found
+
+    sdl = SDL % (default, "Page!" if counted else "[Row!]!")
+    return Client(Schema(sdl, {"Query": {"rows": resolve}}))
+
+
+QUERIES = {
+    "(page: 0)": (0, 25),
+    "(page: 1)": (1, 25),
+    "(page: 2)": (2, 25),
+    "(page: 0, perPage: 10)": (0, 10),
+    "(page: 2, perPage: 10)": (2, 10),
+    "(page: 3, perPage: 10)": (3, 10),
+}
+
+
+@pytest.mark.parametrize("counted", [False, True])
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("count", [35, 60])
+def test_rows_begin_where_the_query_says(count: int, first: int, *, counted: bool) -> None:
+    """Whatever was asked before, and found out about the list by it."""
+    for queries in [*permutations(QUERIES, 2)]:
+        client = build_client(count, first, counted=counted)
+        for query in queries:
+            page, size = QUERIES[query]
+            if page < first:
+                continue
+            selection = "{ items { id } }" if counted else "{ id }"
+            result = client.execute_all(f"{{ rows{query} {selection} }}", progress=False)
+            data = result.data["rows"]
+            rows = [int(row["id"]) for row in (data["items"] if counted else data)]
+            start = (page - first) * size
+            expected = list(range(start, count))
+            assert rows == expected[: len(rows)], (queries, query)
+            if result.report.complete:
+                assert rows == expected, (queries, query)

@@ -9,8 +9,9 @@ from gqlnb.option_checks import explain_keywords, raise_option_error
 __all__ = ["DEFAULT_RECONNECTS", "MAX_CACHED_TEXT", "MIB", "Limits"]
 
 KIB, MIB = 2**10, 2**20
-# Characters. Longer texts are parsed each time, so that a client can't fill a server's memory.
-MAX_CACHED_TEXT = 16_000
+# Characters, a third of those of all documents that a schema keeps. Longer texts are parsed each
+# time, so that a client can't push all others out of a server's memory with one.
+MAX_CACHED_TEXT = 50_000
 DEFAULT_RECONNECTS = 5  # attempts in a row to subscribe again, as graphql-ws makes
 
 

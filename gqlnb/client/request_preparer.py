@@ -22,6 +22,7 @@ from gqlnb.client.response_cache import prepare_cached_request
 from gqlnb.client.transports import AsgiTransport, InProcessTransport
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import iter_faults
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.upload import Upload, has_file, is_file
 from gqlnb.document.variables import (
     bind_variables,
@@ -35,7 +36,6 @@ from gqlnb.document.variables import (
 from gqlnb.errors import MAX_PROBLEMS_SHOWN, GqlnbError, OptionError, QueryError, sanitize_text
 from gqlnb.http.messages import Request
 from gqlnb.http.response_parser import ResponseContext, parse_response
-from gqlnb.limits import MAX_CACHED_TEXT
 from gqlnb.result.checked_decoder import DecoderSelector
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 __all__ = ["RequestPreparer", "add_target_hint"]
 
 MAX_DOCUMENTS = 512  # texts per client; a notebook repeats few
+# Characters of all these texts; a longer one is parsed each time. A document takes some 300 bytes
+# for each.
+MAX_CHARACTERS = 500_000
 Checked = TypeVar("Checked")
 _LOG = logging.getLogger("gqlnb")
 
@@ -69,7 +72,8 @@ class RequestPreparer:
         self._endpoint, self._store = endpoint, store
         self._is_suspended = False
         # Caches of the client, not of the module: a document keeps its schema alive.
-        self._parse_cached = lru_cache(MAX_DOCUMENTS)(Document.parse)
+        self._documents: SizedCache[tuple[object, ...], Document]
+        self._documents = SizedCache(MAX_DOCUMENTS, MAX_CHARACTERS)
         self._examine = lru_cache(MAX_DOCUMENTS)(partial(examine_document, store))
 
     def with_endpoint(self, endpoint: Endpoint) -> RequestPreparer:
@@ -242,16 +246,22 @@ class RequestPreparer:
             given, text = text, text.text
         if self._endpoint.local_schema is not None:
             return self._endpoint.local_schema.parse_document(text, operation)
+        key = (text, schema, operation)
         # Subclasses of str may compare equal to other texts.
-        cached = type(text) is str and len(text) <= MAX_CACHED_TEXT
+        found = self._documents.get(key) if type(text) is str else None
+        if found is not None:
+            return found
         try:
-            return (self._parse_cached if cached else Document.parse)(text, schema, operation)
+            document = Document.parse(*key)
         except QueryError as error:
             decides = not self._endpoint.options.validate or self._store.has_answered(text)
             if not lenient or not (decides or (given is not None and given.fault)):
                 raise
             fault = error.problems[0].message if error.problems else str(error)
-        return Document.parse_unchecked(text, operation, fault)
+            return Document.parse_unchecked(text, operation, fault)
+        if type(text) is str:
+            self._documents.add(key, document, len(text))
+        return document
 
     def _find_schema_later(self, result: Result) -> Result | None:
         """Return a result read with the schema, which is loaded now unless that failed before.

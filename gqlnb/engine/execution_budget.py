@@ -297,6 +297,11 @@ class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
         self.budget.left += 1
         return super().execute_planned_field(field, source, path)
 
+    def queue_field(self, value: Value, *given: Value) -> tuple[Value, list[Value] | None]:
+        """Complete a value of an unusual type, whose conversion may take time."""
+        self.budget.check()
+        return super().queue_field(value, *given)
+
     def complete_unusual(self, value: Value, field: PlannedField, path: LazyPath) -> Value:
         """Complete a value of an unusual type, which may be a function to call."""
         self.budget.check()

@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 __all__ = ["AnswerData", "TableRows", "read_tables"]
 
 CHUNK_BYTES = 1 << 18  # of rows decoded at a time: their structs fit into the processor's cache
+# A chunk of a wide table may be larger by as much for each column: a column takes as long for each
+# chunk as for a hundred values.
+CHUNK_COLUMN_BYTES = 1 << 12
 COMPILED_FROM = 256  # rows; below, compiling a getter takes longer than it saves
 
 
@@ -404,8 +407,10 @@ class _TableReader:
         """Add the items of an outermost list, a chunk at a time."""
         # The structs of a chunk are freed before the next one is decoded, so memory does not grow
         # with the number of rows. Items have about the same size, unless there are other lists.
-        size = len(getattr(self.answer.source, "body", b"")) or CHUNK_BYTES
-        count = -(-len(items) * CHUNK_BYTES // size)
+        columns = sum(len(rows.columns) for rows in self.rows.values())
+        most = max(CHUNK_BYTES, CHUNK_COLUMN_BYTES * columns)
+        size = len(getattr(self.answer.source, "body", b"")) or most
+        count = -(-len(items) * most // size)
         items = items if self.limit is None else items[: self.limit]
         if isinstance(items, ColumnBatch):
             self.add_items(table, items, typed=False)

@@ -19,6 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import pandas as pd
 import pyarrow.json
 import requests
@@ -40,12 +41,14 @@ if TYPE_CHECKING:
 NORMALIZE = "json + json_normalize"
 LOADS = "json.loads"
 ARROW = "pyarrow.json"
+ORJSON = "orjson + DataFrame"
 HAND = "by hand"
 BYTES = "the bytes"
 PARSING = "parse + validate"
 MANY = 100_000
 SEVERAL = 1_000  # edges: an answer that is large enough for its data to wait
 COLUMNS = 100
+WIDE_ROWS = 500
 KIB = 1024
 ROOT = Path(__file__).parents[2]
 
@@ -228,6 +231,24 @@ def from_bytes(size: int, *, holes: bool) -> Sides:
     return sides
 
 
+def of_many_columns(size: int) -> Sides:
+    """Make a frame of the bytes of a response with many columns."""
+    kinds = ("Int", "String", "Float")
+    names = [f"f{n}" for n in range(size)]
+    fields = " ".join(f"{name}: {kinds[n % 3]}" for n, name in enumerate(names))
+    schema = build_schema(f"type Query {{ rows: [Row!]! }} type Row {{ {fields} }}")
+    asked = Document.parse(f"{{ rows {{ {' '.join(names)} }} }}", schema)
+    rows = [
+        {name: (row * n, f"text {row}", row / 2 + n)[n % 3] for n, name in enumerate(names)}
+        for row in range(WIDE_ROWS)
+    ]
+    body = json.dumps({"data": {"rows": rows}}, separators=(",", ":")).encode()
+    return {
+        OURS: lambda: Result.from_bytes(body, asked).frame(),
+        ORJSON: lambda: pd.DataFrame(orjson.loads(body)["data"]["rows"]),
+    }
+
+
 def in_process(size: int) -> Sides:
     """Make a frame of the data of this process, against column comprehensions."""
     data, asked = json.loads(body_of(size))["data"], document()
@@ -371,6 +392,7 @@ WORKLOADS = [
         (Goal(NORMALIZE, 12), Goal(ARROW, 2.5, most=True)),
     ),
     framed("bytes-nulls", partial(from_bytes, holes=True), (Goal(ARROW, 2.5, most=True),)),
+    framed("wide", of_many_columns, (Goal(ORJSON, 1.5),), 2_000, 100),
     framed("in-process", in_process, (Goal(HAND, 1, most=True),)),
     framed("rows", partial(of_rows, tuple(ROW_TYPES)), (Goal(HAND, 1.5, most=True),)),
     framed("rows-text", partial(of_rows, ("text",)), (Goal(HAND, 1.5, most=True),)),

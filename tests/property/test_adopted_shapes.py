@@ -297,3 +297,64 @@ def await_alone(execute: Callable[..., Any]) -> Callable[..., Any]:
         return asyncio.run(wait())
 
     return call
+
+
+FAULTY_SDL = """
+enum Size { SMALL LARGE }
+type Query { rows: [Row] sure: [Row!] must: [Must] strict: [Must!]! }
+type Row { id: ID name: String! count: Int size: Size ratio: Float open: Boolean tags: [String!]
+  parts: [[Int]!] must: Must deep: Must! }
+type Must { value: Int! name: String! below: Must tags: [Int!]! }
+"""
+FAULTY_TEXT = """
+{
+  rows { id name count size ratio open tags parts must { value below { name } } }
+  sure { id deep { name value } } must { value name tags } strict { tags below { tags } }
+}
+"""
+
+
+class Text(str):
+    """Text of another class."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_errors_in_rows_are_alike(seed: int) -> None:
+    """Values that cannot be serialized, nulls, and exceptions, at nullable positions and others."""
+    faults: list[Any] = [None, "many", Text("x"), float("inf"), 2**40, [], {}, KeyError("k"), True]
+
+    def make() -> tuple[World, Any]:
+        world = World(seed, calm=0.97)
+        chance = world.random
+
+        def fail_at_times(usual: Any) -> Any:
+            return chance.choice(faults) if chance.random() < 0.1 else world.choose(usual)
+
+        def make_must(depth: int = 1) -> Any:
+            below = make_must(depth - 1) if depth else None
+            return world.make_row(
+                value=fail_at_times(1),
+                name=fail_at_times("x"),
+                below=below,
+                tags=fail_at_times([1]),
+            )
+
+        def make_row(n: int) -> Any:
+            return world.make_row(
+                id=fail_at_times(n),
+                name=fail_at_times("name"),
+                count=fail_at_times(n),
+                size=fail_at_times("SMALL"),
+                ratio=fail_at_times(0.5),
+                open=fail_at_times(False),
+                tags=fail_at_times(["a", fail_at_times("b")]),
+                parts=fail_at_times([[1, fail_at_times(2)], fail_at_times([3])]),
+                must=fail_at_times(make_must()),
+                deep=fail_at_times(make_must()),
+            )
+
+        rows = [make_row(n) for n in range(70)]
+        must = [make_must() for _ in range(70)]
+        return world, {"rows": rows, "sure": rows, "must": must, "strict": must}
+
+    compare(build_schema(FAULTY_SDL), FAULTY_TEXT, make)

@@ -228,10 +228,34 @@ def test_rows_with_long_lists_are_decoded_a_few_at_a_time(monkeypatch):
     assert max(sizes) < 1.1 * table_reader.CHUNK_BYTES
 
 
+def test_a_chunk_of_a_wide_table_has_many_rows(monkeypatch):
+    """Each column takes some microseconds for a chunk, whatever the number of its rows."""
+    counts, decode = [], decoder.RowDecoders.decode_items
+
+    def decode_items(self, table, pieces):
+        counts.append(len(pieces))
+        return decode(self, table, pieces)
+
+    monkeypatch.setattr(decoder.RowDecoders, "decode_items", decode_items)
+    names = [f"f{n}" for n in range(1_000)]
+    schema = build_schema(
+        f"type Query {{ rows: [Row] }} type Row {{ {': Int '.join(names)}: Int }}"
+    )
+    document = Document.parse(f"{{ rows {{ {' '.join(names)} }} }}", schema)
+    rows = [{name: n * row for n, name in enumerate(names)} for row in range(700)]
+    body = json.dumps({"data": {"rows": rows}}).encode()
+    pd.testing.assert_frame_equal(
+        Result.from_bytes(body, document).frame(), Result({"rows": rows}, document=document).frame()
+    )
+    assert sum(counts) == 700
+    assert min(counts[:-1]) > 100
+
+
 @pytest.mark.parametrize("chunk", [1, 90, 1 << 18])
 def test_a_kept_column_does_not_depend_on_chunking(monkeypatch, chunk):
     """Its values are those of the response in each decoder, without mixed types."""
     monkeypatch.setattr(table_reader, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(table_reader, "CHUNK_COLUMN_BYTES", 1)
     schema = build_schema(
         "scalar Decimal scalar BigInt type Query { rows: [Row] } "
         "type Row { price: Decimal big: BigInt score: Float }"

@@ -86,6 +86,7 @@ def small_pieces(monkeypatch):
     """Decode some hundred rows at a time, so that a few hundred are several pieces."""
     monkeypatch.setattr(checked_decoder, "CHECKED_CHUNK", 200)
     monkeypatch.setattr(table_reader, "CHUNK_BYTES", 1 << 13)
+    monkeypatch.setattr(table_reader, "CHUNK_COLUMN_BYTES", 1)
 
 
 def asked_of(text=TEXT, **members):

@@ -12,7 +12,13 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
-from graphql import GraphQLError, Undefined, is_non_null_type
+from graphql import (
+    GraphQLError,
+    Undefined,
+    get_nullable_type,
+    is_leaf_type,
+    is_non_null_type,
+)
 from graphql.error import located_error
 from graphql.execution.values import get_argument_values
 from graphql.pyutils import is_iterable
@@ -376,7 +382,11 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         """Collect an error of a nullable position; raise it, located, in any other."""
         kind = field.type if kind is None else kind
         keys = list_keys(path)
-        known = field.location.locate(error, keys)
+        known: GraphQLError | None
+        if type(error) is GraphQLError and error.path is not None:  # of a field below
+            known = error
+        else:
+            known = field.location.locate(error, keys)
         if known is not None:
             if is_non_null_type(kind) and (not IS_GRAPHQL_33 or self.error_propagation):
                 raise known
@@ -409,9 +419,19 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
 
         `parent` is the path of the object it is a field of.
         """
+        path = (parent, field.name, field.parent.name)
+        if field.is_usual is not None and not callable(value) and not self.is_awaitable(value):
+            # With as few frames as possible: the traceback of an error keeps them all.
+            try:
+                if value is not None and not isinstance(value, Exception):
+                    kind: Any = get_nullable_type(field.type)
+                    return self.complete_leaf_value(kind, value), waiting
+                return self.complete_uncompiled(value, field, field.type, path), waiting
+            except Exception as error:  # noqa: BLE001 - whatever is raised for or by the value
+                self.fail(error, field, path)
+                return None, waiting
         complete = self.complete_unusual if field.default else self.complete_field
-        value = complete(value, field, (parent, field.name, field.parent.name))
-        return queue_awaitable(value, field.name, waiting)
+        return queue_awaitable(complete(value, field, path), field.name, waiting)
 
     def execute_planned_field(self, field: PlannedField, source: Value, path: LazyPath) -> Value:
         """Resolve and complete a field like graphql-core; compiled code has counted it."""
@@ -502,7 +522,26 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     def complete_uncompiled(
         self, value: Value, field: PlannedField, kind: GraphQLOutputType, path: LazyPath
     ) -> Value:
-        """Complete a value like graphql-core."""
+        """Complete a value like graphql-core.
+
+        Raises
+        ------
+        Exception
+            The error of the value, or its own if it is one.
+        """
+        # What most errors come from is decided here, without an info object and further frames,
+        # which the traceback of each error would keep.
+        if isinstance(value, Exception):
+            raise value
+        inner = get_nullable_type(kind)
+        if value is None or value is Undefined:
+            if inner is kind:
+                return None
+            place = f"{field.parent.name}.{field.field_name}"
+            msg = f"Cannot return null for non-nullable field {place}."
+            raise TypeError(msg)
+        if is_leaf_type(inner):
+            return self.complete_leaf_value(inner, value)
         given = (kind, field.group, self.build_info(field, path), to_path(path), value)
         return self.complete_value(*given, *NO_INCREMENTAL)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import linecache
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import chain, count
 from threading import RLock
+from types import CodeType
 from typing import TYPE_CHECKING, cast
 from weakref import finalize
 
 from graphql import GraphQLObjectType, get_nullable_type, is_leaf_type
 from graphql.pyutils import Path
 
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.engine.compiler.function_writer import SourceTooLongError
 from gqlnb.engine.compiler.gathering import FUTURE, queue_awaitable
 from gqlnb.engine.compiler.python_types import (
@@ -65,6 +67,7 @@ GLOBALS: dict[str, object] = {
 # Names that the text tests with; as default arguments they are locals, which Python finds fastest.
 LOCAL_NAMES = ("CORO", "type", "str", "int", "float", "dict", "list", "tuple")
 MAX_LABEL = 100  # characters
+MAX_CODES = 512  # functions whose code is kept for others, of 150,000 characters in all
 SOURCE_NAMES = {
     DICT: "dicts",
     OBJECT: "objects",
@@ -73,6 +76,10 @@ SOURCE_NAMES = {
     COMPUTED_OBJECT: "objects with __getattr__",
 }
 _serial = count(1)
+# Code by its text: plans of an edited document, or of a document on another schema, share it, since
+# Python takes most of the time of building a function for compiling it.
+_codes: SizedCache[str, CodeType] = SizedCache(MAX_CODES)
+_place_users: Counter[str] = Counter()  # the number of functions of a place in linecache
 _forgotten: deque[str] = deque()  # places in linecache
 _lock = RLock()
 
@@ -96,9 +103,14 @@ def forget_sources(places: list[str]) -> None:
 
 def add_source(place: str, text: str) -> None:
     """Show a generated text in tracebacks."""
-    with suppress(IndexError):  # other threads take from it, too
+    with _lock, suppress(IndexError):  # other threads take from it, too
+        _place_users[place] += 1
         while _forgotten:
-            linecache.cache.pop(_forgotten.popleft(), None)
+            unused = _forgotten.popleft()
+            _place_users[unused] -= 1
+            if not _place_users[unused]:
+                del _place_users[unused]
+                linecache.cache.pop(unused, None)
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
 
 
@@ -281,7 +293,6 @@ class PlanCompiler:
             return uncompiled
         label = f"{label}, from {SOURCE_NAMES[source_kind]}"
         text = format_source(label, writer)
-        place = f"<gqlnb {next(_serial)}: {label[:MAX_LABEL]}>"
         namespace = {
             **GLOBALS,
             **plan.info_classes,
@@ -290,7 +301,12 @@ class PlanCompiler:
         }
         # Of the document and the schema, the text holds string literals only (write_text), and
         # names of attributes and arguments that are identifiers.
-        exec(compile(text, place, "exec"), namespace)  # noqa: S102
+        code = _codes.get(text)
+        if code is None:
+            code = compile(text, f"<gqlnb {next(_serial)}: {label[:MAX_LABEL]}>", "exec")
+            _codes.add(text, code, len(text))
+        exec(code, namespace)  # noqa: S102
+        place = code.co_filename
         add_source(place, text)
         if not plan.source_names:
             finalize(plan, forget_sources, plan.source_names)

@@ -21,7 +21,8 @@ from graphql import build_schema, parse
 
 import gqlnb
 from gqlnb import Client, Limits, Schema, engine
-from gqlnb.engine.compiler import operation_cache, plans
+from gqlnb.document.sized_cache import SizedCache
+from gqlnb.engine.compiler import lazy_functions, operation_cache, plans
 from gqlnb.engine.compiler.operation_cache import get_operation_cache
 from gqlnb.engine.compiler.python_types import MAX_TYPES
 
@@ -187,6 +188,7 @@ def test_many_documents_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(plans, "HOT", 0)
     monkeypatch.setattr(operation_cache, "MAX_OPERATIONS", 20)
     monkeypatch.setattr(operation_cache, "MAX_SCHEMA_SOURCE", 30_000)
+    monkeypatch.setattr(lazy_functions, "_codes", SizedCache(20, 30_000))
     names = [f"f{n}" for n in range(20)]
     schema = build_schema(f"type Query {{ {' '.join(f'{name}: String' for name in names)} }}")
     sizes = []

@@ -202,8 +202,28 @@ def test_a_dropped_plan_removes_its_source_from_linecache(schema):
     gc.collect()
     # A walk over the entries that the collection interrupts finds them.
     assert [linecache.cache[place] for place in places] == found
-    schema.execute("{ rows { n } }"), schema.execute("{ rows { n } }")
+    other = "{ other: rows { n } }"  # no function of it has the source of one above
+    schema.execute(other), schema.execute(other)
     assert not any(place in linecache.cache for place in places)
+
+
+def test_equal_sources_share_their_code_and_their_place_in_linecache(monkeypatch):
+    """The text of a place stays there until the last plan that uses it is dropped."""
+    monkeypatch.setattr(plans_module, "HOT", 0)
+    sdl, text = "type Query { a: Int b: Int }", "{ first: a b }"
+    schemas = [Schema(sdl), Schema(sdl)]
+    for number, schema in enumerate(schemas):
+        assert schema.execute(text, root={"a": number, "b": 2}).data == {"first": number, "b": 2}
+    first, second = map(plans, schemas)
+    places = list(first[0].source_names)
+    assert places
+    assert places == second[0].source_names
+    for schema, kept in zip(schemas, (True, False), strict=True):
+        operation_cache.get_operation_cache(schema.graphql).clear()
+        (first if kept else second).clear()
+        gc.collect()
+        Schema(sdl).execute("{ a }", root={"a": 1})
+        assert all((place in linecache.cache) is kept for place in places)
 
 
 def test_a_traceback_shows_the_generated_line(schema):

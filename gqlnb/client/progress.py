@@ -7,15 +7,17 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from html import escape
 from io import StringIO
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.http.rate_limit_rules import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "NOTICEABLE_WAIT",
@@ -34,9 +36,10 @@ NOTICEABLE_WAIT = 1.5  # seconds; a shorter wait needs no explanation
 
 PROGRESS_VARIABLE = "GQLNB_PROGRESS"
 OFF = frozenset({"0", "false", "no", "off"})
-BAR_COLUMNS = 100  # in a notebook
+BAR_COLUMNS = 80  # in a notebook
 MAX_ACCOUNTS_SHOWN = 4  # beside a bar
-MIN_SECONDS, MIN_REQUESTS = 2.0, 3  # before a bar appears
+MIN_SECONDS = 1.0  # before a bar appears
+PROVING = "checking that no row is missing"  # all are there, and requests go on
 # pytest sets these, and the kernels of nbval inherit them. A bar would change the compared output.
 TESTING_VARIABLES = ("PYTEST_VERSION", "PYTEST_CURRENT_TEST")
 
@@ -50,9 +53,9 @@ class Progress:
     Parameters
     ----------
     show
-        ``"auto"``: a bar after two seconds and three requests, in a notebook and at a terminal,
-        never in a test. True: at once, on stderr or in the notebook. False: no bar. Or a function
-        with the parameters of :meth:`__call__`; if it returns False, or raises, the paging ends.
+        ``"auto"``: a bar after one second, in a notebook and at a terminal, never in a test. True:
+        at once, on stderr or in the notebook. False: no bar. Or a function with the parameters of
+        :meth:`__call__`; if it returns False, or raises, the paging ends.
     title
         The text before the bar; no secret.
     clock
@@ -85,8 +88,10 @@ class Progress:
         self._title, self._clock = title, clock
         self._started_at = clock()
         self._first_report: tuple[int, float] | None = None  # its rows and time
+        self._last_report: tuple[int, int | None, str] = (0, None, "waiting for the first answer")
         self._bar: Any = None
         self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
 
     def __call__(
         self, got: int, wanted: int | None, requests: int, budget: Budget | None = None
@@ -115,13 +120,17 @@ class Progress:
     ) -> None:
         now = self._clock()
         with self._lock:
-            self._first_report = self._first_report or (got, now)
-            if self._is_delayed and (
-                now - self._started_at < MIN_SECONDS or requests < MIN_REQUESTS
-            ):
+            if self._first_report is None:
+                self._first_report = got, now
+                self._restart_bar(got)
+            beside = format_postfix(requests, budget)
+            if requests and got == wanted:
+                beside += f", {PROVING}"
+            self._last_report = got, wanted, beside
+            if self._is_delayed and now - self._started_at < MIN_SECONDS:
                 return
             try:
-                self._draw_bar(got, wanted, format_postfix(requests, budget), now)
+                self._draw_bar(got, wanted, beside, now)
             except Exception:  # noqa: BLE001 - a failure to draw must not end the paging
                 self._is_shown = False
 
@@ -155,13 +164,32 @@ class Progress:
 
     def close(self) -> None:
         """Remove the bar."""
+        if self._timer is not None:
+            self._timer.cancel()
         with self._lock:
             bar, self._bar = self._bar, None
             self._is_shown = False
         if bar is not None:
             bar.close()
 
+    def _draw_in_time(self) -> None:
+        """Draw the bar after `MIN_SECONDS`, though the next report may be long in coming."""
+        with self._lock, suppress(Exception):  # as in `_update_bar`
+            if self._bar is None and self._is_shown:
+                self._draw_bar(*self._last_report, self._clock())
+
+    def _restart_bar(self, rows: int) -> None:
+        """Count rate and time from the first answer, if there is a bar already."""
+        bar = self._bar
+        if bar is not None:
+            bar.initial = bar.n = bar.last_print_n = rows
+            bar.start_t = bar.last_print_t = time()
+
     def __enter__(self) -> Self:
+        if self._is_shown and self._is_delayed:
+            self._timer = threading.Timer(MIN_SECONDS, self._draw_in_time)
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -184,6 +212,25 @@ def format_postfix(requests: int, budget: Budget | None) -> str:
     return f"{requests} request{'s'[: requests != 1]}{f', {left}' if left else ''}"
 
 
+def render_bar(title: str, state: Mapping[str, Any]) -> str:
+    """Return a bar as HTML, with rows, rate and remaining time; `state` is tqdm's `format_dict`."""
+    from tqdm import tqdm
+
+    rows, total, elapsed = state["n"], state["total"], state["elapsed"]
+    words = [f"{rows:,} rows" if total is None else f"{rows:,} of {total:,} rows"]
+    rate = (rows - state["initial"]) / elapsed if elapsed else 0.0
+    if rate:
+        words.append(f"{rate:,.0f} rows/s" if rate >= 10 else f"{rate:.1f} rows/s")
+        if total is not None and total > rows:
+            words.append(f"{tqdm.format_interval((total - rows) / rate)} left")
+    done = "" if total is None else f' value="{rows}" max="{total}"'
+    label = escape(title.rstrip(": "), quote=True)
+    style = "width:16em;max-width:100%;vertical-align:middle"
+    text = escape(", ".join(filter(None, [*words, state["postfix"]])))
+    bar = f'<progress aria-label="{label}" style="{style}"{done}></progress>'
+    return f"<div>{label} {bar} {text}</div>"
+
+
 def get_bar_class() -> type[Any]:
     """Return the class of the bar: an output of a notebook, text on stderr elsewhere."""
     from tqdm import tqdm
@@ -201,11 +248,21 @@ def get_bar_class() -> type[Any]:
             from IPython.display import display
 
             self._output: Any = display({"text/plain": ""}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
-            fixed = {"dynamic_ncols": False, "ncols": BAR_COLUMNS, "file": StringIO()}
+            fixed = {
+                "dynamic_ncols": False,
+                "ncols": BAR_COLUMNS,
+                "ascii": False,
+                "file": StringIO(),
+            }
             super().__init__(**options | fixed)
 
         def display(self, msg: str | None = None, pos: int | None = None) -> None:  # noqa: ARG002 - tqdm's
-            self._output.update({"text/plain": str(self) if msg is None else msg}, raw=True)
+            if msg is None:
+                html = render_bar(self.desc, self.format_dict)
+                bundle = {"text/plain": str(self), "text/html": html}
+            else:  # at the end
+                bundle = {"text/plain": msg}
+            self._output.update(bundle, raw=True)
 
     shell = sys.modules.get("IPython")
     is_in_kernel = getattr(shell and shell.get_ipython(), "kernel", None) is not None

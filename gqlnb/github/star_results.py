@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from gqlnb.client.client import Client
 from gqlnb.client.paging.page_size import has_size_error, is_overload
+from gqlnb.client.progress import Progress
 from gqlnb.errors import AuthError, GqlnbError, QueryError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.harvests import harvest_frame
@@ -168,7 +169,14 @@ def collect_stars(
     with open_client(client) as opened:
         search = StarPages(opened, star_query, count or UNLIMITED_ROWS)
         try:
-            search.fetch_pages(on_page)
+            with Progress("auto" if on_page is None else False, "Stars") as bar:
+
+                def report(rows: int, expected: int, total: int) -> object:
+                    search.pages += 1
+                    bar(rows, expected, search.pages, opened.budget)
+                    return on_page(rows, expected, total) if on_page else None
+
+                search.fetch_pages(report)
         except GqlnbError as error:
             if search.rows:
                 error.result = Result({"repositories": search.to_dicts()}, source=search.source)
@@ -234,6 +242,8 @@ class StarPages:
         Name, owner and stars (None if unknown) by lower-case owner and name, in order.
     total
         The number of repositories that match.
+    pages
+        The number of pages that were reported.
     source
         The source of the answers.
     """
@@ -241,6 +251,7 @@ class StarPages:
     def __init__(self, client: Client, query: StarQuery, limit: int) -> None:
         self.rows: dict[str, tuple[str, str, int | None]] = {}
         self.total = 0
+        self.pages = 0
         self.source: str | None = None
         self._client = client
         self._query = query

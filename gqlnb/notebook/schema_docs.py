@@ -50,7 +50,7 @@ from gqlnb.notebook.schema_search import (
 if TYPE_CHECKING:
     from graphql import GraphQLInputType, GraphQLOutputType
 
-__all__ = ["LINKS", "SchemaDocs", "SchemaPage", "summarize_schema"]
+__all__ = ["IN_HTML", "LINKS", "SchemaDocs", "SchemaPage", "summarize_schema"]
 
 Pieces: TypeAlias = list[list[str]]
 Row: TypeAlias = dict[str, Any]
@@ -70,7 +70,11 @@ CODE = '<code style="color:inherit;background:none;padding:0;overflow-wrap:anywh
 # out of sight there.
 ROW = '<div style="display:flex;flex-wrap:wrap;gap:0 2em;margin:4px 0">'
 CODE_WIDTH = 48  # characters of a line of code beside its description
-UNFOLDED = 12  # rows of a section of a schema's page that is shown without a click
+UNFOLDED = 3  # rows of a section of a schema's page that is shown without a click
+IN_HTML = 2000  # entries of a section
+BOXED = 12  # rows of a section; those of a longer one scroll in a box
+BOX = "max-height:24em;overflow:auto;border:1px solid #8884;border-radius:4px;padding:0 8px"
+NAMES = 200  # of the entries beyond those of a section in text
 LONG = 100  # characters of arguments on one line
 ROOTS = ("query", "mutation", "subscription")
 
@@ -181,21 +185,25 @@ class SchemaPage:
         # A schema has a description and is never deprecated.
         return describe_element(self.definition, DESCRIPTION)  # type: ignore[arg-type]
 
-    def _iterate_text_sections(self, most: int) -> Iterator[tuple[str, list[tuple[str, str]], str]]:
+    def _iterate_text_sections(
+        self, others: int, first: int | None = None
+    ) -> Iterator[tuple[str, list[tuple[str, str]], str]]:
+        """Yield heading, entries, and a line about the others; of the first section `first`."""
+        most = others if first is None else first
         for section in self.sections:
             members = section.members
             if self.mark:
                 members = [it for it in members if it.place == self.mark]
             if section.heading and members:
-                more = len(members) - most
-                rest = f"… and {more:,} more; %graphql search WORD finds them" if more > 0 else ""
+                rest = name_others(members[most:])
                 yield section.heading, [it.to_text() for it in members[:most]], rest
+                most = others
         kind = self.definition
         uses = find_uses(self.schema, kind.name) if isinstance(kind, GraphQLNamedType) else []
         if uses:
             more = len(uses) - USERS
             rest = f"… and {more:,} more" if more > 0 else ""
-            yield "Found at", [(use, "") for use in uses[: min(USERS, most)]], rest
+            yield "Found at", [(use, "") for use in uses[:USERS]], rest
 
     def __repr__(self) -> str:
         description = self._describe()
@@ -210,12 +218,15 @@ class SchemaPage:
     def _repr_html_(self) -> str:
         return wrap_html(self.to_html())
 
-    def to_html(self, most: int = SHOWN) -> str:
-        """Render the page as escaped HTML with at most `most` entries in each section."""
+    def to_html(self, most: int = IN_HTML, first: int = IN_HTML) -> str:
+        """Render the page as escaped HTML, with `most` entries of each section but the first.
+
+        Long sections scroll in a box, above which JupyterLab's extension puts a filter.
+        """
         description = self._describe()
         parts = [f'<p><b>{CODE}">{escape(self.title)}</code></b></p>']
         parts += [f"<p>{escape(description)}</p>"] if description else []
-        sections = self._iterate_text_sections(most)
+        sections = self._iterate_text_sections(most, first)
         for place, (heading, entries, rest) in enumerate(sections):
             head = f"<b>{escape(heading)}</b>"
             # A service has hundreds of mutations and types; most readers look for its queries.
@@ -224,11 +235,16 @@ class SchemaPage:
                 parts.append(f"<details><summary>{head}</summary>")
             else:
                 parts.append(f'<p style="margin:8px 0 2px">{head}</p>')
-            width = min(CODE_WIDTH, max(len(code) for code, _ in entries))
+            if len(entries) > BOXED:
+                label = escape(heading, quote=True)
+                box = f'class="gqlnb-box" role="group" aria-label="{label}" tabindex="0"'
+                parts.append(f'<div {box} style="{BOX}">')
+            width = min(CODE_WIDTH, max((len(code) for code, _ in entries), default=0))
             for code, text in entries:
                 about = f' <span style="flex:1 1 16em">{escape(text)}</span>' if text else ""
                 style = f"{CODE};flex:0 0 {width}ch;max-width:100%"
                 parts.append(f'{ROW}{style}">{escape(code)}</code>{about}</div>')
+            parts += ["</div>"] if len(entries) > BOXED else []
             parts += [f"<p>{escape(rest)}</p>"] if rest else []
             parts += ["</details>"] if folded else []
         return "".join(parts)
@@ -535,6 +551,15 @@ def find_uses(schema: GraphQLSchema, name: str) -> list[str]:
             else:
                 uses.append(f"{place}: {field.type}")
     return uses
+
+
+def name_others(members: Sequence[Member]) -> str:
+    """Return a line that names further members; empty without."""
+    if not members:
+        return ""
+    more = len(members) - NAMES
+    rest = f" and {more:,} more; %graphql search WORD finds them" if more > 0 else ""
+    return f"… and {len(members):,} more: {', '.join(it.name for it in members[:NAMES])}{rest}"
 
 
 def list_types(kinds: Sequence[GraphQLNamedType]) -> list[Member]:

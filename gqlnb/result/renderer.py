@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from html import escape
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
@@ -44,6 +45,7 @@ __all__ = [
     "ERRORS_SHOWN",
     "HTML_CLASSES",
     "IN_HTML",
+    "NOT_AMOUNTS",
     "ROWS_SHOWN",
     "Grid",
     "Preview",
@@ -91,7 +93,7 @@ MISSING = "<NA>"  # as in pandas
 # ASCII without characters that would end an attribute; a text with any other is not a link.
 LINK = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
 # Columns of numbers that are not amounts, so that bars would be meaningless.
-NOT_AMOUNTS = re.compile(r"(^|[._])(id|number|year)$|[a-z]Id$", re.IGNORECASE)
+NOT_AMOUNTS = re.compile(r"(?i:(^|[._ ])(id|number|year)$)|[a-z](Id|ID|Number|Year)$")
 BREAK = re.compile(r"[^\w.,]")  # where a browser may break a line
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 ERRORS_SHOWN = 10  # like the server's limit
@@ -191,11 +193,13 @@ class Grid(msgspec.Struct, frozen=True):
     index
         The labels of the rows.
     bars
-        For each row a bar proportional to its only number; empty if bars would not help.
+        For each row a bar proportional to one of its numbers; empty if bars would not help.
     unfolded
         The items of a list within a cell, by the number of its row and column.
     links
         The address that a cell links to, by the number of its row and column.
+    measure
+        The name of the column that the bars show; empty if it is the only one of numbers.
     """
 
     names: list[str]
@@ -205,20 +209,21 @@ class Grid(msgspec.Struct, frozen=True):
     bars: list[str]
     unfolded: dict[tuple[int, int], Grid] = msgspec.field(default_factory=dict)
     links: dict[tuple[int, int], str] = msgspec.field(default_factory=dict)
+    measure: str = ""
 
     def to_text(self) -> str:
         """Return the table as lines of text."""
         columns = [["", *self.index], *map(list, zip(self.names, *self.rows, strict=True))]
         right = [False, *self.right]
         if self.bars:
-            columns.append(["", *self.bars])
+            columns.append([self.measure, *self.bars])
             right.append(False)
         filled = [pad_cells(column, right=end) for column, end in zip(columns, right, strict=True)]
         return "\n".join("  ".join(line).rstrip() for line in zip(*filled, strict=True))
 
     def to_html(self) -> str:
         """Return the table as HTML without scripts, style sheets and colours."""
-        names = [*self.names, ""] if self.bars else self.names
+        names = [*self.names, self.measure] if self.bars else self.names
         right = [*self.right, False] if self.bars else self.right
         head = "".join(
             render_cell("th", name, right=end) for name, end in zip(names, right, strict=True)
@@ -255,9 +260,10 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
     columns = [list(map(unwrap_array, column)) for column in series]
     cells = [format_column(values, limit) for values in columns]
     numbers = [at for at, is_number in enumerate(numeric) if is_number]
-    bars: list[str] = []
-    if len(numbers) == 1 and len(names) > 1 and not NOT_AMOUNTS.search(names[numbers[0]]):
-        bars = draw_bars(series[numbers[0]])
+    drawn = [(at, draw_bars(series[at])) for at in numbers if not NOT_AMOUNTS.search(names[at])]
+    number, bars = next(filter(itemgetter(1), drawn), (0, []))
+    if len(names) == 1:
+        bars = []
     rows = [list(row) for row in zip(*cells, strict=True)]
     index = [sanitize_text(label, limit) for label in shown.index]
     unfolded = {
@@ -270,7 +276,8 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
         is_numeric or (is_object_dtype(dtype) and holds_numbers(values))
         for is_numeric, dtype, values in zip(numeric, dtypes, columns, strict=True)
     ]
-    return Grid(names, right, rows, index, bars, unfolded)
+    measure = names[number] if bars and len(numbers) > 1 else ""
+    return Grid(names, right, rows, index, bars, unfolded, measure=measure)
 
 
 def is_number(value: object) -> bool:

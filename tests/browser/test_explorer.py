@@ -569,3 +569,40 @@ def test_a_missing_bundle_is_explained_in_the_notebook(show: Show) -> None:
     widget = Widget(show(f"{without}{SETUP}explorer").cell(0))
     expect(widget.said).to_contain_text("GraphiQL is not in this installation")
     expect(widget.root.locator(".gqlnb-graphiql")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [600, 1000, 1600])
+def test_beside_the_documentation_the_editor_can_be_read(
+    show: Show, width: int, axe: Callable[..., None]
+) -> None:
+    """Panes stack where there is no room beside each other, and nothing is clipped."""
+    notebook = show(f"{SETUP}explorer")
+    page = notebook.page
+    page.set_viewport_size({"width": width, "height": 1000})
+    page.evaluate(COMMAND, ["application:toggle-left-area", {}])
+    expect(page.locator(".jp-FileBrowser")).to_be_hidden()
+    widget = shown(notebook)
+    widget.press("Show Documentation Explorer")
+    for large in (False, True):
+        if large:
+            widget = Widget(page.locator("body > .gqlnb-explorer").locator(".."))
+            axe(page, ".gqlnb-about")
+        whole = widget.root.locator(".gqlnb-graphiql").bounding_box()
+        assert whole is not None
+        for pane in (
+            page.locator(f".graphiql-{name}").first
+            for name in ("plugin", "query-editor", "response")
+        ):
+            box = pane.bounding_box()
+            assert box is not None
+            assert box["width"] > 240
+            assert box["height"] > 120
+            assert box["x"] + box["width"] <= whole["x"] + whole["width"] + 1
+            assert box["y"] + box["height"] <= whole["y"] + whole["height"] + 1
+        if not large:
+            page.get_by_role("button", name="Enlarge").click()
+    assert whole["width"] > width - 40
+    widget.execute.click()
+    expect(widget.answer).to_contain_text("Hello world!")
+    page.get_by_role("button", name="Back to the notebook").press("Escape")
+    expect(notebook.cell(0).locator(".gqlnb-explorer .result-window")).to_contain_text("Hello")

@@ -105,6 +105,23 @@ def test_a_quoted_line_fits_a_window_of_600_pixels(show: Callable[..., Any]) -> 
     photograph(notebook.page, "error-600")
 
 
+def test_the_fields_of_a_type_scroll_and_are_filtered(show: Any, axe: Any) -> None:
+    """All of them are there; the filter is in the page alone."""
+    notebook = show("%load_ext gqlnb", "%graphql schema Repository -c demo")
+    output = notebook.outputs(1)
+    box = output.locator(".gqlnb-box")
+    row = box.locator(":scope > div", has_text="stargazerCount")
+    expect(row).to_have_count(1)
+    assert box.evaluate("it => it.scrollHeight > it.clientHeight && it.clientHeight < 500")
+    output.get_by_label("Filter Fields").fill("stargazer count")
+    expect(row).to_be_in_viewport()
+    expect(box.locator(":scope > div").first).to_be_hidden()
+    for theme_name in ("Dark", "Light"):
+        theme(notebook.page, theme_name)
+        axe(notebook.page, ".jp-OutputArea-executeResult")
+    photograph(notebook.page, "schema-filter")
+
+
 QUERY = """%%graphql demo
 { search(query: "stars:>100000 sort:stars", type: REPOSITORY, first: 40) {
     nodes { ... on Repository { name stargazerCount } } } }"""

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 import gqlnb
+from tests.browser.acting import photograph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -106,7 +107,7 @@ def test_a_long_frame_scrolls_sorts_and_filters_beside_a_running_cell(
     expect(view.name("stars")).to_have_attribute("aria-sort", "ascending")
     view.name("stars").click()
     expect(view.name("stars")).to_have_attribute("aria-sort", "descending")
-    expect(view.cell(2, 3)).to_have_text("99999")
+    expect(view.cell(2, 3)).to_have_text("99,999")
     view.root.get_by_role("button", name="Filter columns").click()
     view.root.get_by_label("Filter stars").fill("100..199")
     expect(view.count).to_have_text("100 of 100,000 rows")
@@ -152,8 +153,8 @@ def test_every_action_has_a_key(show: Open) -> None:
     press = page.keyboard.press
     expect(view.count).to_have_text("100,000 rows")
     view.find.focus()
-    press("Tab")
-    press("Tab")
+    for _ in ("Filter columns", "Copy", "CSV", "the grid"):
+        press("Tab")
     expect(view.grid).to_be_focused()
     page.keyboard.type("dd")  # in a notebook: delete the cell
     press("ArrowUp")
@@ -193,11 +194,11 @@ def test_ten_million_rows_can_be_scrolled(show: Open) -> None:
     expect(view.count).to_have_text("10,000,000 rows")
     view.grid.focus()
     press("Control+End")
-    expect(view.grid.get_by_role("gridcell", name="9999999", exact=True)).to_be_in_viewport()
+    expect(view.grid.get_by_role("gridcell", name="9,999,999", exact=True)).to_be_in_viewport()
     view.grid.hover()
     notebook.page.mouse.wheel(0, -260)
-    expect(view.grid.get_by_role("gridcell", name="9999976", exact=True)).to_be_in_viewport()
-    expect(view.grid.get_by_role("gridcell", name="9999990", exact=True)).to_have_count(0)
+    expect(view.grid.get_by_role("gridcell", name="9,999,976", exact=True)).to_be_in_viewport()
+    expect(view.grid.get_by_role("gridcell", name="9,999,990", exact=True)).to_have_count(0)
 
 
 PARTIAL = """import gqlnb
@@ -371,3 +372,50 @@ def test_a_saved_notebook_is_small_and_has_no_token(
     assert [form for form in spelled(secret) if form in text] == []
     source = len(FRAME) + len(asked)
     assert len(text) - source < 2 * 20_000, "two views, their static twins and their state"
+
+
+def test_pictures_filter_columns_fit_and_rows_are_copied(
+    show: Open, axe: Callable[..., None]
+) -> None:
+    """A click on a bar or value filters, again clears; a double click fits; Copy and CSV."""
+    notebook = show(
+        "import gqlnb, pandas as pd\n"
+        "rows = [(i * 1000, ['Go', 'C'][i % 3 > 0], 'x' * 90) for i in range(60)]\n"
+        "gqlnb.ResultView(pd.DataFrame(rows, columns=['a_long_name_of_a_count', 'kind', 'text']))"
+    )
+    page, view = notebook.page, View(notebook.cell(0))
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    expect(view.count).to_have_text("60 rows")
+    name = view.name("a_long_name_of_a_count").locator(".gqlnb-name > span").first
+    assert name.evaluate("it => it.scrollWidth <= it.clientWidth")
+    bar = view.root.locator(".gqlnb-bars > span").first
+    bar.click()
+    expect(view.count).to_have_text("5 of 60 rows")
+    expect(view.root.get_by_label("Filter a_long_name_of_a_count")).to_have_value("..4,915")
+    bar.click()
+    expect(view.count).to_have_text("60 rows")
+    view.root.locator(".gqlnb-values > span", has_text="Go").click()
+    expect(view.count).to_have_text("20 of 60 rows")
+    axe(page, ".gqlnb-result")
+    photograph(page, "grid-pictures")
+    view.root.get_by_role("button", name="Copy", exact=True).click()
+    expect(view.whole).to_contain_text("Copied 80 cells.")
+    lines = str(page.evaluate("navigator.clipboard.readText()")).split("\n")
+    assert len(lines) == 21
+    assert lines[1].split("\t")[1:3] == ["0", "Go"]
+    with page.expect_download() as download:
+        view.root.get_by_role("button", name="CSV").click()
+    saved = download.value.path().read_text(encoding="utf-8-sig").splitlines()
+    assert saved[0] == "a_long_name_of_a_count,kind,text"
+    assert len(saved) == 21
+    grip = view.name("a_long_name_of_a_count").locator(".gqlnb-grip")
+    wide = view.name("a_long_name_of_a_count").evaluate("it => it.offsetWidth")
+    box = grip.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 3, box["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 100, box["y"] + 9)
+    page.mouse.up()
+    assert view.name("a_long_name_of_a_count").evaluate("it => it.offsetWidth") < wide - 60
+    grip.dblclick(position={"x": 3, "y": 9})
+    assert name.evaluate("it => it.scrollWidth <= it.clientWidth")

@@ -18,6 +18,7 @@ from gqlnb.client.progress import (
     TESTING_VARIABLES,
     Progress,
     announce_pause,
+    render_bar,
 )
 from gqlnb.http.rate_limit_rules import Budget
 
@@ -67,10 +68,23 @@ def test_a_bar_shows_rows_requests_budget_and_estimate(capsys):
     assert shown(capsys) == []
 
 
+def test_a_notebook_shows_rate_and_remaining_time():
+    """As words beside a bar, which has no end while the number of rows is unknown."""
+    state = {"n": 1300, "initial": 1000, "total": 2500, "elapsed": 3.0, "postfix": "3 requests"}
+    html = render_bar("Pages: ", state)
+    assert 'aria-label="Pages"' in html
+    assert 'value="1300" max="2500"' in html
+    assert "1,300 of 2,500 rows, 100 rows/s, 00:12 left, 3 requests" in html
+    assert render_bar("Pages: ", {**state, "postfix": None}).endswith(" left</div>")
+    unknown = render_bar("Pages: ", {**state, "total": None, "postfix": "<b>"})
+    assert "value=" not in unknown
+    assert "1,300 rows, 100 rows/s, &lt;b&gt;" in unknown
+
+
 @pytest.mark.usefixtures("person")
 def test_the_estimate_counts_rows_of_the_current_run(capsys):
     """Not rows of an earlier run that was resumed, nor those of the first moment."""
-    clock = iter([0, 1, 101, 201]).__next__
+    clock = iter([0, 0.5, 100.5, 200.5]).__next__
     with Progress(clock=clock) as progress:
         for came in (0, 1, 2):
             progress(900_000 + 100 * came, 901_000, 3 + came)
@@ -94,17 +108,52 @@ def test_the_bar_follows_a_changing_total(capsys):
 
 @pytest.mark.usefixtures("person")
 def test_short_runs_show_no_bar(capsys):
-    """Neither two seconds with few requests, nor many requests in a moment."""
-    for seconds, requests in ((10, 2), (0.01, 100)):
-        with Progress(clock=Ticks(seconds)) as progress:
-            for number in range(requests):
-                progress(number, 100, number + 1, BUDGET)
+    """No number of requests within a second; after it, the first one does."""
+    with Progress(clock=Ticks(0.009)) as progress:
+        for number in range(100):
+            progress(number, 100, number + 1, BUDGET)
     assert shown(capsys) == []
-    with Progress(clock=Ticks(1)) as progress:
+    with Progress(clock=Ticks(0.6)) as progress:
         progress(1, 100, 1)
         assert shown(capsys) == []
-        progress(2, 100, 3)
+        progress(2, 100, 1)
         assert "2/100" in shown(capsys)[-1]
+
+
+@pytest.mark.usefixtures("person")
+def test_a_bar_is_shown_before_the_first_answer(capsys, monkeypatch):
+    """Of a slow endpoint; rows of an earlier run do not count for the rate."""
+    monkeypatch.setattr("gqlnb.client.progress.MIN_SECONDS", 0.05)
+    with Progress() as progress:
+        progress._timer.join(20)
+        assert "waiting for the first answer" in shown(capsys)[-1]
+        progress(900_000, 901_000, 1)
+        time.sleep(0.15)
+        progress(900_100, 901_000, 2)
+        last = shown(capsys)[-1]
+    assert "900100/901000" in last
+    assert 1 <= float(re.search(r"([\d.]+) rows/s", last)[1]) <= 700, last
+    assert shown(capsys) == []
+
+
+@pytest.mark.usefixtures("person")
+def test_a_bar_is_shown_in_time_between_two_reports(capsys, monkeypatch):
+    """The first answer came soon, and the second does not."""
+    monkeypatch.setattr("gqlnb.client.progress.MIN_SECONDS", 0.2)
+    with Progress() as progress:
+        progress(100, 900, 1)
+        assert shown(capsys) == []
+        progress._timer.join(20)
+        assert "100/900" in shown(capsys)[-1]
+
+
+def test_the_bar_says_what_further_requests_are_for(capsys):
+    """All rows are there, and nothing has proved it yet."""
+    with Progress(True) as progress:
+        progress(90, 100, 1)
+        assert "no row is missing" not in shown(capsys)[-1]
+        progress(100, 100, 2)
+        assert "2 requests, checking that no row is missing" in shown(capsys)[-1]
 
 
 @pytest.mark.usefixtures("person")

@@ -155,10 +155,10 @@ def test_a_table_is_aligned():
         {"name": ["a", "名前", "e\u0301x"], "n": [1, 2_000, 30], "m": [0.5, None, -1.0]}
     ).astype({"n": "Int64", "m": "Float64"})
     assert build_grid(frame).to_text() == (
-        "   name     n     m\n"
-        "0  a        1   0.5\n"
-        "1  名前  2000  <NA>\n"
-        "2  e x     30  -1.0"
+        "   name     n     m  n\n"
+        "0  a        1   0.5  ▏\n"
+        "1  名前  2000  <NA>  ████████████████████\n"
+        "2  e x     30  -1.0  ▎"
     ).replace("e x ", "e\u0301x  ")  # fmt: skip
     assert measure_width("名前") == 4
 
@@ -196,7 +196,8 @@ def test_cells_are_rendered_as_json():
         ({"name": ["a", "b"], "stars": [1000, 1]}, ["█" * 20, "▏"]),
         ({"name": ["a", "b", "c"], "stars": [4, None, 0]}, ["█" * 20, "", ""]),
         ({"stars": [10, 5]}, []),
-        ({"name": ["a", "b"], "stars": [10, 5], "forks": [1, 2]}, []),
+        ({"name": ["a", "b"], "stars": [10, 5], "forks": [1, 2]}, ["█" * 20, "█" * 10]),
+        ({"id": [1, 2], "stars": [10, 9], "forks": [1, 2]}, ["█" * 10, "█" * 20]),
         ({"name": ["a", "b"], "stars": [10, 9]}, []),
         ({"name": ["a", "b"], "stars": [10, -5]}, []),
         ({"name": ["a", "b"], "stars": [0, 0]}, []),
@@ -209,7 +210,7 @@ def test_cells_are_rendered_as_json():
         ({"name": [], "stars": []}, []),
     ],
 )
-def test_bars_are_drawn_for_a_single_column_of_amounts(columns, drawn):
+def test_bars_are_drawn_for_the_first_column_of_amounts(columns, drawn):
     """The amounts must differ; identifiers get no bars."""
     frame = pd.DataFrame(columns).convert_dtypes()
     assert build_grid(frame).bars == drawn
@@ -500,3 +501,15 @@ def test_without_pandas_an_answer_is_json(monkeypatch):
     )
     assert '"a"' in data["text/plain"]
     assert "tables need numpy" in data["text/html"]
+
+
+def test_bars_beside_several_numbers_are_named():
+    """The reader has to know of which they are."""
+    frame = pd.DataFrame({"name": ["a", "b"], "stars": [10, 5], "forks": [1, 2]})
+    assert build_grid(frame).to_text().splitlines()[0].split() == [
+        "name",
+        "stars",
+        "forks",
+        "stars",
+    ]
+    assert build_grid(frame[["name", "stars"]]).measure == ""

@@ -166,7 +166,9 @@ MAPPING_METHODS = ("keys", "__getitem__")
 RESULT_TYPES = ("Result", "DataFrame", "Frames", "LiveFrame", "Table")
 INPUT_TYPES = ("DataFrame", "Series", "Table", "list", "tuple", "ndarray")
 LOADING_TIME = 10.0  # seconds; then a schema is taken to be unavailable
-OPEN_TIMEOUT = 0.15  # seconds that one key press waits: enough to create the stand-in
+TAB_TIMEOUT = 0.3  # seconds that Tab waits for a schema; only JupyterLab's extension asks again
+LONGEST_WAIT = 1.5  # seconds for one target altogether: a slow endpoint must not slow each Tab
+POLL_INTERVAL = 0.01
 
 
 class CompletionProvider:
@@ -184,6 +186,7 @@ class CompletionProvider:
         self._state = state
         self._help_text = help_text
         self._opening: set[str] = set()
+        self._waited: dict[str, float] = {}  # seconds, by target
         self._cell_parser: ArgumentParser | None = None
         self._load_started: dict[str, float] = {}
 
@@ -211,6 +214,24 @@ class CompletionProvider:
             return connections.is_known(name)
         return False
 
+    def load_schema(self, line: str) -> GraphQLSchema | None:
+        """Return the schema for a cell with this line; wait a moment if it is being loaded."""
+        target = parse_target(line) or ""
+        started, waited = time.monotonic(), self._waited.get(target, 0.0)
+        end = started + min(TAB_TIMEOUT, LONGEST_WAIT - waited)
+        schema = self.find_schema(line)
+        while schema is None and time.monotonic() < end and self.get_loading_target(line):
+            time.sleep(POLL_INTERVAL)
+            schema = self.find_schema(line)
+        self._waited[target] = waited + time.monotonic() - started
+        return schema
+
+    def preload_demo(self) -> None:
+        """Build the embedded schema, which takes longer than Tab waits; opens no connection."""
+        from gqlnb.github.standin.github_schema import service
+
+        service()
+
     def find_schema(self, line: str) -> GraphQLSchema | None:
         """Return the schema for a cell with this line, if it is already known."""
         register_connections()
@@ -235,15 +256,13 @@ class CompletionProvider:
             return True
         # Once per name: a failed attempt is not repeated at every key press.
         if name not in self._opening and connections.can_open_unattended(name):
-            self._opening.add(name)
 
             def open_client() -> None:
                 with suppress(Exception):  # the cell reports it when it runs
                     connections.get_client(name)
 
-            thread = background.start_thread(open_client, "gqlnb-schema")
-            if thread is not None:
-                thread.join(OPEN_TIMEOUT)
+            self._opening.add(name)
+            background.start_thread(open_client, "gqlnb-schema")
         return connections.is_open(name)
 
     def get_fragments(self) -> Mapping[str, str]:

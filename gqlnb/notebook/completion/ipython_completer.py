@@ -153,6 +153,8 @@ class TabCompleter:
             self.complete_at(CursorPosition("", "", inside=False, offset=0, cell=True))
             import gqlnb.notebook.completion.completion_list  # noqa: F401
 
+            self._provider.preload_demo()
+
     def uninstall(self) -> None:
         """Remove the completer."""
         matchers = self.shell.Completer.custom_matchers
@@ -245,7 +247,7 @@ class TabCompleter:
         from gqlnb.notebook.completion.completion_list import complete_at_cursor
 
         if place.inside:
-            schema, saved = self._provider.find_schema(place.line), self._provider.get_fragments()
+            schema, saved = self._provider.load_schema(place.line), self._provider.get_fragments()
             return complete_at_cursor(schema, place.text, place.offset, saved)
         words, start = self._provider.get_vocabulary(place.line, cell=place.cell)
         return complete_line(words, place.line[start:], max(0, place.offset - start))

@@ -22,7 +22,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gqlnb.errors import QueryError, clean_text, sanitize_text
+from gqlnb.notebook.widgets.column_pictures import build_picture
 from gqlnb.result.renderer import (
+    NOT_AMOUNTS,
     Grid,
     build_inner_grid,
     choose_format,
@@ -48,6 +50,10 @@ CELL = 200  # characters of a cell; no column is wider
 NAME = 120  # characters of a column's name
 FULL = 20_000  # characters of the full value beside the grid
 SAMPLE = 300  # values that determine the width and the number format of a column
+LONG = 2_000_000  # rows; the times of more are shown in full
+# The characters of a time up to a unit.
+TIME_FORMS = (("day", 10), ("minute", 16), ("second", 19))
+WHOLE = re.compile(r"^[+-]?\d{4,}(?=\.|$)")
 LINE = json.JSONEncoder(ensure_ascii=False, default=describe_value)
 
 
@@ -110,7 +116,27 @@ class GridColumn:
 
     def _choose_format(self) -> Callable[[Any], str]:
         """Choose one format for all values of the column."""
-        return format_value if self.kind == "text" else choose_format(self._sample, CELL)
+        if self.kind == "text":
+            return format_value
+        if self.kind == "time":
+            return self._choose_time_format()
+        form = choose_format(self._sample, CELL)
+        if self.index or NOT_AMOUNTS.search(self.label):
+            return form
+        return lambda value: group_digits(form(value))
+
+    def _choose_time_format(self) -> Callable[[Any], str]:
+        """Choose the shortest form in which different times differ; the dtype names their zone."""
+        full = choose_format(self._sample, CELL)
+        array: pa.Array = self.arrow
+        if len(array) > LONG or not pa.types.is_timestamp(array.type):
+            return full
+        moments = array.cast(pa.timestamp("ns", "UTC" if array.type.tz else None), safe=False)
+        different = pc.count_distinct(moments).as_py()
+        for unit, length in TIME_FORMS:
+            if pc.count_distinct(pc.floor_temporal(moments, unit=unit)).as_py() == different:
+                return lambda value: full(value)[:length]
+        return full
 
     def describe(self) -> dict[str, object]:
         """Describe the column for the front end: name, dtype, kind, alignment, width."""
@@ -122,6 +148,7 @@ class GridColumn:
             "right": self.kind == "number",
             "index": self.index,
             "chars": max(shown, default=0),
+            "picture": build_picture(self),
         }
 
     def format_rows(self, rows: Rows) -> list[str | None]:
@@ -212,6 +239,17 @@ class GridColumn:
         """Return an Arrow array of booleans: whether a row contains the words, in any case."""
         found = pc.match_substring(self.text, words, ignore_case=True)
         return pc.fill_null(found, fill_value=False)
+
+
+def group_digits(text: str) -> str:
+    """Return a decimal number with separators between thousands.
+
+    Examples
+    --------
+    >>> [group_digits(text) for text in ("541915", "-1234.5", "0.333333", "1e+20")]
+    ['541,915', '-1,234.5', '0.333333', '1e+20']
+    """
+    return WHOLE.sub(lambda found: f"{int(found[0]):,}", text, count=1)
 
 
 def encode_grid(grid: Grid) -> dict[str, object]:
@@ -528,6 +566,7 @@ def _describe_bad_date(text: str, column: GridColumn) -> str:
 
 WINDOW = 1000  # limit of rows of one answer; the front end requests 200
 WIDE = 200  # limit of columns of one answer
+WRITTEN = 5_000_000  # limit of cells in a CSV file
 COPIED = 200_000  # limit of cells in the clipboard; more belong in a file
 ORDERS = 4  # cached row orders: the last and the current one of two views
 
@@ -587,6 +626,8 @@ class GridSource:
                 return self.get_window(query, slice(start, end), slice(a, b))
             case {"ask": "cell", "row": int(row), "column": int(at)}:
                 return self.get_cell(query, row, at)
+            case {"ask": "csv"}:
+                return {"text": self.write_csv(query)}
             case {"ask": "copy", "rows": [int(a), int(b)], "columns": [int(c), int(d)]}:
                 return {"text": self.copy_cells(query, slice(a, b), slice(c, d))}
         msg = "The grid sent an unknown message. Run the cell again."
@@ -639,6 +680,31 @@ class GridSource:
             writer.writerow([column.label for column in copied])
         writer.writerows(zip(*texts, strict=True))
         return out.getvalue().removesuffix("\n")
+
+    def write_csv(self, query: GridQuery) -> str:
+        """Return all rows that pass the filters, in order, as CSV with a header.
+
+        Raises
+        ------
+        QueryError
+            If the cells are too many for the browser.
+        """
+        order = self.get_order(query)
+        at = slice(None) if order is None else order
+        rows = len(self) if order is None else len(order)
+        columns = [column for column in self.columns if not column.index or column.label]
+        if rows * len(columns) > WRITTEN:
+            msg = (
+                f"{rows * len(columns):,} cells are too many to download (at most {WRITTEN:,}). "
+                "Write them to a file instead: frame.to_csv('rows.csv')."
+            )
+            raise QueryError(msg)
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")  # as RFC 4180 has it
+        writer.writerow([column.label for column in columns])
+        texts = [column.format_for_clipboard(at) for column in columns]
+        writer.writerows(zip(*texts, strict=True))
+        return out.getvalue()
 
     def get_order(self, query: GridQuery) -> NDArray[np.intp] | None:
         """Return the rows of a query, computed once for threads that ask at the same time."""

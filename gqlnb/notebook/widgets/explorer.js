@@ -4,6 +4,8 @@ import { connect, copy, debounced, keepKeys, make, restFarAway } from "./common.
 
 const PATIENCE = 15000; // ms for the bundle, which may come over a slow line
 const DEFAULT = "# Ctrl-Space completes, Ctrl-Enter runs.\n{\n  __typename\n}\n";
+const ENLARGE = "Enlarge";
+const REDUCE = "Back to the notebook";
 const COPY = "M5.5 3.5h7v9h-7zM3.5 10.5v-9h7";
 const INSERT = "M2.5 3.5h11M2.5 12.5h11M8 5.5v5M5.5 8h5";
 const WORKERS = { json: "json.worker.js", graphql: "graphql.worker.js" };
@@ -134,7 +136,8 @@ const needed = (entered) => (entered ? " In a new kernel, %load_ext gqlnb has to
 function render({ model, el }) {
   const source = make("p");
   const said = make("p", { role: "status" });
-  const about = make("div", { class: "gqlnb-about" }, source, said);
+  const size = make("button", { type: "button", class: "gqlnb-size", hidden: "" }, ENLARGE);
+  const about = make("div", { class: "gqlnb-about" }, source, said, size);
   const head = make("div", { class: "gqlnb-widget" }, about);
   const place = make("div", { class: "gqlnb-graphiql", hidden: "", role: "group" });
   const root = make("div", { class: "gqlnb-explorer" }, head, place);
@@ -184,9 +187,22 @@ function render({ model, el }) {
   };
   const onInsert = async () => {
     const { text, entered } = await cell();
-    if (inserted(root, text)) say(`The cell is below.${needed(entered)}`);
+    if (inserted(el, text)) say(`The cell is below.${needed(entered)}`);
     else say((await copy(text)) ? `Copied, as cells cannot be inserted here. Paste it.${needed(entered)}` : text);
   };
+  // In the page's body, as what stands in an output cannot cover the notebook around it.
+  const resize = (large) => {
+    const top = root.getRootNode();
+    el.style.minHeight = large ? `${el.offsetHeight}px` : ""; // so that the notebook stays where it is
+    (large ? (top.body ?? top) : el).append(root);
+    root.classList.toggle("gqlnb-window", large);
+    size.textContent = large ? REDUCE : ENLARGE;
+    size.focus({ preventScroll: !large });
+    sight.update();
+  };
+  const isLarge = () => root.classList.contains("gqlnb-window");
+  size.addEventListener("click", () => resize(!isLarge()));
+  size.addEventListener("keydown", ({ key }) => key === "Escape" && isLarge() && resize(false));
   const careful = (work) => () => work().catch((error) => say(error.message));
   const buttons = [
     { label: "Copy as %%graphql cell", icon: COPY, onClick: careful(onCopy) },
@@ -216,7 +232,7 @@ function render({ model, el }) {
       const { mount, css } = await graphiql(model, target.checksum);
       if (gone) return;
       dressShadow(place, css);
-      place.hidden = false;
+      place.hidden = size.hidden = false;
       const { query, variables, headers } = target;
       const begin = left ?? { query: query || DEFAULT, variables };
       shown = mount(place, { run, buttons, onEdit: edited, theme: dressed(lights.now()), headers, ...begin, answer: newest });
@@ -229,7 +245,7 @@ function render({ model, el }) {
   };
   // An editor needs about 7 MB. What stands in it is kept, and its place.
   const sight = restFarAway(el, root, {
-    busy: () => loading || running.size > 0,
+    busy: () => loading || running.size > 0 || isLarge(),
     rest() {
       near = false;
       if (!shown) return;
@@ -264,6 +280,7 @@ function render({ model, el }) {
     sight.close();
     kernel.close();
     shown?.unmount();
+    root.remove();
   };
 }
 

@@ -16,6 +16,7 @@ const KEPT = 40; // blocks that are remembered
 const AT_ONCE = 2; // requests under way
 const TYPING = 250; // ms after the last key in a filter
 const RESTING = 120; // ms on a cell before its whole text is asked for
+const TWICE = 400; // ms within which a second click is a double click
 const HIGH = 14; // rows that are seen at once, if there are as many
 
 /** Tell keys that the grid takes although Control or Command is held: copy, and select all. */
@@ -71,6 +72,8 @@ class Grid {
         if (event.key === "Escape" && event.target.value) this.apply((event.target.value = ""));
       });
     this.sieve.addEventListener("click", () => this.showSieves(!this.filtering));
+    this.copyAll.addEventListener("click", () => this.copyRows());
+    this.csv.addEventListener("click", () => this.saveCsv());
     this.scroller.addEventListener("scroll", () => this.scrolled());
     this.scroller.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
     this.scroller.addEventListener("keydown", (event) => this.pressed(event));
@@ -101,6 +104,7 @@ class Grid {
   setColumns(columns) {
     const same = math.sameColumns(columns, this.columns);
     this.columns = columns;
+    this.root.classList.toggle("gqlnb-pictured", columns.some(({ picture }) => picture));
     this.frozen = columns.filter(({ index }) => index).length;
     if (!same) {
       this.resized = false;
@@ -327,6 +331,15 @@ class Grid {
     if (on) this.sieves.querySelector("input")?.focus();
   }
 
+  /** Show the rows of a part of a picture; once more, all rows. */
+  sift(column, filter) {
+    if (!this.filtering) this.showSieves(true);
+    this.scroller.focus({ preventScroll: true });
+    const box = this.sieves.querySelector(`[data-column="${column}"]`);
+    box.value = box.value === filter ? "" : filter;
+    this.apply();
+  }
+
   /** Show which cell is meant, and what is selected. */
   mark() {
     for (const old of this.sheet.querySelectorAll(".gqlnb-active, [aria-selected]")) {
@@ -468,6 +481,11 @@ class Grid {
     event.preventDefault(); // no text is selected; the grid selects cells
     this.scroller.focus({ preventScroll: true });
     if (event.target.classList.contains("gqlnb-grip")) return this.resize(event, cell.column);
+    const part = event.target.closest(".gqlnb-picture");
+    if (part) {
+      const { filter } = event.target.dataset;
+      return filter ? this.sift(cell.column, filter) : undefined;
+    }
     this.mean(cell, event.shiftKey && cell.row >= 0);
     if (cell.row < 0) this.sortBy(cell.column, event.shiftKey);
     else this.drag();
@@ -487,13 +505,19 @@ class Grid {
   resize(event, column) {
     const wide = this.widths[column] - event.clientX;
     this.resized = true;
-    this.follow((moved) => {
-      this.widths[column] = Math.max(40, wide + moved.clientX);
-      for (const place of this.sieves.children)
-        if (place.firstChild?.dataset?.column === String(column)) place.style.width = `${this.widths[column]}px`;
-      this.layOut();
-      this.paint();
-    });
+    // The header is made anew while a column is dragged, so no "dblclick" comes of its grip.
+    const { at, of } = this.gripped ?? {};
+    this.gripped = { at: event.timeStamp, of: column };
+    if (of === column && event.timeStamp - at < TWICE) return this.widen(column, math.widthOf(this.columns[column]));
+    this.follow((moved) => this.widen(column, wide + moved.clientX));
+  }
+
+  widen(column, width) {
+    this.widths[column] = Math.max(40, width);
+    for (const place of this.sieves.children)
+      if (place.firstChild?.dataset?.column === String(column)) place.style.width = `${this.widths[column]}px`;
+    this.layOut();
+    this.paint();
   }
 
   follow(move) {
@@ -536,13 +560,35 @@ class Grid {
     else this.whole.removeAttribute("tabindex");
   }
 
-  async copy(event) {
+  /** Copy all rows that pass the filters, with the names of the columns. */
+  copyRows() {
+    const all = { row: this.rows - 1, column: this.columns.length - 1 };
+    return this.copyCells({ row: 0, column: 0 }, all);
+  }
+
+  async saveCsv() {
+    try {
+      const { text } = await this.ask({ ask: "csv", query: this.query });
+      const href = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" })); // Excel needs the mark
+      make("a", { href, download: "rows.csv" }).click();
+      setTimeout(() => URL.revokeObjectURL(href), 10_000);
+      this.say("");
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  copy(event) {
     event.preventDefault();
-    const [rows, columns] = math.between(this.active, this.anchor);
-    const named = this.active.row < 0;
+    return this.copyCells(this.active, this.anchor);
+  }
+
+  async copyCells(one, other) {
+    const [rows, columns] = math.between(one, other);
+    const named = one.row < 0;
     try {
       const text = named
-        ? this.columns[this.active.column].name
+        ? this.columns[one.column].name
         : (await this.ask({ ask: "copy", query: this.query, rows, columns })).text;
       const cells = named ? 1 : (rows[1] - rows[0]) * (columns[1] - columns[0]);
       const done = await copy(text);

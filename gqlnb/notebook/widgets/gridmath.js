@@ -9,6 +9,7 @@ const BROAD = 340; // px at which a column no longer makes others scroll out of 
 const READABLE = 110; // px of a text that is cut
 const STRETCH = 1.5; // times its content that a column grows to: further apart, a row is hard to follow
 const LETTER = 7.4; // px of a character, about
+const BOLD = 7.9; // and of one in a name
 const DIGIT = 8.3; // and of one in a number
 
 /** Return the height of the space that scrolls, in px: all rows, or as many as an element can hold. */
@@ -58,15 +59,20 @@ export const isPlain = ({ name, index }) => Boolean(index && !name);
 
 /** Return the width that shows all of a column: its name, its dtype and its values. */
 export function widthOf(column) {
-  const { name, dtype, chars, kind } = column;
-  const head = isPlain(column) ? 0 : Math.max((name.length + 2.5) * LETTER, dtype.length * 6.4);
-  return Math.round(Math.max(NARROW, 26 + Math.max(chars * (kind === "text" ? LETTER : DIGIT), head)));
+  const { chars, kind } = column;
+  return Math.round(Math.max(NARROW, 26 + chars * (kind === "text" ? LETTER : DIGIT), headOf(column)));
 }
 
-/** Return the least width of a column: a number or a time is not cut, only its name. */
+/** Return the width of a column's name, with room for an arrow, and of its dtype. */
+function headOf(column) {
+  const { name, dtype } = column;
+  return isPlain(column) ? 0 : Math.round(26 + Math.max((name.length + 2.5) * BOLD, dtype.length * 6.4));
+}
+
+/** Return the least width of a column: of its name, and of a number or a time, nothing is cut. */
 function leastOf(column) {
   const least = column.kind === "text" ? READABLE : Math.round(26 + column.chars * DIGIT);
-  return Math.min(widthOf(column), Math.max(NARROW, least));
+  return Math.min(widthOf(column), Math.max(NARROW, least, Math.min(BROAD, headOf(column))));
 }
 
 /** Share `room` among columns, each by what it wants and no more than that. */

@@ -11,6 +11,8 @@ const HINTS = { number: ">10", time: ">2024" };
 export function gridParts(label) {
   const find = make("input", { type: "search", placeholder: "Find", "aria-label": `Find in all columns of ${label}` });
   const sieve = make("button", { type: "button", "aria-pressed": "false" }, "Filter columns");
+  const copyAll = make("button", { type: "button", title: "Copy the rows that are shown" }, "Copy");
+  const csv = make("button", { type: "button", title: "Download the rows that are shown" }, "CSV");
   const count = make("span", { class: "gqlnb-count", role: "status" });
   const wrong = make("p", { class: "gqlnb-said", role: "alert", hidden: "" });
   const names = make("div", { role: "row", class: "gqlnb-names", "aria-rowindex": 1 });
@@ -25,9 +27,9 @@ export function gridParts(label) {
     space,
   );
   const whole = make("div", { class: "gqlnb-whole" });
-  const tools = make("div", { class: "gqlnb-tools" }, find, sieve, count);
+  const tools = make("div", { class: "gqlnb-tools" }, find, sieve, copyAll, csv, count);
   const root = make("div", { class: "gqlnb-grid" }, tools, wrong, scroller, whole);
-  return { root, find, sieve, count, wrong, names, sieves, head, body, sheet, space, scroller, whole };
+  return { root, find, sieve, copyAll, csv, count, wrong, names, sieves, head, body, sheet, space, scroller, whole };
 }
 
 /** Return a cell; null is what is missing, undefined what is not here yet. Keys reach its link by Enter. */
@@ -39,8 +41,23 @@ export function cellOf({ index }, text, href = null) {
   return make("div", { role, class: kind }, address ? make("a", { href: address, tabindex: -1, ...OUTWARD }, shown) : shown);
 }
 
+/** Return the picture of a column: bars, or the most frequent values; a click on a part filters by it. */
+function pictureOf({ kind, parts, said }) {
+  const most = Math.max(...parts.map(({ count }) => count));
+  const made = parts.map(({ count, label, filter }) => {
+    const title = `${label}: ${count.toLocaleString("en-US")} ${count === 1 ? "row" : "rows"}`;
+    const part = make("span", { title, "data-filter": filter }, kind === "bars" ? "" : label);
+    if (kind === "bars") part.style.setProperty("--high", count / most);
+    else part.style.flexGrow = count;
+    return part;
+  });
+  // Hidden from screen readers, for which the filters below say and do the same.
+  const shown = made.length ? made : [make("i", {}, said)];
+  return make("span", { class: `gqlnb-picture gqlnb-${kind}`, "aria-hidden": "true" }, ...shown);
+}
+
 /** Return what stands above a column; `way` says how it is sorted, null for not at all. */
-export function nameOf({ name, dtype, index }, way) {
+export function nameOf({ name, dtype, index, picture }, way) {
   const title = make("span", { class: "gqlnb-name" }, make("span", {}, name || (index ? "#" : "\u00a0")));
   if (way) {
     const arrow = `${way.down ? "↓" : "↑"}${way.order ?? ""}`;
@@ -52,6 +69,7 @@ export function nameOf({ name, dtype, index }, way) {
     { role: "columnheader", "aria-sort": sorted, title: `${name || "index"}: ${dtype}` },
     title,
     make("span", { class: "gqlnb-dtype" }, isPlain({ name, index }) ? "" : dtype),
+    ...(picture ? [pictureOf(picture)] : []),
     make("span", { class: "gqlnb-grip", "aria-hidden": "true" }),
   );
 }

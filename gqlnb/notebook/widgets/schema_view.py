@@ -15,7 +15,7 @@ from graphql import GraphQLSchema
 from gqlnb import background
 from gqlnb.errors import sanitize_text
 from gqlnb.notebook.display import Listing
-from gqlnb.notebook.schema_docs import LINKS, SchemaDocs
+from gqlnb.notebook.schema_docs import IN_HTML, LINKS, SchemaDocs
 from gqlnb.notebook.schema_search import (
     get_index,
     is_indexed,
@@ -37,7 +37,15 @@ __all__ = ["SchemaView"]
 HITS = 50  # hits that are sent at a time
 MAX_SEARCH_LENGTH = 200  # characters of a search text
 MAX_SAVED_BYTES = 20_000  # of the page that is saved with a notebook
-SECTION_SIZES = (60, 30, 15, 8, 4, 2)  # entries per section, tried until the page is small enough
+SECTION_SIZES = (
+    60,
+    30,
+    15,
+    8,
+    4,
+    2,
+    0,
+)  # entries per section, tried until the page is small enough
 
 
 @explain_keywords
@@ -188,8 +196,10 @@ class SchemaView(Widget):
 
     def _build_html(self) -> str:
         """Render the first page, shortened until it is small enough to be saved."""
-        for most in SECTION_SIZES:
-            html = self._first_page.to_html(most)
+        # The fields of the query type, or of the type itself, are left out last.
+        sizes = [*((most, IN_HTML) for most in SECTION_SIZES), *((it, it) for it in SECTION_SIZES)]
+        for most, first in sizes:
+            html = self._first_page.to_html(most, first)
             if len(html.encode()) <= MAX_SAVED_BYTES:
                 return html
         return f"<p>{sanitize_text(self._first_page.title)}</p>"

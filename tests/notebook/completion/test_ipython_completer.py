@@ -8,11 +8,13 @@ import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from graphql import build_schema, introspection_from_schema
 from IPython.core.completer import provisionalcompleter
 from jupyter_client.manager import start_new_kernel
 
 import gqlnb
 from gqlnb.client import connections
+from gqlnb.http.messages import Response
 from gqlnb.notebook.completion.completion_context import CompletionProvider
 
 
@@ -176,7 +178,48 @@ def silent():
         server.server_close()
 
 
-def test_completion_does_not_wait_for_a_loading_schema(tab, shell, silent):
+def test_the_first_tab_waits_for_a_schema_that_is_being_loaded(tab, shell):
+    """Most arrive within the time, and only JupyterLab would ask again."""
+    introspection = introspection_from_schema(build_schema("type Query { found: Int }"))
+
+    class Soon:
+        """A transport that answers after a moment."""
+
+        source = "soon"
+
+        def send(self, _request):
+            time.sleep(0.1)
+            body = json.dumps({"data": introspection}).encode()
+            return Response(200, {"content-type": "application/json"}, body)
+
+        async def asend(self, request):
+            return self.send(request)
+
+        def close(self):
+            """Do nothing."""
+
+    shell.user_ns["soon"] = gqlnb.Client(Soon())
+    assert tab("%%graphql soon\n{ fou|") == ["found"]
+
+
+def test_a_schema_that_does_not_come_delays_few_keys(provider, shell, silent):
+    """Each Tab waits 0.3 s at most, all of them 1.5 s; then completion is as fast as without."""
+    shell.user_ns["slow"] = gqlnb.Client(silent[0])
+    started = time.monotonic()
+    for _ in range(40):
+        assert provider.load_schema("slow") is None
+    assert 1.4 < time.monotonic() - started < 6
+
+
+def test_the_embedded_schema_is_there_at_the_first_tab(tab, shell):
+    """It is built when the extension is loaded in a kernel; no connection is opened for it."""
+    was_open = connections.is_open("demo")
+    shell._gqlnb.completer._provider.preload_demo()
+    assert connections.is_open("demo") == was_open
+    assert tab("%%graphql demo\n{ view|") == ["viewer"]
+
+
+def test_completion_does_not_wait_long_for_a_loading_schema(tab, shell, silent):
     """The schema loads in the background; until then, words of the text are proposed."""
     address, asked = silent
     shell.user_ns["slow"] = gqlnb.Client(address)

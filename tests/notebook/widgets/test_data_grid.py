@@ -14,7 +14,7 @@ import pytest
 
 from gqlnb import QueryError
 from gqlnb.notebook.widgets import data_grid as module
-from gqlnb.notebook.widgets.data_grid import GridQuery, GridSource
+from gqlnb.notebook.widgets.data_grid import GridQuery, GridSource, read_query
 from gqlnb.result.renderer import build_grid
 
 ALL = {"ask": "rows", "start": 0, "end": 200, "from": 0, "to": 50}
@@ -205,11 +205,11 @@ def test_numbers_beyond_64_bits_are_exact_and_in_order() -> None:
     source = GridSource(pd.DataFrame({"n": [2**70, 5, None, 2**70 + 1, -(2**70)]}, dtype=object))
     assert rows(source, sort=[[1, False]]) == ["4", "1", "0", "3", "2"]
     assert rows(source, filters={"1": f">{2**70}"}) == ["3"]
-    assert source.answer(ALL)["cells"][1][3] == str(2**70 + 1)
+    assert source.answer(ALL)["cells"][1][3] == f"{2**70 + 1:,}"
 
 
 def test_a_grid_shows_the_cells_of_the_static_table() -> None:
-    """One format for all results: truth as in JSON, midnights as dates, no separators."""
+    """Truth as in JSON, decimals; but shorter times, and separators between thousands."""
     times = ["2021-05-06T00:00", None, "2021-05-07T00:00"]
     frame = pd.DataFrame(
         {
@@ -230,7 +230,74 @@ def test_a_grid_shows_the_cells_of_the_static_table() -> None:
     ]
     cells = GridSource(frame).answer(ALL)["cells"][1:]
     shown = [["<NA>" if text is None else text for text in row] for row in zip(*cells, strict=True)]
-    assert shown == table
+    assert shown[0][3:6] == ["2021-05-06", "2021-05-06", "541,915"]
+    assert shown[2][3:6] == ["2021-05-07", "2021-05-07", f"{2**40:,}"]
+    assert [row[:3] + row[6:] for row in shown] == [row[:3] + row[6:] for row in table]
+
+
+@pytest.mark.parametrize(
+    ("times", "shown"),
+    [
+        (["2021-05-06T12:30", "2021-05-07T09:00"], "2021-05-06"),
+        (["2021-05-06T12:30", "2021-05-06T09:00"], "2021-05-06 12:30"),
+        (["2021-05-06T12:30:01", "2021-05-06T12:30:02"], "2021-05-06 12:30:01"),
+        (["2021-05-06T12:30:01.5", "2021-05-06T12:30:01.25"], "2021-05-06 12:30:01.500000"),
+    ],
+)
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_times_are_as_short_as_tells_them_apart(
+    times: list[str], shown: str, zone: str | None
+) -> None:
+    """Of all rows, not of a sample; the whole time is below the grid."""
+    values = pd.to_datetime(pd.Series([*times * 400, None]), format="ISO8601").dt.tz_localize(zone)
+    source = GridSource(pd.DataFrame({"at": values}))
+    ((cell, *_),) = source.get_window(GridQuery(), slice(0, 9), slice(1, 2))["cells"]
+    assert cell == (f"{shown}+00:00" if zone and len(shown) > 19 else shown)
+    assert source.get_cell(GridQuery(), 0, 1)["text"].startswith(times[0][:10])
+
+
+PICTURED = pd.DataFrame(
+    {
+        "stars": [*range(1000, 1099), 1_000_000],
+        "share": [number / 7 for number in range(100)],
+        "at": pd.date_range("2020-01-01", periods=100, freq="7h"),
+        "language": pd.array([*["Python"] * 60, *["Go"] * 30, *["C"] * 9, None], "string"),
+        "archived": [True, False] * 50,
+        "name": [f"repo{number}" for number in range(100)],
+        "id": range(100),
+    }
+)
+
+
+@pytest.mark.parametrize("at", range(1, 8))
+def test_each_part_of_a_picture_selects_its_rows(at: int) -> None:
+    """The filter of a bar or value passes as many rows as it says, and all parts are all rows."""
+    source = GridSource(PICTURED)
+    picture = source.answer({"ask": "about"})["columns"][at]["picture"]
+    assert picture["said"]
+    for part in picture["parts"]:
+        if part["filter"]:
+            query = read_query({"filters": {str(at): part["filter"]}}, 8)
+            assert len(source.get_order(query)) == part["count"], part
+    assert sum(part["count"] for part in picture["parts"]) == (0 if at == 6 else 100)
+    assert bool(picture["parts"]) == (at != 6)
+
+
+def test_skewed_numbers_have_bars_of_growing_width() -> None:
+    """Else all but one of them would be in the first bar."""
+    skewed = pd.DataFrame({"stars": [10**power for power in range(1, 7)] * 20})
+    (_, column) = GridSource(skewed).answer({"ask": "about"})["columns"]
+    assert sum(part["count"] > 0 for part in column["picture"]["parts"]) > 4
+    (_, single) = GridSource(pd.DataFrame({"n": [5, 5]})).answer({"ask": "about"})["columns"]
+    assert single["picture"] is None
+
+
+def test_csv_has_the_rows_that_are_shown() -> None:
+    """With a header, in their order, numbers without separators, and quotes where needed."""
+    frame = pd.DataFrame({"name": ["a", 'b"', "c"], "stars": [1, 2000, 30_000]})
+    asked = {"ask": "csv", "query": {"sort": [[2, True]], "filters": {"2": ">10"}}}
+    text = GridSource(frame).answer(asked)["text"]
+    assert text == 'name,stars\r\nc,30000\r\n"b""",2000\r\n'
 
 
 def test_column_names_may_be_any_value() -> None:

@@ -88,7 +88,7 @@ def test_each_tab_answers_its_own_messages(schema: Schema) -> None:
     query = {"sort": [[2, True]]}
     rows = listener.ask(kind="grid", tab=0, query=query, id="x", **ROWS)
     assert rows["id"] == "x"
-    assert rows["cells"][2][:2] == ["29000", "28000"]
+    assert rows["cells"][2][:2] == ["29,000", "28,000"]
     errors = listener.ask(kind="grid", tab=2, **ROWS)
     assert errors["cells"][2] == ["search[7].bad"]
     tree = listener.ask(kind="tree", ask="children", at=[1, 3], start=0, end=1)

@@ -322,3 +322,20 @@ def test_pages_and_hits_are_available_in_python():
     assert "and 3 more" in repr(view.links("Query", limit=1))
     with pytest.raises(TargetError, match="Did you mean 'User'"):
         view.links("Usr")
+
+
+def test_a_type_shows_all_of_its_fields():
+    """In a box that scrolls; text has the first ones in full, and the names of the others."""
+    fields = SchemaView("demo").schema.type_map["Repository"].fields
+    page = SchemaView("demo").page("Repository")
+    html, text = page.to_html(), repr(page)
+    assert 'class="gqlnb-box" role="group" aria-label="Fields" tabindex="0"' in html
+    assert all(f">{name}" in html and name in text for name in fields)
+    assert "… and 30 more: " in text
+
+
+def test_a_saved_view_shows_all_root_fields():
+    """Further sections are shortened first."""
+    view = SchemaView("demo")
+    html = view._build_html()
+    assert all(f">{name}" in html for name in view.schema.query_type.fields)

@@ -219,7 +219,7 @@ def settle() -> None:
 
 def texts(frame: Any) -> list[tuple[str, str, str]]:
     """Return the rows of a frame as a grid shows them."""
-    return [(name, owner, str(count)) for name, owner, count in frame.itertuples(index=False)]
+    return [(name, owner, f"{count:,}") for name, owner, count in frame.itertuples(index=False)]
 
 
 def test_widget_libraries_are_imported_lazily() -> None:

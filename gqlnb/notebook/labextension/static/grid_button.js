@@ -7,7 +7,10 @@ const STYLE = `
 .gqlnb-error .jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere; }
 .gqlnb-open { display: flex; align-items: center; gap: 8px; margin: 6px 0; }
 .gqlnb-grid-open > :not(.gqlnb-open, .gqlnb-opened) { display: none; }
-@media print { .gqlnb-open { display: none; } }
+.gqlnb-filter { display: block; box-sizing: border-box; width: min(24em, 100%); margin: 2px 0 4px; padding: 4px 8px;
+  border: 1px solid var(--jp-border-color1); border-radius: 3px; background: var(--jp-layout-color1);
+  color: var(--jp-ui-font-color1); font: inherit; }
+@media print { .gqlnb-open, .gqlnb-filter { display: none; } }
 `;
 
 /** Return the code that shows the result of an output; the kernel checks that it still has it. */

@@ -47,6 +47,20 @@ async function describe({ kernel, cell, value: { execution_count: count } }) {
   return ["", ""];
 }
 
+/** Put a filter above a box of fields, which hides those without the words that are typed. */
+function addFilter(box) {
+  const input = document.createElement("input");
+  const label = `Filter ${box.ariaLabel ?? "the list"}`;
+  Object.assign(input, { type: "search", placeholder: label, ariaLabel: label, className: "gqlnb-filter" });
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\s+/);
+    for (const row of box.children)
+      row.style.display = words.every((word) => row.textContent.toLowerCase().includes(word)) ? "flex" : "none";
+  });
+  input.addEventListener("keydown", (event) => event.stopPropagation());
+  box.before(input);
+}
+
 async function decorate(app, modules, node) {
   const output = locate(app, node);
   if (!output) return;
@@ -70,6 +84,7 @@ export function watchOutputs(app, modules) {
         const found = node.matches?.(".gqlnb") ? node : node.querySelector?.(".gqlnb");
         if (found?.closest(".jp-OutputArea-executeResult") && !found.dataset.gqlnb) {
           found.dataset.gqlnb = "seen";
+          found.querySelectorAll(".gqlnb-box").forEach(addFilter);
           decorate(app, modules, found).catch(() => {}); // the kernel may be gone
         }
       }

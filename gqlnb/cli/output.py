@@ -15,7 +15,8 @@ from gqlnb.client.paging.pager import ADVICE as PAGES_ADVICE
 from gqlnb.client.schema_sources import ACCEPTED_FORMS
 from gqlnb.client.urls import SERVE_HINT
 from gqlnb.document.json_codec import dump_json
-from gqlnb.errors import advise_if_strict
+from gqlnb.errors import GqlnbError, advise_if_strict
+from gqlnb.result.list_captions import describe_rows
 from gqlnb.result.renderer import format_error
 from gqlnb.result.result import attach_schema_loader, collect_members
 from gqlnb.tokens import LITERAL_TOKEN_REFUSED
@@ -96,9 +97,22 @@ def print_result(result: Result, form: str) -> int:
     click.echo(FORMATTERS[form](result), nl=False)
     for error in result.errors if form != "json" else ():
         click.echo(f"gqlnb: {format_error(error)}", err=True)
-    for note in result.notes if form != "json" else ():
+    for note in [*result.notes, *_list_cut_lists(result)] if form != "json" else ():
         print_note(note)
     return 1 if result.errors else 0
+
+
+def _list_cut_lists(result: Result) -> list[str]:
+    """Return a line for each list that is not complete: a table looks like the whole list."""
+    try:
+        found = result.previews(0)
+    except GqlnbError:
+        return []
+    return [
+        describe_rows(table.rows, table.verdict) + (f" in {name}" if len(found) > 1 else "")
+        for name, table in found.items()
+        if table.verdict is not None and table.verdict.state != "complete"
+    ]
 
 
 def _format_table(result: Result) -> str:

@@ -34,13 +34,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CURSOR_WORDS",
+    "SIZE_WORDS",
     "SMALLEST_FOLLOWED_SIZE",
+    "SMALLEST_ROUND",
     "ArgumentLeaf",
     "Rows",
     "SuspectList",
     "find_suspect_lists",
     "is_count_name",
+    "is_default_limit",
     "is_named_after",
+    "is_round",
+    "is_usual",
 ]
 
 ArgumentPath = tuple["str | int", ...]
@@ -56,6 +61,18 @@ MAX_CURSORS = 2  # text fields requested beside a list
 COUNT_WORDS = frozenset(
     {"total", "count", "found", "hits", "matches", "results", "records", "items", "rows"}
     | {"elements", "docs", "num", "number", "of", "all", "filtered", "entries", "nodes", "edges"}
+)
+SMALLEST_BOUND = 5  # rows; no service is known that bounds a size at fewer
+SMALLEST_ROUND = 10  # rows; shorter lists have a round length by chance
+# Lengths at which services cut lists, and these times powers of ten.
+ROUND_LENGTHS = frozenset({10, 12, 15, 20, 24, 25, 30, 40, 50, 60, 75, 80, 90, 125, 150, 250, 750})
+# Lengths that suggest a cut where no argument can be tried, and these times powers of ten. Their
+# documentation says that WPGraphQL returns 10 rows, Storyblok 25 and Data API builder 100 where no
+# size is given; 20, 30 and 50 are guesses. A wrong one costs a doubt.
+DEFAULT_LIMITS = frozenset({10, 20, 25, 30, 50})
+SIZE_WORDS = (
+    "limit size first last take max maximum top per count num number rows n amount many most "
+    "quantity nb entries results items width length"
 )
 CURSOR_WORDS = "after cursor token since from start next before continuation continue last key"
 # Scalars whose name tells that they are not numbers; a guess, which an experiment checks.
@@ -295,6 +312,35 @@ def split_name(name: str) -> set[str]:
     (['count', 'total'], ['page', 'size'])
     """
     return {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+
+
+def is_round(length: int) -> bool:
+    """Return whether services often cut lists at a length: 20, 25, 50, 100, 128 ...
+
+    Examples
+    --------
+    >>> is_round(100), is_round(97), is_round(64)
+    (True, False, True)
+    """
+    if length < SMALLEST_ROUND:
+        return False
+    if length & (length - 1) == 0:
+        return True
+    while length % 10 == 0 and length >= 100:
+        length //= 10
+    return length in ROUND_LENGTHS
+
+
+def is_default_limit(length: int) -> bool:
+    """Return whether services cut lists at a length where no size is given: 10, 25, 100 ..."""
+    while length % 10 == 0 and length >= 100:
+        length //= 10
+    return length in DEFAULT_LIMITS
+
+
+def is_usual(length: int) -> bool:
+    """Return whether a service may bound a size at a length: a multiple of five, a power of two."""
+    return length >= SMALLEST_BOUND and (length % 5 == 0 or length & (length - 1) == 0)
 
 
 def is_named_after(name: str, words: str) -> bool:

@@ -137,7 +137,7 @@ def find_leaf_test(kind: AnyGraphQLType) -> str | None:
     if kind in SERIALIZERS:
         return LEAF_TESTS[kind] if serializer is SERIALIZERS[kind] else None
     plain = isinstance(kind, GraphQLScalarType) and serializer is GraphQLScalarType.serialize
-    return "type({0}) not in PLAIN" if plain else None
+    return "type({0}) not in JSON" if plain else None
 
 
 def find_leaf_predicate(kind: AnyGraphQLType) -> Callable[[object], bool] | None:

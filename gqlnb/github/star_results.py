@@ -27,6 +27,9 @@ from gqlnb.interactive import warn_caller
 from gqlnb.option_checks import explain_keywords, read_whole_number
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import describe_missing, read_missing_fields
+from gqlnb.result.frame_display import register_frame_display
+from gqlnb.result.list_captions import mark_rows
+from gqlnb.result.list_verdicts import Verdict
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -65,6 +68,8 @@ STARGAZERS_REFUSED = (
     "The endpoint refuses 'stargazers' for repositories one does not administer, so "
     "'stargazerCount' was requested instead; it is the same number."
 )
+COUNTED = "`repositoryCount` counts as many rows"
+ALL_HINT = "limit=None fetches all"
 OnPage = Callable[[int, int, int], object]
 
 
@@ -94,9 +99,10 @@ def stars(
         Columns ``name`` and ``owner`` (string) and ``stargazers`` (Int64), also when empty; one
         row per repository, in the order of the answer; of several searches, most stars first.
         ``attrs`` holds ``total_count`` (the number of matches), ``source`` (of the data),
-        ``query``, ``order`` (the value of ``sort:``) and ``notes`` (the warnings); of several
-        searches also ``coverage``, with the expected and actual numbers, and the ranges that could
-        not be completed.
+        ``query``, ``order`` (the value of ``sort:``), ``notes`` (the warnings), ``partial`` and
+        ``completeness`` (whether matches are missing, and the evidence); of several searches also
+        ``coverage``, with the expected and actual numbers, and the ranges that could not be
+        completed.
 
     Raises
     ------
@@ -119,6 +125,7 @@ def stars(
     0  build-your-own-x  codecrafters-io      541915
     1           awesome     sindresorhus      498692
     """
+    register_frame_display()
     frame = collect_stars(query, limit=limit, client=client)
     for note in frame.attrs["notes"]:
         warn_caller(note)
@@ -183,7 +190,17 @@ def _harvest_stars(
     frame = harvested[["name", "owner", "stargazers"]]
     order = find_order(query)
     frame.attrs = {**harvested.attrs, "query": query.expression, "order": order}
+    if len(frame) == count:
+        frame.attrs |= judge_rows(len(frame), frame.attrs["total_count"], count)
     return frame
+
+
+def judge_rows(rows: int, total: int, limit: int) -> dict[Any, object]:
+    """Return the ``attrs`` of a frame of `rows` repositories, of the `total` that match."""
+    if rows >= total:
+        return {"partial": False, **mark_rows(rows, Verdict("complete", COUNTED))}
+    hint = ALL_HINT if rows == limit else ""
+    return mark_rows(rows, Verdict("more", f"`repositoryCount` counts {total:,}", total, hint))
 
 
 def find_order(query: StarQuery) -> str:
@@ -379,6 +396,7 @@ class StarPages:
             }
         )
         frame.attrs.update(
+            judge_rows(len(frame), self.total, self._limit),
             total_count=self.total,
             source=self.source,
             query=self._query.expression,

@@ -9,6 +9,7 @@ import msgspec
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import format_count
 from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.list_verdicts import Verdict
 from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
@@ -116,6 +117,14 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     def complete(self) -> bool:
         """Whether each window is proved to be complete."""
         return not (self.gaps or self.agreed or self.stopped)
+
+    def judge_rows(self) -> Verdict:
+        """Return the verdict on the rows, with the evidence."""
+        total = self.expected or 0
+        if self.complete:
+            return Verdict("complete", "each window was proved complete", total)
+        problems = " ".join(self.list_problems()) or "the harvest was stopped before its end"
+        return Verdict("more" if total > self.got else "unknown", problems, total)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values, with `complete`."""

@@ -11,6 +11,7 @@ from traitlets import TraitError
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text, suggest_or_list
 from gqlnb.notebook.completion.ipython_completer import TabCompleter
 from gqlnb.notebook.magic import GraphQLMagic
+from gqlnb.result.frame_display import FRAMES_ATTRIBUTE, TABLE, FrameDisplay
 from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
@@ -41,11 +42,14 @@ class LoadedExtension(NamedTuple):
         The former magics by kind and name; None where there was none.
     completer
         The completer of Tab and Shift-Tab.
+    frames
+        The display of frames.
     """
 
     magic: GraphQLMagic
     replaced: dict[tuple[str, str], Any]
     completer: TabCompleter
+    frames: FrameDisplay
 
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:
@@ -96,7 +100,10 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
     ipython.input_transformers_cleanup.insert(0, move_help_to_line)
     for mime, show_summary in SCHEMA_FORMATS.items():
         get_formatter(ipython, mime).for_type_by_name(*SCHEMA_CLASS, show_summary)
-    setattr(ipython, _ATTRIBUTE, LoadedExtension(magic, replaced, completer))
+    frames = FrameDisplay(ipython, lambda: magic.frames == TABLE)
+    frames.install()
+    setattr(ipython, FRAMES_ATTRIBUTE, frames)
+    setattr(ipython, _ATTRIBUTE, LoadedExtension(magic, replaced, completer, frames))
 
 
 def unload_ipython_extension(ipython: InteractiveShell) -> None:
@@ -134,6 +141,7 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
     configurables[:] = [it for it in configurables if it is not loaded.magic]
     loaded.magic.state.clients.close()
     loaded.completer.uninstall()
+    loaded.frames.uninstall()
     ipython.input_transformers_cleanup.remove(move_help_to_line)
     for mime in SCHEMA_FORMATS:
         # Imported meanwhile, it was moved from the names to the classes.

@@ -20,6 +20,7 @@ from gqlnb.errors import (
 )
 from gqlnb.notebook.magic_options import TYPES
 from gqlnb.notebook.saved_cells import History, Snippets
+from gqlnb.result.frame_display import PANDAS, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, MutableMapping
@@ -59,6 +60,12 @@ class CellSettings(HasTraits):
         default_value="show",
         help="The handling of an answer with both data and errors: show it with the errors, or "
         "raise PartialError.",
+    ).tag(config=True)
+    frames = Enum(
+        (TABLE, PANDAS),
+        default_value=TABLE,
+        help="The display of the DataFrames of gqlnb at the end of a cell: as the table of a "
+        "result, or as pandas shows any other.",
     ).tag(config=True)
     replay = Unicode(
         "",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import FrameError, sanitize_text
 from gqlnb.option_checks import explain_keywords
+from gqlnb.result.list_verdicts import Verdict, choose_weakest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,6 +90,10 @@ def concat(frames: Iterable[pd.DataFrame], *, ignore_index: bool = True) -> pd.D
     }
     if any("partial" in frame.attrs for frame in found):
         whole.attrs["partial"] = any(frame.attrs.get("partial") for frame in found)
+    parts = [str(frame.attrs.get("completeness", "")).partition(": ") for frame in found]
+    verdicts = Counter(Verdict(state, evidence) for state, _, evidence in parts if state)
+    if len(verdicts) > 1:
+        whole.attrs["completeness"] = str(choose_weakest(verdicts, "frames"))
     if notes := dict.fromkeys(note for frame in found for note in frame.attrs.get("notes", ())):
         whole.attrs["notes"] = list(notes)
     return whole

@@ -22,6 +22,7 @@ from gqlnb.result.frames import (
     read_columns,
     shorten_names,
 )
+from gqlnb.result.list_captions import describe_rows
 from gqlnb.result.renderer import format_error
 from gqlnb.result.result import Result, copy_with_decimals, get_shape
 from gqlnb.result.shape import Shape, build_shape, infer_shape
@@ -40,6 +41,7 @@ __all__ = [
     "build_frame",
     "collect_frame",
     "count_rows",
+    "describe_cut_list",
     "find_only_list",
     "read_events",
 ]
@@ -265,6 +267,21 @@ def count_rows(result: Result, path: str | None = None) -> int:
     elif len(root.inner_tables) == 1:
         table = root.inner_tables[0]
     return len(list_rows(result.data, table))
+
+
+def describe_cut_list(result: Result, path: str | None = None) -> str:
+    """Return the rows of a result in words if its list is not complete; else empty.
+
+    `path` is as of :func:`build_events_frame`.
+    """
+    name = path or find_only_list(result)
+    try:
+        verdict = result.previews(0)[name].verdict if name else None
+    except (FrameError, KeyError):
+        return ""
+    if verdict is None or verdict.state == "complete":
+        return ""
+    return describe_rows(count_rows(result, path), verdict)
 
 
 def find_only_list(result: Result) -> str:

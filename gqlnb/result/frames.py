@@ -14,11 +14,19 @@ import pyarrow as pa
 
 from gqlnb.document import scalars
 from gqlnb.document.error_details import explain_message, read_error_code, read_error_type
+from gqlnb.document.paging_conventions import MORE_FLAGS
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import CONVERSION_ERRORS
-from gqlnb.result.list_verdicts import Verdict, judge_list
+from gqlnb.result.list_captions import FETCH_ALL, mark_rows
+from gqlnb.result.list_verdicts import (
+    STATES,
+    Verdict,
+    choose_weakest,
+    judge_inner_lists,
+    judge_list,
+)
 from gqlnb.result.renderer import Preview, format_error_path
 from gqlnb.result.shape import find_connection_path
 from gqlnb.result.table_reader import read_tables
@@ -27,6 +35,7 @@ from gqlnb.result.tables import (
     ResultTable,
     follow_path,
     get_read_plan,
+    is_sign,
     iter_rows_with_paths,
 )
 
@@ -54,6 +63,7 @@ __all__ = [
     "build_table",
     "choose_table",
     "convert_to_numpy",
+    "judge_answers",
     "read_columns",
     "shorten_names",
 ]
@@ -174,7 +184,10 @@ def read_columns(
         columns, count = explode_rows(columns, rows, [tables[inner.name] for inner in exploded])
     if short:
         columns = dict(zip(shorten_names(list(columns)), columns.values(), strict=True))
-    return columns, count, _build_attrs(answer, outline, rows)
+    attrs = _build_attrs(answer, outline, tables, table)
+    for inner in exploded:
+        _add_verdict(attrs, _judge_inner_lists(answer, tables, inner), count)
+    return columns, count, attrs
 
 
 def build_previews(answer: AnswerData, limit: int | None = None) -> dict[str, Preview]:
@@ -258,7 +271,7 @@ class Frames(Mapping[str, pd.DataFrame]):
             rows = tables[name]
             columns = _collect_columns(rows, tables, answer)
             frame = assemble_frame({key: c.to_pandas() for key, c in columns.items()}, rows.count)
-            frame.attrs.update(_build_attrs(answer, outline, rows))
+            frame.attrs.update(_build_attrs(answer, outline, tables, rows.table))
             frames[name] = frame
         return frames
 
@@ -389,30 +402,79 @@ def _iter_values_beside(
             yield ".".join(here), item
 
 
-def _build_attrs(answer: AnswerData, outline: object, rows: TableRows) -> dict[str, object]:
-    table = rows.table
-    beside = _collect_values_beside(answer, outline, table)
+def _build_attrs(
+    answer: AnswerData, outline: object, tables: Mapping[str, TableRows], table: ResultTable
+) -> dict[str, object]:
+    rows, beside = tables[table.name], _collect_values_beside(answer, outline, table)
     total = None
     if table.total_name is not None and table.outermost is table:
         total = beside.get(".".join((*table.path[:-1], table.total_name)))
     attrs: dict[str, object] = {"total_count": total, "dropped": rows.dropped, "beside": beside}
-    verdict = _judge_list(answer, beside, table, rows.count + rows.dropped)
+    if table.outermost is table:
+        verdict = _judge_list(answer, beside, table, rows.count + rows.dropped)
+        _add_verdict(attrs, verdict, rows.count)
+        return attrs
+    # The rows of a list in rows are as complete as all the lists that lead to them.
+    inner: ResultTable | None = table
+    while inner is not None and inner.outermost is not inner:
+        _add_verdict(attrs, _judge_inner_lists(answer, tables, inner), rows.count)
+        inner = inner.parent
+    around = tables[table.outermost.name]
+    verdict = _judge_list(answer, beside, table.outermost, around.count + around.dropped)
     if verdict is not None:
-        attrs["completeness"] = str(verdict)
-        if verdict.state == "more":
-            attrs |= {"partial": True, "all_rows": verdict.total or None}
+        evidence = f"{table.outermost.name}: {verdict.evidence}"
+        _add_verdict(attrs, Verdict(verdict.state, evidence, hint=verdict.hint), rows.count)
     return attrs
+
+
+def _add_verdict(attrs: dict[str, object], verdict: Verdict | None, rows: int) -> None:
+    """Add a verdict to the ``attrs`` of a frame with so many rows, unless a weaker one is there."""
+    before = str(attrs.get("completeness", "")).partition(":")[0]
+    if verdict is None or (before and STATES.index(verdict.state) <= STATES.index(before)):
+        return
+    attrs |= mark_rows(rows, verdict)
+
+
+def _judge_inner_lists(
+    answer: AnswerData, tables: Mapping[str, TableRows], table: ResultTable
+) -> Verdict | None:
+    """Judge the lists in the rows of another list; None for lists joined from pages."""
+    parent = table.parent
+    # Those that were joined from pages have a report.
+    if parent is None or not table.path or getattr(answer.holder, "report", answer) is not None:
+        return None
+    rows, holders = tables[table.name], tables[parent.name]
+    beside = {}
+    for builder in holders.columns:
+        name = builder.column.name
+        # Where items are null, a count of all is larger than the number of rows.
+        is_count = not name.endswith(MORE_FLAGS)
+        if is_sign(name.rpartition(".")[2], table.path[-1:]) and not (is_count and rows.dropped):
+            beside[name] = builder.to_arrow().to_pylist()
+    lengths = np.bincount(rows.parents, minlength=holders.count).tolist()
+    holder, depth = answer.holder, len(table.full_path) - len(table.path)
+    document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
+    return judge_inner_lists(beside, table.full_path, lengths, document, variables, depth)
 
 
 def _judge_list(
     answer: AnswerData, beside: Mapping[str, object], table: ResultTable, rows: int
 ) -> Verdict | None:
-    """Judge an outermost list of an answer that is not joined from pages; None for other lists."""
-    if table.parent is None or table.outermost is not table or not answer.is_first_page:
+    """Judge an outermost list, of joined pages by their report; None for other lists."""
+    if table.parent is None or table.outermost is not table:
         return None
     holder = answer.holder
+    if not hasattr(holder, "report"):
+        return None
+    report = holder.report
+    if report is not None:
+        state, _, evidence = report.narrow_to(table.name).verdict.partition(": ")
+        is_only = len(get_read_plan(answer.shape).root.inner_tables) == 1
+        return Verdict(state, evidence, (is_only and report.expected) or 0)
     document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
     verdict = judge_list(beside, table.path, rows, document, variables)
+    if verdict.state == "more" and document is not None and document.kind == "query":
+        return verdict._replace(hint=FETCH_ALL)
     if verdict.state == "complete":
         for error in getattr(holder, "errors", ()):
             where = tuple(error.get("path") or ())
@@ -420,6 +482,25 @@ def _judge_list(
             if where == tuple(table.path[: len(where)]):
                 return Verdict("unknown", "an error may be of the list")
     return verdict
+
+
+def judge_answers(answers: Iterable[AnswerData], path: str | None) -> Verdict | None:
+    """Judge a list in each of several answers; return the weakest verdict, None without a list."""
+    verdicts: Counter[Verdict] = Counter()
+    for answer in answers:
+        try:
+            table = _get_list_plan(answer, path).table.outermost
+        except FrameError:  # of several lists, which are in cells
+            return None
+        if table.parent is None:
+            continue
+        outline = answer.read_outline()
+        items = follow_path(outline, table.path)
+        count = len(items) if isinstance(items, (list, tuple, ColumnBatch)) else 0
+        verdict = _judge_list(answer, _collect_values_beside(answer, outline, table), table, count)
+        if verdict is not None:
+            verdicts[verdict] += 1
+    return choose_weakest(verdicts, "answers")
 
 
 # -- assembling

@@ -3,24 +3,54 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphql import get_named_type
+from graphql import Undefined, get_named_type
 from graphql.utilities import value_from_ast_untyped
 
 from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import MORE_FLAGS, read_default
-from gqlnb.document.suspect_lists import is_count_name
+from gqlnb.document.suspect_lists import (
+    SIZE_WORDS,
+    is_count_name,
+    is_default_limit,
+    is_named_after,
+    is_round,
+    is_usual,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from gqlnb.document.document import Document
 
-__all__ = ["NO_SIGN", "Verdict", "judge_list"]
+__all__ = ["NO_SIGN", "STATES", "Verdict", "choose_weakest", "judge_inner_lists", "judge_list"]
 
 NUMERIC_TEXT = re.compile(r"[0-9]{1,9}(\.0)?")  # of a scalar that is sent as text, or a float
 INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.")
+
+
+class Sizes(NamedTuple):
+    """The arguments of the fields that lead to a list, as far as they may cut it.
+
+    Attributes
+    ----------
+    numbers
+        The names of numbers, literals, variables and defaults, and their values.
+    untried
+        The names of arguments for integers, other than those of fields of a row, that have no
+        value, or 0 or 1: they may be the size of a page, or its place.
+    is_known
+        Whether all arguments of the list are known: there is a schema, or the text has some.
+    """
+
+    numbers: list[tuple[str, int]]
+    untried: list[str]
+    is_known: bool
+
+
+NO_SIZES = Sizes([], [], is_known=False)
 
 
 class Verdict(NamedTuple):
@@ -33,17 +63,22 @@ class Verdict(NamedTuple):
     evidence
         Why, in words.
     total
-        The number of all rows, if there are more; 0 if nothing counts them.
+        The number of all rows according to the endpoint; 0 if nothing counts them.
+    hint
+        How to fetch the missing rows; empty if that is not known.
     """
 
     state: str
     evidence: str
     total: int = 0
+    hint: str = ""
 
     def __str__(self) -> str:
         return f"{self.state}: {self.evidence}"
 
 
+STATES = ("complete", "unknown", "more")  # the strongest first
+LIMIT = "services often return {:,} rows at most"
 NO_SIGN = Verdict("complete", "no sign suggests that rows are missing")
 
 
@@ -77,7 +112,22 @@ def judge_list(
     >>> str(judge_list({"orders.totalPrice": 999}, ("orders", "rows"), 7))
     'complete: no sign suggests that rows are missing'
     """
-    start = ".".join(path[:-1]) + "."
+    sizes = NO_SIZES
+    if rows and document is not None:
+        sizes = _collect_sizes(document, path, variables or {})
+    # What stands beside a root field says nothing of its list.
+    return _judge(beside if len(path) > 1 else {}, path, rows, sizes, is_outermost=True)
+
+
+def _judge(
+    beside: Mapping[str, object],
+    path: Sequence[str],
+    rows: int,
+    sizes: Sizes,
+    *,
+    is_outermost: bool = False,
+) -> Verdict:
+    start = ".".join([*path[:-1], ""])
     siblings = {name.removeprefix(start): v for name, v in beside.items() if name.startswith(start)}
     flags = {f"{info}{flag}" for info in INFOS for flag in MORE_FLAGS} & siblings.keys()
     more = next((name for name in sorted(flags) if siblings[name] is True), None)
@@ -98,44 +148,133 @@ def judge_list(
     end = next((name for name in sorted(flags) if siblings[name] is False), None)
     if end is not None:
         return Verdict("complete", f"`{end}` is false")
-    reached = None
-    if rows and document is not None:
-        sizes = _iterate_numbers(document, path, variables or {})
-        reached = next((name for name, value in sizes if value == rows), None)
+    reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
     equal = next((name for name, count in counts.items() if count == rows), None)
     # A count that equals the size, too, may be that of the page.
     if equal is not None and reached is None:
         return Verdict("complete", f"`{equal}` counts as many rows")
-    return NO_SIGN if reached is None else Verdict("unknown", f"`{reached}: {rows}` is reached")
+    if reached is not None:
+        return Verdict("unknown", f"`{reached}: {rows}` is reached")
+    return _judge_length(rows, sizes, is_outermost=is_outermost)
 
 
-def _iterate_numbers(
-    document: Document, path: Sequence[str], variables: Mapping[str, Any]
-) -> Iterator[tuple[str, int]]:
-    """Yield the numbers in the arguments of the fields that lead to a list, defaults included."""
+def _judge_length(rows: int, sizes: Sizes, *, is_outermost: bool) -> Verdict:
+    """Judge a list by the number of its rows and by what cut it, if nothing stands beside it."""
+    if any(value > rows and is_named_after(name, SIZE_WORDS) for name, value in sizes.numbers):
+        return NO_SIGN
+    if rows > 1 and sizes.untried and (is_outermost or is_usual(rows)):
+        return Verdict("unknown", f"`{sizes.untried[0]}` may bring more rows")
+    has_arguments = bool(sizes.numbers or sizes.untried)
+    is_limit = is_round(rows) if has_arguments else sizes.is_known and is_default_limit(rows)
+    return Verdict("unknown", LIMIT.format(rows)) if is_limit else NO_SIGN
+
+
+def judge_inner_lists(
+    beside: Mapping[str, Sequence[object]],
+    path: Sequence[str],
+    lengths: Sequence[int],
+    document: Document | None = None,
+    variables: Mapping[str, Any] | None = None,
+    depth: int = 0,
+) -> Verdict:
+    """Judge the lists of the rows of another list together.
+
+    Parameters
+    ----------
+    beside
+        For each row of the outer list, the values in it, by dotted response name below that row.
+    path, document, variables
+        As for :func:`judge_list`.
+    lengths
+        The number of rows in each list.
+    depth
+        The number of the names in `path` that lead to a row of the outer list.
+
+    Returns
+    -------
+    Verdict
+        The weakest of the verdicts, with the number of lists it holds for.
+    """
+    inner = path[depth:]
+    sizes = NO_SIZES
+    if document is not None:
+        sizes = _collect_sizes(document, path, variables or {}, depth)
+    if not (sizes.numbers or sizes.untried or beside):
+        return NO_SIGN  # lists without arguments are part of the rows that hold them
+    longest = max(lengths, default=0)
+    # Most lists have equal signs: each combination is judged once.
+    signs = zip(lengths, *beside.values(), strict=True)
+    verdicts: Counter[Verdict] = Counter()
+    for (rows, *values), count in Counter(signs).items():
+        # A usual length cuts no list if another one is longer.
+        own = sizes if rows == longest else Sizes(sizes.numbers, [], is_known=False)
+        verdict = _judge(dict(zip(beside, values, strict=True)), inner, rows, own)
+        is_refuted = rows < longest and verdict.evidence == LIMIT.format(rows)
+        verdicts[NO_SIGN if is_refuted else verdict] += count
+    return choose_weakest(verdicts, "lists") or NO_SIGN
+
+
+def choose_weakest(verdicts: Mapping[Verdict, int], noun: str) -> Verdict | None:
+    """Return the weakest of the verdicts on several lists; None for no list.
+
+    Parameters
+    ----------
+    verdicts
+        The number of lists with each verdict.
+    noun
+        What the lists are called in the evidence, in the plural.
+
+    Examples
+    --------
+    >>> more = Verdict("more", "`hasMore` is true")
+    >>> str(choose_weakest({NO_SIGN: 3, more: 2}, "answers"))
+    'more: 2 of 5 answers: `hasMore` is true'
+    """
+    state = max((verdict.state for verdict in verdicts), key=STATES.index, default=STATES[0])
+    weakest = {verdict: count for verdict, count in verdicts.items() if verdict.state == state}
+    first = next(iter(weakest), None)
+    if first is None or state == STATES[0]:
+        return first
+    count, total = sum(weakest.values()), sum(verdicts.values())
+    shown = f"{first.evidence}{', in the first of them' if len(weakest) > 1 else ''}"
+    return Verdict(state, f"{count:,} of {total:,} {noun}: {shown}")
+
+
+def _collect_sizes(
+    document: Document, path: Sequence[str], variables: Mapping[str, Any], above: int = 0
+) -> Sizes:
+    """Return the arguments of the fields that lead to a list, without the first `above` fields."""
     kind: Any = None if document.schema is None else document.schema.query_type
     declarations = document.variables.items()
     defaults = {name: node.default_value for name, node in declarations if node.default_value}
     values = {name: value_from_ast_untyped(node) for name, node in defaults.items()}
     values |= variables
+    sizes = Sizes([], [], is_known=kind is not None)
     for depth in range(1, len(path) + 1):
         node = document.find_field(path[:depth])
         if node is None:
-            return
+            break
         given = {
             argument.name.value: value_from_ast_untyped(argument.value, values)
             for argument in node.arguments or ()
         }
         declared = getattr(kind, "fields", {}).get(node.name.value)
+        untried = []
         if declared is not None:
-            unset = {name: arg for name, arg in declared.args.items() if name not in given}
-            given |= {name: read_default(argument) for name, argument in unset.items()}
             for name, argument in declared.args.items():
+                if name not in given:
+                    given[name] = read_default(argument)
                 if get_named_type(argument.type).name == "ID":
                     given.pop(name)
+                elif str(argument.type) == "Int" and given[name] in (None, Undefined, 0, 1):
+                    untried.append(name)
         kind = None if declared is None else get_named_type(declared.type)
-        for name, value in given.items():
-            yield from _iterate_leaves(name, value)
+        if depth > above:
+            sizes.untried.extend(untried)
+            for name, value in given.items():
+                sizes.numbers.extend(_iterate_leaves(name, value))
+    fields = getattr(kind, "fields", {})
+    return sizes._replace(untried=[name for name in sizes.untried if name not in fields])
 
 
 def _iterate_leaves(name: str, value: object) -> Iterator[tuple[str, int]]:

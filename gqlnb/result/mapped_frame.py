@@ -16,7 +16,8 @@ from gqlnb.optional_imports import import_optional
 from gqlnb.result.answer_notes import merge_notes
 from gqlnb.result.concatenation import concat
 from gqlnb.result.event_frames import build_frame, count_rows, find_only_list, read_events
-from gqlnb.result.frames import add_dtypes
+from gqlnb.result.frames import add_dtypes, judge_answers
+from gqlnb.result.list_captions import mark_rows
 from gqlnb.result.result import Result, get_shape
 
 if TYPE_CHECKING:
@@ -141,8 +142,10 @@ def build_mapped_frame(
     answers = {at: it for at, it in enumerate(outcomes) if isinstance(it, Result)}
     # Variables of @skip and @include change the shape of an answer. Each shape has its own frame.
     groups: dict[int, dict[int, Result]] = {}
+    loaded = []
     for at, result in answers.items():
-        result._load_answer()  # noqa: SLF001 - with the schema, if it is known by now
+        # With the schema, if it is known by now.
+        loaded.append(result._load_answer())  # noqa: SLF001
         groups.setdefault(id(get_shape(result)), {})[at] = result
     # Rows of one frame are all items, or all answers.
     in_cells = len({find_only_list(next(iter(group.values()))) for group in groups.values()}) > 1
@@ -174,6 +177,8 @@ def build_mapped_frame(
         "failed": len(outcomes) - len(answers) - left,
     }
     whole.attrs |= merge_notes(it.extensions for it in answers.values())
+    if not in_cells and (verdict := judge_answers(loaded, path)) is not None:
+        whole.attrs |= mark_rows(len(whole), verdict)
     found = [getattr(it.response, "cached_at", None) for it in answers.values()]
     if cached_at := [it for it in found if it is not None]:
         whole.attrs |= {"cached": len(cached_at), "cached_at": min(cached_at)}

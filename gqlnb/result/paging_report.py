@@ -12,11 +12,20 @@ from gqlnb.document.duration import format_short_age
 from gqlnb.document.selections import is_on_path
 from gqlnb.errors import format_count, sanitize_text
 
-__all__ = ["COMPLETE", "LIMITS_REACHED", "MORE_PAGES_FOLLOW", "NO_LIST", "STOPPED", "Report"]
+__all__ = [
+    "COMPLETE",
+    "LIMITS_REACHED",
+    "MORE_PAGES_FOLLOW",
+    "NO_CURSOR",
+    "NO_LIST",
+    "STOPPED",
+    "Report",
+]
 
 COMPLETE = "complete"
 MORE_PAGES_FOLLOW = "more pages follow"  # on all pages of an iterator but the last
 STOPPED = "stopped by progress="  # which returned False
+NO_CURSOR = "there are more items, but no cursor"
 NO_LIST = "The query has no list with pages."
 NOTES_SHOWN = 5
 NOTE_LENGTH = 300
@@ -85,7 +94,9 @@ class Report:
         if self.complete:
             return "complete: all pages were received"
         if self.ended != COMPLETE:
-            return f"more: ended: {sanitize_text(self.ended, 200)}"
+            known = self.ended in {*LIMITS_REACHED, MORE_PAGES_FOLLOW, NO_CURSOR}
+            is_more = known or (self.expected or 0) > self.got
+            return f"{'more' if is_more else 'unknown'}: ended: {sanitize_text(self.ended, 200)}"
         return f"unknown: {' '.join(self.doubts[:MAX_DOUBTS_SHOWN])}"
 
     def narrow_to(self, name: str) -> Report:

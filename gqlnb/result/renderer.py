@@ -26,6 +26,7 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.result.answer_notes import format_notes
+from gqlnb.result.list_captions import describe_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,6 +53,7 @@ __all__ = [
     "choose_format",
     "clip_items",
     "count_shown",
+    "describe_frame",
     "describe_value",
     "draw_bar",
     "format_cell",
@@ -345,33 +347,23 @@ def build_caption(
     whether they are all rows of the list, as in :class:`Preview`.
     """
     count, width = len(frame) if rows is None else rows, len(frame.columns)
-    parts = [describe_rows(format_count(count, "row"), verdict)]
+    words = describe_frame(frame) if rows is None else describe_rows(count, verdict)
+    words, separator, hint = words.partition("; ")
+    parts = [words]
     shown = min(len(frame), count_shown(count))
     if count > shown:
         parts.append(f"the first {shown} shown")
     if width > COLUMNS_SHOWN:
         parts.append(f"{COLUMNS_SHOWN} of {width:,} columns shown")
-    return ", ".join(parts)
+    return f"{', '.join(parts)}{separator}{hint}"
 
 
-def describe_rows(count: str, verdict: Verdict | None) -> str:
-    """Return the number of rows in words, with that of all rows.
-
-    Examples
-    --------
-    >>> from gqlnb.result.list_verdicts import Verdict
-    >>> describe_rows("100 rows", Verdict("more", "`total` counts 1,067", 1067))
-    '100 of 1,067 rows'
-    >>> describe_rows("100 rows", Verdict("more", "`hasMore` is true"))
-    '100 rows, more exist'
-    >>> describe_rows("100 rows", Verdict("unknown", "`limit: 100` is reached"))
-    '100 rows, perhaps more'
-    """
-    if verdict is None or verdict.state == "complete":
-        return count
-    if verdict.total:
-        return f"{count.split(maxsplit=1)[0]} of {verdict.total:,} rows"
-    return f"{count}, more exist" if verdict.state == "more" else f"{count}, perhaps more"
+def describe_frame(frame: pd.DataFrame) -> str:
+    """Return the number of rows of a frame in words, with that of all rows of its list."""
+    caption = str(frame.attrs.get("caption", ""))
+    # `attrs` go with the rows that are taken from a frame, of which the caption would be wrong.
+    is_whole = caption.partition(" ")[0] == f"{len(frame):,}"
+    return caption if is_whole else format_count(len(frame), "row")
 
 
 def format_column(values: Sequence[JSON], limit: int) -> list[str]:

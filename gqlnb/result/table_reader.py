@@ -164,11 +164,6 @@ class AnswerData:
         self.infers = False
         self.inferred: dict[str, str] = {}
 
-    @property
-    def is_first_page(self) -> bool:
-        """Whether the data are one answer, and not joined from pages, which have a report."""
-        return getattr(self.holder, "report", self) is None
-
     def read_outline(self) -> Data:
         """Return the data; of a response, items of lists are pieces of JSON."""
         found = msgspec.UNSET if self.source is None else self.source.outline

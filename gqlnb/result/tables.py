@@ -16,11 +16,12 @@ import msgspec
 
 from gqlnb.document import scalars
 from gqlnb.document.known_scalars import UNKNOWN
-from gqlnb.document.paging_conventions import TOTAL_FIELDS
+from gqlnb.document.paging_conventions import MORE_FLAGS, TOTAL_FIELDS
+from gqlnb.document.suspect_lists import is_count_name
 from gqlnb.result.shape import Shape, find_connection_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from gqlnb.document.known_scalars import Scalar
     from gqlnb.result.shape import ObjectSet
@@ -38,6 +39,7 @@ __all__ = [
     "follow_path",
     "get_last_plan",
     "get_read_plan",
+    "is_sign",
     "iter_rows_with_paths",
     "list_rows",
     "record_plan",
@@ -146,6 +148,14 @@ class ResultTable:
         self.outermost = self if above is None or above.parent is None else above.outermost
 
     @property
+    def full_path(self) -> Name:
+        """The response names that lead from the data to the list."""
+        above = self.parent
+        if above is None:
+            return self.path
+        return (*above.full_path, *((above.node,) if above.node else ()), *self.path)
+
+    @property
     def short_name(self) -> str:
         """The last part of the name, used in the names of key columns."""
         return self.name.rpartition(".")[2]
@@ -244,13 +254,24 @@ class _PlanBuilder:
         return self.wanted is None or table.name in self.wanted
 
     def build_object(
-        self, shape: Shape, path: Name, table: ResultTable, *, nullable: bool
+        self,
+        shape: Shape,
+        path: Name,
+        table: ResultTable,
+        *,
+        nullable: bool,
+        around: tuple[str, ...] = (),
     ) -> ObjectPlan:
-        """Return the plan for the objects at `path` in the rows of `table`."""
+        """Return the plan for the objects at `path` in the rows of `table`.
+
+        `around` are the names of wanted lists in the object that holds these.
+        """
         # A row with a field ``nodes`` is a row; only an object inside of one is a connection.
         connection = find_connection_path(shape) if path else None
         key = None if path else _find_key(shape)
         place = ObjectPlan(".".join(path))
+        # What counts the rows of a wanted list, or says that it goes on, is read for its verdict.
+        wanted = around or self.list_wanted(shape, path, table)
         for name, child in shape.children.items():
             here = (*path, name)
             optional = nullable or child.nullable or child.is_conditional
@@ -262,9 +283,9 @@ class _PlanBuilder:
             elif child.lists:
                 target = self.add_list(child, here, here, table, None)
             elif child.composite:
-                target = self.build_object(child, here, table, nullable=optional)
+                target = self.build_object(child, here, table, nullable=optional, around=wanted)
                 target = target if target.members else None
-            elif child is key or self.is_full(table):
+            elif child is key or self.is_full(table) or (wanted and is_sign(name, wanted)):
                 column = ResultColumn(".".join(here), child, optional)
                 target = self.add_column(table, column)
                 if child is key:
@@ -274,6 +295,15 @@ class _PlanBuilder:
             if target is not None:
                 place.members.append((name, target))
         return place
+
+    def list_wanted(self, shape: Shape, path: Name, table: ResultTable) -> tuple[str, ...]:
+        """Return the names of the lists to read in the objects at `path` in the rows of a table."""
+        if self.wanted is None or table.parent is None or self.is_full(table):
+            return ()
+        here = ".".join((table.name, *path))
+        names = [name for name, child in shape.children.items() if child.lists]
+        is_page = bool(path) and self.is_needed(here)
+        return tuple(name for name in names if is_page or self.is_needed(f"{here}.{name}"))
 
     def add_list(
         self, shape: Shape, path: Name, place: Name, table: ResultTable, node: str | None
@@ -340,6 +370,11 @@ class _PlanBuilder:
         if self.wanted is None or name in self.wanted:
             return True
         return any(wanted.startswith((f"{name}.", f"{name}[")) for wanted in self.wanted)
+
+
+def is_sign(name: str, lists: Collection[str]) -> bool:
+    """Return whether a field may count the rows of lists beside it, or say that they go on."""
+    return name in MORE_FLAGS or name.endswith("Count") or is_count_name(name, lists)
 
 
 def _find_key(shape: Shape) -> Shape | None:

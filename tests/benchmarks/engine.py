@@ -21,6 +21,7 @@ import gqlnb
 import gqlnb.engine
 import gqlnb.github
 from gqlnb.limits import Limits
+from tests.benchmarks.engine_adopted import ADOPTED
 from tests.benchmarks.engine_cliffs import CLIFFS
 from tests.benchmarks.measure import (
     EXECUTE,
@@ -434,6 +435,7 @@ WORKLOADS = [
     compared("async", coroutines, 3.5, 1_000),
     compared("introspection", introspection, 5),
     *CLIFFS,
+    *ADOPTED,
     first_text("first-hello", partial(first_sight, "{ hello }")),
     first_text("first-selections-10", first_selections, 10),
     first_text("first-selections-100", first_selections, 100),

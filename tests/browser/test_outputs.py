@@ -108,6 +108,7 @@ def test_a_quoted_line_fits_a_window_of_600_pixels(show: Callable[..., Any]) -> 
 QUERY = """%%graphql demo
 { search(query: "stars:>100000 sort:stars", type: REPOSITORY, first: 40) {
     nodes { ... on Repository { name stargazerCount } } } }"""
+STARS = "import gqlnb\ngqlnb.stars('>20000', limit=30)"
 OPEN, CLOSE = "Open as grid", "Close the grid"
 
 
@@ -115,7 +116,7 @@ def test_a_result_is_opened_as_a_grid_from_its_own_output(
     open_notebook: Any, write_notebook: Any, lab: Lab, axe: Any
 ) -> None:
     """In place of the table, which comes back; the saved notebook is the same as before."""
-    name = write_notebook(["%load_ext gqlnb", QUERY, "%graphql connections"])
+    name = write_notebook(["%load_ext gqlnb", QUERY, "%graphql connections", STARS])
     notebook = open_notebook(name)
     notebook.run_all()
     page, output = notebook.page, notebook.outputs(1)
@@ -138,6 +139,10 @@ def test_a_result_is_opened_as_a_grid_from_its_own_output(
     expect(output.locator("table")).to_be_visible()
     expect(grid).to_be_hidden()
     output.get_by_role("button", name=OPEN).click()
+    stars = notebook.outputs(3)  # the last value, after another grid was opened
+    stars.get_by_role("button", name=OPEN).click()
+    expect(stars).to_contain_text("30 of 1,067 rows; limit=None fetches all")
+    notebook.cell(1)
     expect(first).to_contain_text("996.ICU")  # still sorted
     save(page)
     assert (lab.folder / name).read_bytes() == before

@@ -218,3 +218,17 @@ def test_variables_without_a_value_are_noted(
     told = capsys.readouterr().err
     assert ("no value" in told) is bool(noted)
     assert noted in told
+
+
+@pytest.mark.parametrize(
+    ("form", "is_named"), [("--table", True), ("--csv", True), ("--json", False)]
+)
+def test_a_first_page_is_named(
+    form: str, is_named: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows look like all rows; JSON shows the count itself."""
+    search = 'search(query: "stars:>20000", type: REPOSITORY, first: 3)'
+    text = f"{{ {search} {{ repositoryCount nodes {{ ... on Repository {{ name }} }} }} }}"
+    assert main(["query", text, "-c", "demo", form]) == 0
+    told = capsys.readouterr().err
+    assert ("3 of 1,067 rows; --paginate fetches all" in told) == is_named

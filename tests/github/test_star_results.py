@@ -52,6 +52,10 @@ def test_attrs_are_serializable_as_json():
         "query": "stars:>100000",
         "order": "stars-desc",
         "notes": [],
+        "completeness": "more: `repositoryCount` counts 119",
+        "caption": "1 of 119 rows; limit=None fetches all",
+        "partial": True,
+        "all_rows": 119,
     }
 
 

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, Result, Schema
+from gqlnb import Client, LiveFrame, Result, ResultView, Schema, concat
+from gqlnb.result.list_captions import FETCH_ALL
+from gqlnb.result.paging_report import Report
+from gqlnb.result.renderer import describe_frame
 
 SDL = """
 type Query { numbers(limit: Int = 3, input: Input): [Row!]! plain: [Row!]! owned(id: ID!): [Row!]!
@@ -69,7 +72,71 @@ def test_a_reached_size_is_unknown(text: str, reached: str) -> None:
     assert caption.endswith("rows, perhaps more")
 
 
-@pytest.mark.parametrize("text", ["{ plain { n } }", '{ owned(id: "3") { n } }'])
+@pytest.mark.parametrize(
+    ("rows", "arguments", "state"),
+    [
+        (10, "", "unknown"),  # where no size can be given, WPGraphQL returns 10 rows
+        (100, "", "unknown"),
+        (7, "", "complete"),
+        (37, "", "complete"),
+        (64, "(name: String)", "complete"),
+        (64, "(year: Int = 2026)", "unknown"),
+        (100, "(first: Int = 1000)", "complete"),  # shorter than the size
+        (1000, "(first: Int = 5000)", "complete"),
+        (100, "(year: Int = 2026)", "unknown"),
+    ],
+)
+def test_a_length_at_which_services_cut_is_unknown(rows: int, arguments: str, state: str) -> None:
+    """Unless a size allows more rows than came."""
+    schema = Schema(
+        f"type Query {{ rows{arguments}: [Int!]! }}",
+        {"Query": {"rows": lambda *_: list(range(rows))}},
+    )
+    frame = Client(schema).execute("{ rows }").frame()
+    verdict = frame.attrs["completeness"]
+    assert verdict.startswith(f"{state}: ")
+    if state == "unknown":
+        assert verdict == f"unknown: services often return {rows} rows at most"
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments", "untried"),
+    [
+        (37, "(first: Int)", "first"),
+        (2, "(page: Int = 1, size: Int)", "page"),
+        (37, "(first: Int = 100, page: Int = 0)", ""),  # shorter than the size
+        (37, "(n: Int)", ""),  # a field of the rows: a filter
+        (37, "(name: String, ids: [Int!])", ""),
+        (1, "(first: Int)", ""),
+    ],
+)
+def test_an_argument_without_a_value_may_bring_more(
+    rows: int, arguments: str, untried: str
+) -> None:
+    """If it takes integers, and may be the size or the place of a page."""
+    schema = Schema(
+        f"type Query {{ rows{arguments}: [Row!]! }} type Row {{ n: Int! }}",
+        {"Query": {"rows": lambda *_: [{"n": number} for number in range(rows)]}},
+    )
+    verdict = Client(schema).execute("{ rows { n } }").frame().attrs["completeness"]
+    if untried:
+        assert verdict == f"unknown: `{untried}` may bring more rows"
+    else:
+        assert verdict == "complete: no sign suggests that rows are missing"
+
+
+@pytest.mark.parametrize(("rows", "state"), [([10, 3], "unknown"), ([10, 3, 13], "complete")])
+def test_a_longer_list_shows_that_another_is_not_cut(rows: list[int], state: str) -> None:
+    """Of lists in rows; without arguments they are part of their row."""
+    sdl = "type Query { all: [Row!]! } type Row { tags(first: Int): [Int!]! marks: [Int!]! }"
+    row = {"tags": lambda row, *_: range(row), "marks": lambda row, *_: range(row)}
+    schema = Schema(sdl, {"Query": {"all": lambda *_: rows}, "Row": row})
+    result = Client(schema).execute("{ all { tags marks } }")
+    assert result.frame("all.tags").attrs["completeness"].startswith(state)
+    assert result.frame("all.marks").attrs["completeness"].startswith("complete")
+
+
+@pytest.mark.parametrize("text", ['{ owned(id: "3") { n } }'])
 def test_without_a_sign_a_list_is_complete(text: str) -> None:
     """The evidence says that there is none."""
     verdict, is_partial, caption = judge(build_client().execute(text))
@@ -81,11 +148,15 @@ def test_without_a_sign_a_list_is_complete(text: str) -> None:
 @pytest.mark.parametrize(
     ("beside", "verdict", "caption"),
     [
-        ({"totalCount": 1067}, "more: `totalCount` counts 1,067", "7 of 1,067 rows"),
-        ({"hasMore": True}, "more: `hasMore` is true", "7 rows, more exist"),
+        ({"totalCount": 1067}, "more: `totalCount` counts 1,067", f"7 of 1,067 rows; {FETCH_ALL}"),
+        ({"hasMore": True}, "more: `hasMore` is true", f"7 rows, more exist; {FETCH_ALL}"),
         ({"hasMore": False}, "complete: `hasMore` is false", "7 rows"),
         ({"totalCount": 7}, "complete: `totalCount` counts as many rows", "7 rows"),
-        ({"hasMore": False, "totalCount": 9}, "more: `totalCount` counts 9", "7 of 9 rows"),
+        (
+            {"hasMore": False, "totalCount": 9},
+            "more: `totalCount` counts 9",
+            f"7 of 9 rows; {FETCH_ALL}",
+        ),
     ],
 )
 def test_what_stands_beside_a_list_decides(
@@ -126,3 +197,156 @@ def test_all_pages_have_the_verdict_of_their_report() -> None:
     with pytest.warns(UserWarning, match="usual limit"):
         doubted = client.execute_all("{ plain { n } }", progress=False).frame()
     assert doubted.attrs["completeness"].startswith("unknown: plain: 10 rows is a usual limit")
+
+
+AUTHORS = """
+type Query { authors: [Author!]! }
+type Author { id: ID! tagCount: Int tags(limit: Int): [String!] posts(first: Int = 3): Posts! }
+type Posts { totalCount: Int pageInfo: Info! edges: [Edge!]! nodes: [Post]! }
+type Edge { node: Post }
+type Info { hasNextPage: Boolean! } type Post { id: ID! tags(limit: Int = 9): [String!]! }
+"""
+
+
+def execute_authors(text: str, lengths: list[int], *, nulls: int = 0) -> Result:
+    """Return the answer to a query of authors who have so many posts and tags."""
+
+    def resolve_posts(author: int, args: dict[str, Any], _context: Any) -> dict[str, Any]:
+        posts = [{"id": f"{author}-{number}"} for number in range(lengths[author])]
+        shown: list[Any] = [*posts[: args["first"]], *[None] * (nulls if author == 0 else 0)]
+        info = {"hasNextPage": len(posts) > args["first"]}
+        edges = [{"node": post} for post in shown]
+        return {"nodes": shown, "edges": edges, "totalCount": len(posts) + nulls, "pageInfo": info}
+
+    def resolve_tags(author: int, args: dict[str, Any], _context: Any) -> list[str]:
+        return [f"t{number}" for number in range(min(lengths[author], args.get("limit") or 99))]
+
+    author = {
+        "id": lambda author, *_: str(author),
+        "posts": resolve_posts,
+        "tags": resolve_tags,
+        "tagCount": lambda author, *_: lengths[author],
+    }
+    resolvers = {
+        "Query": {"authors": lambda *_: list(range(len(lengths)))},
+        "Author": author,
+        "Post": {"tags": lambda _post, args, _context: ["t"] * min(4, args["limit"])},
+    }
+    return Client(Schema(AUTHORS, resolvers)).execute(text)
+
+
+@pytest.mark.parametrize(
+    ("selection", "path", "more"),
+    [
+        ("posts(first: 2) { totalCount nodes { id } }", "authors.posts", "`totalCount` counts 5"),
+        ("posts(first: 2) { totalCount edges { node { id } } }", "authors.posts", "counts 5"),
+        ("posts { pageInfo { hasNextPage } nodes { id } }", "authors.posts", "is true"),
+        ("tags(limit: 4) tagCount", "authors.tags", "`tagCount` counts 5"),
+    ],
+)
+def test_lists_in_rows_have_a_verdict(selection: str, path: str, more: str) -> None:
+    """By what counts each of them, in the frame of the list and in that which joins it."""
+    text = f"{{ authors {{ id {selection} }} }}"
+    result = execute_authors(text, [1, 5, 0, 2])
+    for frame in (
+        result.frame(path),
+        result.tables()[path],
+        result.frame("authors", explode=path.partition(".")[2]),
+    ):
+        verdict = frame.attrs["completeness"]
+        assert verdict.startswith("more: 1 of 4 lists: ")
+        assert more in verdict
+        assert frame.attrs["partial"]
+    whole = execute_authors(text, [1, 1, 0]).frame(path)
+    assert whole.attrs["completeness"].startswith("complete: ")
+    assert not whole.attrs["partial"]
+    assert result.frame("authors").attrs["completeness"].startswith("complete: ")
+    assert len(result.frame(path).columns) == len(whole.columns)
+
+
+@pytest.mark.parametrize("size", ["first: 2", "first: $size"])
+def test_a_reached_size_of_a_list_in_rows_is_unknown(size: str) -> None:
+    """Of each list by itself; the size of the outer list is not theirs."""
+    text = f"query ($size: Int = 2) {{ authors {{ id posts({size}) {{ nodes {{ id }} }} }} }}"
+    text = text.replace("query ($size: Int = 2) ", "") if "$" not in size else text
+    frame = execute_authors(text, [1, 5, 0, 2]).frame("authors.posts")
+    assert frame.attrs["completeness"] == "unknown: 2 of 4 lists: `first: 2` is reached"
+    assert not frame.attrs["partial"]
+    short = execute_authors(text, [1, 0, 1]).frame("authors.posts")
+    assert short.attrs["completeness"].startswith("complete: ")
+
+
+def test_a_list_in_the_rows_of_a_cut_list_is_not_whole() -> None:
+    """Its own lists are whole, but those of other rows did not come."""
+    text = "{ authors { posts(first: 2) { totalCount nodes { id tags } } } }"
+    frame = execute_authors(text, [1, 5]).frame("authors.posts.tags")
+    assert frame.attrs["completeness"] == "more: 1 of 2 lists: `totalCount` counts 5"
+    assert frame.attrs["partial"]
+
+
+def test_null_items_of_a_list_in_rows_do_not_make_it_longer() -> None:
+    """They count among all items, and were dropped."""
+    text = "{ authors { posts { totalCount nodes { id } } } }"
+    frame = execute_authors(text, [1, 0], nulls=1).frame("authors.posts")
+    assert not frame.attrs["completeness"].startswith("more")
+
+
+def test_mapped_answers_have_the_weakest_verdict() -> None:
+    """With the number of answers it is of; so has a frame that joins frames."""
+    text = "query ($n: Int!) { page(first: $n) { totalCount items { n } } }"
+    client = build_client(totalCount=7)
+    frame = client.map(text, [{"n": 9}, {"n": 7}, {"n": 3}])
+    assert frame.attrs["completeness"] == "more: 1 of 3 answers: `totalCount` counts 7"
+    assert frame.attrs["partial"]
+    frame = client.map(text, [{"n": 7}])
+    assert frame.attrs["completeness"] == "unknown: 1 of 1 answers: `first: 7` is reached"
+    assert not frame.attrs["partial"]
+    frames = [client.frame(text, {"n": number}) for number in (3, 7)]
+    joined = concat(frames)
+    assert joined.attrs["completeness"] == "more: 1 of 2 frames: `totalCount` counts 7"
+    assert joined.attrs["partial"]
+
+
+def test_all_tables_of_a_list_have_the_same_words() -> None:
+    """The text, the HTML, `attrs`, a view of the result and one of the frame; not a part of it."""
+    result = build_client(totalCount=1067).execute("{ page { totalCount items { n } } }")
+    frame, words = result.frame(), f"7 of 1,067 rows; {FETCH_ALL}"
+    assert str(result).endswith(words)
+    assert words in result._repr_mimebundle_()[0]["text/html"]
+    assert frame.attrs["caption"] == words
+    assert frame.attrs["all_rows"] == 1067
+    for view in (ResultView(result), ResultView(frame)):
+        assert words in view._build_html()
+        assert view._get_source(0).answer({"ask": "about"})["caption"] == words
+    assert describe_frame(frame.head(3)) == "3 rows"
+
+
+def test_pages_that_are_not_proved_complete_say_so_in_the_table() -> None:
+    """With the count of the endpoint, in the words of the report."""
+    client = build_client(totalCount=1067)
+    report = Report(7, 1067, 0, 1, doubts=("Pages overlap.",))
+    one = client.execute("{ page { items { n } } }")
+    result = Result(one.data, document=one.document, report=report)
+    assert "7 of 1,067 rows, not proved complete" in str(result).splitlines()
+    with pytest.warns(UserWarning, match="may be incomplete"):
+        frame = result.frame()
+    assert frame.attrs["caption"] == "7 of 1,067 rows, not proved complete"
+    assert frame.attrs["completeness"] == "unknown: Pages overlap."
+    assert frame.attrs["partial"]
+
+
+def test_a_mutation_is_not_paged() -> None:
+    """So no option is named that would fetch the other rows."""
+    sdl = "type Query { a: Int } type Mutation { page: Page } type Page { total: Int rows: [Int] }"
+    schema = Schema(sdl, {"Mutation": {"page": lambda *_: {"total": 9, "rows": [1, 2]}}})
+    result = schema.execute("mutation { page { total rows } }")
+    assert str(result).endswith("\n2 of 9 rows")
+
+
+def test_an_event_with_an_incomplete_list_is_named() -> None:
+    """Its rows look like all rows of the event."""
+    event = {"page": {"totalCount": 9, "rows": [{"n": 1}, {"n": 2}]}}
+    live = LiveFrame([event, {"page": {"totalCount": 1, "rows": [{"n": 3}]}}])
+    live.wait()
+    assert live.status.endswith("3 rows; incomplete list in 1 event, the last: 2 of 9 rows.")
+    assert live.frame.attrs["partial"]

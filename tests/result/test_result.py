@@ -102,9 +102,9 @@ def test_hostile_values_are_shown_as_text():
 
 def test_many_rows_show_the_first_and_say_how_many_there_are():
     """A table of thousands is not pasted into a notebook."""
-    rows = [{"n": n} for n in range(5000)]
+    rows = [{"n": n} for n in range(5001)]
     text = repr(Schema(SDL).execute("{ items { n } }", root={"items": rows}))
-    assert "5,000 rows, the first 20 shown" in text
+    assert "5,001 rows, the first 20 shown" in text
     assert len(text.splitlines()) < 30
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.document.paging_conventions import format_argument, get_at_path
-from gqlnb.document.selections import is_on_path
+from gqlnb.document.selections import ADDED_PREFIX, is_on_path
 from gqlnb.result.paging_report import COMPLETE, LIMITS_REACHED
 
 if TYPE_CHECKING:
@@ -127,6 +127,11 @@ def _follow_cursor(cursor: ListCursor, page: Mapping[str, object], *, cut: bool)
     info = cursor.field.info
     more = get_at_path(page, info.more) if info.more else None
     following = get_at_path(cursor.get_last_row(page) if info.is_of_row else page, info.cursor)
+    is_held = info.is_of_row or isinstance(get_at_path(page, info.cursor[:-1]), dict)
+    if following is None and cursor.last_length and (not is_held or (info.more and more is None)):
+        steps = info.more if is_held else info.cursor[:-1]
+        name = ".".join(step.removeprefix(ADDED_PREFIX) for step in steps)
+        return f"`{name}` is null, so nothing says whether more items follow."
     if info.more and more is not None:
         if more is False:
             return COMPLETE
@@ -189,12 +194,14 @@ def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | No
 def _follow_number(
     cursor: ListCursor, page: Mapping[str, object], *, cut: bool, counted: bool
 ) -> str | None:
-    more = _read_has_more(cursor, page)
+    cursor.pages_after_end += cursor.is_verifying and cursor.pages_without_new_items == 0
+    # A sign of the end that a further page contradicted says nothing of the pages after it, either.
+    more = None if cursor.pages_after_end else _read_has_more(cursor, page)
+    size = cursor.requested_size
     if more is False and cursor.field.has_separate_lists:
         # It may describe another of the lists. After an empty or a short page there is no doubt.
-        size = cursor.requested_size
         more = None if any(is_likely_truncated(each, size) for each in cursor.lengths) else False
-    full = cursor.requested_size is not None and cursor.last_length >= cursor.requested_size
+    full = size is not None and cursor.last_length >= size
     left = None if cursor.total is None or not counted else cursor.total - cursor.received
     if left is not None and cursor.got > (cursor.total or 0):
         left = None  # a wrong total, such as the number of items in the page, ends nothing
@@ -204,7 +211,17 @@ def _follow_number(
         # items than the total. One more page shows it.
         first = cursor.pages == 1 and is_likely_truncated(cursor.last_length, cursor.requested_size)
         over = not (full or first or any(each.repeated for each in cursor.filters))
-    if more is False or (more is None and over):
+    # There are endpoints that declare such a sign and never fill it.
+    cursor.is_verifying = (
+        more is False
+        and full
+        and cursor.pages == 1
+        and left is None
+        and cursor.field.outer is None
+        and cursor.reachable
+        and not cut
+    )
+    if (more is False and not cursor.is_verifying) or (more is None and over):
         return COMPLETE
     if cursor.last_length == 0:
         return "a page is empty, but the endpoint reports more items"
@@ -220,7 +237,7 @@ def _follow_number(
             f"{without_new_items} consecutive pages contained no new items: the endpoint may "
             f"ignore `{name}:`."
         )
-    cursor.is_probing = more is None and (left == 0 or not full)
+    cursor.is_probing = cursor.is_verifying or (more is None and (left == 0 or not full))
     cursor.advance(page)
     undecided = cursor.is_probing and not cursor.reachable
     return MAY_CONTINUE if undecided else cursor.unreachable

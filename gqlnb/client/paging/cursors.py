@@ -12,6 +12,7 @@ from gqlnb.client.paging.offset_cursors import contains_offset, detect_offset_fo
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
 from gqlnb.document.paging_conventions import get_at_path
 from gqlnb.document.selections import ADDED_PREFIX
+from gqlnb.result.paging_report import NO_CURSOR
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -347,8 +348,7 @@ class ListCursor:
         """Move to the next page by its cursor; return the reason if it cannot be requested."""
         if not self.can_move_to(cursor):
             repeated = isinstance(cursor, str | int) and cursor in self.seen
-            no_cursor = "there are more items, but no cursor"
-            return "the same cursor was returned twice" if repeated else no_cursor
+            return "the same cursor was returned twice" if repeated else NO_CURSOR
         if self.pages_without_new_items >= MAX_PAGES_WITHOUT_NEW_ITEMS:
             return f"{MAX_PAGES_WITHOUT_NEW_ITEMS} consecutive pages contained no new items"
         self.seen.add(cursor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Mapping
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.paging.offset_cursors import are_offsets
@@ -137,10 +138,15 @@ class DuplicateFilter:
         if self._uses_offsets:  # an item that moves gets another cursor, so compare without it
             bare = (_omit_field(item, main.cursor) for item in items)
             self._count_repeated_items(zip(bare, *parallel, strict=True))
-        keys = [
+        keys = read_plain_keys(items, main) or [
             identify_item(item, main, [values[n] for values in parallel])
             for n, item in enumerate(items)
         ]
+        distinct = set(keys)
+        is_plain = len(distinct) == len(keys) and None not in distinct
+        if is_plain and distinct.isdisjoint(self._known):  # as on most pages
+            self._known |= distinct
+            return 0
         first_index: dict[Hashable, int] = {}
         for number, key in enumerate(keys):
             first = first_index.setdefault(key, number)
@@ -233,6 +239,23 @@ def identify_item(
     if items.cursor is not None and isinstance(item, dict) and item.get(items.cursor):
         return (item[items.cursor], repr(item), repr(parallel) if parallel else None)
     return None
+
+
+def read_plain_keys(items: list[Any], described: ItemList) -> list[Hashable]:
+    """Return the keys of items that have one plain id each, as :func:`identify_item` does.
+
+    Empty if an item has no such id.
+    """
+    if not described.ids or described.edge_fields:
+        return []
+    name, node, typename = described.ids[0], described.node, described.typename
+    try:
+        nodes = items if node is None else [item[node] for item in items]
+        ids = [each[name] for each in nodes]
+        kinds = [each.get(typename) for each in nodes] if typename else repeat(None)
+    except (KeyError, TypeError, AttributeError):
+        return []
+    return [] if None in ids else list(zip(ids, kinds, strict=False))
 
 
 def get_node(

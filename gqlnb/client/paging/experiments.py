@@ -16,7 +16,15 @@ import msgspec
 
 from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments
-from gqlnb.document.suspect_lists import CURSOR_WORDS, is_named_after
+from gqlnb.document.suspect_lists import (
+    CURSOR_WORDS,
+    SIZE_WORDS,
+    SMALLEST_ROUND,
+    is_default_limit,
+    is_named_after,
+    is_round,
+    is_usual,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -37,21 +45,10 @@ __all__ = [
 
 MAX_TRIALS = 10  # for one list
 MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
-SMALLEST_BOUND = 5  # rows; no service is known that bounds a size at fewer
 SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one
-SMALLEST_ROUND = 10  # rows; shorter lists have a round length by chance
-# Lengths at which services cut lists, and these times powers of ten.
-ROUND_LENGTHS = frozenset({10, 12, 15, 20, 24, 25, 30, 40, 50, 60, 75, 80, 90, 125, 150, 250, 750})
-# Lengths that suggest a cut where no argument can be tried, and these times powers of ten. Their
-# documentation says that WPGraphQL returns 10 rows, Storyblok 25 and Data API builder 100 where no
-# size is given; 20, 30 and 50 are guesses. A wrong one costs a doubt.
-DEFAULT_LIMITS = frozenset({10, 20, 25, 30, 50})
-SIZE_WORDS = (
-    "limit size first last take max maximum top per count num number rows n amount many most "
-    "quantity nb entries results items width length"
-)
 PLACE_WORDS = "page pages offset skip start begin from index chunk batch cursor after pos position"
 OFFSET_WORDS = "offset skip"
+TOTAL_WORDS = "total all found hits matches filtered"
 ACTION_WORDS = "send generate create update delete remove trigger submit execute"
 BOUND = re.compile(
     r"^_*(?:min|max|from|to|since|until|upper|lower|gte?|lte?)_?|_?(?:min|max|from|to|gte?|lte?)$",
@@ -100,35 +97,6 @@ class Finding(msgspec.Struct, frozen=True):
         return self.role is not None and self.role.arguments.kind != "none"
 
 
-def is_round(length: int) -> bool:
-    """Return whether services often cut lists at a length: 20, 25, 50, 100, 128 ...
-
-    Examples
-    --------
-    >>> is_round(100), is_round(97), is_round(64)
-    (True, False, True)
-    """
-    if length < SMALLEST_ROUND:
-        return False
-    if length & (length - 1) == 0:
-        return True
-    while length % 10 == 0 and length >= 100:
-        length //= 10
-    return length in ROUND_LENGTHS
-
-
-def is_default_limit(length: int) -> bool:
-    """Return whether services cut lists at a length where no size is given: 10, 25, 100 ..."""
-    while length % 10 == 0 and length >= 100:
-        length //= 10
-    return length in DEFAULT_LIMITS
-
-
-def is_usual(length: int) -> bool:
-    """Return whether a service may bound a size at a length: a multiple of five, a power of two."""
-    return length >= SMALLEST_BOUND and (length % 5 == 0 or length & (length - 1) == 0)
-
-
 def find_sign_of_cut(
     suspect: SuspectList, length: int, counts: Mapping[str, int], *, can_ask: bool = True
 ) -> Finding | None:
@@ -157,13 +125,18 @@ def find_sign_of_cut(
     equal = next((name for name, count in counts.items() if count == length), None)
     if not length:
         return Finding("the list is empty", is_complete=True)
-    # A count that equals the size, too, may be that of the page.
-    if equal is not None and reached is None:
+    # A count that equals the size, too, or a usual one, may be that of the page.
+    if equal is not None and reached is None and (is_total(equal) or not is_round(length)):
         return Finding(f"`{equal}` counts as many rows", is_complete=True)
     is_open = has_untried(suspect, numbers, length, takes_places=can_ask)
     if is_open or is_likely_cut(suspect, length):
         return None
     return Finding("nothing suggests that the list is cut", is_complete=True)
+
+
+def is_total(name: str) -> bool:
+    """Return whether the name of a count says that it is not that of one page."""
+    return is_named_after(name, TOTAL_WORDS)
 
 
 def find_skipped(numbers: list[ArgumentLeaf], lacking: int, *, is_empty: bool) -> str | None:

@@ -225,6 +225,10 @@ class PageSizes:
         """Adapt to the refusal of a page size: try the next smaller limit."""
         base = self.get_size(field) or 1
         accepted = max(base, self._accepted.get(field, base))
+        if size <= accepted:
+            # It was answered before, so the refusal is of something else, such as the position:
+            # The Graph refuses `skip` above 5000. What a smaller page brings decides.
+            self._accepted[field] = accepted = base
         tried = self._tried.setdefault(field, set())
         tried.add(size)
         named = find_size_limit(messages, size, accepted)

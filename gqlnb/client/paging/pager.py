@@ -17,10 +17,13 @@ from gqlnb.client.progress import Progress
 from gqlnb.document.document import Document
 from gqlnb.document.variables import bind_variables, check_variable_names
 from gqlnb.errors import GqlnbError, QueryError, sanitize_text
+from gqlnb.http.throttle import MAX_CONCURRENT
 from gqlnb.result.result import Result, finish_pages, keep_crawler, warn_incomplete
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+    from concurrent.futures import ThreadPoolExecutor
+    from contextlib import AbstractContextManager
 
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.paging.crawler import Crawler, PageRequest
@@ -211,10 +214,10 @@ class Pager:
 
     def iterate_pages(self, crawler: Crawler, progress: Progress) -> Iterator[Result]:
         """Yield the pages of a crawler; warn at the end if completeness is not proved."""
-        with self._keep_on_failure(crawler), progress as bar:
+        with self._keep_on_failure(crawler), progress as bar, self._open_pool() as pool:
             while True:
                 for requests in self._iterate_rounds(crawler):
-                    self._send_round(crawler, requests, bar)
+                    self._send_round(crawler, requests, bar, pool)
                 result = self._hand_out_page(crawler)
                 if not crawler.is_empty_page:
                     shown = result
@@ -226,9 +229,13 @@ class Pager:
 
     def run_crawler(self, crawler: Crawler, progress: ShowProgress) -> Result:
         """Return the joined result of all pages."""
-        with self._keep_on_failure(crawler), Progress(progress) as bar:
+        with (
+            self._keep_on_failure(crawler),
+            Progress(progress) as bar,
+            self._open_pool() as pool,
+        ):
             for requests in self._iterate_rounds(crawler):
-                self._send_round(crawler, requests, bar)
+                self._send_round(crawler, requests, bar, pool)
         return attach_crawler(crawler.build_result(), crawler)
 
     def _iterate_rounds(self, crawler: Crawler) -> Iterator[list[PageRequest]]:
@@ -250,7 +257,18 @@ class Pager:
         """Let ``resume()`` without a result continue this crawler, if it can continue."""
         self.unfinished[:] = [crawler] if crawler.is_open else []
 
-    def _send_round(self, crawler: Crawler, requests: list[PageRequest], bar: Progress) -> None:
+    def _open_pool(self) -> AbstractContextManager[ThreadPoolExecutor]:
+        """Return the pool for the rounds of a run, whose threads start when they are needed."""
+        # The rate limiter lets fewer requests pass if the endpoint allows fewer.
+        return open_thread_pool(max(MAX_CONCURRENT, self._rate_limiter.concurrency))
+
+    def _send_round(
+        self,
+        crawler: Crawler,
+        requests: list[PageRequest],
+        bar: Progress,
+        pool: ThreadPoolExecutor,
+    ) -> None:
         """Send requests, as many at once as the rate limiter allows, and process the answers."""
         width = min(len(requests), self._rate_limiter.concurrency)
         if width <= 1:
@@ -259,14 +277,13 @@ class Pager:
             return
         # An error does not discard the other answers of the round: they are processed first.
         failures = []
-        with open_thread_pool(width) as executor:
-            futures = {executor.submit(self._send_page, crawler, r): r for r in requests}
-            for future in iterate_completed(futures):
-                request = futures.pop(future)  # frees the memory of the page before the round ends
-                try:
-                    self._add_outcome(crawler, request, future.result(), bar)
-                except GqlnbError as error:
-                    failures.append(error)
+        futures = {pool.submit(self._send_page, crawler, r): r for r in requests}
+        for future in iterate_completed(futures):
+            request = futures.pop(future)  # frees the memory of the page before the round ends
+            try:
+                self._add_outcome(crawler, request, future.result(), bar)
+            except GqlnbError as error:
+                failures.append(error)
         if failures:
             raise failures[0]
 

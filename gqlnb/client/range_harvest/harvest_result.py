@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from gqlnb.client.range_harvest.range_store import unify_texts
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.frame_display import register_frame_display
+from gqlnb.result.list_captions import mark_rows
 from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
@@ -146,6 +148,7 @@ class RangeHarvest:
             were read; decimals with as many places as the longest of their column needs. ``attrs``
             with ``source``, ``partial``, ``notes`` (the warnings) and ``coverage``.
         """
+        register_frame_display()
         frame = build_range_frame(self._store.load_tables())
         frame.attrs = {
             "source": self.source,
@@ -153,6 +156,7 @@ class RangeHarvest:
             "total_count": self.coverage.expected,
             "notes": self._list_warnings(),
             "coverage": self.coverage.to_dict(),
+            **mark_rows(len(self), self.coverage.judge_rows()),
         }
         return frame
 

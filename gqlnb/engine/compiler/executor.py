@@ -45,6 +45,7 @@ from gqlnb.engine.graphql_compat import (
     collect_fields,
     collect_subfields,
     get_input_default,
+    invalid_return_type_error,
     new_object,
 )
 
@@ -456,6 +457,14 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         # For each call: objects are new ones, and custom scalars are parsed again.
         return get_argument_values(field.definition, field.nodes[0], self.variable_values, *more)
 
+    def accepts_arguments(self, field: PlannedField) -> bool:
+        """Return whether the arguments of a field can be coerced."""
+        try:
+            self.coerce_arguments(field)
+        except Exception:  # noqa: BLE001 - whatever a scalar raises; it is raised for each object
+            return False
+        return True
+
     @cached_property
     def tallies(self) -> dict[PlannedField, list[float]]:
         """Calls and seconds of each field, in a profile."""
@@ -534,7 +543,33 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             return self.fail(error, field, path, kind)
         return completed
 
+    def enter_tested(
+        self,
+        answer: Value,
+        value: Value,
+        field: PlannedField,
+        path: LazyPath,
+        kind: GraphQLObjectType,
+    ) -> Value:
+        """Complete an object, given the answer of the predicate of its type.
+
+        Raises
+        ------
+        GraphQLError
+            If it is not of the type.
+        """
+        if answer is not True and self.is_awaitable(answer):
+            return self.await_test(answer, value, field, path, kind)
+        if not answer:
+            raise invalid_return_type_error(kind, value, field.group)
+        return self.plan.get_selection_below(self, kind, field.group).enter(value, path, self)
+
     # -- coroutines that compiled code awaits
+
+    async def await_test(self, answer: Awaitable[Value], *position: Value) -> Value:
+        """Await the answer of a predicate, then complete the object."""
+        completed = self.enter_tested(bool(await answer), *position)
+        return await completed if self.is_awaitable(completed) else completed
 
     async def await_field(
         self, value: Awaitable[Value], field: PlannedField, path: LazyPath

@@ -19,7 +19,7 @@ from gqlnb.engine.compiler.gathering import FUTURE, queue_awaitable
 from gqlnb.engine.compiler.python_types import (
     COMPUTED_OBJECT,
     DICT,
-    DICT_SUBCLASS,
+    ITEM_MAPPING,
     MAPPING,
     OBJECT,
     UNUSUAL,
@@ -51,7 +51,6 @@ GLOBALS: dict[str, object] = {
     "CORO": CORO,
     "FUTURE": FUTURE,
     "JSON": PLAIN_TYPES | {dict, list},
-    "PLAIN": PLAIN_TYPES,
     "Path": Path,
     "VIEWS": VIEWS,
     "chain": chain,
@@ -70,7 +69,7 @@ SOURCE_NAMES = {
     DICT: "dicts",
     OBJECT: "objects",
     MAPPING: "mappings",
-    DICT_SUBCLASS: "subclasses of dict",
+    ITEM_MAPPING: "mappings by item",
     COMPUTED_OBJECT: "objects with __getattr__",
 }
 _serial = count(1)

@@ -110,8 +110,10 @@ class FieldPlan:
     arguments
         The sources of its arguments if some are variables and the others constants. None if
         graphql-core must coerce them.
+    looked_up
+        Whether its value is looked up in its parent, once its arguments are known to be valid.
     direct
-        Whether its value is looked up in its parent without coercing arguments first.
+        Whether these are the same in each run.
     leaf
         Whether it has a nullable leaf type: its errors do not reach another field.
     is_usual
@@ -134,6 +136,7 @@ class FieldPlan:
         "is_usual",
         "leaf",
         "location",
+        "looked_up",
         "name",
         "native",
         "nodes",
@@ -170,8 +173,9 @@ class FieldPlan:
         self.arguments = (
             list_argument_sources(definition, self.nodes[0]) if self.constants is None else None
         )
-        known = self.constants is not None and not CLASHING_ARGUMENTS & self.constants.keys()
-        self.direct = self.default and known
+        names = {argument.out_name or name for name, argument in definition.args.items()}
+        self.looked_up = self.default and CLASHING_ARGUMENTS.isdisjoint(names)
+        self.direct = self.looked_up and self.constants is not None
         self.attribute = None if self.constants is None else find_attribute(plan, definition)
         self._completer: CompiledFunction | None = None
         keeps = self.constants is not None or self.arguments is not None

@@ -13,8 +13,8 @@ from gqlnb.engine.graphql_compat import Value
 __all__ = [
     "COMPUTED_OBJECT",
     "DICT",
-    "DICT_SUBCLASS",
     "FIRST_COMPUTED",
+    "ITEM_MAPPING",
     "MAPPING",
     "MAX_TYPES",
     "OBJECT",
@@ -28,14 +28,15 @@ __all__ = [
 
 MAX_TYPES = 1000  # Python types remembered; a program has few whose values it serves
 
-# A dict; another object, whose attributes are its fields; another mapping; a subclass of dict with
-# dict's own look-ups; objects and mappings with a __getattr__, which may answer for __await__ too;
-# and values left to graphql-core: null, exceptions, awaitables, callables, and types with their own
-# __getattribute__ or __class__.
-UNUSUAL, DICT, OBJECT, MAPPING, DICT_SUBCLASS, COMPUTED_OBJECT, COMPUTED_MAPPING = range(7)
+# A dict; another object, whose attributes are its fields; a mapping with its own `get`; one whose
+# `get` only reads an item, as that of dict and of Mapping; objects and mappings with a __getattr__,
+# which may answer for __await__ too; and values left to graphql-core: null, exceptions, awaitables,
+# callables, and types with their own __getattribute__ or __class__.
+UNUSUAL, DICT, OBJECT, MAPPING, ITEM_MAPPING, COMPUTED_OBJECT, COMPUTED_MAPPING = range(7)
 FIRST_COMPUTED = COMPUTED_OBJECT
 # By kind: the one whose compiled functions read its values.
-VARIANTS = (OBJECT, DICT, OBJECT, MAPPING, DICT_SUBCLASS, COMPUTED_OBJECT, MAPPING)
+VARIANTS = (OBJECT, DICT, OBJECT, MAPPING, ITEM_MAPPING, COMPUTED_OBJECT, MAPPING)
+NO_ATTRIBUTES: dict[str, Value] = {}
 NEVER_OBJECTS = (
     BaseException,
     CoroutineType,
@@ -56,7 +57,7 @@ class TypeKinds(dict[type, int]):
         return kind
 
 
-def classify_type(cls: type) -> int:
+def classify_type(cls: Value) -> int:
     """Return the kind of a Python type."""
     if cls is dict:
         return DICT
@@ -68,11 +69,16 @@ def classify_type(cls: type) -> int:
     if overridden or issubclass(cls, NEVER_OBJECTS) or members & {"__call__", "__await__"}:
         return UNUSUAL
     kind = MAPPING if issubclass(cls, Mapping) else OBJECT
-    if "__getattr__" in members and not is_closed_model(cls):
-        return COMPUTED_MAPPING if kind == MAPPING else COMPUTED_OBJECT
-    if issubclass(cls, dict) and "__missing__" not in members:
-        same = cls.get is dict.get and cls.__getitem__ is dict.__getitem__
-        return DICT_SUBCLASS if same else MAPPING
+    computed = "__getattr__" in members and not is_closed_model(cls)
+    if computed and kind == OBJECT:
+        return COMPUTED_OBJECT
+    if computed and not is_sqlalchemy_row(cls):
+        return COMPUTED_MAPPING
+    if kind == MAPPING:
+        reads_items = cls.get is Mapping.get
+        if issubclass(cls, dict) and "__missing__" not in members:
+            reads_items = cls.get is dict.get and cls.__getitem__ is dict.__getitem__
+        return ITEM_MAPPING if reads_items else MAPPING
     return kind
 
 
@@ -83,6 +89,12 @@ def is_closed_model(cls: Value) -> bool:
     if getattr(cls.__getattr__, "__module__", None) != "pydantic.main":
         return False
     return getattr(cls, "model_config", {}).get("extra") != "allow"
+
+
+def is_sqlalchemy_row(cls: Value) -> bool:
+    """Return whether a type is SQLAlchemy's row or mapping, whose `__getattr__` finds columns."""
+    owner = next(base for base in cls.__mro__ if "__getattr__" in vars(base))
+    return bool(owner.__name__ == "BaseRow" and owner.__module__.startswith("sqlalchemy."))
 
 
 def copy_small_ints(values: Sequence[object]) -> list[object] | None:
@@ -100,11 +112,16 @@ def copy_small_ints(values: Sequence[object]) -> list[object] | None:
 # Python 3.11 takes eight times as long for an attribute that `__getattr__` computes as for a call
 # of `__getattr__`: it first raises, formats and drops an AttributeError of its own.
 def find_attribute_function(cls: Value, names: frozenset[str]) -> Callable[..., Value] | None:
-    """Return the ``__getattr__`` of a class if only it and the instance have such attributes."""
+    """Return the ``__getattr__`` of a class if only it and the instance have such attributes.
+
+    For rows of SQLAlchemy, which never are awaitable, it is another function if the class has some.
+    """
     members: dict[str, Value] = {}
     for base in reversed(cls.__mro__):
         members |= vars(base)
     function = members["__getattr__"]
+    if is_sqlalchemy_row(cls):
+        return function if names.isdisjoint(members) else getattr
     usual = (
         type(function) is FunctionType
         and type(members.get("__dict__")) is GetSetDescriptorType
@@ -115,6 +132,8 @@ def find_attribute_function(cls: Value, names: frozenset[str]) -> Callable[..., 
 
 def read_own_attributes(value: Value, function: Callable[..., Value]) -> dict[str, Value] | None:
     """Return the attributes of an instance itself; None if it may be awaitable."""
+    if type(function) is not FunctionType:  # SQLAlchemy's
+        return NO_ATTRIBUTES
     members = value.__dict__
     if type(members) is dict and "__await__" not in members:
         try:

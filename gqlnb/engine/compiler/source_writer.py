@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import takewhile
 from time import perf_counter
@@ -33,7 +34,7 @@ from gqlnb.engine.compiler.python_names import is_identifier, is_keyword_name
 from gqlnb.engine.compiler.python_types import (
     COMPUTED_OBJECT,
     DICT,
-    DICT_SUBCLASS,
+    ITEM_MAPPING,
     MAPPING,
     OBJECT,
 )
@@ -227,7 +228,8 @@ class SourceWriter(FunctionWriter):
         if is_list_type(inner) or is_abstract_type(inner):
             return None
         selection = self.find_inlined_selection(inner, field, level)
-        if selection is None or selection.conditions:
+        # A predicate may refuse an object.
+        if selection is None or selection.conditions or selection.kind.is_type_of is not None:
             return None
         total = len(selection.fields)
         for below in selection.fields:
@@ -242,7 +244,7 @@ class SourceWriter(FunctionWriter):
         self, kind: AnyGraphQLType, field: FieldPlan, level: int
     ) -> SelectionPlan | None:
         """Return the selection of an object that is written into the function of its parent."""
-        selection = None if kind.is_type_of is not None else field.find_selection_below(kind)
+        selection = field.find_selection_below(kind)
         if (
             selection is None
             or level >= MAX_INLINE_DEPTH
@@ -352,12 +354,17 @@ class SourceWriter(FunctionWriter):
             waiting=waiting,
             parent=above,
         )
+        coerced = self.new_name("a") if field.looked_up and not field.direct else ""
+        if coerced:  # once in each run of the function: no value depends on the arguments
+            self.class_names.append(coerced)
+            self.add_line(f"if {coerced} is None: {coerced} = x.accepts_arguments({name})")
         if field.default and not field.direct:
-            # Arguments are coerced before the look-up, and coercion or the call may fail.
-            self.add_line(f"{v} = x.execute_planned_field({name}, {s}, {path})")
-            self.write_wait(slot)
-        else:
-            self.write_field_value(slot, s, level, single)
+            with self.open_block(f"if not {coerced}:", when=bool(coerced)):
+                self.add_line(f"{v} = x.execute_planned_field({name}, {s}, {path})")
+                self.write_wait(slot)
+        if coerced or not field.default or field.direct:
+            with self.open_block("else:", when=bool(coerced)):
+                self.write_field_value(slot, s, level, single)
         if timer:
             self.add_line(f"x.tally({name}, {timer}() - {clock})")
         return key, v
@@ -394,18 +401,18 @@ class SourceWriter(FunctionWriter):
     def write_lookup(self, slot: ValueSlot, s: str) -> None:
         """Write the look-up of a field in its parent."""
         name = slot.field.nodes[0].name.value
-        if self.source_kind in (DICT, DICT_SUBCLASS):
-            self.add_line(f"try: {slot.v} = {s}[{self.write_text(name)}]")
+        bound, key = self.bind_constant("f", slot.field), self.write_text(name)
+        if self.source_kind in (DICT, ITEM_MAPPING):
+            self.add_line(f"try: {slot.v} = {s}[{key}]")
             self.add_line(f"except KeyError: {slot.v} = None")
-            return
-        bound = self.bind_constant("f", slot.field)
         if self.source_kind == MAPPING:
-            self.add_line(f"try: {slot.v} = {s}.get({self.write_text(name)})")
+            self.add_line(f"try: {slot.v} = {s}.get({key})")
+        if self.source_kind in (MAPPING, ITEM_MAPPING):
             self.add_line(f"except Exception as e: {slot.v} = x.fail(e, {bound}, {slot.path})")
+        if self.source_kind != OBJECT:
             return
         attribute = self.build_attribute(s, name)
         if self._is_computed and s == "v":  # a row
-            key = self.write_text(name)
             attribute = f"d[{key}] if {key} in d else h(v, {key})"
         self.add_line(f"try: {slot.v} = {attribute}")
         # Without a name for the error, and a handler of AttributeError: they take Python as long to
@@ -566,7 +573,8 @@ class SourceWriter(FunctionWriter):
     ) -> list[SelectionPlan]:
         """Return the selections of an abstract type's possible types, if they are few."""
         kinds = self.list_few_types(resolver.kind)
-        found = (self.find_inlined_selection(kind, slot.field, 0) for kind in kinds)
+        tested = resolver.types_with_test
+        found = (self.find_inlined_selection(k, slot.field, 0) for k in kinds if k not in tested)
         return [selection for selection in found if selection is not None]
 
     def write_type_tests(self, slot: ValueSlot, resolver: AbstractTypeResolver, info: str) -> None:
@@ -596,24 +604,53 @@ class SourceWriter(FunctionWriter):
         selection = slot.field.find_selection_below(kind)
         if selection is None or kind.is_type_of is not None:
             self.write_clock_check()
+        if selection is None:
             with self.open_block(f"if {slot.v} is not None:", when=slot.nullable):
                 self.write_uncompiled(slot)
             return
         functions = self.bind_constant("t", selection.functions)
         call = f"{slot.v} = {functions}[k]({slot.v}, {slot.path}, x)"
         if self.find_inlined_selection(kind, slot.field, level) is None:
-            with self.open_other_block(slot, first=True):
+            with self.open_other_block(slot, first=True), self.open_type_test(slot, kind):
                 self.add_line(call)
             return
-        with self.open_block(f"if {self.build_object_test(slot)}:"):
+        test = f"if {self.build_object_test(slot)}:"
+        with self.open_block(test), self.open_type_test(slot, kind, inline=True):
             self.write_inline_object(slot, selection, level)
         counted = self._fields_per_row > 0
         with self.open_block("else:", when=counted):
             # The list was counted as if each row were an object: refund one that is not.
             if counted and (fields := self.compute_field_count(kind, slot.field, level)):
                 self.add_line(f"b.left += {fields}")
-            with self.open_other_block(slot, first=counted):
+            with self.open_other_block(slot, first=counted), self.open_type_test(slot, kind):
                 self.add_line(call)
+
+    @contextmanager
+    def open_type_test(
+        self, slot: ValueSlot, kind: AnyGraphQLType, *, inline: bool = False
+    ) -> Iterator[None]:
+        """Write the call of a type's predicate, if it has one; lines within are for its objects.
+
+        Those that are `inline` write themselves what they wait for.
+        """
+        test = kind.is_type_of
+        if test is not None:
+            field, answer = self.bind_constant("f", slot.field), self.new_name("q")
+            info = f"new(Info, ({field}, {slot.above or slot.path}, x))"
+            if slot.item:  # all items get the same
+                name = self.new_name("i")
+                self.class_names.append(name)
+                self.add_line(f"if {name} is None: {name} = {info}")
+                info = name
+            self.add_line(f"{answer} = {self.bind_constant('q', test)}({slot.v}, {info})")
+        with self.open_block(f"if {answer} is True:" if test else "", when=test is not None):
+            yield
+        if test is not None:
+            position = f"{slot.v}, {field}, {slot.path}, {self.bind_constant('k', kind)}"
+            with self.open_block("else:"):
+                self.add_line(f"{slot.v} = x.enter_tested({answer}, {position})")
+                if inline:
+                    self.write_wait(slot, guarded=True)
 
     def write_inline_object(self, slot: ValueSlot, selection: SelectionPlan, level: int) -> None:
         """Write the completion of an object of the expected kind."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphql import default_type_resolver
@@ -12,7 +13,6 @@ from gqlnb.engine.graphql_compat import (
     IS_GRAPHQL_33,
     AnyGraphQLType,
     Value,
-    invalid_return_type_error,
 )
 
 if TYPE_CHECKING:
@@ -102,34 +102,33 @@ class AbstractTypeResolver:
             return self.resolve_later(name, value, path, run)
         info = run.build_info(self.field, path)
         kind = run.ensure_valid_runtime_type(name, self.kind, self.field.group, info, value)
-        if not IS_GRAPHQL_33:  # which collects the fields first; that may fail
-            self.plan.get_selection_below(run, kind, self.field.group)
-        if kind.is_type_of is not None:
-            answer = kind.is_type_of(value, info)
-            if answer is not True and run.is_awaitable(answer):
-                return self.await_test(answer, kind, value, path, run)
-            if not answer:
-                raise invalid_return_type_error(kind, value, self.field.group)
-        selection = self.plan.get_selection_below(run, kind, self.field.group)
-        if type(name) is str and kind.is_type_of is None:
-            self.functions[name] = selection.functions
+        selection = self.field.find_selection_below(kind)
+        if type(name) is str and selection is not None:
+            functions = self.functions[name] = selection.functions
+            if kind.is_type_of is not None:
+                enter = partial(partial, self.test_named_type, kind, functions)
+                functions = self.functions[name] = [*map(enter, range(len(functions)))]
             self.plan.watch.add(run.schema, ("type_map", name))
-        return selection.enter(value, path, run)
+            return functions[self.kinds[type(value)]](value, path, run)
+        if not IS_GRAPHQL_33:  # which collects the fields first; that fails
+            self.plan.get_selection_below(run, kind, self.field.group)
+        answer = True if kind.is_type_of is None else kind.is_type_of(value, info)
+        return run.enter_tested(answer, value, self.field, path, kind)
 
-    async def await_test(
+    def test_named_type(
         self,
-        answer: Awaitable[bool],
         kind: AnyGraphQLType,
+        functions: list[CompiledFunction],
+        index: int,
         value: Value,
         path: LazyPath,
         run: PlanExecutor,
     ) -> Value:
-        """Await ``is_type_of`` of the named type, then complete the value."""
-        if not await answer:
-            raise invalid_return_type_error(kind, value, self.field.group)
-        selection = self.plan.get_selection_below(run, kind, self.field.group)
-        completed = selection.enter(value, path, run)
-        return await completed if run.is_awaitable(completed) else completed
+        """Complete a value by one of the functions of a type if its predicate returns True."""
+        answer = kind.is_type_of(value, run.build_info(self.field, path))
+        if answer is True:
+            return functions[index](value, path, run)
+        return run.enter_tested(answer, value, self.field, path, kind)
 
     async def resolve_later(
         self, name: Value, value: Value, path: LazyPath, run: PlanExecutor

@@ -33,6 +33,8 @@ from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
+from gqlnb.result.frame_display import register_frame_display
+from gqlnb.result.list_captions import mark_rows
 from gqlnb.result.renderer import render_lines
 from gqlnb.result.result import Result
 
@@ -135,6 +137,7 @@ class Harvest:
         FrameError
             If the rows have no list `explode`.
         """
+        register_frame_display()
         frame = build_repository_frame(self.arrow(), self._storage.own_columns, explode)
         frame.attrs |= {
             "total_count": self.coverage.expected,
@@ -143,6 +146,8 @@ class Harvest:
             "order": "stars-desc",
             "notes": self._list_warnings(),
             "coverage": self.coverage.to_dict(),
+            "partial": not self.complete,
+            **mark_rows(len(self), self.coverage.judge_rows()),
         }
         return frame
 

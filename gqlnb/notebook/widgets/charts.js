@@ -1,7 +1,7 @@
 // Bars and a histogram as SVG, drawn anew when their place changes its width. Each is a figure with a
 // sentence that says what it shows and a table of the same numbers; colours are the theme's.
 
-import { OUTWARD, draw, grouped, make, pageOf } from "./common.js";
+import { OUTWARD, draw, grouped, make, pageOf, unique } from "./common.js";
 
 const ROW = 18; // px from bar to bar
 const LETTER = 7.8; // px of a letter at 12 px, at most as a rule
@@ -81,22 +81,29 @@ function drawBins(svg, bins, width) {
     draw("line", { x1: left, x2: width - right, y1: at(tick), y2: at(tick) }),
     text(left - 8, at(tick) + 4, compact(tick), { "text-anchor": "end", class: "gqlnb-faint" }),
   ]);
-  const columns = bins.map(({ low, high, count }, i) => {
+  const hatch = unique("hatch");
+  const columns = bins.map(({ low, high, count, held }, i) => {
     const x = left + i * wide;
-    const height = count ? Math.max(1.5, (tall * count) / most) : 0;
+    const heightOf = (number) => (number ? Math.max(1.5, (tall * number) / most) : 0);
+    const height = heightOf(count);
+    const column = (tallness, attributes) =>
+      draw("rect", { x: x + 1, y: above + tall - tallness, width: Math.max(1, wide - 2), height: tallness, rx: 1.5, ...attributes });
     return draw(
       "g",
       {},
-      draw("rect", { x: x + 1, y: above + tall - height, width: Math.max(1, wide - 2), height, rx: 1.5 }),
+      ...(held < count ? [column(height, { class: "gqlnb-hatched", style: `fill: url(#${hatch})` })] : []),
+      column(heightOf(held)),
       ...(numbered && count
         ? [text(x + wide / 2, above + tall - height - 4, grouped(count), { "text-anchor": "middle" })]
         : []),
       ...(i % step ? [] : [text(x + 1, above + tall + 15, compact(low), { class: "gqlnb-faint" })]),
-      tip(`${ranged({ low, high })} stars: ${grouped(count)}`),
+      tip(`${ranged({ low, high })} stars: ${grouped(count)}${held < count ? `, ${grouped(held)} in the rows` : ""}`),
     );
   });
+  const stripes = { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" };
   svg.setAttribute("height", TALL);
   svg.replaceChildren(
+    draw("pattern", stripes, draw("line", { class: "gqlnb-stripe", x1: 1, x2: 1, y1: 0, y2: 6 })),
     ...lines,
     ...columns,
     text(left + (width - left - right) / 2, TALL - 4, "stars, on a logarithmic scale", {
@@ -175,7 +182,10 @@ export function histogram() {
       "Histogram",
       said,
       (svg, width) => bins.length && drawBins(svg, bins, width),
-      twin(["Stars", "Repositories"], bins.map((bin) => [ranged(bin), grouped(bin.count)])),
+      twin(
+        ["Stars", "Repositories", "In the rows"],
+        bins.map((bin) => [ranged(bin), grouped(bin.count), grouped(bin.held)]),
+      ),
     );
   return { root, show, close };
 }

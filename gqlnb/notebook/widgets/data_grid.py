@@ -27,6 +27,7 @@ from gqlnb.result.renderer import (
     build_inner_grid,
     choose_format,
     clip_items,
+    describe_frame,
     describe_value,
     format_cell,
     is_nested,
@@ -542,6 +543,7 @@ class GridSource:
 
     def __init__(self, frame: pd.DataFrame | pa.Table) -> None:
         self._frame = frame
+        self._caption = describe_frame(frame) if isinstance(frame, pd.DataFrame) else ""
         self._lock = RLock()
         self._columns: list[GridColumn] | None = None
         self._orders: OrderedDict[GridQuery, NDArray[np.intp] | None] = OrderedDict()
@@ -572,6 +574,7 @@ class GridSource:
             case {"ask": "about"}:
                 return {
                     "rows": len(self),
+                    "caption": self._caption,
                     "columns": [column.describe() for column in self.columns],
                 }
             case {

@@ -88,8 +88,9 @@ class Grid {
   /** Ask what there is and show it from the place where the person is. */
   async refresh() {
     try {
-      const { rows, columns } = await this.ask({ ask: "about" });
+      const { rows, columns, caption } = await this.ask({ ask: "about" });
       this.total = rows;
+      this.caption = caption;
       this.setColumns(columns);
     } catch (error) {
       return this.say(error.message);
@@ -160,9 +161,8 @@ class Grid {
   /** Bring the page in line with the number of rows. */
   settle() {
     const { rows, total } = this;
-    const all = `${grouped(total)} ${total === 1 ? "row" : "rows"}`;
     this.paintHead(this.columnsSeen()); // its height counts below
-    this.count.textContent = rows === total ? all : `${grouped(rows)} of ${all}`;
+    this.count.textContent = math.countOf(rows, total, this.caption);
     this.scroller.setAttribute("aria-rowcount", rows + this.headRows());
     this.measured = this.scroller.clientWidth > 0; // else rows came while the view was hidden
     const high = Math.max(1, Math.min(HIGH, total)) * ROW;

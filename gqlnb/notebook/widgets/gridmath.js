@@ -163,6 +163,14 @@ export function wayOf(sort, column) {
   return at < 0 ? null : { down: sort[at][1], order: sort.length > 1 ? at + 1 : null };
 }
 
+/** Return the words for the rows that pass the filters; `caption` also says which the kernel lacks. */
+export function countOf(rows, total, caption) {
+  const [some, every] = [rows, total].map((number) => number.toLocaleString("en-US"));
+  const all = `${every} ${total === 1 ? "row" : "rows"}`;
+  if (rows === total) return caption || all;
+  return !caption || caption === all ? `${some} of ${all}` : `${some} found in ${caption}`;
+}
+
 /** Tell whether columns are those that were there before, though their values may have changed. */
 export function sameColumns(columns, before) {
   const known = (list) => JSON.stringify(list.map(({ name, dtype, index }) => [name, dtype, index]));

@@ -134,6 +134,8 @@ class LiveFrame:
         self._kept_size = 0
         self._rows = self._events = self._events_with_errors = 0
         self._last_errors: list[str] = []
+        self._events_cut = 0  # whose list lacks rows
+        self._last_cut = ""
         self._phase = WAITING
         self._failure: Exception | None = None
         self._error_text: str | None = None
@@ -194,9 +196,9 @@ class LiveFrame:
 
     def _add_result(self, result: Result) -> bool:
         """Add a result, drop old rows, and return whether to continue."""
-        from gqlnb.result.event_frames import count_rows
+        from gqlnb.result.event_frames import count_rows, describe_cut_list
 
-        count = count_rows(result, self._path)
+        count, cut = count_rows(result, self._path), describe_cut_list(result, self._path)
         with self._lock:
             self._phase = LIVE
             self._kept_results.append((result, count))
@@ -206,6 +208,8 @@ class LiveFrame:
             self._kept_size += max(count, 1)
             while self._kept_size - max(self._kept_results[0][1], 1) >= self._max_rows:
                 self._kept_size -= max(self._kept_results.popleft()[1], 1)
+            if cut:
+                self._events_cut, self._last_cut = self._events_cut + 1, cut
             if result.errors:
                 self._events_with_errors += 1
                 self._last_errors = format_errors(result)[1:]
@@ -217,8 +221,8 @@ class LiveFrame:
         """The kept rows as a DataFrame with the dtypes of the schema.
 
         The index numbers all rows from 0, including dropped ones. ``attrs`` has ``source``,
-        ``partial`` (whether events had errors), the total numbers of ``rows`` and ``events``, and
-        ``reconnects``.
+        ``partial`` (whether events had errors or incomplete lists), the total numbers of ``rows``
+        and ``events``, and ``reconnects``.
         """
         return self._build_frame()[0]
 
@@ -253,7 +257,7 @@ class LiveFrame:
             held, rows = list(self._kept_results), self._rows
             attrs: dict[Hashable | None, Any] = {
                 "source": getattr(held[-1][0] if held else self._source, "source", None),
-                "partial": self._events_with_errors > 0,
+                "partial": self._events_with_errors + self._events_cut > 0,
                 "rows": rows,
                 "events": self._events,
                 "reconnects": self._reconnects,
@@ -355,6 +359,10 @@ class LiveFrame:
         if dropped > 0:
             were = "was" if dropped == 1 else "were"
             status += f"; the last {self._max_rows:,} are kept, {dropped:,} {were} dropped"
+        if self._events_cut:
+            has = "list" if self._events_cut == 1 else "lists"
+            count = format_count(self._events_cut, "event")
+            status += f"; incomplete {has} in {count}, the last: {self._last_cut}"
         if again := self._reconnects:
             times = "once" if again == 1 else f"{again:,} times"
             status += f"; the connection was lost and re-established {times}; events may be missing"

@@ -6,9 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gqlnb.errors import OptionError, format_count, sanitize_text
+from gqlnb.notebook.display import show
 from gqlnb.notebook.widgets.base import TWIN, Widget, get_notebook_names
 from gqlnb.notebook.widgets.tree import TreeSource
 from gqlnb.option_checks import explain_keywords
+from gqlnb.result.frame_display import render_frame_text
 from gqlnb.result.renderer import (
     build_caption,
     build_grid,
@@ -100,24 +102,24 @@ class ResultView(Widget):
     def _build_text(self) -> str:
         if self.result is not None:
             return render_text(self.result)
-        frame, rows = self._get_first_rows()
-        return f"{build_grid(frame).to_text()}\n{build_caption(frame, rows)}"
+        frame, caption = self._get_first_rows()
+        return f"{build_grid(frame).to_text()}\n{caption}"
 
     def _build_html(self) -> str:
         if self.result is not None:
             html: str = render_bundle(self.result)[0]["text/html"]
             return html
-        frame, rows = self._get_first_rows()
-        return render_frame(frame, build_caption(frame, rows))
+        return render_frame(*self._get_first_rows())
 
-    def _get_first_rows(self) -> tuple[pd.DataFrame, int]:
-        """Return the first rows of the frame, and the number of all rows."""
+    def _get_first_rows(self) -> tuple[pd.DataFrame, str]:
+        """Return the first rows of the frame, and its caption."""
         import pandas as pd
 
         frame = self._frames[0][1]()
         if isinstance(frame, pd.DataFrame):
-            return frame.head(count_shown(len(frame))), len(frame)
-        return to_pandas(frame.slice(0, count_shown(frame.num_rows))), frame.num_rows
+            return frame.head(count_shown(len(frame))), build_caption(frame)
+        first = to_pandas(frame.slice(0, count_shown(frame.num_rows)))
+        return first, build_caption(first, frame.num_rows)
 
     def _handle_view_message(
         self, message: Message, _buffers: Sequence[memoryview], /
@@ -153,13 +155,21 @@ class ResultView(Widget):
         return [*tabs[:first], {"kind": "tree", "tab": -1, "label": "JSON"}, *tabs[first:]]
 
 
+def show_grid(count: int, text: str) -> None:
+    """Display the view of :func:`open_grid`; JupyterLab calls it for a button of the output.
+
+    As a value it would take the place of the last output of the notebook, which has its number.
+    """
+    show(open_grid(count, text))
+
+
 def open_grid(count: int, text: str) -> ResultView:
-    """Show a result that was displayed before; JupyterLab calls it for a button of the output.
+    """Return a view of a result that was displayed before.
 
     Parameters
     ----------
     count
-        The number of the output.
+        The number of the output, of a result or a DataFrame.
     text
         Its text. After a restart of the kernel another value can have the number.
 
@@ -173,8 +183,12 @@ def open_grid(count: int, text: str) -> ResultView:
     OptionError
         If the kernel does not have the result.
     """
+    import pandas as pd
+
     shown = get_notebook_names().get("Out", {}).get(count)
-    if not isinstance(shown, Result) or render_text(shown) != text:
+    is_result = isinstance(shown, Result)
+    render = render_text if is_result else render_frame_text
+    if not (is_result or isinstance(shown, pd.DataFrame)) or render(shown) != text:
         msg = "The kernel does not have this result any more. Run the cell again."
         raise OptionError(msg)
     return ResultView(shown)

@@ -7,13 +7,14 @@ over several powers of ten, so the ranges of the histogram have equal widths on 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import ceil, floor, log10, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gqlnb.errors import format_count, sanitize_text
+from gqlnb.github.star_counts import count_ranges, find_most_stars, read_least_stars
 from gqlnb.result.renderer import Grid, draw_bar
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-__all__ = ["build_charts", "build_histogram_grid"]
+    from gqlnb.client.client import Client
+    from gqlnb.github.star_query import StarQuery
+
+__all__ = ["Bin", "build_charts", "build_histogram", "build_histogram_grid", "count_bins"]
 
 TOP = 20  # bars; more leave no space for their names
 NAME = 140  # characters of owner and name on GitHub, at most
@@ -35,6 +39,7 @@ R40 = (
     *(*R20, 1.06, 1.18, 1.32, 1.5, 1.7, 1.9, 2.12, 2.36, 2.65, 3, 3.35, 3.75, 4.25, 4.75),
     *(5.3, 6, 6.7, 7.5, 8.5, 9.5),
 )
+HATCH = "▒"
 SERIES = ((1,), (1, 2, 5), R10, R20, R40)
 
 
@@ -48,11 +53,12 @@ class StarBar:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The number of repositories with `low` to `high` stars, both included."""
+    """The number of repositories with `low` to `high` stars, both included, and of rows of them."""
 
     low: int
     high: int
     count: int
+    held: int
 
 
 def find_top(frame: pd.DataFrame) -> list[StarBar]:
@@ -79,11 +85,38 @@ def build_histogram(counts: ArrayLike) -> list[Bin]:
     most = int(numbers.max())
     # The square root of their number, as usual, lest most of the ranges be empty.
     fewest = max(LEAST, min(FEWEST, ceil(sqrt(numbers.size))))
-    starts = choose_edges(int(numbers.min()), most, fewest)
+    return fill_bins(choose_edges(int(numbers.min()), most, fewest), most, numbers)
+
+
+def fill_bins(starts: Sequence[int], most: int, numbers: np.ndarray[Any, Any]) -> list[Bin]:
+    """Count the values in the ranges that begin at `starts`; the last one ends at `most`."""
     places = np.searchsorted(np.asarray(starts), numbers, side="right") - 1
-    found = np.bincount(places, minlength=len(starts)).tolist()
+    found = np.bincount(places[places >= 0], minlength=len(starts)).tolist()
     ends = [*(start - 1 for start in starts[1:]), max(most, starts[-1])]
-    return [Bin(*row) for row in zip(starts, ends, found, strict=True)]
+    return [Bin(*row) for row in zip(starts, ends, found, found, strict=True)]
+
+
+def count_bins(client: Client, query: StarQuery, frame: pd.DataFrame) -> list[Bin]:
+    """Return the histogram of all repositories of a search, also of those without a row.
+
+    The rows of a result that is cut have a shape of their own: of the most stars only, their ranges
+    of few stars are nearly empty.
+
+    Raises
+    ------
+    GqlnbError
+        If the counts of the ranges cannot be read.
+    """
+    numbers = np.asarray(frame["stargazers"].dropna(), dtype=np.int64)
+    if len(frame) >= frame.attrs["total_count"] or not numbers.size:
+        return build_histogram(numbers)
+    is_first = frame.attrs["order"] == "stars-desc"
+    most = int(numbers.max()) if is_first else find_most_stars(client, query)
+    least = read_least_stars(query)
+    bins = fill_bins(choose_edges(min(least, most), most, FEWEST), most, numbers)
+    counts = count_ranges(client, query, [(max(least, each.low), each.high) for each in bins])
+    # A row may have moved between the requests.
+    return [replace(it, count=max(n, it.held)) for it, n in zip(bins, counts, strict=True)]
 
 
 def choose_edges(low: int, high: int, fewest: int) -> list[int]:
@@ -109,10 +142,14 @@ def select_steps(steps: Sequence[float], low: int, high: int) -> list[int]:
     return ordered[begin : bisect_right(ordered, high)]
 
 
-def build_charts(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return both charts as JSON values, each with a description for screen readers."""
+def build_charts(frame: pd.DataFrame, bins: Sequence[Bin] | None = None) -> dict[str, Any]:
+    """Return both charts as JSON values, each with a description for screen readers.
+
+    `bins` are those of :func:`count_bins`; by default those of the rows.
+    """
     bars = find_top(frame)
-    bins = build_histogram(frame["stargazers"].dropna())
+    if bins is None:
+        bins = build_histogram(frame["stargazers"].dropna())
     return {
         "top": {"bars": [asdict(bar) for bar in bars], "said": describe_bars(bars)},
         "spread": {"bins": [asdict(found) for found in bins], "said": describe_bins(bins)},
@@ -140,23 +177,27 @@ def describe_bins(bins: Sequence[Bin]) -> str:
         f"{format_count(number, 'repository', 'repositories')} by stars, on a logarithmic scale in "
         f"{format_count(len(bins), 'range')}"
     )
+    held = sum(found.held for found in bins)
+    rest = f" Hatched: those that are not among the {held:,} rows." if held < number else ""
     if others and first.count == others[0].count:
-        return f"{text}; no range has more than {first.count:,}."
-    return f"{text}; the most, {first.count:,}, have {format_range(first)} stars."
+        return f"{text}; no range has more than {first.count:,}.{rest}"
+    return f"{text}; the most, {first.count:,}, have {format_range(first)} stars.{rest}"
 
 
 def format_range(found: Bin) -> str:
     return f"{found.low:,}" if found.low == found.high else f"{found.low:,} to {found.high:,}"
 
 
-def build_histogram_grid(frame: pd.DataFrame) -> Grid:
-    """Build the histogram as a text table."""
-    bins = build_histogram(frame["stargazers"].dropna())
+def build_histogram_grid(bins: Sequence[Bin]) -> Grid:
+    """Build the histogram as a text table; what the rows do not hold is hatched."""
     largest = max((found.count for found in bins), default=1)
-    return Grid(
-        ["stars", "repositories"],
-        [True, True],
-        [[format_range(found), f"{found.count:,}"] for found in bins],
-        [""] * len(bins),
-        [draw_bar(found.count / largest) for found in bins],
-    )
+    names = ["stars", "repositories"]
+    rows = [[format_range(found), f"{found.count:,}"] for found in bins]
+    if any(found.held < found.count for found in bins):
+        names.append("in rows")
+        rows = [[*row, f"{found.held:,}"] for row, found in zip(rows, bins, strict=True)]
+    bars = []
+    for found in bins:
+        held, whole = draw_bar(found.held / largest), draw_bar(found.count / largest)
+        bars.append(whole if found.held == found.count else held + HATCH * (len(whole) - len(held)))
+    return Grid(names, [True] * len(names), rows, [""] * len(bins), bars)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from functools import partial
 from html import escape
 from threading import Timer
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import traitlets
 
 from gqlnb import background
-from gqlnb.errors import QueryError, describe_exception, sanitize_text
+from gqlnb.errors import GqlnbError, QueryError, describe_exception, sanitize_text
 from gqlnb.github.builtin_connections import open_client
 from gqlnb.github.star_query import check_threshold, parse_star_query
 from gqlnb.github.star_results import collect_stars
@@ -28,7 +29,12 @@ from gqlnb.notebook.widgets.search_run import (
     write_python,
     write_query_text,
 )
-from gqlnb.notebook.widgets.star_charts import build_charts, build_histogram_grid
+from gqlnb.notebook.widgets.star_charts import (
+    build_charts,
+    build_histogram,
+    build_histogram_grid,
+    count_bins,
+)
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.renderer import count_shown, render_frame
 
@@ -38,8 +44,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gqlnb.client.client import Client
     from gqlnb.notebook.widgets.base import Message
     from gqlnb.notebook.widgets.data_grid import GridSource
+    from gqlnb.notebook.widgets.star_charts import Bin
 
     OnResult = Callable[[pd.DataFrame], object]
 
@@ -112,6 +120,7 @@ class StarSearch(Widget):
         self._client = client
         self._current_run: StarRun | None = None
         self._frame: pd.DataFrame | None = None
+        self._bins: list[Bin] = []
         self._frame_copy: pd.DataFrame | None = None  # users may change the frame itself
         self._result_message: dict[str, Any] | None = None
         self._source: GridSource | None = None
@@ -242,12 +251,12 @@ class StarSearch(Widget):
 
     def _build_html(self) -> str:
         with self._lock:
-            frame = self._frame_copy
+            frame, found_bins = self._frame_copy, self._bins
         if frame is None:
             return f"<p>{escape(repr(self))}: run this notebook to search.</p>"
         shown = count_shown(len(frame))
         note = f" The first {shown} are shown." if len(frame) > shown else ""
-        bins = build_histogram_grid(frame)
+        bins = build_histogram_grid(found_bins)
         table = render_frame(frame, f"{write_caption(frame)}{note}", find_pages(frame))
         return f"{table}{bins.to_html() if bins.rows else ''}"
 
@@ -334,8 +343,9 @@ class StarSearch(Widget):
                     return True
 
                 frame = collect_stars(run.query, limit=run.limit, client=client, on_page=on_page)
-            copied = frame.copy()
-            found, source = self._describe_result(run, copied), GridSource(copied)
+                copied = frame.copy()
+                bins = self._count_bins(client, run, copied)
+            found, source = self._describe_result(run, copied, bins), GridSource(copied)
         except Exception as error:  # noqa: BLE001 - the view and .error report it
             self._fail_run(run, error)
             return
@@ -346,12 +356,21 @@ class StarSearch(Widget):
             found["number"] = 1 + (self._result_message["number"] if self._result_message else 0)
             # Before the end: a thread in wait() reads these next.
             self._frame, self._frame_copy, run.received = frame, copied, len(frame)
-            self._result_message, self._source = found, source
+            self._result_message, self._source, self._bins = found, source, bins
             self._twin = found["caption"]
             run.end(frame=frame)
             self._send_status(found=True)
 
-    def _describe_result(self, run: StarRun, frame: pd.DataFrame) -> dict[str, Any]:
+    def _count_bins(self, client: Client, run: StarRun, frame: pd.DataFrame) -> list[Bin]:
+        """Return the histogram of all matches, or of the rows if counts fail or on Cancel."""
+        if not run.finished.is_set():
+            with suppress(GqlnbError):
+                return count_bins(client, parse_star_query(run.query), frame)
+        return build_histogram(frame["stargazers"].dropna())
+
+    def _describe_result(
+        self, run: StarRun, frame: pd.DataFrame, bins: Sequence[Bin]
+    ) -> dict[str, Any]:
         """Return the parts of a result that a view shows besides the rows."""
         return {
             "caption": write_caption(frame),
@@ -359,7 +378,7 @@ class StarSearch(Widget):
             "site": find_site(frame.attrs["source"]),
             "text": write_query_text(frame, run.limit),
             "code": write_python(run.query, run.limit, self._client, get_notebook_names()),
-            **build_charts(frame),
+            **build_charts(frame, bins),
         }
 
     def _call_callbacks(self, run: StarRun) -> list[Exception]:

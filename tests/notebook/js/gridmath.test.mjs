@@ -141,6 +141,14 @@ test("how a column is sorted is told, with its turn where there are others", () 
   assert.deepEqual(math.wayOf([[1, true], [2, false]], 2), { down: false, order: 2 });
 });
 
+test("the number of rows says which pass the filters, and which the kernel lacks", () => {
+  const caption = "100 of 1,067 rows; --paginate fetches all";
+  assert.equal(math.countOf(1, 1, ""), "1 row");
+  assert.equal(math.countOf(12, 100_000, "100,000 rows"), "12 of 100,000 rows");
+  assert.equal(math.countOf(100, 100, caption), caption);
+  assert.equal(math.countOf(12, 100, caption), `12 found in ${caption}`);
+});
+
 test("columns stay the same while their values change", () => {
   const column = { name: "n", dtype: "int64", index: false, chars: 2 };
   assert.ok(math.sameColumns([{ ...column, chars: 9 }], [column]));

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb import stars
+from gqlnb import connect, stars
+from gqlnb.github.star_query import parse_star_query
 from gqlnb.notebook.widgets.star_charts import (
     build_charts,
     build_histogram,
     build_histogram_grid,
+    count_bins,
     find_top,
 )
 
@@ -93,10 +95,30 @@ def test_each_chart_has_a_description():
 
 def test_the_histogram_is_available_as_text():
     """Ranges, counts and bars, also for an empty result."""
-    text = (
-        build_histogram_grid(frame(("a", "b", 7), ("c", "d", 7), ("e", "f", 8)))
-        .to_text()
-        .splitlines()
-    )
+    text = build_histogram_grid(build_histogram([7, 7, 8])).to_text().splitlines()
     assert [line.split() for line in text[1:]] == [["7", "2", "█" * 20], ["8", "1", "█" * 10]]
-    assert "<table>" in build_histogram_grid(frame()).to_html()
+    assert "<table>" in build_histogram_grid([]).to_html()
+
+
+@pytest.mark.parametrize("order", ["", " sort:stars-asc", " sort:forks"])
+def test_a_cut_result_has_the_histogram_of_all_matches(order):
+    """Its bars are counts of the endpoint, and say how many of them the rows hold."""
+    query, demo = f">50000{order}", connect("demo")
+    every, cut = stars(">50000", limit=None), stars(query, limit=300)
+    bins = count_bins(demo, parse_star_query(query), cut)
+    assert sum(each.count for each in bins) == len(every) == 406
+    assert sum(each.held for each in bins) == 300
+    for each in bins:
+        numbers = every["stargazers"]
+        assert each.count == ((numbers >= each.low) & (numbers <= each.high)).sum()
+    said = build_charts(cut, bins)["spread"]["said"]
+    assert said.startswith("406 repositories by stars")
+    assert said.endswith("Hatched: those that are not among the 300 rows.")
+    assert "▒" in build_histogram_grid(bins).to_text()
+
+
+def test_a_whole_result_needs_no_counts():
+    """No request is sent for it."""
+    bins = count_bins(None, parse_star_query(">200000"), stars(">200000"))
+    assert sum(each.held for each in bins) == sum(each.count for each in bins) == 26
+    assert "rows" not in build_histogram_grid(bins).to_text()

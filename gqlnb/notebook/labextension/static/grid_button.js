@@ -12,10 +12,10 @@ const STYLE = `
 
 /** Return the code that shows the result of an output; the kernel checks that it still has it. */
 export const opening = (count, text) =>
-  '__import__("gqlnb.notebook.widgets.result_view", fromlist=["open_grid"])' +
-  `.open_grid(${Number(count)}, ${JSON.stringify(text)})`;
+  '__import__("gqlnb.notebook.widgets.result_view", fromlist=["show_grid"])' +
+  `.show_grid(${Number(count)}, ${JSON.stringify(text)})`;
 
-/** Run code that is not part of the notebook, and return the data of its value. */
+/** Run code that is not part of the notebook, and return the data that it displays. */
 async function evaluate(kernel, code) {
   let data = {};
   const future = kernel.requestExecute({ code, store_history: false });

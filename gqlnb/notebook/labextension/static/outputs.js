@@ -51,7 +51,7 @@ async function decorate(app, modules, node) {
   const output = locate(app, node);
   if (!output) return;
   const [type, url] = await describe(output);
-  if (type === "Result" && node.querySelector("thead")) {
+  if (["Result", "DataFrame"].includes(type) && node.querySelector("thead")) {
     addGridButton(modules, output, node);
   } else if (type === "Server" && /^https?:\/\//.test(url)) {
     const link = document.createElement("a");

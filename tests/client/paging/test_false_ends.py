@@ -1,0 +1,143 @@
+"""Signs of an end that are none, and refusals that are not about a size, on endpoints as built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gqlnb import Client, Schema
+
+ROWS = 6_400
+MOST_SKIPPED = 5_000  # as The Graph has it
+MOST_REQUESTS = 60
+
+
+def build_client(sdl: str, resolve: Any) -> tuple[Client, list[dict[str, Any]]]:
+    """Return a client of a schema with `rows`, and the arguments of each request for them."""
+    asked: list[dict[str, Any]] = []
+
+    def resolve_rows(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        asked.append(args)
+        if len(asked) > MOST_REQUESTS:
+            pytest.fail(f"More than {MOST_REQUESTS} requests, the last with {asked[-1]}")
+        return resolve(args)
+
+    return Client(Schema(sdl, {"Query": {"rows": resolve_rows}})), asked
+
+
+def cut(args: dict[str, Any], count: int, most: int = 1000) -> list[dict[str, str]]:
+    """Return the rows of a page."""
+    start = args.get("skip") or ((args.get("page") or 1) - 1) * args["first"]
+    return [{"id": str(n)} for n in range(start, min(start + min(args["first"], most), count))]
+
+
+@pytest.mark.parametrize("size", ["", "(first: 100)", "(first: 1000)"])
+@pytest.mark.parametrize("count", [5_050, ROWS])
+def test_a_refused_position_is_not_requested_again(size: str, count: int) -> None:
+    """Smaller pages do not help against a limit of the position: what came is partial."""
+
+    def resolve(args: dict[str, Any]) -> list[dict[str, str]]:
+        if (args.get("skip") or 0) > MOST_SKIPPED:
+            msg = f"The value of the skip argument must be between 0 and {MOST_SKIPPED}"
+            raise ValueError(msg)
+        return cut(args, count)
+
+    sdl = "type Query { rows(first: Int = 100, skip: Int = 0): [Row!]! } type Row { id: ID! }"
+    client, _ = build_client(sdl, resolve)
+    result = client.execute_all(f"{{ rows{size} {{ id }} }}", progress=False)
+    rows = [row["id"] for row in result.data["rows"]]
+    assert rows == [str(number) for number in range(len(rows))]
+    assert MOST_SKIPPED <= len(rows) <= count
+    assert not result.report.complete
+    assert "skip argument" in " ".join(result.report.doubts) + result.report.ended
+
+
+PAGES = """
+type Query { rows(first: Int = 10, page: Int = 1): Page! }
+type Page { items: [Row!]! %s } type Row { id: ID! }
+"""
+SIGNS = {
+    "hasMore: Boolean": {"hasMore": None},
+    "hasNextPage: Boolean!": {"hasNextPage": False},
+    "nextPage: Int": {"nextPage": None},
+    "next: String": {"next": None},
+    "totalPages: Int!": {"totalPages": 1},
+    "lastPage: Int!": {"lastPage": 1},
+}
+
+
+@pytest.mark.parametrize("declared", SIGNS)
+@pytest.mark.parametrize("count", [4, 10, 30, 97, 100])
+def test_an_end_sign_that_is_never_filled_ends_no_list(declared: str, count: int) -> None:
+    """A full first page is followed by one request; what it brings contradicts the sign."""
+    client, asked = build_client(
+        PAGES % declared, lambda args: {"items": cut(args, count), **SIGNS[declared]}
+    )
+    result = client.execute_all("{ rows(first: 10) { items { id } } }", progress=False)
+    rows = [row["id"] for row in result.data["rows"]["items"]]
+    assert rows == [str(number) for number in range(count)]
+    assert result.report.complete, result.report.doubts
+    assert len(asked) <= count // 10 + 2
+
+
+@pytest.mark.parametrize("declared", SIGNS)
+def test_the_same_page_again_after_the_end_adds_no_rows(declared: str) -> None:
+    """Some endpoints answer a page that does not exist by one that does; it is no endless list."""
+    client, asked = build_client(
+        PAGES % declared, lambda args: {"items": cut({"first": 10}, 10), **SIGNS[declared]}
+    )
+    result = client.execute_all("{ rows(first: 10) { items { id } } }", progress=False)
+    assert len(result.data["rows"]["items"]) == 10
+    assert len(asked) <= 4
+
+
+TOKENS = """
+type Query { rows(first: Int = 10, after: String): Page! }
+type Page { items: [Row!]! pageInfo: Info } type Row { id: ID! }
+type Info { hasNextPage: Boolean endCursor: String }
+"""
+
+
+@pytest.mark.parametrize("info", [None, {"hasNextPage": None, "endCursor": None}])
+def test_page_info_that_is_null_proves_no_end(info: dict[str, None] | None) -> None:
+    """Nothing says that the list ended, and nothing how it goes on."""
+    client, _ = build_client(TOKENS, lambda args: {"items": cut(args, 30), "pageInfo": info})
+    result = client.execute_all("{ rows(first: 10) { items { id } } }", progress=False)
+    assert not result.report.complete
+    assert len(result.data["rows"]["items"]) in {10, 30}
+
+
+@pytest.mark.parametrize("length", [10, 20, 25, 50, 100])
+@pytest.mark.parametrize("name", ["count", "num", "number"])
+def test_a_count_of_the_rows_of_a_page_proves_no_end(length: int, name: str) -> None:
+    """It equals the rows of every page, and the length is one at which services cut."""
+    sdl = "type Query { rows: Page! } type Page { items: [Row!]! %s: Int! } type Row { id: ID! }"
+    items = [{"id": str(number)} for number in range(length)]
+    client, _ = build_client(sdl % name, lambda _args: {"items": items, name: length})
+    result = client.execute_all("{ rows { items { id } } }", progress=False)
+    assert not result.report.complete
+    total, _ = build_client(sdl % "total", lambda _args: {"items": items, "total": length})
+    result = total.execute_all("{ rows { items { id } } }", progress=False)
+    assert result.report.complete, result.report.doubts
+
+
+@pytest.mark.parametrize(
+    ("limits", "info", "verdict"),
+    [
+        ({"max_results": 9}, {"hasNextPage": True, "endCursor": "x"}, "more: ended: max_results"),
+        ({"max_requests": 1}, {"hasNextPage": True, "endCursor": "x"}, "more: ended: max_requests"),
+        ({}, {"hasNextPage": True, "endCursor": None}, "more: ended: there are more items"),
+        ({}, {"hasNextPage": None, "endCursor": None}, "unknown: ended: `pageInfo.hasNextPage`"),
+        ({}, None, "unknown: ended: `pageInfo` is null"),
+    ],
+)
+def test_more_is_said_only_where_more_is_known(
+    limits: dict[str, int], info: dict[str, Any] | None, verdict: str
+) -> None:
+    """A limit that was set, and a page without a cursor, leave more; null info may end."""
+    client, _ = build_client(TOKENS, lambda args: {"items": cut(args, 30), "pageInfo": info})
+    text = "{ rows(first: 10) { items { id } } }"
+    frame = client.execute_all(text, progress=False, **limits).frame()
+    assert frame.attrs["completeness"].startswith(verdict)
+    assert frame.attrs["partial"]

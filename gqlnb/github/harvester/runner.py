@@ -26,7 +26,7 @@ from gqlnb.github.harvester.requests import (
 from gqlnb.github.harvester.scope import ORDERS
 from gqlnb.github.harvester.storage import Answer, ClosedEvent, FieldsEvent
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
-from gqlnb.lists.window_harvest import TaskRequest
+from gqlnb.lists.window_harvest import HarvestProgress, TaskRequest
 from gqlnb.lists.windows import Page
 
 if TYPE_CHECKING:
@@ -271,21 +271,15 @@ class HarvestRunner:
     def _feed_pages(self, pairs: Sequence[tuple[TaskRequest, Page]]) -> None:
         """Let the harvest take pages, and keep the rows of the windows that they close."""
         self._store_rows()
-        state = self._harvest.state
-        pages, counts, repeated, todo = state.pages, state.counts, state.repeated, state.todo
         for task, page in pairs:
             self._harvest.feed(task, page)
         windows, closed_rows = self._harvest.take_closed()
+        progress = HarvestProgress()
+        self._harvest.state.apply_to(progress)
         self._unstored = ClosedEvent(
             windows=windows,
             rows=cast("list[RepositoryRow]", closed_rows),
-            pages=state.pages - pages,
-            counts=state.counts - counts,
-            repeated=state.repeated - repeated,
-            expected=state.expected,
-            noise=state.noise,
-            may_vary=state.may_vary,
-            todo=None if state.todo is todo else state.todo,
+            progress=progress,
             answers=[Answer.from_page(*answer) for answer in self._harvest.take_answers()],
         )
 

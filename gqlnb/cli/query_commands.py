@@ -26,9 +26,10 @@ from gqlnb.document.json_codec import JSONError, load_json
 from gqlnb.document.schema_types import print_coordinate
 from gqlnb.document.variables import describe_unset, find_unset_variables
 from gqlnb.errors import GqlnbError, OptionError, QueryError
-from gqlnb.github.harvester.harvests import RESUME_HINT, estimate, harvest
+from gqlnb.github.harvester.harvests import estimate, harvest
 from gqlnb.github.star_query import normalize_typed_query, parse_star_query
 from gqlnb.github.star_results import stars as search_stars
+from gqlnb.lists.store import RESUME_HINT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
 import msgspec
 
 from gqlnb.document.json_codec import dump_valid_json
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 from gqlnb.lists.part_files import (
     build_part_path,
     check_foreign_files,
@@ -41,12 +41,14 @@ if TYPE_CHECKING:
 __all__ = [
     "COVERAGE_NAME",
     "LOG_NAME",
+    "RESUME_HINT",
     "ROWS_PER_PART",
     "FolderLock",
     "HarvestStore",
     "LogHeader",
     "Part",
     "StoredState",
+    "parse_header",
 ]
 
 try:
@@ -61,6 +63,7 @@ except ImportError:  # neither in a browser, where there are no other processes
 LOG_NAME = "_harvest.jsonl"
 LOG_VERSION = 3
 ROWS_PER_PART = 100_000  # of repositories: about 4 MB on the disk, 10 MB in memory
+RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 RESTART_HINT = "Name another folder, or replace the harvest in this one with resume=False."
 COVERAGE_NAME = "_coverage.json"
 LOCK_NAME = "_harvest.lock"
@@ -172,7 +175,7 @@ class HarvestLog:
         # The log first: if this is interrupted, it says that all parts are obsolete.
         self.restart_at(state)
         remove_parts(self._folder, 0)
-        self.remove_coverage()
+        self.write_coverage(None)
         return False
 
     def check_parts(self, count: int) -> None:
@@ -191,13 +194,13 @@ class HarvestLog:
             )
             raise OptionError(msg)
 
-    def remove_coverage(self) -> None:
-        """Remove the report of a finished harvest."""
-        (self._folder / COVERAGE_NAME).unlink(missing_ok=True)
-
-    def write_coverage(self, report: bytes) -> None:
-        """Write the report of a finished harvest, as of :meth:`LogHeader.encode_report`."""
-        write_durably(self._folder / COVERAGE_NAME, msgspec.json.format(report, indent=1))
+    def write_coverage(self, report: bytes | None) -> None:
+        """Write the report of a finished harvest; None removes it."""
+        path = self._folder / COVERAGE_NAME
+        if report is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_durably(path, msgspec.json.format(report, indent=1))
 
     def restart_at(self, state: StoredState) -> None:
         """Replace the log by its header and `state`.
@@ -249,19 +252,8 @@ class HarvestLog:
 
     def _check_header(self, text: bytes) -> None:
         path, own = sanitize_text(self._path, 120), self._header
-        try:
-            header = msgspec.json.decode(text, type=dict[str, Any])
-        except msgspec.MsgspecError:
-            header = {}
-        if header.get("gqlnb") != "harvest":
-            msg = f"{path} is not the log of a harvest. {RESTART_HINT}"
-        elif header.get("version") != LOG_VERSION:
-            version = sanitize_text(header.get("version"), 20)
-            msg = (
-                f"{path} is a log of format {version}, and this version of gqlnb reads format "
-                f"{LOG_VERSION}. Update gqlnb. Or: {RESTART_HINT}"
-            )
-        elif (header.get("query"), header.get("source")) != (own.query, own.source):
+        header = parse_header(self._path, text)
+        if (header.get("query"), header.get("source")) != (own.query, own.source):
             found, wanted = _show_difference(str(header.get("query")), own.query)
             msg = (
                 f"{path} is the log of {found} from "
@@ -295,6 +287,33 @@ class HarvestLog:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def parse_header(path: Path, text: bytes) -> dict[str, Any]:
+    """Return the first line of a log.
+
+    Raises
+    ------
+    OptionError
+        If it is not of a harvest, or of another format.
+    """
+    try:
+        header = msgspec.json.decode(text, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        header = {}
+    shown, version = sanitize_text(path, 120), header.get("version")
+    if header.get("gqlnb") != "harvest":
+        msg = f"{shown} is not the log of a harvest. {RESTART_HINT}"
+    elif version != LOG_VERSION:
+        is_older = isinstance(version, int) and version < LOG_VERSION
+        remedy = "Harvest again" if is_older else "Update gqlnb. Or"
+        msg = (
+            f"{shown} is a log of format {sanitize_text(version, 20)}, and this version of gqlnb "
+            f"reads format {LOG_VERSION}. {remedy}: {RESTART_HINT}"
+        )
+    else:
+        return header
+    raise OptionError(msg)
 
 
 def _show_difference(*queries: str) -> list[str]:
@@ -482,7 +501,7 @@ class HarvestStore(Generic[State]):
                 self._replay(event)
         log.check_parts(self.state.parts)
         if self.state.coverage is None:
-            log.remove_coverage()
+            log.write_coverage(None)
         # A part that was not followed by a state: the log contains its rows.
         remove_parts(folder, self.state.parts)
         paths = (build_part_path(folder, number) for number in range(self.state.parts))
@@ -547,6 +566,12 @@ class HarvestStore(Generic[State]):
         about |= {"readings": dump_valid_json(segments).decode()}
         write_part(self.folder, number, table, self.header.build_metadata() | about)
         return Part(segments, path=build_part_path(self.folder, number))
+
+    def add_hint(self, error: GqlnbError) -> None:
+        """Say in an error that the rows so far are in the folder."""
+        # The message of an error with problems is made of them.
+        if self.folder is not None and error.args and not getattr(error, "problems", ()):
+            error.args = (f"{error.args[0]} {RESUME_HINT}", *error.args[1:])
 
     def finish(self, coverage: Coverage) -> None:
         """Write the report, and mark the harvest as ended."""

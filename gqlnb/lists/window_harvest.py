@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FIRST_COUNTS",
     "ClosedWindow",
+    "HarvestProgress",
     "HarvestState",
     "TaskRequest",
     "WindowHarvest",
@@ -81,16 +82,14 @@ class ClosedWindow(msgspec.Struct, array_like=True):
     gap: Gap | None = None
 
 
-class HarvestState(msgspec.Struct):
-    """What is known at one time: the windows that were read, and the cost.
+class HarvestProgress(msgspec.Struct):
+    """The part of the state that each answer may change.
 
     Attributes
     ----------
     expected
         Number of rows at the beginning; None before the first answer.
-    spans
-        The ends of what was read, in which adjacent windows are joined.
-    windows, pages, counts, repeated, agreed, gaps
+    pages, counts, repeated
         As of :class:`gqlnb.lists.report.Coverage`.
     noise
         By how many rows counts vary from answer to answer.
@@ -101,16 +100,34 @@ class HarvestState(msgspec.Struct):
     """
 
     expected: int | None = None
-    spans: list[tuple[int, int]] = []
-    windows: int = 0
     pages: int = 0
     counts: int = 0
     repeated: int = 0
-    agreed: int = 0
-    gaps: list[Gap] = []
     noise: int = 0
     may_vary: bool = False
     todo: list[tuple[Window, int | None]] | None = None
+
+    def apply_to(self, progress: HarvestProgress) -> None:
+        """Change another one to these values."""
+        for name in HarvestProgress.__struct_fields__:
+            setattr(progress, name, getattr(self, name))
+
+
+class HarvestState(HarvestProgress):
+    """What is known at one time: the windows that were read, and the cost.
+
+    Attributes
+    ----------
+    spans
+        The ends of what was read, in which adjacent windows are joined.
+    windows, agreed, gaps
+        As of :class:`gqlnb.lists.report.Coverage`.
+    """
+
+    spans: list[tuple[int, int]] = msgspec.field(default_factory=list)
+    windows: int = 0
+    agreed: int = 0
+    gaps: list[Gap] = msgspec.field(default_factory=list)
 
     def close_window(self, closed: ClosedWindow) -> None:
         """Add a window that was read."""

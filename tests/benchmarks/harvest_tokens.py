@@ -44,7 +44,8 @@ class LightEndpoint:
         simulator = SearchSimulator(rows, 1, Changes(), seed=1)
         nodes = simulator._show_rows(list(range(len(simulator.live))))
         self.nodes = [
-            b'{"id":"%b","nameWithOwner":"o/%b","stargazerCount":%d,"createdAt":"%b"}'
+            b'{"harvest_id":"%b","harvest_nameWithOwner":"o/%b",'
+            b'"harvest_stargazerCount":%d,"harvest_createdAt":"%b"}'
             % (row.id.encode(), row.name.encode(), row.stars, time_text(row.created))
             for row in nodes
             if row is not None

@@ -207,11 +207,7 @@ class RangeHarvester:
             if self._is_stopped:
                 self._pause()
         except GqlnbError as error:
-            folder = self._store.folder
-            if folder is not None and error.args and not getattr(error, "problems", ()):
-                path = sanitize_text(folder, 120)
-                hint = f"The rows so far are in {path}: run the same call again to continue."
-                error.args = (f"{error.args[0]} {hint}", *error.args[1:])
+            self._store.add_hint(error)
             raise
 
     def _match_ends(self) -> None:

@@ -382,25 +382,26 @@ class RangeReader:
         has_failed = bool(result.errors) or report.got > table.num_rows
         if not doubt and count not in {None, report.got}:  # a count beside the list
             doubt = f"{report.got:,} rows were received, and the endpoint counts {count:,}."
+        # Positions overlap by an item, which shows changes as a count on each page does.
+        shows_changes = has_positions or report.expected is not None
         return RangeAnswer(
-            table,
-            present,
-            kind,
-            nullable.get(name, True),
-            id_,
-            count,
-            report.requests,
-            is_cut,
-            table.num_rows if page_rows is None else page_rows,
-            is_less and bool(doubt) and is_paged,
-            is_paged and bool(doubt) and can_skip and not (has_failed or is_cut),
-            # Positions overlap by an item, which shows changes as a count on each page does.
-            report.requests - 1 if has_positions or report.expected is not None else int(is_paged),
-            count is None and is_paged and has_positions,
-            failure,
-            doubt,
-            read_notes(result.extensions),
-            "" if table.num_rows else explain_absence(result.extensions),
+            table=table,
+            values=present,
+            kind=kind,
+            has_nulls=nullable.get(name, True),
+            id=id_,
+            count=count,
+            requests=report.requests,
+            is_cut=is_cut,
+            page_rows=table.num_rows if page_rows is None else page_rows,
+            is_short=is_less and bool(doubt) and is_paged,
+            is_unstable=is_paged and bool(doubt) and can_skip and not (has_failed or is_cut),
+            intervals=report.requests - 1 if shows_changes else int(is_paged),
+            may_skip=count is None and is_paged and has_positions,
+            failure=failure,
+            doubt=doubt,
+            notes=read_notes(result.extensions),
+            absence="" if table.num_rows else explain_absence(result.extensions),
         )
 
     def _find_id(self, columns: Mapping[str, FrameColumn]) -> str | None:

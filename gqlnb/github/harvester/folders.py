@@ -15,7 +15,7 @@ from gqlnb.github.harvester.storage import build_repository_frame, concat_rows
 from gqlnb.interactive import warn_caller
 from gqlnb.lists.part_files import find_lost_part, has_end, read_parquet
 from gqlnb.lists.report import Changes, Coverage
-from gqlnb.lists.store import COVERAGE_NAME, LOG_NAME, LogHeader
+from gqlnb.lists.store import COVERAGE_NAME, LOG_NAME, LogHeader, parse_header
 from gqlnb.option_checks import explain_keywords
 from gqlnb.optional_imports import import_optional
 
@@ -316,7 +316,7 @@ def open_folder(folder: str | os.PathLike[str]) -> HarvestFolder:
     Raises
     ------
     OptionError
-        If it is not the folder of a harvest.
+        If it is not the folder of a harvest, or of another format.
 
     Examples
     --------
@@ -337,4 +337,6 @@ def open_folder(folder: str | os.PathLike[str]) -> HarvestFolder:
             "Give the folder that was out= of a harvest."
         )
         raise OptionError(msg)
+    with (path / LOG_NAME).open("rb") as log:
+        parse_header(path / LOG_NAME, log.readline())
     return HarvestFolder(path)

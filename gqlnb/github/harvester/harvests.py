@@ -60,7 +60,6 @@ __all__ = [
 
 TASKS_PER_REQUEST = 10  # that share it: 20,000 rows take 50 requests
 DEFAULT_WIDTH = 16  # requests at once, if the executor does not say how many workers it has
-RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 
 
 @explain_keywords
@@ -441,14 +440,18 @@ def _run_harvest(
             try:
                 runner.run()
             except GqlnbError as error:
-                _attach_rows(error, storage, clients[0])
+                storage.add_hint(error)
+                if storage.folder is None and storage.rows:
+                    columns = ["name", "owner", "stargazers"]
+                    rows = storage.load_table().select(columns).to_pylist()
+                    error.result = Result(data={"repositories": rows}, source=clients[0].source)
                 raise
             if runner.stopped:
                 storage.pause()
-            gaps = _list_doubts(state.doubt, query, state.windows.expected, storage.rows)
+            whole = Gap(query, state.windows.expected, storage.rows, state.doubt)
             coverage = windows.build_coverage(
                 storage.rows,
-                gaps=gaps,
+                gaps=[whole] if state.doubt else (),
                 field_errors=state.field_errors,
                 notes=state.notes.values(),
                 stopped=runner.stopped,
@@ -468,17 +471,3 @@ def _run_harvest(
         identities=tuple(pool.accounts),
         _storage=storage,
     )
-
-
-def _list_doubts(doubt: str, query: str, expected: int | None, got: int) -> list[Gap]:
-    """Return the gap of the whole, if the accounts of a run see different rows."""
-    return [Gap(query, expected, got, doubt)] if doubt else []
-
-
-def _attach_rows(error: GqlnbError, storage: RepositoryStore, client: Client) -> None:
-    """Say in an error that the rows are in the folder, or attach those in memory."""
-    if storage.folder is not None:
-        error.args = (f"{error.args[0]} {RESUME_HINT}", *error.args[1:])
-    elif storage.rows:
-        rows = storage.load_table().select(["name", "owner", "stargazers"]).to_pylist()
-        error.result = Result(data={"repositories": rows}, source=client.source)

@@ -15,6 +15,7 @@ from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.identities import group_clients, open_clients
 from gqlnb.github.harvester.own_fields import remove_braces
 from gqlnb.github.harvester.requests import explain_query_error
+from gqlnb.github.harvester.scope import intersect_ranges
 from gqlnb.github.search_syntax import MAX_SEARCH_RESULTS, RangeTest, parse_qualifier
 from gqlnb.interactive import warn_caller
 from gqlnb.lists.store import ROWS_PER_PART
@@ -186,8 +187,7 @@ def build_node_search(query: object, kind: str, fields: str | None, column: str)
 
 def _split_ranges(query: str, column: str) -> tuple[str, datetime | None, datetime | None]:
     """Return a query without its terms of one time, and the intersection of their ranges."""
-    words: list[str] = []
-    lows, highs = list[int](), list[int]()
+    words, ranges = list[str](), list[RangeTest]()
     for term in query.split():
         name, colon, value = term.partition(":")
         if colon and name.lower() == "sort":
@@ -201,12 +201,8 @@ def _split_ranges(query: str, column: str) -> tuple[str, datetime | None, dateti
             continue
         test = parse_qualifier("created", value, term)  # all times are written alike
         if isinstance(test, RangeTest):
-            lows += [test.low] if test.low is not None else []
-            highs += [test.high] if test.high is not None else []
-    low, high = max(lows, default=None), min(highs, default=None)
-    if low is not None and high is not None and low > high:
-        msg = f"The times of {sanitize_text(query, 80)!r} have none in common."
-        raise QueryError(msg)
+            ranges.append(test)
+    low, high = intersect_ranges(ranges, query)
     ends = [None if end is None else datetime.fromtimestamp(end, UTC) for end in (low, high)]
     return " ".join(words), ends[0], ends[1]
 

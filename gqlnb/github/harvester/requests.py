@@ -81,9 +81,11 @@ fragment Found on SearchResultItemConnection {
 NODES_QUERY = """query HarvestFields($ids: [ID!]!) {
   nodes(ids: $ids) { ... on Repository { %s } }
 }"""
-NODE_FIELDS = "id nameWithOwner stargazerCount createdAt"
-# Beside own fields they have aliases, since those may have their names.
-ALIASED_FIELDS = " ".join(f"{ALIAS_PREFIX}{name}: {name}" for name in NODE_FIELDS.split())
+# With aliases, since own fields may have their names.
+NODE_FIELDS = " ".join(
+    f"{ALIAS_PREFIX}{name}: {name}"
+    for name in ("id", "nameWithOwner", "stargazerCount", "createdAt")
+)
 INVALID_CURSOR = "INVALID_CURSOR_ARGUMENTS"  # error type
 # The page after a cursor that is not valid any more: its count differs from that of the page
 # before, so that the window is read again.
@@ -334,19 +336,12 @@ def explain_query_error(error: QueryError, source: str) -> QueryError:
     return QueryError(f"The schema of {source} is not GitHub-shaped: {sanitize_text(message, 200)}")
 
 
-class _RepositoryNode(msgspec.Struct, gc=False, rename="camel"):
-    id: str
-    stargazer_count: int
-    name_with_owner: str
-    created_at: datetime | None = None
-
-
 def _name_alias(name: str) -> str:
     first, *rest = name.split("_")
     return ALIAS_PREFIX + first + "".join(map(str.capitalize, rest))
 
 
-class _AliasedNode(msgspec.Struct, gc=False, rename=_name_alias):
+class _RepositoryNode(msgspec.Struct, gc=False, rename=_name_alias):
     id: str
     stargazer_count: int
     name_with_owner: str
@@ -359,13 +354,7 @@ class _PageInfo(msgspec.Struct, rename="camel"):
 
 
 class _SearchConnection(msgspec.Struct, rename="camel"):
-    repository_count: int | None = 0
-    page_info: _PageInfo | None = None
-    nodes: list[_RepositoryNode | None] | None = None
-
-
-class _RawConnection(msgspec.Struct, rename="camel"):
-    """A page with own fields; they become columns later, when they are on the disk."""
+    """A page; own fields in its nodes become columns later, when they are on the disk."""
 
     repository_count: int | None = 0
     page_info: _PageInfo | None = None
@@ -376,13 +365,8 @@ class _SearchAnswer(msgspec.Struct):
     data: dict[str, _SearchConnection]
 
 
-class _RawAnswer(msgspec.Struct):
-    data: dict[str, _RawConnection]
-
-
 _ANSWER_DECODER = msgspec.json.Decoder(_SearchAnswer)
-_RAW_DECODER = msgspec.json.Decoder(_RawAnswer)
-_NODE_DECODER = msgspec.json.Decoder(_AliasedNode | None)
+_NODE_DECODER = msgspec.json.Decoder(_RepositoryNode | None)
 
 
 class LostNodeError(Exception):
@@ -396,9 +380,9 @@ def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> 
     if body:
         # Decoding the bytes straight into structs takes a third of the time of reading dicts.
         with suppress(msgspec.DecodeError, KeyError, OverflowError, ValueError):
-            decoder = _RAW_DECODER if fields else _ANSWER_DECODER
-            data = decoder.decode(body).data
-            return [_convert_connection(data[f"p{number}"]) for number in range(count)]
+            data = _ANSWER_DECODER.decode(body).data
+            found = [data[f"p{number}"] for number in range(count)]
+            return [_convert_connection(search, has_fields=bool(fields)) for search in found]
     pages = []
     names = [f"p{number}" for number in range(count)]
     # `search` is never null, so an error in one page makes all pages of the request null. An error
@@ -420,23 +404,19 @@ def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> 
             raise _make_page_error(about_page, result)
         search = dict(search or {})
         nodes = search.get("nodes") or ()
-        if fields:
-            reasons, _ = _collect_node_errors(errors, [name, "nodes"])
-            search["nodes"] = [
-                msgspec.Raw(b"null" if node is None else encode_node(node, reasons.get(place, ())))
-                for place, node in enumerate(nodes)
-            ]
-            if not heavy and any(nodes[place] is None for place in reasons):
-                raise LostNodeError
-        else:
-            # An error leaves null in fields of a node, which then counts as a missing result.
-            search["nodes"] = [
-                node if node and node.get("nameWithOwner") is not None else None for node in nodes
-            ]
+        reasons, _ = _collect_node_errors(errors, [name, "nodes"]) if fields else ({}, set())
+        if not heavy and any(nodes[place] is None for place in reasons):
+            raise LostNodeError
+        # An error leaves null in fields of a node, which then counts as a missing result.
+        search["nodes"] = [
+            msgspec.Raw(b"null")
+            if node is None or not (fields or node.get(f"{ALIAS_PREFIX}nameWithOwner"))
+            else msgspec.Raw(encode_node(node, reasons.get(place, ())))
+            for place, node in enumerate(nodes)
+        ]
         try:
-            kind: Any = _RawConnection if fields else _SearchConnection
-            connection = msgspec.convert(search, kind)
-            pages.append(_convert_connection(connection, heavy=heavy))
+            connection = msgspec.convert(search, _SearchConnection)
+            pages.append(_convert_connection(connection, has_fields=bool(fields), heavy=heavy))
         except msgspec.ValidationError as error:
             msg = f"{name!r} of the answer is not GitHub-shaped: {sanitize_text(error, 200)}"
             raise AnswerError(msg) from None
@@ -506,21 +486,19 @@ def make_null_error(result: Result, name: str) -> AnswerError:
     return AnswerError(f"The answer has no {name!r}, so the endpoint is not GitHub-shaped.")
 
 
-def _convert_connection(search: _SearchConnection | _RawConnection, *, heavy: bool = False) -> Page:
+def _convert_connection(
+    search: _SearchConnection, *, has_fields: bool, heavy: bool = False
+) -> Page:
     rows: list[RepositoryRow | None] = []
-    nodes: Sequence[Any] = search.nodes or ()
-    if isinstance(search, _RawConnection):
-        nodes = [_NODE_DECODER.decode(node) for node in nodes]
-    for node in nodes:
+    for raw in search.nodes or ():
+        node = _NODE_DECODER.decode(raw)
         if node is None:
             rows.append(None)
             continue
         owner, _, name = node.name_with_owner.partition("/")
         created = None if node.created_at is None else int(node.created_at.timestamp())
-        rows.append(RepositoryRow(node.id, node.stargazer_count, created, name, owner))
-    if isinstance(search, _RawConnection):
-        pairs = zip(rows, search.nodes or (), strict=True)
-        rows = [row and row._replace(data=bytes(node).decode()) for row, node in pairs]
+        data = bytes(raw).decode() if has_fields else None
+        rows.append(RepositoryRow(node.id, node.stargazer_count, created, name, owner, data))
     info = search.page_info or _PageInfo()
     more = bool(info.has_next_page)
     return Page(search.repository_count or 0, tuple(rows), more, info.end_cursor, heavy)
@@ -547,8 +525,7 @@ def build_query(pages: tuple[bool, ...], fields: str = "") -> str:
         f"  p{n}: search(query: $q{n}, type: REPOSITORY, {(page if is_page else count).format(n)}"
         for n, is_page in enumerate(pages)
     )
-    selection = f"{ALIASED_FIELDS} {fields}" if fields else NODE_FIELDS
-    fragment = PAGE_FRAGMENT % selection if any(pages) else ""
+    fragment = PAGE_FRAGMENT % f"{NODE_FIELDS} {fields}".rstrip() if any(pages) else ""
     return f"query Harvest({declared}) {{\n{searches}\n}}{fragment}"
 
 

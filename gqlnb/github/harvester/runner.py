@@ -26,7 +26,7 @@ from gqlnb.github.harvester.requests import (
 from gqlnb.github.harvester.scope import ORDERS
 from gqlnb.github.harvester.storage import Answer, ClosedEvent, FieldsEvent
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
-from gqlnb.lists.window_harvest import TaskRequest
+from gqlnb.lists.window_harvest import HarvestProgress, TaskRequest
 from gqlnb.lists.windows import Page
 
 if TYPE_CHECKING:
@@ -211,7 +211,9 @@ class HarvestRunner:
             self._retry_failed(sent, error, self._pool.explain_failure(sender, client, error))
             return
         except (CancelledError, Exception) as error:  # executors raise errors of any class
-            self._retry_lost(sent, error)
+            reason = describe_exception(error)
+            msg = f"The executor lost {self._lost_count + 1} requests in a row: {reason}"
+            self._retry(sent, TransportError(msg), error)
             return
         sender.requests += 1
         sender.width = self._width if outcome.width > 1 else 1
@@ -271,21 +273,15 @@ class HarvestRunner:
     def _feed_pages(self, pairs: Sequence[tuple[TaskRequest, Page]]) -> None:
         """Let the harvest take pages, and keep the rows of the windows that they close."""
         self._store_rows()
-        state = self._harvest.state
-        pages, counts, repeated, todo = state.pages, state.counts, state.repeated, state.todo
         for task, page in pairs:
             self._harvest.feed(task, page)
         windows, closed_rows = self._harvest.take_closed()
+        progress = HarvestProgress()
+        self._harvest.state.apply_to(progress)
         self._unstored = ClosedEvent(
             windows=windows,
             rows=cast("list[RepositoryRow]", closed_rows),
-            pages=state.pages - pages,
-            counts=state.counts - counts,
-            repeated=state.repeated - repeated,
-            expected=state.expected,
-            noise=state.noise,
-            may_vary=state.may_vary,
-            todo=None if state.todo is todo else state.todo,
+            progress=progress,
             answers=[Answer.from_page(*answer) for answer in self._harvest.take_answers()],
         )
 
@@ -345,25 +341,10 @@ class HarvestRunner:
         elif self._drop_fields(tasks[0]):
             return
         elif error is not None and tasks[0].request.first <= MIN_PAGE_SIZE:
-            self._retry_small(sent, error)
+            # A count cannot be smaller, and a small page does not fail for its size.
+            self._retry(sent, error, helps=not tasks[0].request.first)
         else:
             self._feed_pages([(tasks[0], TOO_LARGE_PAGE)])
-
-    def _retry_small(self, sent: SentRequest, error: TransportError) -> None:
-        """Send a count again, which cannot be smaller; raise for a small page."""
-        self._lost_count += 1
-        if sent.tasks[0].request.first or self._lost_count > MAX_LOST:
-            raise error
-        self._requeue(sent)
-
-    def _retry_lost(self, sent: SentRequest, error: BaseException) -> None:
-        """Send a request again that was lost together with its worker; raise after a few times."""
-        self._lost_count += 1
-        self._requeue(sent)
-        if self._lost_count > MAX_LOST:
-            reason = describe_exception(error)
-            msg = f"The executor lost {self._lost_count} requests in a row: {reason}"
-            raise TransportError(msg) from error
 
     def _retry_failed(
         self, sent: SentRequest, error: GqlnbError, failure: GqlnbError | None
@@ -371,11 +352,21 @@ class HarvestRunner:
         """Send a failed request again if that may help; else raise the failure."""
         if failure is None:
             self._requeue(sent)
-            return
+        else:
+            # Proxies replace answers, which says nothing about the next. Those that they cut were
+            # repeated by the client.
+            self._retry(sent, failure, helps=isinstance(error, AnswerError) and not error.broken)
+
+    def _retry(
+        self,
+        sent: SentRequest,
+        failure: GqlnbError,
+        cause: BaseException | None = None,
+        *,
+        helps: bool = True,
+    ) -> None:
+        """Send a request again; raise the failure after a few in a row, or if it does not help."""
         self._lost_count += 1
-        is_damaged = isinstance(error, AnswerError) and not error.broken
-        if not is_damaged or self._lost_count > MAX_LOST:
-            raise failure from None
-        # Proxies replace answers, which says nothing about the next. Those that they cut were
-        # repeated by the client.
+        if not helps or self._lost_count > MAX_LOST:
+            raise failure from cause
         self._requeue(sent)

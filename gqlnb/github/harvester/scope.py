@@ -16,7 +16,7 @@ from gqlnb.lists.windows import Source, Window
 if TYPE_CHECKING:
     from gqlnb.lists.windows import Row
 
-__all__ = ["ORDERS", "Scope"]
+__all__ = ["ORDERS", "Scope", "intersect_ranges"]
 
 # The last one counts; the others show rows, the first one first.
 ORDERS = ("stars-desc", "forks-desc", "updated-desc", "forks-asc")
@@ -91,8 +91,8 @@ class Scope(msgspec.Struct, frozen=True):
                 words.append(match[0])
             else:
                 ranges.append(test)
-        stars = _intersect_ranges([test for test in ranges if test.column == "stars"], query)
-        created = _intersect_ranges([test for test in ranges if test.column == "created"], query)
+        stars = intersect_ranges([test for test in ranges if test.column == "stars"], query)
+        created = intersect_ranges([test for test in ranges if test.column == "created"], query)
         low = min(max(stars[0] or 0, 0), MAX_STARS)
         return cls(" ".join(words), low, stars[1], *created)
 
@@ -193,13 +193,13 @@ def _parse_range_term(match: re.Match[str]) -> RangeTest | None:
     return test if isinstance(test, RangeTest) else None
 
 
-def _intersect_ranges(ranges: list[RangeTest], query: str) -> tuple[int | None, int | None]:
+def intersect_ranges(ranges: list[RangeTest], query: str) -> tuple[int | None, int | None]:
     """Return the intersection of all ranges; None for an open end."""
     lows = [test.low for test in ranges if test.low is not None]
     highs = [test.high for test in ranges if test.high is not None]
     low, high = max(lows, default=None), min(highs, default=None)
     if high is not None and high < max(low or 0, 0 if ranges[0].column == "stars" else high):
         text = sanitize_text(query, 80)
-        msg = f"The ranges of {text!r} have no number in common, so nothing can match."
+        msg = f"The ranges of {text!r} have no value in common, so nothing can match."
         raise QueryError(msg)
     return low, high

@@ -15,8 +15,8 @@ import msgspec
 from gqlnb.errors import FrameError, sanitize_text
 from gqlnb.github.harvester.requests import RepositoryRow, encode_node
 from gqlnb.lists.store import ROWS_PER_PART, HarvestStore, LogHeader, Part, StoredState
-from gqlnb.lists.window_harvest import ClosedWindow, HarvestState
-from gqlnb.lists.windows import Page, PageRequest, Window
+from gqlnb.lists.window_harvest import ClosedWindow, HarvestProgress, HarvestState
+from gqlnb.lists.windows import Page, PageRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -93,36 +93,20 @@ class ClosedEvent(msgspec.Struct, tag="closed", kw_only=True):
     ----------
     windows, rows
         The windows, and the rows of all together.
-    pages, counts, repeated
-        What it adds to these numbers of the report.
-    expected, noise, may_vary
-        As of :class:`gqlnb.lists.window_harvest.HarvestState`.
-    todo
-        The same; None if it is as before.
+    progress
+        The progress after it.
     answers
         Those for windows that are not closed yet.
     """
 
     windows: list[ClosedWindow]
     rows: list[RepositoryRow]
-    pages: int
-    counts: int
-    repeated: int
-    expected: int | None
-    noise: int
-    may_vary: bool
-    todo: list[tuple[Window, int | None]] | None
+    progress: HarvestProgress
     answers: list[Answer]
 
     def apply_to(self, state: HarvestState) -> None:
         """Change the state of an interrupted harvest as the answer did."""
-        state.expected, state.noise = self.expected, self.noise
-        state.may_vary = self.may_vary
-        if self.todo is not None:
-            state.todo = self.todo
-        state.pages += self.pages
-        state.counts += self.counts
-        state.repeated += self.repeated
+        self.progress.apply_to(state)
         for window in self.windows:
             state.close_window(window)
 

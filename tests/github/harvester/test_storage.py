@@ -91,7 +91,11 @@ def test_the_log_of_another_harvest_is_refused(broken, client):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda lines: [b'{"gqlnb":"harvest","version":9}', *lines[1:]], "of format 9"),
+        (lambda lines: [b'{"gqlnb":"harvest","version":9}', *lines[1:]], "format 9.* Update gqlnb"),
+        (
+            lambda lines: [b'{"gqlnb":"harvest","version":2}', *lines[1:]],
+            "format 2.* Harvest",
+        ),
         (lambda lines: [b"name,stars", *lines[1:]], "not the log of a harvest"),
         (lambda lines: [*lines[:2], b'{"type":"closed"}', *lines[2:]], "line 3 is broken"),
     ],
@@ -103,6 +107,14 @@ def test_an_unreadable_log_is_refused(broken, client, change, reason):
     with pytest.raises(OptionError, match=reason):
         github.harvest(EVERYTHING, client=client, out=broken)
     assert (broken / LOG_NAME).read_bytes() == text
+
+
+def test_a_folder_of_another_format_is_not_opened(broken):
+    """Its rows and its report may mean something else."""
+    lines = (broken / LOG_NAME).read_bytes().splitlines(keepends=True)
+    (broken / LOG_NAME).write_bytes(b'{"gqlnb":"harvest","version":2}\n' + b"".join(lines[1:]))
+    with pytest.raises(OptionError, match="is a log of format 2, and this version of gqlnb reads"):
+        github.open(broken)
 
 
 def test_a_folder_with_other_parquet_files_is_refused(tmp_path, client, standin):

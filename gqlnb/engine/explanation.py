@@ -162,11 +162,16 @@ def describe_answer(field: FieldPlan) -> str:
     own = find_user_function(field.definition)
     function = own or field.native or field.resolve
     name = getattr(function, "__qualname__", None) or type(function).__name__
+    # The functions around it say nothing to a reader, and the line finds it.
+    name = name.rpartition("<locals>.")[2].replace("<lambda>", "lambda")
     call = "(root, args, context)" if field.native else "(source, info, **args)"
     if own is not None:
         call = f"({', '.join(inspect.signature(own).parameters)})"
     code = getattr(inspect.unwrap(function), "__code__", None)
     line = f" line {code.co_firstlineno}" if code is not None else ""
+    module = getattr(inspect.unwrap(function), "__module__", None)
+    if line and module not in {None, "__main__"}:  # a cell has no name worth showing
+        line += f" of {module}"
     return f"{name}{call}{line}{arguments}"
 
 

@@ -345,6 +345,26 @@ def test_explain_lists_fields_resolvers_and_source(schema):
     assert repr(made).startswith("query Q: compiled")
 
 
+def test_explain_names_functions_without_those_around_them():
+    """A lambda or an inner function is named by its module and line; of a cell only by its line."""
+
+    def outer():
+        def inner(root, args, context):
+            return 1
+
+        return inner
+
+    made = Schema("type Query { a: Int b: Int }", {"Query": {"a": outer(), "b": lambda *_: 2}})
+    line = outer().__code__.co_firstlineno
+    plan = made.explain("{ a b }").plan
+    assert f"Query.a: Int  inner(root, args, context) line {line} of {__name__}" in plan
+    assert "Query.b: Int  lambda(root, args, context) line" in plan
+    cell = outer()
+    cell.__module__ = "__main__"
+    made = Schema("type Query { a: Int }", {"Query": {"a": cell}})
+    assert f"inner(root, args, context) line {line}" in made.explain("{ a }").plan
+
+
 def test_explain_executes_nothing(schema):
     """A resolver is not called."""
     schema.resolver("Query.rows")(lambda *_: pytest.fail("called"))

@@ -16,13 +16,11 @@ import pyarrow.compute as pc
 from gqlnb.errors import format_count, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from gqlnb.notebook.widgets.data_grid import GridColumn
-
-__all__ = ["build_picture"]
+__all__ = ["MOST_ROWS", "build_picture"]
 
 BINS = 12
 VALUES = 4  # the most frequent ones that have a part; the others share one
@@ -34,8 +32,19 @@ EXACT = 2**53  # floats, of which edges are made, hold no larger integer
 DAY = 86_400_000_000  # microseconds
 
 
-def build_picture(column: GridColumn) -> dict[str, object] | None:
+def build_picture(
+    kind: str, array: pa.Array | None, read_text: Callable[[], pa.Array]
+) -> dict[str, object] | None:
     """Return the picture of a column as JSON values; None if it has none.
+
+    Parameters
+    ----------
+    kind
+        ``"number"``, ``"time"`` or ``"text"``.
+    array
+        Its values; None for objects.
+    read_text
+        Called for the values of a column of text as they are shown.
 
     Returns
     -------
@@ -43,14 +52,15 @@ def build_picture(column: GridColumn) -> dict[str, object] | None:
         ``kind``, ``"bars"`` or ``"values"``; ``parts``, each with ``count``, ``label`` and
         ``filter`` (empty for none); ``said``, a sentence.
     """
-    if column.index or not 1 < len(column) <= MOST_ROWS:
+    # Objects, such as lists, would get their texts for the picture alone.
+    if array is None or len(array) <= 1:
         return None
-    if column.kind == "text":
-        return _build_values(column)
-    numbers = _read_numbers(column)
+    if kind == "text":
+        return _build_values(read_text())
+    numbers = _read_numbers(kind, array)
     if numbers is None or not numbers.size or numbers.min() == numbers.max():
         return None
-    is_time, is_whole = column.kind == "time", numbers.dtype.kind == "i"
+    is_time, is_whole = kind == "time", numbers.dtype.kind == "i"
     edges = _choose_edges(numbers, is_whole=is_whole, is_time=is_time)
     counts = np.histogram(numbers, edges)[0].tolist()
     is_exact = is_time or is_whole  # else two ranges share an end
@@ -70,12 +80,9 @@ def build_picture(column: GridColumn) -> dict[str, object] | None:
     return {"kind": "bars", "parts": parts, "said": f"{ranges[0][0]} to {ranges[-1][1]}"}
 
 
-def _read_numbers(column: GridColumn) -> NDArray[Any] | None:
+def _read_numbers(kind: str, array: pa.Array) -> NDArray[Any] | None:
     """Return the present values: integers, floats, or microseconds of times."""
-    array = column.arrow
-    if array is None:
-        return None
-    if column.kind == "time":
+    if kind == "time":
         zone = getattr(array.type, "tz", None)
         array = array.cast(pa.timestamp("us", zone)).cast(pa.int64())
     elif not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
@@ -84,7 +91,7 @@ def _read_numbers(column: GridColumn) -> NDArray[Any] | None:
     if numbers.dtype.kind == "f":
         finite: NDArray[Any] = numbers[np.isfinite(numbers)]
         return finite
-    limit = 2**62 if column.kind == "time" else EXACT
+    limit = 2**62 if kind == "time" else EXACT
     is_exact = not numbers.size or (numbers.min() >= -limit and numbers.max() <= limit)
     return numbers.astype(np.int64) if is_exact else None
 
@@ -126,11 +133,8 @@ def _write_times(edges: Sequence[int]) -> Iterator[tuple[str, str]]:
         yield first, last
 
 
-def _build_values(column: GridColumn) -> dict[str, object] | None:
+def _build_values(array: pa.Array) -> dict[str, object] | None:
     """Return the most frequent values of a column of text."""
-    if column.arrow is None:  # lists and other objects, whose texts would be made for this alone
-        return None
-    array = column.text
     present = array.drop_null()
     if not len(present):
         return None

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gqlnb.errors import QueryError, clean_text, sanitize_text
-from gqlnb.notebook.widgets.column_pictures import build_picture
+from gqlnb.notebook.widgets.column_pictures import MOST_ROWS, build_picture
 from gqlnb.result.renderer import (
     NOT_AMOUNTS,
     Grid,
@@ -148,8 +148,13 @@ class GridColumn:
             "right": self.kind == "number",
             "index": self.index,
             "chars": max(shown, default=0),
-            "picture": build_picture(self),
+            "picture": self._build_picture(),
         }
+
+    def _build_picture(self) -> dict[str, object] | None:
+        if self.index or len(self) > MOST_ROWS:
+            return None
+        return build_picture(self.kind, self.arrow, lambda: self.text)
 
     def format_rows(self, rows: Rows) -> list[str | None]:
         """Return the texts of rows; None for missing values."""

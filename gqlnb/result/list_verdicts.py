@@ -23,6 +23,8 @@ from gqlnb.document.suspect_lists import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from graphql import GraphQLArgument
+
     from gqlnb.document.document import Document
 
 __all__ = ["NO_SIGN", "STATES", "Verdict", "choose_weakest", "judge_inner_lists", "judge_list"]
@@ -78,6 +80,7 @@ class Verdict(NamedTuple):
 
 
 STATES = ("complete", "unknown", "more")  # the strongest first
+PAGE_MEMBERS = "limit size first take offset skip page"
 LIMIT = "services often return {:,} rows at most"
 NO_SIGN = Verdict("complete", "no sign suggests that rows are missing")
 
@@ -268,6 +271,7 @@ def _collect_sizes(
                     given.pop(name)
                 elif str(argument.type) == "Int" and given[name] in (None, Undefined, 0, 1):
                     untried.append(name)
+            untried += _list_untried_members(declared.args, given)
         kind = None if declared is None else get_named_type(declared.type)
         if depth > above:
             sizes.untried.extend(untried)
@@ -275,6 +279,20 @@ def _collect_sizes(
                 sizes.numbers.extend(_iterate_leaves(name, value))
     fields = getattr(kind, "fields", {})
     return sizes._replace(untried=[name for name in sizes.untried if name not in fields])
+
+
+def _list_untried_members(
+    arguments: Mapping[str, GraphQLArgument], given: Mapping[str, object]
+) -> Iterator[str]:
+    """Yield the members of input objects that may be the size or the place of a page."""
+    # Most other integers in input objects are parts of filters.
+    for name, argument in arguments.items():
+        value = given.get(name)
+        set_members = value if isinstance(value, dict) else {}
+        for member, field in getattr(get_named_type(argument.type), "fields", {}).items():
+            is_unset = set_members.get(member) in (None, 0, 1)
+            if is_unset and "Int" in str(field.type) and is_named_after(member, PAGE_MEMBERS):
+                yield f"{name}.{member}"
 
 
 def _iterate_leaves(name: str, value: object) -> Iterator[tuple[str, int]]:

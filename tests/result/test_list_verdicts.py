@@ -108,6 +108,9 @@ def test_a_length_at_which_services_cut_is_unknown(rows: int, arguments: str, st
         (37, "(n: Int)", ""),  # a field of the rows: a filter
         (37, "(name: String, ids: [Int!])", ""),
         (1, "(first: Int)", ""),
+        (37, "(paging: Paging)", "paging.offset"),
+        (37, "(paging: Paging = {limit: 100})", ""),
+        (37, "(where: Filter)", ""),
     ],
 )
 def test_an_argument_without_a_value_may_bring_more(
@@ -115,7 +118,8 @@ def test_an_argument_without_a_value_may_bring_more(
 ) -> None:
     """If it takes integers, and may be the size or the place of a page."""
     schema = Schema(
-        f"type Query {{ rows{arguments}: [Row!]! }} type Row {{ n: Int! }}",
+        f"type Query {{ rows{arguments}: [Row!]! }} type Row {{ n: Int! }}"
+        "input Paging { offset: Int! = 0 limit: Int } input Filter { n: Int above: Int }",
         {"Query": {"rows": lambda *_: [{"n": number} for number in range(rows)]}},
     )
     verdict = Client(schema).execute("{ rows { n } }").frame().attrs["completeness"]

@@ -169,6 +169,39 @@ def test_pages_are_accessible(
     axe(page, "main")
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_front_page_fits_one_screen(page: Page, site: str, theme: str) -> None:
+    """The sentence, the cell with all of its table, the install line and three links."""
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": 1000, "height": 800})
+    page.goto(f"{site}/index.html")
+    article, front = page.locator("article.bd-article"), page.locator(".front")
+    assert article.locator(".front").count() == 1
+    assert article.locator("pre", has_text="pip install").count() == 1
+    links = article.locator("ul a").all()
+    assert len(links) == 3
+    assert all((box := link.bounding_box()) and box["y"] + box["height"] < 800 for link in links)
+    assert front.locator("tbody tr").count() >= 5
+    assert "items in 1 request" in front.inner_text()
+    table, room = front.locator("table").bounding_box(), front.bounding_box()
+    assert table and room and table["x"] + table["width"] <= room["x"] + room["width"]
+    code = front.locator("pre").bounding_box()
+    assert code and code["x"] + code["width"] <= table["x"]  # beside each other
+    bars = front.locator("tbody td:last-child")
+    lengths = bars.evaluate_all("cells => cells.map(cell => [cell.scrollWidth, cell.clientWidth])")
+    assert all(needed <= given for needed, given in lengths)
+
+
+def test_the_navigation_is_one_line(page: Page, site: str) -> None:
+    """At 1000 pixels, with all sections of the site."""
+    page.set_viewport_size({"width": 1000, "height": 800})
+    page.goto(f"{site}/howto/index.html")
+    links = [link for link in page.locator(".bd-header .nav-link").all() if link.is_visible()]
+    names = [link.inner_text().strip() for link in links]
+    assert {"Start", "Tutorials", "How to", "Reference", "Explanation", "Comparison"} <= {*names}
+    assert len({round(box["y"]) for link in links[:6] if (box := link.bounding_box())}) == 1
+
+
 def test_pages_fit_a_telephone(page: Page, site: str) -> None:
     """Nothing but tables and code scrolls sideways."""
     page.set_viewport_size({"width": 390, "height": 800})

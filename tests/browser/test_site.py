@@ -184,9 +184,12 @@ def test_the_front_page_fits_one_screen(page: Page, site: str, theme: str) -> No
     assert front.locator("tbody tr").count() >= 5
     assert "items in 1 request" in front.inner_text()
     table, room = front.locator("table").bounding_box(), front.bounding_box()
-    assert table and room and table["x"] + table["width"] <= room["x"] + room["width"]
+    assert table
+    assert room
+    assert table["x"] + table["width"] <= room["x"] + room["width"]
     code = front.locator("pre").bounding_box()
-    assert code and code["x"] + code["width"] <= table["x"]  # beside each other
+    assert code
+    assert code["x"] + code["width"] <= table["x"]  # beside each other
     bars = front.locator("tbody td:last-child")
     lengths = bars.evaluate_all("cells => cells.map(cell => [cell.scrollWidth, cell.clientWidth])")
     assert all(needed <= given for needed, given in lengths)

@@ -19,7 +19,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build", "_lite", "_static"]
+exclude_patterns = ["_build", "_front", "_lite", "_static"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "gqlnb"
@@ -29,7 +29,9 @@ html_favicon = "_static/logo.svg"
 html_search_scorer = str(HERE / "_static" / "scorer.js")
 html_context = {"default_mode": "auto"}
 html_sourcelink_suffix = ""
+html_sidebars = {"index": []}  # its cell and table take the whole width
 html_theme_options = {
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,

@@ -1,4 +1,4 @@
-"""Sphinx extension: reference pages that are written from the package itself."""
+"""Sphinx extension: reference pages written from the package itself, and the first table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from gqlnb.notebook.magic import GraphQLMagic
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-REFERENCE = Path(__file__).parent / "reference"
+DOCS = Path(__file__).parent
+REFERENCE = DOCS / "reference"
 
 
 def write_cell_options() -> None:
@@ -79,11 +80,23 @@ def write_api() -> None:
     (REFERENCE / "api.md").write_text("\n".join(parts))
 
 
+def write_front_table() -> None:
+    """Run the cell of the front page, and write the table that it shows."""
+    (cell,) = re.findall(
+        r"```text\n%%graphql demo --paginate\n(.*?)```", (DOCS / "index.md").read_text(), re.DOTALL
+    )
+    data, _ = gqlnb.connect("demo").execute_all(cell)._repr_mimebundle_()
+    folder = DOCS / "_front"
+    folder.mkdir(exist_ok=True)
+    (folder / "table.html").write_text(data["text/html"])
+
+
 def write_pages(_app: Sphinx) -> None:
     """Write all of them."""
     write_cell_options()
     write_command_line()
     write_api()
+    write_front_table()
 
 
 def setup(app: Sphinx) -> None:

@@ -1,4 +1,5 @@
-"""Lists that are longer than an endpoint returns: windows, their plan, evidence, and the report.
+"""Lists that are longer than an endpoint returns: windows, their plan, evidence, report and store.
 
-Nothing here does I/O: `window_harvest` says what to request, and is given the answers.
+``windows`` and ``window_harvest`` do no I/O: they say what to request, and are given the answers.
+``store`` and ``part_files`` keep the rows of every harvest, in memory or in a folder.
 """

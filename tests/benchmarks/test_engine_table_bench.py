@@ -20,9 +20,14 @@ def test_answers_are_equal(maker: str, field: str) -> None:
 
 
 def test_notebook_has_the_table() -> None:
-    """With a line for each row type and a column for each kind of field."""
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    (text,) = [found for cell in cells if MARK in (found := "".join(cell["source"]))]
-    head, _, *lines = [line for line in text.splitlines() if line.startswith("|")]
-    assert head == f"| rows | {' | '.join(FIELDS)} |"
-    assert [line.split("|")[1].strip().replace("`", "") for line in lines] == list(MAKERS)
+    """With a row for each row type and a column for each kind of field, as it is written."""
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    (text,) = [found for cell in notebook if MARK in (found := "".join(cell["source"]))]
+    cells = {}
+    for part in text.partition(MARK)[2].split("\n\n")[:2]:
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.splitlines()]
+        for maker, *values in rows[2:]:
+            for field, value in zip(rows[0][1:], values, strict=True):
+                cells[maker.replace("`", ""), field] = value.replace("&nbsp;", " ")
+    assert engine_table.format_table(cells) in text
+    assert all(" · " in cell for cell in cells.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -29,22 +30,22 @@ QUESTIONS = {
     "cookie": "logins",
     "headers": "headers",
     "Book! ID": "types-and-lists",
-    "include skip": "include-and-skip",
-    "load extension every notebook": "load-the-extension",
+    "include skip": "fragments",
+    "load extension every notebook": "install",
     "database resolver": "database",
     "async": "async",
     "custom scalar": "custom-scalars",
     "Excel": "csv-excel-parquet",
-    "clear cache": "cache",
-    "upgrade": "upgrade-and-remove",
-    "uninstall": "upgrade-and-remove",
+    "clear cache": "install",
+    "upgrade": "install",
+    "uninstall": "install",
     "GITHUB_TOKEN": "github-token",
     "Windows token": "github-token",
     "before Jupyter starts": "github-token",
     "JupyterHub": "hub-and-docker",
     "Docker": "hub-and-docker",
     "remote kernel": "hub-and-docker",
-    "public endpoint": "public-endpoint",
+    "public endpoint": "own-endpoint",
     "own endpoint": "own-endpoint",
     "exceptions catch": "exceptions",
     "... on Repository": "fragments",
@@ -95,7 +96,28 @@ QUESTIONS = {
     "parallel requests": "many-queries",
     "vscode": "hub-and-docker",
     "install without internet": "teach",
+    "jwt expired refresh": "logins",
+    "google colab": "hub-and-docker",
+    "cors": "serve",
+    "list all types in the schema": "schema-docs",
+    "rename a field": "fragments",
+    "save result as json": "csv-excel-parquet",
+    "two endpoints in one notebook": "connections",
+    "deprecated fields": "schema-docs",
+    "mock data": "test-offline",
+    "websocket": "subscriptions",
+    "pass a python list as variable": "variables",
+    "503 service unavailable": "retries",
+    "n+1 problem": "data-loader",
+    "offset limit pagination": "all-pages",
+    "production deployment": "behind-a-proxy",
+    "students exercise": "teach",
+    "decimal money precision": "custom-scalars",
+    "query depth limit": "limit-clients",
+    "ids rounded big numbers": "custom-scalars",
+    "login required for my api": "context-and-jwt",
 }
+SEARCH_IS_OVER = re.compile("Search finished|did not match any")
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
@@ -123,7 +145,7 @@ def test_questions_are_answered_by_the_first_three_hits(page: Page, site: str) -
     missed = {}
     for words, name in QUESTIONS.items():
         page.goto(f"{site}/search.html?q={quote_plus(words)}")
-        page.wait_for_function("document.body.innerText.includes('Search finished')")
+        page.locator(".search-summary", has_text=SEARCH_IS_OVER).wait_for()
         links = page.locator("#search-results .search > li > a").all()[:3]
         hits = [link.get_attribute("href") or "" for link in links]
         if not any(f"/{name}.html" in f"/{hit}" for hit in hits):
@@ -145,6 +167,42 @@ def test_pages_are_accessible(
     page.goto(f"{site}/{path}.html")
     page.wait_for_load_state("networkidle")
     axe(page, "main")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_front_page_fits_one_screen(page: Page, site: str, theme: str) -> None:
+    """The sentence, the cell with all of its table, the install line and three links."""
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": 1000, "height": 800})
+    page.goto(f"{site}/index.html")
+    article, front = page.locator("article.bd-article"), page.locator(".front")
+    assert article.locator(".front").count() == 1
+    assert article.locator("pre", has_text="pip install").count() == 1
+    links = article.locator("ul a").all()
+    assert len(links) == 3
+    assert all((box := link.bounding_box()) and box["y"] + box["height"] < 800 for link in links)
+    assert front.locator("tbody tr").count() >= 5
+    assert "items in 1 request" in front.inner_text()
+    table, room = front.locator("table").bounding_box(), front.bounding_box()
+    assert table
+    assert room
+    assert table["x"] + table["width"] <= room["x"] + room["width"]
+    code = front.locator("pre").bounding_box()
+    assert code
+    assert code["x"] + code["width"] <= table["x"]  # beside each other
+    bars = front.locator("tbody td:last-child")
+    lengths = bars.evaluate_all("cells => cells.map(cell => [cell.scrollWidth, cell.clientWidth])")
+    assert all(needed <= given for needed, given in lengths)
+
+
+def test_the_navigation_is_one_line(page: Page, site: str) -> None:
+    """At 1000 pixels, with all sections of the site."""
+    page.set_viewport_size({"width": 1000, "height": 800})
+    page.goto(f"{site}/howto/index.html")
+    links = [link for link in page.locator(".bd-header .nav-link").all() if link.is_visible()]
+    names = [link.inner_text().strip() for link in links]
+    assert {"Start", "Tutorials", "How to", "Reference", "Explanation", "Comparison"} <= {*names}
+    assert len({round(box["y"]) for link in links[:6] if (box := link.bounding_box())}) == 1
 
 
 def test_pages_fit_a_telephone(page: Page, site: str) -> None:

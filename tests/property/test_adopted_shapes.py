@@ -321,7 +321,18 @@ class Text(str):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_errors_in_rows_are_alike(seed: int) -> None:
     """Values that cannot be serialized, nulls, and exceptions, at nullable positions and others."""
-    faults: list[Any] = [None, "many", Text("x"), float("inf"), 2**40, [], {}, KeyError("k"), True]
+    faults: list[Any] = [
+        None,
+        graphql.Undefined,
+        "many",
+        Text("x"),
+        float("inf"),
+        2**40,
+        [],
+        {},
+        KeyError("k"),
+        True,
+    ]
 
     def make() -> tuple[World, Any]:
         world = World(seed, calm=0.97)

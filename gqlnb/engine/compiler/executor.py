@@ -423,10 +423,10 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         if field.is_usual is not None and not callable(value) and not self.is_awaitable(value):
             # With as few frames as possible: the traceback of an error keeps them all.
             try:
-                if value is not None and not isinstance(value, Exception):
-                    kind: Any = get_nullable_type(field.type)
-                    return self.complete_leaf_value(kind, value), waiting
-                return self.complete_uncompiled(value, field, field.type, path), waiting
+                if value is None or value is Undefined or isinstance(value, Exception):
+                    return self.complete_uncompiled(value, field, field.type, path), waiting
+                kind: Any = get_nullable_type(field.type)
+                return self.complete_leaf_value(kind, value), waiting
             except Exception as error:  # noqa: BLE001 - whatever is raised for or by the value
                 self.fail(error, field, path)
                 return None, waiting

@@ -6,7 +6,7 @@ Each part of a picture has the text of the filter that selects its rows.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gqlnb.notebook.widgets.data_grid import GridColumn
 
 __all__ = ["build_picture"]
 
@@ -34,7 +33,25 @@ EXACT = 2**53  # floats, of which edges are made, hold no larger integer
 DAY = 86_400_000_000  # microseconds
 
 
-def build_picture(column: GridColumn) -> dict[str, object] | None:
+class PicturedColumn(Protocol):
+    """The parts of a column of a grid that a picture is made of; see ``GridColumn``."""
+
+    index: bool
+    kind: str
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
+    @property
+    def arrow(self) -> pa.Array | None:
+        """The values as an Arrow array."""
+
+    @property
+    def text(self) -> pa.Array:
+        """The texts."""
+
+
+def build_picture(column: PicturedColumn) -> dict[str, object] | None:
     """Return the picture of a column as JSON values; None if it has none.
 
     Returns
@@ -70,7 +87,7 @@ def build_picture(column: GridColumn) -> dict[str, object] | None:
     return {"kind": "bars", "parts": parts, "said": f"{ranges[0][0]} to {ranges[-1][1]}"}
 
 
-def _read_numbers(column: GridColumn) -> NDArray[Any] | None:
+def _read_numbers(column: PicturedColumn) -> NDArray[Any] | None:
     """Return the present values: integers, floats, or microseconds of times."""
     array = column.arrow
     if array is None:
@@ -126,7 +143,7 @@ def _write_times(edges: Sequence[int]) -> Iterator[tuple[str, str]]:
         yield first, last
 
 
-def _build_values(column: GridColumn) -> dict[str, object] | None:
+def _build_values(column: PicturedColumn) -> dict[str, object] | None:
     """Return the most frequent values of a column of text."""
     if column.arrow is None:  # lists and other objects, whose texts would be made for this alone
         return None

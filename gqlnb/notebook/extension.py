@@ -142,6 +142,7 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
     loaded.magic.state.clients.close()
     loaded.completer.uninstall()
     loaded.frames.uninstall()
+    delattr(ipython, FRAMES_ATTRIBUTE)
     ipython.input_transformers_cleanup.remove(move_help_to_line)
     for mime in SCHEMA_FORMATS:
         # Imported meanwhile, it was moved from the names to the classes.

@@ -97,7 +97,7 @@ def register_frame_display() -> None:
     choice = TABLE if settings is None else settings.values.get("frames", TABLE)
     frames = FrameDisplay(shell, lambda: choice != PANDAS)
     frames.install()
-    setattr(shell, FRAMES_ATTRIBUTE, frames)  # also after the extension is unloaded
+    setattr(shell, FRAMES_ATTRIBUTE, frames)
 
 
 def is_table(frame: pd.DataFrame) -> bool:

@@ -225,7 +225,7 @@ def test_every_action_has_a_key(show: Show) -> None:
     expect(widget.root.get_by_role("tab", name="Histogram")).to_be_focused()
     expect(widget.root.get_by_role("img", name="Histogram. ")).to_be_visible()
     keyboard.press("ArrowRight")
-    for _ in range(5):  # Copy query, Copy code, Find, Filter columns, the rows
+    for _ in range(7):  # Copy query, Copy code, Find, Filter columns, Copy, CSV, the rows
         keyboard.press("Tab")
     expect(widget.result).to_be_focused()
     keyboard.press("Control+End")

@@ -113,7 +113,7 @@ class Widget:
         """Wait until the first rows are these."""
         for at, (name, owner, count) in enumerate(wanted.head(5).itertuples(index=False)):
             row = self.result.locator(f"[role=row][aria-rowindex='{at + 2}'] [role=gridcell]")
-            expect(row).to_have_text([name, owner, str(count)])
+            expect(row).to_have_text([name, owner, f"{count:,}"])
 
     def show(self, tab: str) -> Locator:
         """Choose a tab, and return what it shows."""
@@ -225,7 +225,7 @@ def test_every_action_has_a_key(show: Show) -> None:
     expect(widget.root.get_by_role("tab", name="Histogram")).to_be_focused()
     expect(widget.root.get_by_role("img", name="Histogram. ")).to_be_visible()
     keyboard.press("ArrowRight")
-    for _ in range(5):  # Copy query, Copy code, Find, Filter columns, the rows
+    for _ in range(7):  # Copy query, Copy code, Find, Filter columns, Copy, CSV, the rows
         keyboard.press("Tab")
     expect(widget.result).to_be_focused()
     keyboard.press("Control+End")
@@ -276,7 +276,7 @@ def test_progress_is_shown_and_cancel_stops_the_search(show: Show, pipe: Pipe) -
     expect(widget.root).to_contain_text("Cancelled after 300 rows.")
     expect(widget.cancel).to_be_disabled()
     cells = widget.result.get_by_role("gridcell")
-    expect(cells).to_have_text(["repo0", "repo", "1000", "repo1", "repo", "1000"])
+    expect(cells).to_have_text(["repo0", "repo", "1,000", "repo1", "repo", "1,000"])
     pipe.let_go()
 
 
@@ -334,7 +334,7 @@ def test_markup_in_responses_is_shown_as_text(show: Show, pipe: Pipe) -> None:
     notebook = show(f"NAME, PIPE = {bad!r}, None\n{SERVICE}")
     widget = Widget(notebook.cell(0))
     widget.search(">1", "1")
-    expect(widget.result.get_by_role("gridcell")).to_have_text([f"{bad}0", bad, "1000"])
+    expect(widget.result.get_by_role("gridcell")).to_have_text([f"{bad}0", bad, "1,000"])
     picture = widget.show("Most stars")
     expect(picture.get_by_role("img")).to_have_attribute("aria-label", re.compile("<img src="))
     picture.get_by_text("As a table").click()

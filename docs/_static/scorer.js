@@ -1,7 +1,9 @@
 // The order of search results: pages that answer one question come first.
 var Scorer = {
   score: ([page, , , , score]) =>
-    score + (/^howto\/|^explanation\/graphql/.test(page) ? 20 : page.startsWith("tutorials/") ? -5 : 0),
+    score + (page.endsWith("index") ? -100 // a list of pages has the words of all titles
+      : /^howto\/|^explanation\/graphql/.test(page) ? 20
+      : page.startsWith("tutorials/") ? -5 : 0),
   objNameMatch: 11,
   objPartialMatch: 3,
   objPrio: { 0: 5, 1: 2, 2: -5 },

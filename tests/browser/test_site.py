@@ -116,6 +116,15 @@ QUESTIONS = {
     "query depth limit": "limit-clients",
     "ids rounded big numbers": "custom-scalars",
     "login required for my api": "context-and-jwt",
+    "ssl error self signed": "proxies-and-certificates",
+    "type hints for results": "typed-models",
+    "enum values": "schema-docs",
+    "rename column": "fragments",
+    "django": "own-endpoint",
+    "introspection disabled": "schema-docs",
+    "sort by stars": "star-search",
+    "delete a record": "mutations",
+    "sqlalchemy": "database",
 }
 SEARCH_IS_OVER = re.compile("Search finished|did not match any")
 

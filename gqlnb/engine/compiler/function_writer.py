@@ -202,8 +202,10 @@ class FunctionWriter:
         With `guarded`, a nullable position takes the errors of the awaited value. With `sure`, it
         must be awaited in any case.
         """
-        # The resolution of an abstract type may raise errors without a path.
-        guarded = guarded and (slot.nullable or is_abstract_type(get_nullable_type(slot.kind)))
+        # The resolution of an abstract type, and a predicate, may raise errors without a path.
+        inner: Any = get_nullable_type(slot.kind)
+        tested = getattr(inner, "is_type_of", None) is not None
+        guarded = guarded and (slot.nullable or tested or is_abstract_type(inner))
         if slot.waiting is None and not guarded:
             return
         with self.open_block(f"if type({slot.v}) is CORO:", when=not sure):

@@ -378,7 +378,9 @@ def test_the_widget_is_accessible(show: Show, axe: Callable[[Page, str], None]) 
         widget.search("many", "50")
         expect(widget.alert).to_contain_text("'many'")
         expect(widget.stars).to_have_value("many")
-        expect(picture.locator("rect")).to_have_count(len(counts))
+        # A range whose rows were cut has a second, hatched column behind that of its rows.
+        expect(picture.locator("rect:not(.gqlnb-hatched)")).to_have_count(len(counts))
+        expect(picture.locator("rect.gqlnb-hatched").first).to_be_attached()
         axe(notebook.page, ".gqlnb-stars")
 
 

@@ -21,13 +21,14 @@ pytestmark = pytest.mark.browser
 WIDTHS = (600, 1000, 1600)
 SIDEBAR = "window.jupyterapp.commands.execute('application:toggle-left-area')"
 # The parts of a widget that stick out of it, or whose content does not fit into them. The rows of a
-# grid are not among them: they are scrolled, and cells end with an ellipsis.
+# grid are not among them: they are scrolled, and cells end with an ellipsis. Nor is a pattern, which
+# is not drawn where it stands.
 CUT = """root => {
     const edge = root.getBoundingClientRect();
     const cut = [];
     for (const part of root.querySelectorAll("*")) {
         const box = part.getBoundingClientRect();
-        if (!part.checkVisibility() || part.closest(".gqlnb-space, .gqlnb-spoken"))
+        if (!part.checkVisibility() || part.closest(".gqlnb-space, .gqlnb-spoken, pattern"))
             continue;
         const out = box.left < edge.left - 1 || box.right > edge.right + 1;
         const hides = getComputedStyle(part).overflowX !== "visible" || part.tagName === "BUTTON";

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 WIDTHS = (600, 1000, 1600)
 SIDEBAR = "window.jupyterapp.commands.execute('application:toggle-left-area')"
 # The parts of a widget that stick out of it, or whose content does not fit into them. The rows of a
-# grid are not among them: they are scrolled, and cells end with an ellipsis. Nor are patterns, which
+# grid are not among them: they are scrolled, and cells end with an ellipsis. Nor are patterns: they
 # are not drawn where they stand.
 CUT = """root => {
     const edge = root.getBoundingClientRect();

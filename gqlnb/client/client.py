@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, over
 
 from gqlnb import background
 from gqlnb.client import connections
-from gqlnb.client.arguments import check_batch, check_nan, check_options, check_persisted_queries
 from gqlnb.client.batches import (
     BatchItem,
     BatchOutcome,
@@ -21,14 +20,19 @@ from gqlnb.client.batches import (
     require_results,
     run_batch,
 )
-from gqlnb.client.call_options import apply_call_options
 from gqlnb.client.endpoint import (
     DEFAULT_TIMEOUT,
     EndpointOptions,
+    Exchange,
+    ExchangeLog,
+    apply_call_options,
+    check_batch,
+    check_nan,
+    check_options,
+    check_persisted_queries,
     is_connection_name,
     open_endpoint,
 )
-from gqlnb.client.exchange import Exchange, ExchangeLog
 from gqlnb.client.gql_interop import GqlClientTransport, make_gql_transport
 from gqlnb.client.mapping import InputMap, MapOptions, number_problems, read_inputs
 from gqlnb.client.paging.options import PagingOptions

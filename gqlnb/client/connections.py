@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from gqlnb import background
-from gqlnb.client.arguments import check_batch, check_nan, check_persisted_queries
 from gqlnb.client.credentials import VALUE_SOURCE, is_secret_name
+from gqlnb.client.endpoint import check_batch, check_nan, check_persisted_queries
 from gqlnb.client.recording.session import can_omit_token
 from gqlnb.client.response_cache import resolve_cache
 from gqlnb.client.urls import DEFAULT_URL, check_url, find_secret_segments, redact_url

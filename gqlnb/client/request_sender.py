@@ -12,9 +12,9 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
-from gqlnb.client.http_call import MAYBE_EXECUTED
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.progress import announce_wait
+from gqlnb.client.transports import MAYBE_EXECUTED
 from gqlnb.document.upload import has_file
 from gqlnb.errors import AnswerError, GqlnbError, RateLimited, TransportError
 from gqlnb.http.messages import RequestArray

@@ -15,15 +15,19 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from gqlnb.client.asgi_streams import open_asgi_link, stream_asgi_events
 from gqlnb.client.credentials import Credentials, bind_credentials, check_header_value
-from gqlnb.client.event_streams import ACCEPT_EVENTS, ACCEPT_PARTS, stream_events
-from gqlnb.client.http_call import StreamSecrets
+from gqlnb.client.event_streams import (
+    ACCEPT_EVENTS,
+    ACCEPT_PARTS,
+    open_asgi_link,
+    stream_asgi_events,
+    stream_events,
+)
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.progress import is_interactive
 from gqlnb.client.recording.recording_transport import RecordingTransport
 from gqlnb.client.recording.session import build_unrecordable_error
-from gqlnb.client.transports import AsgiTransport, InProcessTransport, make_response
+from gqlnb.client.transports import AsgiTransport, InProcessTransport, StreamSecrets, make_response
 from gqlnb.client.websocket_client import (
     LEGACY_ONLY,
     OPERATIONS,
@@ -60,7 +64,7 @@ from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
-    from gqlnb.client.asgi_streams import AsgiLink
+    from gqlnb.client.event_streams import AsgiLink
     from gqlnb.client.request_sender import PreparedRequest
     from gqlnb.client.transports import Transport
     from gqlnb.client.websocket_client import NetworkLink

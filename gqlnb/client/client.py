@@ -47,8 +47,7 @@ from gqlnb.client.request_sender import PreparedRequest, RequestSender
 from gqlnb.client.response_cache import resolve_cache
 from gqlnb.client.schema_store import SchemaStore
 from gqlnb.config import resolve_unix_path
-from gqlnb.document.schema_diagram import build_diagram
-from gqlnb.document.schema_text import print_sdl
+from gqlnb.document.schema_text import build_diagram, print_sdl
 from gqlnb.document.variables import check_variables
 from gqlnb.errors import GqlnbError, OptionError, QueryError, TargetError, sanitize_text
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
@@ -77,12 +76,12 @@ if TYPE_CHECKING:
     from gqlnb.client.schema_diff import SchemaChanges
     from gqlnb.client.subscriptions import ConnectionInit, StreamKind, Subscription
     from gqlnb.document.document import Document
-    from gqlnb.document.schema_diagram import Diagram
+    from gqlnb.document.schema_text import Diagram
     from gqlnb.engine.schema import Schema
     from gqlnb.errors import TransportError
     from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.limits import Limits
-    from gqlnb.result.mapped_frame import MappedFrame
+    from gqlnb.result.event_frames import MappedFrame
     from gqlnb.result.result import Result
     from gqlnb.tokens import Token, TokenHolder
 

@@ -30,13 +30,15 @@ from gqlnb.http.content_encoding import (
 )
 from gqlnb.http.graphql_ws import ANSWER_HEADERS
 from gqlnb.http.incremental import (
+    EVENT_STREAM,
     MULTIPART_MIXED,
+    EventReader,
     MultipartReader,
     decode_multipart_event,
+    is_event_stream,
     parse_boundary,
 )
 from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE, Response
-from gqlnb.http.sse import EVENT_STREAM, EventReader, is_event_stream
 from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:

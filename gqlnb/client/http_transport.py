@@ -45,9 +45,15 @@ from gqlnb.document.upload import has_file
 from gqlnb.errors import AuthError, GqlnbError, TransportError
 from gqlnb.http.content_encoding import BodyTooLargeError, accepted_encodings, decompress_body
 from gqlnb.http.error_responses import is_login_path, is_token_refused
-from gqlnb.http.messages import Request, RequestArray, Response
+from gqlnb.http.messages import (
+    NOT_SUPPORTED,
+    UNKNOWN,
+    Request,
+    RequestArray,
+    Response,
+    compute_hash,
+)
 from gqlnb.http.multipart_requests import MultipartBody, build_multipart_body
-from gqlnb.http.persisted_queries import NOT_SUPPORTED, UNKNOWN, compute_hash
 from gqlnb.http.response_parser import demands_array
 from gqlnb.limits import MIB
 from gqlnb.redact import strip_traceback

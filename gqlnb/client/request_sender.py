@@ -18,14 +18,14 @@ from gqlnb.client.transports import MAYBE_EXECUTED
 from gqlnb.document.upload import has_file
 from gqlnb.errors import AnswerError, GqlnbError, RateLimited, TransportError
 from gqlnb.http.messages import RequestArray
-from gqlnb.http.response_parser import ResponseContext, parse_array, parse_response
-from gqlnb.http.retry_rules import (
+from gqlnb.http.rate_limit_rules import (
     MAX_ATTEMPTS,
     Attempt,
     FailureKind,
     classify_failure,
     compute_retry_delay,
 )
+from gqlnb.http.response_parser import ResponseContext, parse_array, parse_response
 from gqlnb.interactive import warn_caller
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import MAX_NOTES, WARNINGS, iterate_warnings

@@ -56,11 +56,11 @@ from gqlnb.http.error_responses import is_token_refused, nullify_response
 from gqlnb.http.graphql_ws import LEGACY_SUBPROTOCOL, SUBPROTOCOL
 from gqlnb.http.incremental import apply_part
 from gqlnb.http.messages import Response
+from gqlnb.http.rate_limit_rules import TRANSIENT_STATUSES, classify_failure
 from gqlnb.http.response_parser import ResponseContext, parse_response
-from gqlnb.http.retry_rules import TRANSIENT_STATUSES, classify_failure
 from gqlnb.option_checks import check_whole_number
 from gqlnb.redact import hide_locals, strip_traceback
-from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError
+from gqlnb.result.answer_notes import IncrementalResponse, InvalidPartError
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:

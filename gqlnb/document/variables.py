@@ -38,8 +38,8 @@ from gqlnb.document.input_coercion import (
     has_default,
     is_row,
     quote_names,
+    read_table,
 )
-from gqlnb.document.input_records import read_table
 from gqlnb.document.known_scalars import recognize_scalar
 from gqlnb.document.paged_fields import find_position_variables
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT

@@ -39,7 +39,7 @@ from gqlnb.engine.execution_budget import (
 )
 from gqlnb.engine.graphql_compat import Outcome, Value
 from gqlnb.engine.subscription import Runner, SubscriptionArguments, ThreadedIterator
-from gqlnb.result.response_parts import IncrementalResponse
+from gqlnb.result.answer_notes import IncrementalResponse
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from graphql import GraphQLSchema
 
 from gqlnb import background
 from gqlnb.document.document import Document
-from gqlnb.document.schema_diagram import Diagram, build_diagram
-from gqlnb.document.schema_text import print_sdl
+from gqlnb.document.schema_text import Diagram, build_diagram, print_sdl
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.execution_budget import ExecutionBudget

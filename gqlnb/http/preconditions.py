@@ -16,7 +16,7 @@ from typing import cast
 
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import sanitize_text
-from gqlnb.http import sse
+from gqlnb.http import incremental
 from gqlnb.http.headers import (
     HttpRequest,
     is_json,
@@ -159,7 +159,7 @@ def is_event_connection_request(request: HttpRequest, rules: ServerRules) -> boo
         return True
     # A browser's EventSource, which sends no headers of its own.
     has_token = b"token=" in request.query_string and b"query=" not in request.query_string
-    events = sse.negotiate_events(request.headers.get("accept")) == "always"
+    events = incremental.negotiate_events(request.headers.get("accept")) == "always"
     return request.method == "GET" and has_token and events
 
 
@@ -274,7 +274,7 @@ def check_accept(request: HttpRequest, rules: ServerRules) -> Response | None:
         not rules.statuses.refuses_unacceptable
         or rules.is_monitoring_path(request.path)
         or is_response_acceptable(accept)
-        or sse.negotiate_events(accept) != "never"
+        or incremental.negotiate_events(accept) != "never"
     ):
         return None
     return build_error_response(406, f"Accept {GRAPHQL_MEDIA_TYPE} or {JSON_MEDIA_TYPE}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.document.input_records import read_record
+from gqlnb.document.input_coercion import read_record
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text, suggest
 from gqlnb.notebook.cell_errors import add_error_lines
 from gqlnb.notebook.display import Note, show
@@ -87,7 +87,7 @@ def map_inputs(
     OptionError
         If there is no such name.
     """
-    from gqlnb.result.mapped_frame import describe_errors
+    from gqlnb.result.event_frames import describe_errors
 
     inputs = find_name(names, options.map, "--map")
     resume = None if options.resume is None else find_name(names, options.resume, "--resume")

@@ -1,11 +1,17 @@
-"""DataFrames, Arrow tables and files of an answer: of one list, of every list, of its errors."""
+"""DataFrames, Arrow tables and files of an answer: of one list, of every list, of its errors.
+
+Here too: aliases of one type as rows, and the concatenation of frames with their dtypes.
+"""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain
 from operator import methodcaller
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,19 +23,21 @@ from gqlnb.document.error_details import explain_message, read_error_code, read_
 from gqlnb.document.paging_conventions import MORE_FLAGS
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
+from gqlnb.option_checks import explain_keywords
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import CONVERSION_ERRORS
-from gqlnb.result.list_captions import FETCH_ALL, mark_rows
 from gqlnb.result.list_verdicts import (
+    FETCH_ALL,
     STATES,
     Verdict,
     choose_weakest,
     judge_inner_lists,
     judge_list,
+    mark_rows,
 )
 from gqlnb.result.renderer import Preview, format_error_path
-from gqlnb.result.shape import find_connection_path
-from gqlnb.result.table_reader import read_tables
+from gqlnb.result.shape import Shape, find_connection_path
+from gqlnb.result.table_reader import AnswerData, read_tables
 from gqlnb.result.tables import (
     DATA_TABLE,
     ResultTable,
@@ -44,14 +52,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gqlnb.result.shape import Shape
-    from gqlnb.result.table_reader import AnswerData, TableRows
+    from gqlnb.result.table_reader import TableRows
     from gqlnb.result.tables import ReadPlan
 
     PandasArray = pd.api.extensions.ExtensionArray | NDArray[np.object_]
     ErrorPath = tuple[str | int, ...]
 
+    import pandas as pd
+
+    from gqlnb.result.column_builder import PandasDtype
+
 __all__ = [
+    "ALIASES",
     "FrameColumn",
     "Frames",
     "add_dtypes",
@@ -62,11 +74,208 @@ __all__ = [
     "build_previews",
     "build_table",
     "choose_table",
+    "combine_aliases",
+    "concat",
     "convert_to_numpy",
     "judge_answers",
     "read_columns",
     "shorten_names",
 ]
+
+
+@explain_keywords
+def concat(frames: Iterable[pd.DataFrame], *, ignore_index: bool = True) -> pd.DataFrame:
+    """Concatenate frames of several answers or pages, and keep their dtypes.
+
+    ``pandas.concat`` makes objects of a column whose dtypes differ, also where the dtype of a frame
+    without any value is a guess: a column of PostGraphile's ``Datetime`` is in UTC until a value
+    shows that it has no time zone. It makes objects of enums too, if one frame has a value that
+    the schema does not know.
+
+    Parameters
+    ----------
+    frames
+        The frames, such as ``[page.frame() for page in client.pages(text)]``; at least one.
+    ignore_index
+        Whether to number the rows anew.
+
+    Returns
+    -------
+    DataFrame
+        The rows in order. A column has the dtype of the frames in which it has values, if they
+        agree, and the categories of all frames. ``attrs`` are those that all frames have in
+        common; ``partial`` is True if one of them is.
+
+    Raises
+    ------
+    FrameError
+        If `frames` is empty, one of them is not a DataFrame, or has two columns of one name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> empty = pd.DataFrame({"at": pd.Series([], dtype="datetime64[us, UTC]")})
+    >>> rows = pd.DataFrame({"at": pd.Series(["2026-01-02"], dtype="datetime64[us]")})
+    >>> concat([empty, rows]).dtypes["at"]
+    dtype('<M8[us]')
+    """
+    import pandas as pd
+
+    if isinstance(frames, pd.DataFrame):
+        msg = "concat takes several DataFrames, such as [january, february]; got one DataFrame."
+        raise FrameError(msg)
+    found = list(frames)
+    if not found or not all(isinstance(frame, pd.DataFrame) for frame in found):
+        kinds = ", ".join(dict.fromkeys(type(frame).__name__ for frame in found)) or "nothing"
+        msg = (
+            f"concat takes DataFrames, such as [result.frame() for result in results]; got {kinds}."
+        )
+        raise FrameError(msg)
+    if repeated := [name for frame in found for name in frame.columns[frame.columns.duplicated()]]:
+        listed = sanitize_text(", ".join(map(repr, dict.fromkeys(repeated))), 200)
+        msg = f"concat takes frames whose columns have different names; {listed} is there twice."
+        raise FrameError(msg)
+    columns = dict.fromkeys(chain.from_iterable(frame.columns for frame in found))
+    dtypes = {name: _find_dtype([f[name] for f in found if name in f]) for name in columns}
+    # Shallow: columns are replaced in the copies, and the caller's frames stay as they are.
+    fitted = [frame.copy(deep=False) for frame in found]
+    for frame in fitted:
+        for name in frame.columns:
+            dtype = dtypes[name]
+            if dtype is not None and frame[name].dtype != dtype:
+                frame[name] = _convert(frame[name], dtype)
+    whole = pd.concat(fitted, ignore_index=ignore_index)
+    first, *others = (frame.attrs for frame in found)
+    whole.attrs = {
+        name: value
+        for name, value in first.items()
+        if all(name in attrs and attrs[name] == value for attrs in others)
+    }
+    if any("partial" in frame.attrs for frame in found):
+        whole.attrs["partial"] = any(frame.attrs.get("partial") for frame in found)
+    parts = [str(frame.attrs.get("completeness", "")).partition(": ") for frame in found]
+    verdicts = Counter(Verdict(state, evidence) for state, _, evidence in parts if state)
+    if len(verdicts) > 1:
+        whole.attrs["completeness"] = str(choose_weakest(verdicts, "frames"))
+    if notes := dict.fromkeys(note for frame in found for note in frame.attrs.get("notes", ())):
+        whole.attrs["notes"] = list(notes)
+    return whole
+
+
+def _find_dtype(columns: list[pd.Series[Any]]) -> PandasDtype | None:
+    """Return the common dtype of columns; None if those with values disagree."""
+    import pandas as pd
+
+    filled = [column for column in columns if column.notna().any()]
+    # The dtype of a column without values may be a guess: it counts if there is no other.
+    dtypes: list[Any] = list(dict.fromkeys(column.dtype for column in filled or columns))
+    if all(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes):
+        names = dict.fromkeys(chain.from_iterable(dtype.categories for dtype in dtypes))
+        return pd.CategoricalDtype(list(names), ordered=all(dtype.ordered for dtype in dtypes))
+    return dtypes[0] if len(dtypes) == 1 else None
+
+
+def _convert(column: pd.Series[Any], dtype: PandasDtype) -> pd.Series[Any]:
+    """Return a column of nulls, or of categories, in another dtype."""
+    import pandas as pd
+
+    if isinstance(dtype, pd.CategoricalDtype) and isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.set_categories(dtype.categories, ordered=bool(dtype.ordered))
+    try:
+        return pd.Series([None] * len(column), index=column.index, dtype=dtype)
+    except (TypeError, ValueError):  # NumPy's integers and Booleans have no null
+        return column
+
+
+ALIASES = "*"  # stands for the aliases in a path
+ALIAS_COLUMN = "field"
+
+
+def combine_aliases(answer: AnswerData, data: object, path: str) -> AnswerData:
+    """Return an answer with a list of the objects under several names, at the path of the list.
+
+    Parameters
+    ----------
+    answer
+        The answer.
+    data
+        Its data, with exact decimals.
+    path
+        The path to the object with the aliases, and ``*``: ``"*"``, ``"organization.*"``.
+
+    Raises
+    ------
+    FrameError
+        If the object does not exist, or has no objects of one type alone.
+    """
+    above, _, _ = path.partition(ALIASES)
+    names = tuple(above.split(".")[:-1])
+    place: Shape | None = answer.shape
+    for name in names:
+        place = place.children.get(name) if place is not None and not place.lists else None
+    shapes = _find_aliases(place.children if place is not None else {}, path)
+    merged = _merge_shapes(list(shapes.values()))
+    column = ALIAS_COLUMN
+    while column in merged.children:  # as for keys: the nearest of equal names gets the plain one
+        column = f"parent.{column}"
+    found = follow_path(data, names)
+    rows = [
+        {column: name, **(item if isinstance(item, dict) else {})}
+        for name, shape in shapes.items()
+        for item in _list_items(found.get(name) if isinstance(found, dict) else None, shape)
+    ]
+    label = Shape("String", field_name=column, nullable=False)
+    listed = replace(merged, lists=1, children={column: label, **merged.children}, cache={})
+    place_name = f"{above}{ALIASES}"
+    beside = {} if names else {k: v for k, v in answer.shape.children.items() if k not in shapes}
+    root = replace(answer.shape, children={place_name: listed, **beside}, cache={})
+    others = data if isinstance(data, dict) else {}
+    whole = AnswerData(SimpleNamespace(data={**others, place_name: rows}), root, None, answer.forms)
+    whole.infers = answer.infers
+    whole.remarks, whole.inferred = answer.remarks, answer.inferred
+    whole.renumbered = answer.renumbered
+    return whole
+
+
+def _list_items(value: Any, shape: Shape) -> Sequence[object]:  # noqa: ANN401 - JSON values
+    """Return the rows of an alias: the items of a list without null, else the object or null."""
+    if not shape.lists:
+        return [value]
+    return [item for item in value if item is not None] if isinstance(value, list) else []
+
+
+def _find_aliases(fields: Mapping[str, Shape], path: str) -> dict[str, Shape]:
+    """Return the fields with objects, or lists of objects, of the only type with several."""
+    groups: defaultdict[tuple[object, int], dict[str, Shape]] = defaultdict(dict)
+    for name, shape in fields.items():
+        if shape.composite and shape.lists <= 1:
+            groups[shape.type or shape.field_name, shape.lists][name] = shape
+    several = [group for group in groups.values() if len(group) > 1] or list(groups.values())
+    if len(several) == 1:
+        return several[0]
+    listed = "; ".join(
+        f"{', '.join(map(repr, group))} of type {next(iter(group.values())).type}"
+        for group in several
+    )
+    msg = (
+        f"path={sanitize_text(path, 80)!r} takes the aliases of one type as rows. The answer has "
+        f"there: {listed or 'no object'}."
+    )
+    raise FrameError(msg)
+
+
+def _merge_shapes(shapes: Sequence[Shape]) -> Shape:
+    """Return the shape of values that have one of several shapes."""
+    first = shapes[0]
+    if len({(shape.type, shape.lists, shape.values, shape.composite) for shape in shapes}) > 1:
+        return Shape(mixed_kinds="values of several types", field_name=first.field_name)
+    names = dict.fromkeys(name for shape in shapes for name in shape.children)
+    children = {
+        name: _merge_shapes([it.children[name] for it in shapes if name in it.children])
+        for name in names
+    }
+    return replace(first, children=children, nullable=True, is_conditional=True, cache={})
+
 
 FRAMES_ADVICE = (
     "Use result.tables(strict=False), or add --no-strict to the cell, to keep values of other "

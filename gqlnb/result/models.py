@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 import msgspec
 from msgspec import inspect
 
-from gqlnb.document import duration, scalars
-from gqlnb.document.scalar_values import OtherFormError, WiderError
+from gqlnb.document import scalars
+from gqlnb.document.scalar_values import OtherFormError, WiderError, convert_seconds, to_nanoseconds
 from gqlnb.errors import AnswerError, SchemaError, describe_path, sanitize_text
 from gqlnb.result.model_classes import (
     DTYPES,
@@ -262,10 +262,8 @@ def _prepare_fields(prepared: dict[str, Any], steps: Mapping[str, Prepare]) -> N
 
 def _build_leaf_step(kind: Scalar, name: str) -> Prepare | None:
     if kind.arrow in {"duration", "seconds"}:
-        to_nanoseconds = (
-            duration.convert_seconds if kind.arrow == "seconds" else duration.to_nanoseconds
-        )
-        kind = replace(kind, convert=lambda value: _read_timedelta(to_nanoseconds(value)))
+        convert = convert_seconds if kind.arrow == "seconds" else to_nanoseconds
+        kind = replace(kind, convert=lambda value: _read_timedelta(convert(value)))
     if kind.convert is None:
         return None
     # Arrow parses text of times itself; msgspec gets a datetime.

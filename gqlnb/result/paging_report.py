@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from reprlib import Repr
 from types import MappingProxyType
 
-from gqlnb.document.duration import format_short_age
+from gqlnb.document.scalar_values import format_short_age
 from gqlnb.document.selections import is_on_path
 from gqlnb.errors import format_count, sanitize_text
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from gqlnb.document.duration import format_short_age
 from gqlnb.document.error_details import explain_message
+from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import (
     GqlnbError,
     clean_text,
@@ -27,7 +27,7 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.result.answer_notes import format_notes
-from gqlnb.result.list_captions import describe_rows
+from gqlnb.result.list_verdicts import describe_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -27,7 +27,7 @@ from gqlnb.result.decoder import (
     get_row_decoders,
     join_pieces,
 )
-from gqlnb.result.scalar_forms import NO_FORMS, ScalarForms
+from gqlnb.result.shape import NO_FORMS, ScalarForms
 from gqlnb.result.tables import (
     DATA_TABLE,
     ObjectPlan,

@@ -15,7 +15,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.document.json_codec import dump_valid_json
-from gqlnb.http import sse
+from gqlnb.http import incremental
 from gqlnb.http.content_encoding import MIN_COMPRESSED_BYTES, compress_body, negotiate_encoding
 from gqlnb.http.handler import RESOLVER_EXCEPTIONS, build_internal_error, encode_response
 from gqlnb.http.headers import negotiate_media_type
@@ -116,7 +116,7 @@ def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
         and _CACHEABLE_HEADERS.issuperset(headers)
         and headers.get("connection", "keep-alive").lower() == "keep-alive"
         and request.method == "POST"
-        and sse.negotiate_events(headers.get("accept")) == "never"
+        and incremental.negotiate_events(headers.get("accept")) == "never"
         and negotiate_parts(headers.get("accept")) is None
         and check_preconditions(request, rules) is None
     )

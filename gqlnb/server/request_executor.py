@@ -23,8 +23,7 @@ from gqlnb.engine.schema import Schema, get_adapter
 from gqlnb.engine.schema_adapters import is_schema
 from gqlnb.errors import Problem, QueryError, ServerError, sanitize_text
 from gqlnb.http.handler import RESOLVER_EXCEPTIONS
-from gqlnb.http.messages import Request, Response
-from gqlnb.http.persisted_queries import PersistedQueries, PersistedQueryError
+from gqlnb.http.messages import PersistedQueries, PersistedQueryError, Request, Response
 from gqlnb.http.response_encoder import remove_hints
 from gqlnb.http.server_rules import Access
 from gqlnb.result.result import Result

@@ -11,7 +11,7 @@ from gqlnb.client.range_harvest.range_store import unify_texts
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.frame_display import register_frame_display
-from gqlnb.result.list_captions import mark_rows
+from gqlnb.result.list_verdicts import mark_rows
 from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def build_range_frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
     """Return the tables of the parts as one DataFrame."""
     from pyarrow import types
 
-    from gqlnb.result.concatenation import concat
+    from gqlnb.result.frames import concat
 
     # Parts have 18 places, since a later part may need more than this one.
     scales = Counter[str]()

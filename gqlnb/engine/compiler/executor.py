@@ -23,7 +23,7 @@ from graphql.error import located_error
 from graphql.execution.values import get_argument_values
 from graphql.pyutils import is_iterable
 
-from gqlnb.document.input_records import is_table
+from gqlnb.document.input_coercion import is_table
 from gqlnb.engine.compiler.gathering import (
     await_leaves,
     await_members,

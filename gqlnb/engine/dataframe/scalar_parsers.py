@@ -16,7 +16,7 @@ from uuid import UUID
 import numpy as np
 from graphql import GraphQLError
 
-from gqlnb.document.duration import (
+from gqlnb.document.scalar_values import (
     NANOSECONDS_PER_SECOND,
     format_duration,
     parse_fraction,

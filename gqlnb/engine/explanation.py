@@ -23,9 +23,8 @@ from gqlnb.engine.compiler.conditions import collect_facts
 from gqlnb.engine.compiler.executor import PlanExecutor
 from gqlnb.engine.compiler.lazy_functions import format_source
 from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
-from gqlnb.engine.compiler.python_types import DICT
+from gqlnb.engine.compiler.python_types import DICT, find_user_function
 from gqlnb.engine.compiler.source_writer import SourceWriter
-from gqlnb.engine.compiler.strawberry_fields import find_user_function
 from gqlnb.engine.graphql_compat import Value
 from gqlnb.engine.schema_watch import SchemaWatch
 from gqlnb.errors import QueryError

@@ -19,8 +19,7 @@ from gqlnb.github.harvester.requests import (
     raise_partial_error,
 )
 from gqlnb.github.harvester.runner import MIN_PAGE_SIZE
-from gqlnb.github.search_notes import list_search_notes
-from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
+from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS, list_search_notes
 from gqlnb.github.star_query import StarQuery, parse_star_query
 from gqlnb.http.error_responses import is_transient_error
 from gqlnb.http.response_parser import find_refusal

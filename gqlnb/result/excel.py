@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gqlnb.document.input_records import is_missing
+from gqlnb.document.input_coercion import is_missing
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import FrameError
 from gqlnb.optional_imports import import_optional

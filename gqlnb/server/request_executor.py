@@ -18,9 +18,9 @@ from gqlnb.document.document import Document
 from gqlnb.document.syntax import parse_source
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.execution_budget import ExecutionBudget
-from gqlnb.engine.leaf_types import has_only_builtin_leaves
 from gqlnb.engine.schema import Schema, get_adapter
 from gqlnb.engine.schema_adapters import is_schema
+from gqlnb.engine.schema_watch import has_only_builtin_leaves
 from gqlnb.errors import Problem, QueryError, ServerError, sanitize_text
 from gqlnb.http.handler import RESOLVER_EXCEPTIONS
 from gqlnb.http.messages import PersistedQueries, PersistedQueryError, Request, Response

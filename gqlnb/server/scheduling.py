@@ -25,7 +25,7 @@ from weakref import WeakSet
 
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import bind_variables
-from gqlnb.engine.leaf_types import has_only_builtin_leaves
+from gqlnb.engine.schema_watch import has_only_builtin_leaves
 from gqlnb.errors import sanitize_text
 from gqlnb.server.worker_pool import (
     HANGING_SECONDS,

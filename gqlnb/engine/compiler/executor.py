@@ -31,9 +31,11 @@ from gqlnb.engine.compiler.gathering import (
     queue_awaitable,
     yield_to_loop,
 )
-from gqlnb.engine.compiler.located_errors import ErrorLocation, PlanErrors, list_keys
 from gqlnb.engine.compiler.resolve_info import (
+    ErrorLocation,
     LazyPath,
+    PlanErrors,
+    list_keys,
     new_tuple,
     strip_list_indices,
     to_path,

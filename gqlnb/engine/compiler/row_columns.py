@@ -27,9 +27,9 @@ from graphql import (
     is_leaf_type,
 )
 
-from gqlnb.engine.compiler.leaf_source import list_enum_names
-from gqlnb.engine.compiler.python_names import is_identifier
+from gqlnb.engine.compiler.function_writer import is_identifier
 from gqlnb.engine.compiler.python_types import DICT, OBJECT
+from gqlnb.engine.compiler.source_writer import list_enum_names
 from gqlnb.engine.graphql_compat import PLAIN_TYPES, SERIALIZERS, get_serializer
 from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnBatch
 

@@ -36,8 +36,7 @@ from gqlnb.engine.graphql_compat import (
     get_variable_default,
     get_variable_signature,
 )
-from gqlnb.engine.leaf_types import is_constant
-from gqlnb.engine.schema_watch import watch_literal
+from gqlnb.engine.schema_watch import is_constant, watch_literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,15 +11,23 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gqlnb.engine.dataframe.arrow_column import ArrowArray, ArrowColumn, Value, build_column
+from gqlnb.engine.dataframe.arrow_column import (
+    BIGINT_DIGITS,
+    SCALAR_DESCRIPTIONS,
+    SCALAR_PARSERS,
+    ArrowArray,
+    ArrowColumn,
+    Value,
+    build_column,
+    build_type_name,
+    check_name,
+)
 from gqlnb.engine.dataframe.frame_table import (
     FrameTable,
     ToManyLink,
     ToOneLink,
     collect_fields_below,
 )
-from gqlnb.engine.dataframe.graphql_names import build_type_name, check_name
-from gqlnb.engine.dataframe.scalar_parsers import BIGINT_DIGITS, SCALAR_DESCRIPTIONS, SCALAR_PARSERS
 from gqlnb.errors import SchemaError, sanitize_text, suggest
 
 if TYPE_CHECKING:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["COMMANDS", "COMPLETION_VARIABLE", "HELP"]
-
 # By name: the module, and the first sentence of the command's help. The modules are imported when a
 # command is run: all of them together take about a second.
 COMMANDS = {

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from gqlnb.result.result import Result
 
-__all__ = ["format_json", "print_frame", "print_note", "print_result", "translate_for_shell"]
-
 # The errors and notes of the package are written for a notebook. Each pair holds advice for a
 # notebook and the same advice for a shell.
 _SHELL_ADVICE = (

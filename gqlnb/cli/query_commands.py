@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.result.result import Result
 
-__all__ = ["query", "read_text", "schema", "stars"]
-
 # Not 1, an error, nor 2, with which click reports wrong arguments.
 _EXIT_INCOMPLETE = 3
 # What a value of the type looks like, and the Python types of its JSON.

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from gqlnb.server.background_server import Server
 
-__all__ = ["github", "serve", "serve_until_stopped"]
-
 # `answer` and `wait` limit a client.
 _LIMIT_NAMES = [field.name for field in fields(Limits) if field.name not in {"answer", "wait"}]
 

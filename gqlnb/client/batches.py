@@ -14,18 +14,6 @@ from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 from gqlnb.option_checks import check_whole_number
 from gqlnb.result.result import Result
 
-__all__ = [
-    "BatchError",
-    "BatchItem",
-    "BatchOutcome",
-    "arun_batch",
-    "check_concurrency",
-    "check_items",
-    "read_item",
-    "require_results",
-    "run_batch",
-]
-
 BatchItem: TypeAlias = str | tuple[str, Mapping[str, Any] | None]
 BatchOutcome: TypeAlias = Result | GqlnbError
 Item = TypeVar("Item")

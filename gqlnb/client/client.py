@@ -85,8 +85,6 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
     from gqlnb.tokens import Token, TokenHolder
 
-__all__ = ["Client", "connect"]
-
 # Names that readers of other libraries try first.
 _HINTS = split_hints(
     {

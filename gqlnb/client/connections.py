@@ -34,30 +34,6 @@ from gqlnb.option_checks import check_boolean
 from gqlnb.redact import has_secret
 from gqlnb.tokens import TOKEN_SOURCES
 
-__all__ = [
-    "URL_VARIABLE",
-    "NamedClient",
-    "NamedConnection",
-    "can_open_unattended",
-    "check_connection",
-    "close_client",
-    "get_builtin",
-    "get_client",
-    "get_current_name",
-    "is_known",
-    "is_open",
-    "is_shared",
-    "list_connections",
-    "provide_builtin",
-    "read_connection_files",
-    "register_connection",
-    "reopen_client",
-    "resolve_default_target",
-    "save_connection",
-    "set_client_factory",
-    "use_connection",
-]
-
 URL_VARIABLE = "GQLNB_URL"
 
 

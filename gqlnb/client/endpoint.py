@@ -46,23 +46,6 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Response
     from gqlnb.tokens import TokenHolder
 
-__all__ = [
-    "DEFAULT_TIMEOUT",
-    "Endpoint",
-    "EndpointOptions",
-    "Exchange",
-    "ExchangeLog",
-    "apply_call_options",
-    "check_batch",
-    "check_nan",
-    "check_options",
-    "check_persisted_queries",
-    "is_asgi_app",
-    "is_connection_name",
-    "open_endpoint",
-    "resolve_verify",
-]
-
 # In the order of precedence, as in requests, curl and OpenSSL.
 BUNDLE_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
 

@@ -49,17 +49,6 @@ if TYPE_CHECKING:
     from gqlnb.client.transports import AsgiTransport, StreamSecrets
     from gqlnb.http.messages import Request
 
-__all__ = [
-    "ACCEPT_EVENTS",
-    "ACCEPT_PARTS",
-    "STREAM_CUT",
-    "AsgiLink",
-    "make_stream_decoder",
-    "open_asgi_link",
-    "stream_asgi_events",
-    "stream_events",
-]
-
 # Apollo Server sends parts only with this parameter, others for the bare type; servers without
 # @defer choose JSON.
 ACCEPT_PARTS = (

@@ -48,18 +48,6 @@ if TYPE_CHECKING:
     Body = bytes | MultipartBody  # the latter is read while it is sent
     from collections.abc import Callable, Iterator
 
-__all__ = [
-    "CLIENT_CERTIFICATE",
-    "Route",
-    "explain_failure",
-    "find_proxies",
-    "is_about_socks",
-    "is_broken",
-    "is_unsent",
-    "iterate_causes",
-    "open_route",
-]
-
 INCOMPLETE = "the response is incomplete: it ended before the full body was received. Try again."
 
 BUNDLE_ADVICE = "If you trust it, pass its CA bundle as verify=."

@@ -68,18 +68,6 @@ if TYPE_CHECKING:
     Observer = Callable[[str, Mapping[str, str], Body, Response], None]
 
 
-__all__ = [
-    "CHUNK_BYTES",
-    "ArrayWrapper",
-    "BrowserTransport",
-    "HttpTransport",
-    "QueryHashes",
-    "build_fixed_headers",
-    "read_head",
-    "refuse_secrets",
-]
-
-
 class ArrayWrapper:
     """Sends single requests in arrays of one once the endpoint has refused one that was alone.
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.result.event_frames import MappedFrame
 
-__all__ = ["InputMap", "MapOptions", "number_problems", "read_inputs"]
-
 MAX_FAILURES = 5  # transport errors in a row after which an endpoint counts as unreachable
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 # Refused before the endpoint executed anything, so that even a mutation may be sent again.

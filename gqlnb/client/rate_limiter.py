@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.transports import Transport
 
-__all__ = ["RateLimiter", "get_queue"]
-
 Outcome = TypeVar("Outcome", bound=Result | TransportError | AnswerError)
 # Seconds after which a wait looks at the clock again: the machine may have been suspended.
 MAX_SLEEP = 30.0

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from gqlnb.client.transports import Transport
     from gqlnb.http.messages import Request
 
-__all__ = ["Outcome", "PreparedRequest", "RequestSender"]
-
 Failure: TypeAlias = TransportError | AnswerError
 Outcome: TypeAlias = Result | Failure
 Answer = TypeVar("Answer")  # of one request, or of an array of them

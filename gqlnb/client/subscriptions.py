@@ -71,13 +71,6 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Request
     from gqlnb.result.result import Result
 
-__all__ = [
-    "ConnectionInit",
-    "StreamKind",
-    "Subscription",
-    "open_subscription",
-]
-
 FIRST_DELAY = 0.5  # seconds before the first of them; doubled for each further one
 MAX_DELAY = 30.0  # seconds
 NO_STREAM_HINT = (
@@ -487,7 +480,7 @@ def open_responses(
         return stream_in_process(carrier, request)
     # In process there is nothing to answer while no item is taken, so no reading ahead.
     cap = carrier.cap if isinstance(carrier, HttpTransport) else None
-    return read_ahead(stream_by_first_offer(carrier, request, options), measure_body, cap)
+    return read_ahead(stream_by_first_offer(carrier, request, options), _measure_body, cap)
 
 
 def require_streaming(transport: Transport) -> InProcessTransport | HttpTransport | AsgiTransport:
@@ -503,7 +496,7 @@ def require_streaming(transport: Transport) -> InProcessTransport | HttpTranspor
     raise TargetError(msg)
 
 
-def measure_body(response: Response | None) -> int:
+def _measure_body(response: Response | None) -> int:
     return 0 if response is None else len(response.body)
 
 

@@ -30,28 +30,6 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Request
     from gqlnb.result.result import Result
 
-__all__ = [
-    "ACCEPT",
-    "CONNECT_SECONDS",
-    "LATE_HINT",
-    "MAX_CONNECTIONS",
-    "MAYBE_EXECUTED",
-    "NOTHING_LISTENS",
-    "PROXY_LOGIN",
-    "UNREADABLE",
-    "USER_AGENT",
-    "AsgiTransport",
-    "Call",
-    "InProcessTransport",
-    "InvalidLengthError",
-    "StreamSecrets",
-    "Transport",
-    "enter_call",
-    "make_response",
-    "read_answer_headers",
-    "thread_state",
-]
-
 NOTHING_LISTENS = "Nothing listens there."
 MAYBE_EXECUTED = "The request may have been executed. Check before sending it again."
 PROXY_LOGIN = (

@@ -52,18 +52,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.http_transport import HttpTransport
 
-__all__ = [
-    "LEGACY_ONLY",
-    "OPERATIONS",
-    "NetworkLink",
-    "NotOfferedError",
-    "SilentHandshakeError",
-    "SocketClosed",
-    "build_not_spoken_error",
-    "exchange_messages",
-    "open_network_link",
-]
-
 PING_AFTER = 20.0  # seconds of silence before a ping
 CLOSE_SECONDS = 1.0  # seconds for the closing handshake
 READ_AHEAD = 2  # messages that the library reads ahead; `read_ahead` buffers more

@@ -71,17 +71,6 @@ if TYPE_CHECKING:
 
     from gqlnb.limits import Limits
 
-__all__ = [
-    "INCREMENTAL_DIRECTIVES",
-    "UNKNOWN_NAME_HINT",
-    "Document",
-    "build_problems",
-    "find_errors",
-    "format_variable_type",
-    "parse_document",
-    "suggests_near_name",
-]
-
 MAX_FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest
 MAX_EXAMPLE_FIELDS = 3
 INCREMENTAL_DIRECTIVES = ("defer", "stream")

@@ -40,25 +40,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.json_codec import JSON
 
-__all__ = [
-    "BUILT_IN_SCALARS",
-    "CoercionError",
-    "ForeignValue",
-    "InputTable",
-    "coerce_input",
-    "convert_value",
-    "describe_kind",
-    "describe_unknown_fields",
-    "find_misfit",
-    "has_default",
-    "is_missing",
-    "is_row",
-    "quote_names",
-    "read_items",
-    "read_record",
-    "read_table",
-]
-
 # A value of any library, which is told by its attributes.
 ForeignValue: TypeAlias = Any
 PANDAS_MISSING_TYPES = frozenset({"NAType", "NaTType"})

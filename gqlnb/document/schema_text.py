@@ -40,18 +40,6 @@ if TYPE_CHECKING:
 
     from graphql import ConstDirectiveNode
 
-__all__ = [
-    "Diagram",
-    "SchemaPart",
-    "build_diagram",
-    "dump_schema",
-    "find_type",
-    "list_applied_directives",
-    "load_schema",
-    "print_coordinate",
-    "print_sdl",
-]
-
 
 def find_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType:
     """Return a type of a schema.

@@ -30,15 +30,6 @@ from gqlnb.errors import find_similar
 if TYPE_CHECKING:
     from graphql import DefinitionNode, Location, SourceLocation, Token
 
-__all__ = [
-    "find_nodes",
-    "find_position",
-    "find_syntax_hint",
-    "has_tokens",
-    "normalize_document",
-    "parse_source",
-]
-
 EXAMPLE = "{ __typename }"
 CLOSING = {
     TokenKind.BRACE_L: TokenKind.BRACE_R,

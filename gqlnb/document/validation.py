@@ -60,8 +60,6 @@ if TYPE_CHECKING:
         ValueNode,
     )
 
-__all__ = ["FiniteFloatsRule", "can_be_infinite", "check_overlapping_fields", "validate_document"]
-
 # graphql-core takes 4 us for a pair: 20 ms. A person's mistake has a few pairs.
 MAX_PAIRS = 5_000
 # A server's Limits.selections is reached long before; this is for documents without limits.

@@ -60,23 +60,6 @@ if TYPE_CHECKING:
     from gqlnb.document.input_coercion import Path
     from gqlnb.document.json_codec import JSON
 
-__all__ = [
-    "HIDES_VALUES",
-    "bind_variables",
-    "check_variable_names",
-    "check_variables",
-    "convert_variables",
-    "depends_on_types",
-    "describe_errors",
-    "describe_integer_forms",
-    "describe_unset",
-    "find_unset_variables",
-    "get_type_name",
-    "needs_schema",
-    "read_large_integer",
-    "write_large_integers",
-]
-
 # Set on a parser of a scalar whose error messages never contain the value, so that they are shown.
 HIDES_VALUES = "hides_values"
 MAX_FAULTS = 50  # graphql-core stops after as many

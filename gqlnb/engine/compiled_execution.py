@@ -45,15 +45,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.execution_budget import ExecutionBudget
     from gqlnb.engine.schema_watch import SchemaWatch
 
-__all__ = [
-    "ExecutionMode",
-    "await_result",
-    "build_plan",
-    "build_result",
-    "execute",
-    "execute_within",
-]
-
 # Arguments that plans support; with any other, unless it is the default, graphql-core executes.
 SUPPORTED_OPTIONS = frozenset(
     {

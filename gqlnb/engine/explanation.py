@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.result.result import Result
 
-__all__ = ["Explanation", "Profile", "explain_operation", "profile_operation"]
-
 NOT_COMPILED = (
     "graphql-core executes it: incremental delivery (@defer, @stream) and variables of fragments "
     "are not compiled."

@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
-__all__ = ["ResponsePart", "execute_in_parts", "iterate_merged_results"]
-
 CLEANUP_SECONDS = 1.0  # for the `finally` blocks of resolvers that are cancelled
 
 

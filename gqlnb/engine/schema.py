@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.subscription import Stream
     from gqlnb.limits import Limits
 
-__all__ = ["Schema", "get_adapter", "reference_schema"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 # Takes a text, the name of its operation, the limits, and whether introspection is allowed.
 DocumentParser = Callable[[str, str | None, "Limits | None", bool], Document]

@@ -48,20 +48,6 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
 
 
-__all__ = [
-    "SMALL_INT",
-    "SchemaChangedError",
-    "SchemaWatch",
-    "find_leaf_predicate",
-    "find_leaf_test",
-    "has_only_builtin_leaves",
-    "is_constant",
-    "iterate_fields",
-    "watch_document",
-    "watch_field",
-    "watch_literal",
-]
-
 SMALL_INT = (1 << 30) - 1  # integers up to it are one digit in CPython, which compares them fast
 LARGEST_FLOAT = "1.7976931348623157e308"  # values outside of its signs are not finite
 

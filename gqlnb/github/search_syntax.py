@@ -17,29 +17,6 @@ from types import MappingProxyType
 from gqlnb.errors import QueryError, find_similar, sanitize_text
 from gqlnb.github.repositories import parse_timestamp
 
-__all__ = [
-    "IS_TESTS",
-    "LANGUAGE_NAMES",
-    "MAX_PAGE_SIZE",
-    "MAX_SEARCH_RESULTS",
-    "QUALIFIER_NAMES",
-    "SORT_KEYS",
-    "Clause",
-    "FlagTest",
-    "NameTest",
-    "QualifierTest",
-    "RangeTest",
-    "SearchExpression",
-    "UnknownTest",
-    "Word",
-    "is_qualifier",
-    "list_search_notes",
-    "normalize_language",
-    "parse_expression",
-    "parse_qualifier",
-    "quote_term",
-]
-
 _ALIASES_BY_LANGUAGE: Mapping[str, tuple[str, ...]] = {
     "ActionScript": ("actionscript 3", "actionscript3", "as3"),
     "Assembly": ("asm", "nasm"),

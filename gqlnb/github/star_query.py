@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
 
-__all__ = [
-    "StarQuery",
-    "check_threshold",
-    "count_ranges",
-    "find_most_stars",
-    "normalize_typed_query",
-    "parse_star_query",
-    "read_least_stars",
-    "spell_out_thresholds",
-]
-
 THRESHOLD_FORMS = "'>N', '>=N', '<N', '<=N', 'N..M', 'N'"
 # Fifteen digits: more than any count, and exact in every JSON reader.
 _COUNT_PATTERN = r"\d{1,3}(?:,\d{3}){1,4}|\d{1,3}(?:_\d{3}){1,4}|\d{1,15}"
@@ -189,7 +178,7 @@ def check_threshold(text: str) -> None:
         If it has no threshold.
     """
     if text.strip() and not parse_star_query(text).threshold:
-        raise make_threshold_error(text.strip())
+        raise _make_threshold_error(text.strip())
 
 
 def normalize_spaces(text: str) -> str:
@@ -264,8 +253,8 @@ class _Terms:
             if self._has_threshold and _LOOKS_NUMERIC.fullmatch(text):
                 raise _make_repeated_error(self._text)
             if text == self._text.strip():
-                raise make_threshold_error(self._given)
-            raise make_threshold_error(text, " A number of a name is written in quotes.")
+                raise _make_threshold_error(self._given)
+            raise _make_threshold_error(text, " A number of a name is written in quotes.")
         if text.lower() in {"star", "stars"} and self._is_beside_threshold(match):
             msg = (
                 f"Search term {quote_term(text)} beside a threshold is a word to search for. Leave "
@@ -318,7 +307,7 @@ class _StarQueryParser:
     def build_query(self) -> StarQuery:
         query = StarQuery(self._threshold, " ".join(self._terms), self._order)
         if not parse_expression(query.expression).clauses:
-            raise make_threshold_error(self._given)
+            raise _make_threshold_error(self._given)
         return query
 
     def _check_single_threshold(self) -> None:
@@ -347,7 +336,7 @@ def _join_thresholds(text: str) -> str:
     return f"{low}..{high}" if low is not None and high is not None and low <= high else ""
 
 
-def make_threshold_error(given: object, advice: str = "") -> QueryError:
+def _make_threshold_error(given: object, advice: str = "") -> QueryError:
     return QueryError(
         f"Star threshold {sanitize_text(repr(given), 80)} is not one of {THRESHOLD_FORMS}, "
         f"with N and M whole numbers of stars. Write {_propose_threshold(given)}.{advice}"

@@ -22,36 +22,6 @@ if TYPE_CHECKING:
 
     from gqlnb.http.messages import Response
 
-__all__ = [
-    "COMPLETE_EVENT",
-    "EVENT_STREAM",
-    "EVENT_STREAM_HEADERS",
-    "INCREMENTAL_ADVICE",
-    "KEEP_ALIVE_COMMENT",
-    "MULTIPART_MIXED",
-    "EventReader",
-    "LegacyPartWriter",
-    "MultipartReader",
-    "PartFormat",
-    "apply_part",
-    "assemble_response",
-    "build_multipart_headers",
-    "decode_multipart_event",
-    "encode_delimiter",
-    "encode_event",
-    "encode_multipart_event",
-    "encode_multipart_part",
-    "is_event_stream",
-    "is_incremental",
-    "is_incremental_error",
-    "iter_parts",
-    "negotiate_event_boundary",
-    "negotiate_events",
-    "negotiate_parts",
-    "parse_boundary",
-    "take_first_part",
-]
-
 EVENT_STREAM = "text/event-stream"
 EVENT_STREAM_HEADERS: Mapping[str, str] = {
     "content-type": f"{EVENT_STREAM}; charset=utf-8",

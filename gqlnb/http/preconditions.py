@@ -35,24 +35,6 @@ from gqlnb.http.messages import (
 )
 from gqlnb.http.server_rules import HEALTH_PATH, ServerRules
 
-__all__ = [
-    "EVENT_CONNECTION_HEADER",
-    "GRAPHQL_HEADERS",
-    "JSON_HEADERS",
-    "add_cors_headers",
-    "build_error_response",
-    "build_timeout_error",
-    "build_token_error",
-    "build_too_large_error",
-    "check_head_size",
-    "check_host_header",
-    "check_origin_header",
-    "check_preconditions",
-    "check_token",
-    "is_event_connection_request",
-    "is_page_request",
-]
-
 JSON_HEADERS: Mapping[str, str] = {
     "content-type": JSON_CONTENT_TYPE,
     "x-content-type-options": "nosniff",

@@ -15,31 +15,6 @@ from msgspec.structs import fields, replace
 
 from gqlnb.errors import AnswerError, RateLimited, TransportError
 
-__all__ = [
-    "CLOCK_MARGIN",
-    "DEFAULT_LIMIT_WAIT",
-    "MAX_ATTEMPTS",
-    "MAX_CONCURRENT",
-    "MAX_SECONDS",
-    "OBSERVED_HEADERS",
-    "RATE_LIMIT_HEADERS",
-    "TRANSIENT_STATUSES",
-    "UNKNOWN_BUDGET",
-    "Attempt",
-    "Budget",
-    "FailureKind",
-    "Throttle",
-    "classify_failure",
-    "compute_default_wait",
-    "compute_restore_wait",
-    "compute_retry_delay",
-    "parse_http_date",
-    "read_budget",
-    "read_budget_headers",
-    "read_cost_extension",
-    "read_retry_after",
-]
-
 CLOCK_MARGIN = 1.0  # seconds; the clock of an endpoint may differ from that of its reset times
 MAX_SECONDS = 1e9  # 30 years; Retry-After may have any number of digits
 _AMOUNT = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*(?:[,;].*)?")  # a policy may follow

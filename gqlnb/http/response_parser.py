@@ -75,17 +75,6 @@ if TYPE_CHECKING:
     from gqlnb.result.result import SchemaLoader
     from gqlnb.result.shape import Shape
 
-__all__ = [
-    "QUERY_ERROR_STATUSES",
-    "ResponseContext",
-    "demands_array",
-    "find_refusal",
-    "has_json_media_type",
-    "is_limit_error",
-    "parse_array",
-    "parse_response",
-]
-
 # Error types and codes of rate limits. GitHub uses the first two, without a special HTTP status;
 # Shopify and others use the rest.
 RATE_LIMIT_CODES = frozenset(

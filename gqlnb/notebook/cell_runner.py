@@ -78,8 +78,6 @@ if TYPE_CHECKING:
         Result | pd.DataFrame | pl.DataFrame | pa.Table | Mapping[str, object] | str | None
     )
 
-__all__ = ["CellRunner"]
-
 NO_STRICT_HINT = "Add --no-strict to keep values of other types unchanged."
 # Warnings of frames that repeat the notes of the cell.
 REPEATED_WARNINGS = ("The answer is partial", "The result may be incomplete", MISSING)

@@ -19,24 +19,6 @@ if TYPE_CHECKING:
     from gqlnb.errors import Problem
     from gqlnb.result.result import Result
 
-__all__ = [
-    "PAGES_NAME",
-    "HelpText",
-    "Listing",
-    "Note",
-    "Text",
-    "add_error_lines",
-    "clear_positions",
-    "describe_incomplete",
-    "explain_partial_pages",
-    "get_partial_pages",
-    "locate_problem",
-    "require_query",
-    "show",
-    "to_json_text",
-    "wrap_html",
-]
-
 LIMIT_REACHED = "max_results"  # the end of paging that a report gives for a reached limit
 PAGES_NAME = "_pages"  # like the names that IPython gives to unnamed values: _, _exit_code
 

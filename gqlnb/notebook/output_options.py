@@ -37,17 +37,6 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
 
 
-__all__ = [
-    "check_export_path",
-    "check_map_options",
-    "convert_mapped",
-    "export_result",
-    "find_input_names",
-    "format_stats",
-    "map_inputs",
-    "prepare_dry_run",
-]
-
 MAPPED_NAME = "_mapped"  # like the names that IPython gives to unnamed values
 FRAME_TYPES = ("result", "frame", "pandas", "polars", "arrow")
 EXCLUDED = ("--paginate", "--interact", "--no-execute", "--dry-run", "--explain", "--profile")
@@ -120,7 +109,7 @@ def map_inputs(
     inputs = find_name(names, options.map, "--map")
     resume = None if options.resume is None else find_name(names, options.resume, "--resume")
     # A variable that the inputs set is not taken from a name of the notebook as well.
-    mapped = find_mapped_names(inputs, document, read_param_names(options))
+    mapped = find_mapped_names(inputs, document, _read_param_names(options))
     constants = {name: value for name, value in variables.items() if name not in mapped}
     try:
         with warnings.catch_warnings():
@@ -179,12 +168,12 @@ def find_input_names(
     """
     inputs = find_name(names, options.map, "--map")
     records = inputs if isinstance(inputs, (list, tuple)) else ()
-    return find_mapped_names(inputs, document, read_param_names(options)).union(
+    return find_mapped_names(inputs, document, _read_param_names(options)).union(
         *(read_record(record) or () for record in records)
     )
 
 
-def read_param_names(options: Namespace) -> set[str]:
+def _read_param_names(options: Namespace) -> set[str]:
     return {param.partition("=")[0].strip() for param in options.param}
 
 
@@ -252,12 +241,12 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
     raise OptionError(msg, result=result)
 
 
-def write_csv(result: Result, path: Path, *, strict: bool) -> str:
+def _write_csv(result: Result, path: Path, *, strict: bool) -> str:
     result.to_csv(path, strict=strict, lineterminator="\n")
     return format_count(len(result.frame(strict=strict)), "row")
 
 
-def write_parquet(result: Result, path: Path, *, strict: bool) -> str:
+def _write_parquet(result: Result, path: Path, *, strict: bool) -> str:
     from pyarrow.parquet import write_table
 
     from gqlnb.result.frames import build_parquet_table
@@ -267,28 +256,28 @@ def write_parquet(result: Result, path: Path, *, strict: bool) -> str:
     return format_count(table.num_rows, "row")
 
 
-def write_excel(result: Result, path: Path, *, strict: bool) -> str:
+def _write_excel(result: Result, path: Path, *, strict: bool) -> str:
     result.to_excel(path, strict=strict)
     return format_count(len(result.tables(strict=strict, quiet=True)), "sheet")
 
 
-def write_json(result: Result, path: Path, **_: bool) -> str:
+def _write_json(result: Result, path: Path, **_: bool) -> str:
     path.write_bytes(msgspec.json.format(dump_json(result.data), indent=2) + b"\n")
     return "the data"
 
 
-def write_query(result: Result, path: Path, **_: bool) -> str:
+def _write_query(result: Result, path: Path, **_: bool) -> str:
     text = result.document.text if result.document is not None else ""
     path.write_text(f"{text.strip()}\n", encoding="utf-8")
     return "the operation"
 
 
 WRITERS: dict[str, Callable[..., str]] = {
-    ".csv": write_csv,
-    ".parquet": write_parquet,
-    ".xlsx": write_excel,
-    ".json": write_json,
-    ".graphql": write_query,
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+    ".xlsx": _write_excel,
+    ".json": _write_json,
+    ".graphql": _write_query,
 }
 
 METER = "rateLimit"  # the field for the budget at GitHub and compatible endpoints

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from gqlnb.notebook.schema_docs import SchemaPage
     from gqlnb.server.background_server import Server
 
-__all__ = ["REPLAYABLE", "SUBCOMMANDS", "list_subcommands", "run_subcommand"]
-
 TARGETS_LISTED = 5
 Names: TypeAlias = MutableMapping[str, object]
 

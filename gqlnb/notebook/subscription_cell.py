@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from gqlnb.result.frames import FrameColumn
     from gqlnb.result.result import Result
 
-__all__ = ["follow_parts", "follow_subscription"]
-
 LIVE_NAME = "_live"  # like the names that IPython gives to unnamed values
 TERMINAL_INTERVAL = 0.2  # seconds between updates of the status line
 
@@ -95,7 +93,7 @@ def follow_subscription(
                 result.raise_for_errors()
         value = convert_live_frame(live, kind)
         if path is not None:
-            export: Any = LiveFrameExport(live)
+            export: Any = _LiveFrameExport(live)
             lines = [export_result(export, path)]
     except Exception as error:  # noqa: BLE001 - the caller raises it, after the history is written
         if live.events:
@@ -146,7 +144,7 @@ def watch_at_terminal(live: LiveFrame) -> None:
 
 def convert_live_frame(live: LiveFrame, kind: str) -> object:
     """Convert a live frame to the type of value that ``--type`` names."""
-    export = LiveFrameExport(live)
+    export = _LiveFrameExport(live)
     value: object = live
     match kind:
         case "frame" | "pandas":
@@ -164,7 +162,7 @@ def convert_live_frame(live: LiveFrame, kind: str) -> object:
     return value
 
 
-class LiveFrameExport:
+class _LiveFrameExport:
     """The kept rows of a live frame with the interface of a Result, for conversion and export.
 
     Parameters

@@ -16,25 +16,6 @@ from gqlnb.errors import join_names, sanitize_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = [
-    "MAX_NOTES",
-    "MISSING",
-    "WARNINGS",
-    "IncrementalResponse",
-    "InvalidPartError",
-    "count_nullified",
-    "describe_missing",
-    "explain_absence",
-    "format_notes",
-    "iterate_warnings",
-    "list_notes",
-    "merge_extensions",
-    "merge_notes",
-    "read_missing_fields",
-    "read_notes",
-    "summarize_notes",
-]
-
 MAX_NOTES = 20  # of one client or harvest; an endpoint may make up new ones for ever
 NOTES_SHOWN = 5
 FIELDS_SHOWN = 3

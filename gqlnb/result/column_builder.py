@@ -37,20 +37,6 @@ if TYPE_CHECKING:
 
     from gqlnb.result.decoder import Data
 
-__all__ = [
-    "CONVERSION_ERRORS",
-    "ColumnBuilder",
-    "ColumnValueError",
-    "build_cell",
-    "build_list_array",
-    "convert_cell",
-    "flatten_lists",
-    "get_cell_shape",
-    "get_cell_type",
-    "has_json",
-    "nest_items",
-]
-
 CELL_TYPES = {
     "int64": pa.int64(),
     "float64": pa.float64(),

@@ -44,20 +44,6 @@ if TYPE_CHECKING:
 
     IntArray: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
 
-__all__ = [
-    "MappedFrame",
-    "build_events_frame",
-    "build_events_frames",
-    "build_frame",
-    "build_mapped_frame",
-    "collect_frame",
-    "count_rows",
-    "describe_cut_list",
-    "describe_errors",
-    "find_only_list",
-    "read_events",
-]
-
 EVENTS_TABLE = "events"  # the name of the list of results
 RESULT_NUMBER = ""  # the name of a column, which no response name can be
 

@@ -21,8 +21,6 @@ from gqlnb.optional_imports import import_optional
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["write_workbook"]
-
 # Microsoft, "Excel specifications and limits".
 MAX_ROWS, MAX_TEXT, MAX_DIGITS, MAX_SHEET_NAME = 1_048_576, 32_767, 15, 31
 MIN_NUMBER, MAX_NUMBER = 2.2251e-308, 9.99999999999999e307  # beside 0

@@ -59,26 +59,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = [
-    "ALIASES",
-    "FrameColumn",
-    "Frames",
-    "add_dtypes",
-    "assemble_frame",
-    "build_errors_frame",
-    "build_list_frame",
-    "build_parquet_table",
-    "build_previews",
-    "build_table",
-    "choose_table",
-    "combine_aliases",
-    "convert_to_numpy",
-    "judge_answers",
-    "read_columns",
-    "shorten_names",
-]
-
-
 ALIASES = "*"  # stands for the aliases in a path
 ALIAS_COLUMN = "field"
 

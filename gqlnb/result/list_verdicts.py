@@ -31,18 +31,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
-__all__ = [
-    "FETCH_ALL",
-    "NO_SIGN",
-    "STATES",
-    "Verdict",
-    "choose_weakest",
-    "describe_rows",
-    "judge_inner_lists",
-    "judge_list",
-    "mark_rows",
-]
-
 NUMERIC_TEXT = re.compile(r"[0-9]{1,9}(\.0)?")  # of a scalar that is sent as text, or a float
 INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.")
 

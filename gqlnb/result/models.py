@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.document.known_scalars import Scalar
 
-__all__ = ["build_model", "convert_data", "has_decimals"]
-
 VALUE_SHOWN = 80
 # A JSON value, and the value that msgspec gets in its place. Both of any type.
 JSONValue: TypeAlias = Any

@@ -40,38 +40,6 @@ if TYPE_CHECKING:
 
     Bundle = tuple[dict[str, Any], dict[str, Any]]
 
-__all__ = [
-    "COLUMNS_STYLE",
-    "ERRORS_SHOWN",
-    "HTML_CLASSES",
-    "IN_HTML",
-    "NOT_AMOUNTS",
-    "ROWS_SHOWN",
-    "Grid",
-    "Preview",
-    "build_caption",
-    "build_grid",
-    "build_inner_grid",
-    "choose_format",
-    "clip_items",
-    "count_shown",
-    "describe_frame",
-    "describe_value",
-    "draw_bar",
-    "format_cell",
-    "format_error",
-    "format_error_path",
-    "format_errors",
-    "is_nested",
-    "render_bundle",
-    "render_frame",
-    "render_lines",
-    "render_note",
-    "render_preformatted",
-    "render_text",
-    "unwrap_array",
-]
-
 ROWS_SHOWN = 20  # a screenful, of more rows than
 MOST_ROWS = 25  # which are all shown: "the first 20 of 21" would leave out one row
 COLUMNS_SHOWN = 20

@@ -41,29 +41,6 @@ if TYPE_CHECKING:
 
     SchemaLoader = Callable[["Result"], "Result" | None]
 
-__all__ = [
-    "PartialError",
-    "Result",
-    "add_errors",
-    "attach_forms",
-    "attach_lazy_data",
-    "attach_schema_loader",
-    "build_data_result",
-    "build_frame",
-    "collect_members",
-    "copy_with_decimals",
-    "finish_pages",
-    "get_columns",
-    "get_shape",
-    "hide_decimals",
-    "keep_crawler",
-    "keep_exact_bytes",
-    "locate_in_cell",
-    "read_list",
-    "restore_decimals",
-    "warn_incomplete",
-]
-
 Model = TypeVar("Model")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 # Marks of warnings that were given for a result, beside names of lists and remarks on columns.

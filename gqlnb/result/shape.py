@@ -50,23 +50,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
-__all__ = [
-    "META_FIELDS",
-    "NO_FORMS",
-    "ScalarForms",
-    "Shape",
-    "build_response_shape",
-    "build_shape",
-    "find_connection_path",
-    "forget_shapes",
-    "get_conditions",
-    "get_object_names",
-    "infer_shape",
-    "infer_type",
-    "is_included",
-    "observe_forms",
-]
-
 SHAPES_KEPT = 256  # per schema; a notebook has some dozens of texts
 MAX_BRANCHES = 256  # sets of objects that are told apart; usual documents have some dozens
 META_FIELDS = {

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from gqlnb.result.shape import Shape
     from gqlnb.result.tables import Path, ReadPlan, ResultColumn
 
-__all__ = ["AnswerData", "TableRows", "read_tables"]
-
 CHUNK_BYTES = 1 << 18  # of rows decoded at a time: their structs fit into the processor's cache
 # A chunk of a wide table may be larger by as much for each column: a column takes as long for each
 # chunk as for a hundred values.

@@ -79,8 +79,6 @@ if TYPE_CHECKING:
     from gqlnb.server.streams import Receive, Send
     from gqlnb.server.worker_pool import HangingCall
 
-__all__ = ["App", "HeadCache", "answer_known_request", "parse_scope", "read_body", "send_response"]
-
 MAX_HEADS = 256
 MAX_INLINE_BYTES = 65_536  # compressed on the event loop, in half a millisecond
 MAX_HEAD_BYTES = 2048  # so that the cache has half a megabyte at most

@@ -20,8 +20,6 @@ from gqlnb.server.listener import (
     resolve_address,
 )
 
-__all__ = ["AsgiThread"]
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     from gqlnb.limits import Limits
     from gqlnb.server.authentication import TokenOption
 
-__all__ = ["Server", "find_allowed_hosts", "serve", "start_server"]
-
 _DEFAULT_PORT, _DEFAULT_HOST = 4000, "127.0.0.1"
 _listeners: set[Listener] = set()
 # Reentrant, since serve() closes servers that are in the way.

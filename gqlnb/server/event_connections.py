@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Request
     from gqlnb.server.streams import AsgiExchange, Streamer
 
-__all__ = ["EventConnections"]
-
 MAX_CONNECTIONS = 100  # reserved or open, where no limit is set
 OPEN_SECONDS = 10.0  # within which a reserved stream has to be opened
 CLOSE_SECONDS = 1.0  # for operations to end

@@ -33,17 +33,6 @@ if TYPE_CHECKING:
     from gqlnb.server.connections import ConnectionWatcher, HttpConnection, WebSocketConnection
     from gqlnb.server.deployment import Certificate
 
-__all__ = [
-    "GRACE_SECONDS",
-    "Address",
-    "CellRun",
-    "Listener",
-    "bind_socket",
-    "find_calling_cell",
-    "redirect_sockets",
-    "resolve_address",
-]
-
 # The function in which IPython executes the code of a cell.
 _RUN_CODE = ("IPython.core.interactiveshell", "run_code")
 

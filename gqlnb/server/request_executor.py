@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from gqlnb.server.scheduling import KnownRequest
     from gqlnb.server.worker_pool import HangingCall
 
-__all__ = ["RequestExecutor", "adopt_schema", "build_response"]
-
 # Seconds for an operation to reach its own time limit, before it is abandoned.
 _DEADLINE_SLACK = 0.25
 _SUSPENDABLE = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR

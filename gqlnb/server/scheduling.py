@@ -44,13 +44,6 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
 
 
-__all__ = [
-    "KnownRequest",
-    "RunOutcome",
-    "Scheduler",
-    "StallWatchdog",
-]
-
 FAST_SECONDS = 0.001  # a switch of threads takes a tenth of it, in an idle interpreter
 # Another thread may hold the GIL for this long (sys.getswitchinterval()).
 SLOW_SECONDS = 0.005

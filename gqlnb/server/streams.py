@@ -53,20 +53,6 @@ if TYPE_CHECKING:
     from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.request_log import RequestLog
 
-__all__ = [
-    "EVENT_PARTS",
-    "AsgiExchange",
-    "Receive",
-    "Send",
-    "StreamSlots",
-    "StreamedOperation",
-    "Streamer",
-    "build_start_message",
-    "create_streamer",
-    "run_until_disconnect",
-    "try_stream",
-]
-
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 

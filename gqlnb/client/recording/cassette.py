@@ -50,18 +50,6 @@ from gqlnb.tokens import collect_secrets
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "Cassette",
-    "CassetteLine",
-    "LineSpan",
-    "RecordedAnswer",
-    "TransportOutcome",
-    "build_request_key",
-    "decode_answer",
-    "encode_outcome",
-    "mask_secrets",
-]
-
 try:
     import fcntl
 except ImportError:  # not POSIX: lines are still written in one call

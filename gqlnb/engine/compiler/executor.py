@@ -62,16 +62,6 @@ if TYPE_CHECKING:
 
     from graphql import FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType
 
-__all__ = [
-    "ArgumentSource",
-    "CompiledFunction",
-    "FieldGroups",
-    "PlanExecutor",
-    "PlannedField",
-    "RepeatPlanExecutor",
-    "reject_table",
-]
-
 # Takes a source object, a list or a value; returns its completed form, or a coroutine of it.
 CompiledFunction: TypeAlias = "Callable[[Value, LazyPath, PlanExecutor], Value]"
 

@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan
 
-__all__ = [
-    "CLOCK_CHECK",
-    "MAX_LITERAL",
-    "FunctionWriter",
-    "SourceTooLongError",
-    "ValueSlot",
-    "is_identifier",
-    "is_keyword_name",
-]
-
 MAX_LITERAL = 200  # characters of a string that is written into the source
 
 

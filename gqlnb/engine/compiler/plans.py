@@ -70,17 +70,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.compiler.conditions import DocumentFacts
     from gqlnb.engine.compiler.variable_values import VariableCoercer
 
-__all__ = [
-    "MAX_PLANS_BUILT",
-    "CachedOperation",
-    "FieldPlan",
-    "OperationCache",
-    "OperationPlan",
-    "SelectionPlan",
-    "get_operation",
-    "get_operation_cache",
-]
-
 MAX_OPERATIONS = 512  # documents remembered for a schema; a notebook or a server repeats few
 # Characters of generated source that the plans of a schema keep; with its code objects, source
 # takes some 20 bytes a character.

@@ -14,24 +14,6 @@ from gqlnb.engine.graphql_compat import Value
 if TYPE_CHECKING:
     from graphql import GraphQLField
 
-__all__ = [
-    "COMPUTED_OBJECT",
-    "DICT",
-    "FIRST_COMPUTED",
-    "ITEM_MAPPING",
-    "MAPPING",
-    "MAX_TYPES",
-    "OBJECT",
-    "UNUSUAL",
-    "VARIANTS",
-    "TypeKinds",
-    "copy_small_ints",
-    "find_attribute_field",
-    "find_attribute_function",
-    "find_user_function",
-    "read_own_attributes",
-]
-
 FIELD_KEY = "strawberry-definition"  # in the extensions of graphql-core's field
 BASIC_RESOLVER = ("strawberry.schema.schema_converter", "_get_basic_result")
 

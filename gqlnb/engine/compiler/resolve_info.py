@@ -15,18 +15,6 @@ if TYPE_CHECKING:
 
     from graphql import FieldNode
 
-__all__ = [
-    "ErrorLocation",
-    "Info",
-    "LazyPath",
-    "PlanErrors",
-    "choose_info_classes",
-    "list_keys",
-    "new_tuple",
-    "strip_list_indices",
-    "to_path",
-]
-
 Key = str | int
 # The attributes of exceptions that graphql-core copies to its own error.
 COPIED = frozenset({"message", "source", "positions", "nodes", "path", "extensions"})

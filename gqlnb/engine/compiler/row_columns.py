@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.compiler.plans import FieldPlan, SelectionPlan
     from gqlnb.engine.compiler.resolve_info import LazyPath
 
-__all__ = ["collect_columns", "is_batch"]
-
 CHUNK_ROWS = 4_000  # read column by column: they fit into the processor's cache
 NUMBERS = {GraphQLInt: int, GraphQLFloat: float}
 NULL = type(None)

@@ -54,17 +54,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.compiler.executor import CompiledFunction
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
 
-__all__ = [
-    "SingleLeaf",
-    "SourceWriter",
-    "can_raise",
-    "find_single_leaf",
-    "list_enum_names",
-    "write_leaf",
-    "write_queued_leaf",
-    "write_single_leaf",
-]
-
 
 def write_leaf(writer: FunctionWriter, kind: AnyGraphQLType, slot: ValueSlot) -> None:
     """Write the test that a leaf is of its usual type, and the call for any other type."""

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.schema_watch import SchemaWatch
 
-__all__ = ["UnusualValueError", "VariableCoercer"]
-
 # Takes a value that is not Undefined and its depth; returns the coerced value.
 Coercer: TypeAlias = Callable[[Value, int], Value]
 # Of an input object: name, name in Python, and the definition unless it is required.

@@ -29,26 +29,6 @@ from gqlnb.document.scalar_values import (
 from gqlnb.document.variables import HIDES_VALUES
 from gqlnb.errors import SchemaError, sanitize_text
 
-__all__ = [
-    "BIGINT_DIGITS",
-    "NANOSECONDS_PER_UNIT",
-    "SCALAR_DESCRIPTIONS",
-    "SCALAR_PARSERS",
-    "ArrowColumn",
-    "UnsupportedColumnError",
-    "build_column",
-    "build_field_names",
-    "build_type_name",
-    "check_name",
-    "encode_json_texts",
-    "format_durations",
-    "format_label",
-    "format_local_moments",
-    "format_moments",
-    "format_times",
-    "is_graphql_name",
-]
-
 NAME = re.compile(r"(?!__)[A-Za-z_][0-9A-Za-z_]*")  # two underscores belong to introspection
 # Letters that Unicode does not decompose, in the usual transliteration.
 LETTERS = str.maketrans(
@@ -192,11 +172,11 @@ def read_local_moment(text: str) -> int:
     return read_moment(text)
 
 
-def read_date(text: str) -> int:
+def _read_date(text: str) -> int:
     return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
 
 
-def read_time(text: str) -> int:
+def _read_time(text: str) -> int:
     match = TIME.fullmatch(text)
     if match is None:
         raise ValueError
@@ -213,7 +193,7 @@ def read_decimal(value: object) -> Decimal:
     return found
 
 
-def read_big_integer(value: object) -> int:
+def _read_big_integer(value: object) -> int:
     found = read_decimal(value)
     if found != found.to_integral_value() or found.adjusted() >= BIGINT_DIGITS:
         raise ValueError
@@ -238,8 +218,8 @@ def build_parser(name: str, read: Callable[[Any], Any], form: str) -> Callable[[
 
 
 READERS: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
-    ("BigInt", read_big_integer, f"a whole number of up to {BIGINT_DIGITS} digits"),
-    ("Date", read_date, "a day such as '2024-02-29'"),
+    ("BigInt", _read_big_integer, f"a whole number of up to {BIGINT_DIGITS} digits"),
+    ("Date", _read_date, "a day such as '2024-02-29'"),
     ("DateTime", read_moment, "a moment such as '2024-02-29T12:30:00Z'"),
     (
         "LocalDateTime",
@@ -249,7 +229,7 @@ READERS: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("Decimal", read_decimal, "a number such as '12.50'"),
     ("Duration", to_nanoseconds, "a length of time such as 'PT90S'"),
     ("UUID", lambda text: str(UUID(text)), "a UUID as text"),
-    ("Time", read_time, "a time of day such as '12:30:00'"),
+    ("Time", _read_time, "a time of day such as '12:30:00'"),
 )
 SCALAR_PARSERS = {
     name: {"__parseValue": build_parser(name, read, form)} for name, read, form in READERS
@@ -460,11 +440,11 @@ def build_column(array: ArrowArray, hint: str | None = None) -> ArrowColumn:
         If GraphQL has no type for it.
     """
     if hint == "JSON":
-        return ArrowColumn("JSON", array, decode_json_texts, ())
+        return ArrowColumn("JSON", array, _decode_json_texts, ())
     if hint == "BigInt":
-        return ArrowColumn("BigInt", array, list_integers, COMPARISONS, step=Fraction(1))
+        return ArrowColumn("BigInt", array, _list_integers, COMPARISONS, step=Fraction(1))
     if hint is not None:
-        return ArrowColumn(hint, array, list_values, EQUALITY)
+        return ArrowColumn(hint, array, _list_values, EQUALITY)
     for fits, make in COLUMN_BUILDERS:
         if fits(array.type):
             return make(array)
@@ -472,7 +452,7 @@ def build_column(array: ArrowArray, hint: str | None = None) -> ArrowColumn:
     raise UnsupportedColumnError(msg)
 
 
-def list_values(array: ArrowArray) -> list[Value]:
+def _list_values(array: ArrowArray) -> list[Value]:
     found: list[Value] = array.to_pylist()
     return found
 
@@ -484,7 +464,7 @@ def build_integer_column(array: ArrowArray) -> ArrowColumn:
     low, high = ends["min"] or 0, ends["max"] or 0
     small = array.type.bit_width < 32 or (low >= -INT_LIMIT and high < INT_LIMIT)
     return ArrowColumn(
-        "Int" if small else "BigInt", array, list_values, COMPARISONS, step=Fraction(1)
+        "Int" if small else "BigInt", array, _list_values, COMPARISONS, step=Fraction(1)
     )
 
 
@@ -497,16 +477,16 @@ def build_float_column(array: ArrowArray) -> ArrowColumn:
         lost = pc.sum(pc.is_inf(array)).as_py()
         note = f"Infinite values ({lost:,}) are null, as JSON has none." if lost else ""
         array = pc.if_else(finite, array, pa.scalar(None, pa.float64()))
-    return ArrowColumn("Float", array, list_values, COMPARISONS, note=note)
+    return ArrowColumn("Float", array, _list_values, COMPARISONS, note=note)
 
 
-def build_decimal_column(array: ArrowArray) -> ArrowColumn:
+def _build_decimal_column(array: ArrowArray) -> ArrowColumn:
     return ArrowColumn(
         "Decimal", array, list_decimals, COMPARISONS, step=Fraction(10) ** -array.type.scale
     )
 
 
-def list_integers(array: ArrowArray) -> list[int | None]:
+def _list_integers(array: ArrowArray) -> list[int | None]:
     return [None if value is None else int(value) for value in array.to_pylist()]
 
 
@@ -544,7 +524,7 @@ def build_timestamp_column(array: ArrowArray) -> ArrowColumn:
     return build_tick_column("DateTime", ticks, unit, format_moments)
 
 
-def build_date_column(array: ArrowArray) -> ArrowColumn:
+def _build_date_column(array: ArrowArray) -> ArrowColumn:
     days = array.cast(pa.date32()).cast(pa.int32())
     return build_tick_column("Date", days, "D", format_moments)
 
@@ -562,9 +542,9 @@ def build_tick_column(
     return ArrowColumn(name, ticks, show, COMPARISONS, step=Fraction(NANOSECONDS_PER_UNIT[unit]))
 
 
-def build_nested_column(array: ArrowArray) -> ArrowColumn:
+def _build_nested_column(array: ArrowArray) -> ArrowColumn:
     return ArrowColumn(
-        "JSON", array, lambda a: decode_json_texts(encode_json_texts(a.to_pylist())), ()
+        "JSON", array, lambda a: _decode_json_texts(encode_json_texts(a.to_pylist())), ()
     )
 
 
@@ -604,7 +584,7 @@ def encode_json_texts(values: list[Value]) -> ArrowArray:
     return pa.array(texts, pa.large_string())
 
 
-def decode_json_texts(array: ArrowArray) -> list[Value]:
+def _decode_json_texts(array: ArrowArray) -> list[Value]:
     return [None if text is None else msgspec.json.decode(text) for text in array.to_pylist()]
 
 
@@ -614,15 +594,15 @@ COLUMN_BUILDERS: tuple[
 ] = (
     (pa_types.is_run_end_encoded, lambda a: build_column(pc.run_end_decode(a))),
     (lambda kind: isinstance(kind, pa.BaseExtensionType), build_extension_column),
-    (pa_types.is_boolean, lambda a: ArrowColumn("Boolean", a, list_values, ("eq", "neq"))),
+    (pa_types.is_boolean, lambda a: ArrowColumn("Boolean", a, _list_values, ("eq", "neq"))),
     (pa_types.is_integer, build_integer_column),
     (pa_types.is_floating, build_float_column),
-    (pa_types.is_string, lambda a: ArrowColumn("String", a, list_values, TEXT_OPERATORS)),
-    (pa_types.is_large_string, lambda a: ArrowColumn("String", a, list_values, TEXT_OPERATORS)),
+    (pa_types.is_string, lambda a: ArrowColumn("String", a, _list_values, TEXT_OPERATORS)),
+    (pa_types.is_large_string, lambda a: ArrowColumn("String", a, _list_values, TEXT_OPERATORS)),
     (pa_types.is_string_view, lambda a: build_column(a.cast(pa.large_string()))),
     (pa_types.is_dictionary, build_category_column),
     (pa_types.is_timestamp, build_timestamp_column),
-    (pa_types.is_date, build_date_column),
+    (pa_types.is_date, _build_date_column),
     (
         pa_types.is_time,
         lambda a: build_tick_column(
@@ -633,7 +613,7 @@ COLUMN_BUILDERS: tuple[
         pa_types.is_duration,
         lambda a: build_tick_column("Duration", a.cast(pa.int64()), a.type.unit, format_durations),
     ),
-    (pa_types.is_decimal, build_decimal_column),
+    (pa_types.is_decimal, _build_decimal_column),
     (pa_types.is_null, lambda a: build_column(a.cast(pa.string()))),
-    (pa_types.is_nested, build_nested_column),
+    (pa_types.is_nested, _build_nested_column),
 )

@@ -28,8 +28,6 @@ from gqlnb.errors import SchemaError, sanitize_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_frame"]
-
 CONVERSION_ERRORS = (
     pa.ArrowException,
     UnsupportedColumnError,

@@ -49,8 +49,6 @@ from gqlnb.document.input_coercion import has_default
 from gqlnb.github.standin.field_conflicts import FieldConflictFinder, SpreadGraph
 from gqlnb.github.standin.variable_errors import INT_RANGE, locate_node, print_value
 
-__all__ = ["ErrorDict", "find_engine_errors"]
-
 ErrorDict = dict[str, Any]
 _Definition = OperationDefinitionNode | FragmentDefinitionNode
 

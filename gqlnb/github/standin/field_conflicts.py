@@ -25,8 +25,6 @@ from graphql import (
 
 from gqlnb.github.standin.variable_errors import dump_value, print_value
 
-__all__ = ["FieldConflict", "FieldConflictFinder", "SpreadGraph"]
-
 _Definition = OperationDefinitionNode | FragmentDefinitionNode
 
 

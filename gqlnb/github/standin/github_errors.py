@@ -29,8 +29,6 @@ from gqlnb.github.standin.variable_errors import find_variable_errors
 if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
-__all__ = ["format_parse_error", "format_request_errors", "is_stopped_by_limits"]
-
 # GitHub has graphql-ruby's parser of version 2.2 or later, as answers of 2024 to 2026 show:
 # 'Expected NAME, actual: COLON (":") at [3, 64]'. Version 1.13, which Debian 12 has, said
 # 'Parse error on ":" (COLON) at [3, 64]'. Both parsers and graphql-core's stop at the same token.

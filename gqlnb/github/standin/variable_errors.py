@@ -23,15 +23,6 @@ from graphql import (
     type_from_ast,
 )
 
-__all__ = [
-    "INT_RANGE",
-    "dump_value",
-    "find_variable_errors",
-    "locate_node",
-    "print_json",
-    "print_value",
-]
-
 
 def locate_node(node: Node) -> dict[str, int]:
     """Return the line and column of a node; graphql-ruby counts the bytes of a line."""

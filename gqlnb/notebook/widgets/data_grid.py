@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-__all__ = ["MOST_ROWS", "GridSource", "build_picture"]
-
 BINS = 12
 VALUES = 4  # the most frequent ones that have a part; the others share one
 FREQUENT = 0.2  # of the rows: values that are rarer together have no parts
@@ -262,12 +260,12 @@ class GridColumn:
             if numbers and all(map(is_number, self._iterate_present())):
                 return "number"
         found = self.arrow
-        return "time" if found is not None and is_time(found.type) else "text"
+        return "time" if found is not None and _is_time(found.type) else "text"
 
     def _choose_format(self) -> Callable[[Any], str]:
         """Choose one format for all values of the column."""
         if self.kind == "text":
-            return format_value
+            return _format_value
         if self.kind == "time":
             return self._choose_time_format()
         form = choose_format(self._sample, CELL)
@@ -376,14 +374,14 @@ class GridColumn:
             codes = self.values.cat.codes.to_numpy()
             return names.take(pa.array(codes, mask=codes < 0))
         if found is not None:
-            if is_text(found.type):
+            if _is_text(found.type):
                 return found
             zone = getattr(found.type, "tz", None)
             if zone == "UTC":  # without Arrow's time zones, which Windows may lack
                 found = found.cast(pa.timestamp(found.type.unit))
             elif zone:
                 found = pc.local_timestamp(found)
-            if is_time(found.type) or pa.types.is_integer(found.type):
+            if _is_time(found.type) or pa.types.is_integer(found.type):
                 return found.cast(pa.string())
         # The last resort: format every value, so that search matches the shown text.
         values = self.values.tolist()
@@ -416,7 +414,7 @@ def encode_grid(grid: Grid) -> dict[str, object]:
     return {"names": grid.names, "index": grid.index, "rows": grid.rows, "inner": inner}
 
 
-def format_value(value: object) -> str:
+def _format_value(value: object) -> str:
     value = unwrap_array(value)
     if isinstance(value, (dict, list, tuple)):
         text = LINE.encode(clip_items(value))
@@ -449,7 +447,7 @@ def is_missing(value: object) -> bool:
     return isinstance(value, Decimal) and value.is_nan()
 
 
-def is_text(kind: pa.DataType) -> bool:
+def _is_text(kind: pa.DataType) -> bool:
     types = pa.types
     return any((types.is_string(kind), types.is_large_string(kind), types.is_string_view(kind)))
 
@@ -460,7 +458,7 @@ def is_unordered(kind: pa.DataType) -> bool:
     return bool(known or isinstance(kind, pa.BaseExtensionType))
 
 
-def is_time(kind: pa.DataType) -> bool:
+def _is_time(kind: pa.DataType) -> bool:
     return any((pa.types.is_timestamp(kind), pa.types.is_date(kind)))
 
 
@@ -572,7 +570,7 @@ def compute_order(
     if query.find:
         masks.append(_find_words(query.find, columns, rows))
     if masks:
-        selected = np.flatnonzero(combine_masks(masks))
+        selected = np.flatnonzero(_combine_masks(masks))
     if not query.sort:
         return selected
     keys = {f"{n}": columns[at].ranks for n, (at, _) in enumerate(query.sort)}
@@ -629,7 +627,7 @@ def _filter_numbers(column: GridColumn, text: str) -> NDArray[np.bool_]:
             "= for missing."
         )
         raise QueryError(msg)
-    return combine_masks([_compare(column, name, _parse_number(number)) for name, number in tests])
+    return _combine_masks([_compare(column, name, _parse_number(number)) for name, number in tests])
 
 
 def _parse_comparisons(text: str) -> list[tuple[str, str]]:
@@ -647,7 +645,7 @@ def _parse_comparisons(text: str) -> list[tuple[str, str]]:
     return tests if at == len(text) else []
 
 
-def combine_masks(masks: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+def _combine_masks(masks: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
     made: NDArray[np.bool_] = np.logical_and.reduce(masks)
     return made
 
@@ -697,7 +695,7 @@ def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
     masks = [
         _to_numpy(pc.fill_null(test(moments, bound), fill_value=False)) for test, bound in tests
     ]
-    return masks[0] | masks[1] if text.startswith("!=") else combine_masks(masks)
+    return masks[0] | masks[1] if text.startswith("!=") else _combine_masks(masks)
 
 
 def _find_span(text: str, zone: str | None, column: GridColumn) -> tuple[int, int]:

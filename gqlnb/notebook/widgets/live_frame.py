@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from gqlnb.notebook.widgets.live_output import MimeBundle
     from gqlnb.server.listener import CellRun
 
-__all__ = ["LiveFrame"]
-
 ROWS = 1000  # enough to scroll through, about a megabyte
 END_TIMEOUT = 5.0  # seconds for the cleanup of a subscription
 END = object()

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     Frame: TypeAlias = pd.DataFrame | pa.Table
     from collections.abc import Iterator, Mapping
 
-__all__ = ["ResultView", "TreeSource"]
-
 LINE = 200  # characters of a value on its line
 FEW = 8  # children in the line of a value
 CHILDREN = 200  # limit of one message; the front end requests 100
@@ -81,7 +79,7 @@ class TreeSource:
             case {"ask": "children", "at": list(at), "start": int(start), "end": int(end)}:
                 first = max(0, start)
                 last = first + min(end - start, CHILDREN)
-                pairs = islice(iterate_children(self.get_value(at)), first, last)
+                pairs = islice(_iterate_children(self.get_value(at)), first, last)
                 return {"items": [build_item(key, value) for key, value in pairs]}
             case {"ask": "find", "words": str(words)}:
                 return find_words(self._data(), words)
@@ -106,7 +104,7 @@ class TreeSource:
         value = self._data()
         for position in at:
             step = isinstance(position, int) and next(
-                islice(iterate_children(value), max(0, position), None), None
+                islice(_iterate_children(value), max(0, position), None), None
             )
             if not step:
                 msg = "There is no such value in the data. Run the cell again."
@@ -115,7 +113,7 @@ class TreeSource:
         return value
 
 
-def iterate_children(value: object) -> Iterator[tuple[object, object]]:
+def _iterate_children(value: object) -> Iterator[tuple[object, object]]:
     if isinstance(value, dict):
         yield from value.items()
     elif isinstance(value, (list, tuple)):
@@ -128,19 +126,19 @@ def build_item(key: object, value: object) -> dict[str, object]:
     Returns
     -------
     dict
-        ``key`` as text; ``step``, its subscript in Python; ``kind`` (:func:`get_kind`); ``text``,
+        ``key`` as text; ``step``, its subscript in Python; ``kind`` (:func:`_get_kind`); ``text``,
         the beginning of the value; ``size``, the number of children.
     """
     return {
         "key": sanitize_text(key, LINE),
         "step": sanitize_text(f"[{key!r}]", 10 * LINE),
-        "kind": get_kind(value),
+        "kind": _get_kind(value),
         "text": format_line(value),
         "size": len(value) if isinstance(value, (dict, list, tuple)) else 0,
     }
 
 
-def get_kind(value: object) -> str:
+def _get_kind(value: object) -> str:
     if value is None:
         return "null"
     kinds = {bool: "boolean", int: "number", float: "number", str: "string", dict: "object"}
@@ -183,7 +181,7 @@ def find_words(data: object, words: str) -> dict[str, object]:
     # A loop with a stack: deeply nested data would exceed the recursion limit.
     folded = words.strip().casefold()
     places: list[list[int]] = []
-    stack: list[tuple[list[int], Iterator[tuple[object, object]]]] = [([], iterate_children(data))]
+    stack: list[tuple[list[int], Iterator[tuple[object, object]]]] = [([], _iterate_children(data))]
     numbers = [0]
     while stack and folded:
         at, left = stack[-1]
@@ -194,17 +192,17 @@ def find_words(data: object, words: str) -> dict[str, object]:
             continue
         here = [*at, numbers[-1]]
         numbers[-1] += 1
-        if has_words(step, folded):
+        if _has_words(step, folded):
             if len(places) == FOUND:
                 return {"places": places, "more": True}
             places.append(here)
         if isinstance(step[1], (dict, list, tuple)):
-            stack.append((here, iterate_children(step[1])))
+            stack.append((here, _iterate_children(step[1])))
             numbers.append(0)
     return {"places": places, "more": False}
 
 
-def has_words(step: tuple[object, object], folded: str) -> bool:
+def _has_words(step: tuple[object, object], folded: str) -> bool:
     key, value = step
     if isinstance(key, str) and folded in key.casefold():
         return True

@@ -54,24 +54,6 @@ if TYPE_CHECKING:
 
     from gqlnb.github.star_query import StarQuery
 
-__all__ = [
-    "IDLE",
-    "Bin",
-    "StarRun",
-    "StarSearch",
-    "build_charts",
-    "build_histogram",
-    "build_histogram_grid",
-    "count_bins",
-    "find_pages",
-    "find_site",
-    "format_client",
-    "read_limit",
-    "write_caption",
-    "write_python",
-    "write_query_text",
-]
-
 TOP = 20  # bars; more leave no space for their names
 NAME = 140  # characters of owner and name on GitHub, at most
 FEWEST, LEAST = 8, 3  # ranges of the histogram, of many values and of a few
@@ -210,12 +192,12 @@ def build_charts(frame: pd.DataFrame, bins: Sequence[Bin] | None = None) -> dict
     if bins is None:
         bins = build_histogram(frame["stargazers"].dropna())
     return {
-        "top": {"bars": [asdict(bar) for bar in bars], "said": describe_bars(bars)},
-        "spread": {"bins": [asdict(found) for found in bins], "said": describe_bins(bins)},
+        "top": {"bars": [asdict(bar) for bar in bars], "said": _describe_bars(bars)},
+        "spread": {"bins": [asdict(found) for found in bins], "said": _describe_bins(bins)},
     }
 
 
-def describe_bars(bars: Sequence[StarBar]) -> str:
+def _describe_bars(bars: Sequence[StarBar]) -> str:
     if not bars:
         return "No repositories."
     first, last = bars[0], bars[-1]
@@ -227,7 +209,7 @@ def describe_bars(bars: Sequence[StarBar]) -> str:
     )
 
 
-def describe_bins(bins: Sequence[Bin]) -> str:
+def _describe_bins(bins: Sequence[Bin]) -> str:
     if not bins:
         return "No repositories."
     first, *others = sorted(bins, key=lambda found: -found.count)
@@ -240,10 +222,10 @@ def describe_bins(bins: Sequence[Bin]) -> str:
     rest = f" Hatched: those that are not among the {held:,} rows." if held < number else ""
     if others and first.count == others[0].count:
         return f"{text}; no range has more than {first.count:,}.{rest}"
-    return f"{text}; the most, {first.count:,}, have {format_range(first)} stars.{rest}"
+    return f"{text}; the most, {first.count:,}, have {_format_range(first)} stars.{rest}"
 
 
-def format_range(found: Bin) -> str:
+def _format_range(found: Bin) -> str:
     return f"{found.low:,}" if found.low == found.high else f"{found.low:,} to {found.high:,}"
 
 
@@ -251,7 +233,7 @@ def build_histogram_grid(bins: Sequence[Bin]) -> Grid:
     """Build the histogram as a text table; what the rows do not hold is hatched."""
     largest = max((found.count for found in bins), default=1)
     names = ["stars", "repositories"]
-    rows = [[format_range(found), f"{found.count:,}"] for found in bins]
+    rows = [[_format_range(found), f"{found.count:,}"] for found in bins]
     if any(found.held < found.count for found in bins):
         names.append("in rows")
         rows = [[*row, f"{found.held:,}"] for row, found in zip(rows, bins, strict=True)]
@@ -339,7 +321,7 @@ def find_site(source: str | None) -> str:
     str
         Such as ``"https://github.com"``, without a slash at the end; "" if it is not known.
     """
-    if source is not None and is_snapshot(source):
+    if source is not None and _is_snapshot(source):
         return GITHUB
     parts = urlsplit(source or "")
     if parts.scheme != "https":
@@ -363,7 +345,7 @@ def find_pages(frame: pd.DataFrame) -> dict[tuple[int, int], str]:
     }
 
 
-def is_snapshot(source: str) -> bool:
+def _is_snapshot(source: str) -> bool:
     return "embedded snapshot of" in source
 
 
@@ -525,7 +507,7 @@ def write_caption(frame: pd.DataFrame) -> str:
         parts = [f"No repository matches {query}."]
     if source:
         # A snapshot covers some repositories at one date, so its counts differ from GitHub's.
-        but = ", not GitHub's counts" if is_snapshot(source) else ""
+        but = ", not GitHub's counts" if _is_snapshot(source) else ""
         parts.append(f"Source: {source}{but}.")
     return sanitize_text(" ".join([*parts, *attrs["notes"]]), 1000)
 

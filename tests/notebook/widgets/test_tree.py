@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gqlnb import QueryError
-from gqlnb.notebook.widgets import tree as module
+from gqlnb.notebook.widgets import result_view as module
 from gqlnb.notebook.widgets.result_view import TreeSource
 
 DATA = {

@@ -12,8 +12,6 @@ from gqlnb.errors import suggest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["is_called_by_pydoc", "raise_attribute_error", "split_hints", "warn_caller"]
-
 PACKAGE = __name__.partition(".")[0]
 
 GETMEMBERS_DEPTH = 5  # `__dir__`, two functions of inspect, and pydoc's, with one to spare

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["COMMANDS", "COMPLETION_VARIABLE", "HELP"]
-
 # By name: the module, and the first sentence of the command's help. The modules are imported when a
 # command is run: all of them together take about a second.
 COMMANDS = {
@@ -16,7 +14,7 @@ COMMANDS = {
     ),
     "stars": ("gqlnb.cli.query_commands", "List repositories by their number of stars."),
     "scrub": ("gqlnb.cli.command_group", "Remove tokens from notebooks, recordings and logs."),
-    "github": ("gqlnb.cli.standin_command", "Serve a stand-in for GitHub until Ctrl-C."),
+    "github": ("gqlnb.cli.serve_command", "Serve a stand-in for GitHub until Ctrl-C."),
     "completion": ("gqlnb.cli.command_group", "Print a script for shell completion."),
 }
 _COMMAND_LINES = "\n".join(f"  {name:<10}  {about}" for name, (_, about) in COMMANDS.items())

@@ -14,16 +14,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
 
-__all__ = [
-    "PORT",
-    "Command",
-    "OutputOption",
-    "address_options",
-    "connection_options",
-    "parse_assignments",
-    "parse_limit",
-]
-
 PORT = click.IntRange(0, 65535)
 _TOKEN_SOURCES = "env:NAME, keyring:NAME, file:PATH or prompt"  # noqa: S105 - places of tokens
 

@@ -23,7 +23,7 @@ from gqlnb.cli.options import OutputOption, connection_options, parse_assignment
 from gqlnb.cli.output import format_json, print_frame, print_note, print_result
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, load_json
-from gqlnb.document.schema_types import print_coordinate
+from gqlnb.document.schema_text import print_coordinate
 from gqlnb.document.variables import describe_unset, find_unset_variables
 from gqlnb.errors import GqlnbError, OptionError, QueryError
 from gqlnb.github.harvester.harvests import estimate, harvest
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.result.result import Result
-
-__all__ = ["query", "read_text", "schema", "stars"]
 
 # Not 1, an error, nor 2, with which click reports wrong arguments.
 _EXIT_INCOMPLETE = 3

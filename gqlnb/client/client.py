@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, over
 
 from gqlnb import background
 from gqlnb.client import connections
-from gqlnb.client.arguments import check_batch, check_nan, check_options, check_persisted_queries
 from gqlnb.client.batches import (
     BatchItem,
     BatchOutcome,
@@ -21,14 +20,19 @@ from gqlnb.client.batches import (
     require_results,
     run_batch,
 )
-from gqlnb.client.call_options import apply_call_options
 from gqlnb.client.endpoint import (
     DEFAULT_TIMEOUT,
     EndpointOptions,
+    Exchange,
+    ExchangeLog,
+    apply_call_options,
+    check_batch,
+    check_nan,
+    check_options,
+    check_persisted_queries,
     is_connection_name,
     open_endpoint,
 )
-from gqlnb.client.exchange import Exchange, ExchangeLog
 from gqlnb.client.gql_interop import GqlClientTransport, make_gql_transport
 from gqlnb.client.mapping import InputMap, MapOptions, number_problems, read_inputs
 from gqlnb.client.paging.options import PagingOptions
@@ -43,8 +47,7 @@ from gqlnb.client.request_sender import PreparedRequest, RequestSender
 from gqlnb.client.response_cache import resolve_cache
 from gqlnb.client.schema_store import SchemaStore
 from gqlnb.config import resolve_unix_path
-from gqlnb.document.schema_diagram import build_diagram
-from gqlnb.document.schema_text import print_sdl
+from gqlnb.document.schema_text import build_diagram, print_sdl
 from gqlnb.document.variables import check_variables
 from gqlnb.errors import GqlnbError, OptionError, QueryError, TargetError, sanitize_text
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
@@ -73,16 +76,14 @@ if TYPE_CHECKING:
     from gqlnb.client.schema_diff import SchemaChanges
     from gqlnb.client.subscriptions import ConnectionInit, StreamKind, Subscription
     from gqlnb.document.document import Document
-    from gqlnb.document.schema_diagram import Diagram
+    from gqlnb.document.schema_text import Diagram
     from gqlnb.engine.schema import Schema
     from gqlnb.errors import TransportError
     from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.limits import Limits
-    from gqlnb.result.mapped_frame import MappedFrame
+    from gqlnb.result.event_frames import MappedFrame
     from gqlnb.result.result import Result
     from gqlnb.tokens import Token, TokenHolder
-
-__all__ = ["Client", "connect"]
 
 # Names that readers of other libraries try first.
 _HINTS = split_hints(

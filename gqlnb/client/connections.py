@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from gqlnb import background
-from gqlnb.client.arguments import check_batch, check_nan, check_persisted_queries
 from gqlnb.client.credentials import VALUE_SOURCE, is_secret_name
+from gqlnb.client.endpoint import check_batch, check_nan, check_persisted_queries
 from gqlnb.client.recording.session import can_omit_token
 from gqlnb.client.response_cache import resolve_cache
 from gqlnb.client.urls import DEFAULT_URL, check_url, find_secret_segments, redact_url
@@ -33,30 +33,6 @@ from gqlnb.errors import OptionError, TargetError, sanitize_text, suggest, sugge
 from gqlnb.option_checks import check_boolean
 from gqlnb.redact import has_secret
 from gqlnb.tokens import TOKEN_SOURCES
-
-__all__ = [
-    "URL_VARIABLE",
-    "NamedClient",
-    "NamedConnection",
-    "can_open_unattended",
-    "check_connection",
-    "close_client",
-    "get_builtin",
-    "get_client",
-    "get_current_name",
-    "is_known",
-    "is_open",
-    "is_shared",
-    "list_connections",
-    "provide_builtin",
-    "read_connection_files",
-    "register_connection",
-    "reopen_client",
-    "resolve_default_target",
-    "save_connection",
-    "set_client_factory",
-    "use_connection",
-]
 
 URL_VARIABLE = "GQLNB_URL"
 

@@ -19,18 +19,6 @@ from gqlnb.http.rate_limit_rules import Budget
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "NOTICEABLE_WAIT",
-    "Progress",
-    "ProgressCallback",
-    "ShowProgress",
-    "announce_pause",
-    "announce_wait",
-    "is_interactive",
-    "is_unattended",
-    "sum_budgets",
-]
-
 _LOG = logging.getLogger("gqlnb")
 NOTICEABLE_WAIT = 1.5  # seconds; a shorter wait needs no explanation
 

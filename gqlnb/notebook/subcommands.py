@@ -17,13 +17,12 @@ from gqlnb.client.client import Client
 from gqlnb.client.credentials import parse_header_options
 from gqlnb.client.response_cache import open_response_cache
 from gqlnb.client.urls import redact_url
-from gqlnb.document.duration import format_short_age
+from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import OptionError, TargetError, TransportError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.search_syntax import is_qualifier
 from gqlnb.github.star_query import normalize_typed_query
-from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import Listing, Note, Text, show
+from gqlnb.notebook.display import Listing, Note, Text, add_error_lines, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
 from gqlnb.notebook.notebook_state import describe_target, list_targets
 from gqlnb.notebook.schema_docs import SchemaDocs
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from gqlnb.notebook.notebook_state import CellTarget, NotebookState
     from gqlnb.notebook.schema_docs import SchemaPage
     from gqlnb.server.background_server import Server
-
-__all__ = ["REPLAYABLE", "SUBCOMMANDS", "list_subcommands", "run_subcommand"]
 
 TARGETS_LISTED = 5
 Names: TypeAlias = MutableMapping[str, object]

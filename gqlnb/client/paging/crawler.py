@@ -69,7 +69,7 @@ from gqlnb.errors import (
 from gqlnb.result.answer_notes import merge_extensions
 from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, NO_LIST, STOPPED, Report
 from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
-from gqlnb.result.scalar_forms import observe_forms
+from gqlnb.result.shape import observe_forms
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from gqlnb.document.paged_fields import ListRole, PagedField
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.document.suspect_lists import Rows, SuspectList
-    from gqlnb.result.scalar_forms import ScalarForms
+    from gqlnb.result.shape import ScalarForms
 
 __all__ = ["Crawler", "PageRequest"]
 

@@ -16,8 +16,8 @@ from gqlnb.background import POLL_SECONDS, open_thread_pool
 from gqlnb.client.paging import pager
 from gqlnb.client.progress import announce_pause, sum_budgets
 from gqlnb.errors import AuthError, GqlnbError, QueryError, RateLimited
+from gqlnb.http.rate_limit_rules import DEFAULT_LIMIT_WAIT
 from gqlnb.http.response_parser import find_refusal
-from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
 from gqlnb.result.result import PartialError
 
 if TYPE_CHECKING:

@@ -27,14 +27,14 @@ from gqlnb.github.harvester.storage import (
     build_arrow_schema,
     build_repository_frame,
 )
-from gqlnb.github.search_notes import list_search_notes
+from gqlnb.github.search_syntax import list_search_notes
 from gqlnb.interactive import warn_caller
 from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
 from gqlnb.result.frame_display import register_frame_display
-from gqlnb.result.list_captions import mark_rows
+from gqlnb.result.list_verdicts import mark_rows
 from gqlnb.result.renderer import render_lines
 from gqlnb.result.result import Result
 

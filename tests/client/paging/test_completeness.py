@@ -245,13 +245,18 @@ def test_a_date_filter_is_not_a_cursor() -> None:
 
 
 def test_a_null_flag_does_not_end_a_connection() -> None:
-    """`hasNextPage: null` does not tell whether more items follow."""
+    """`hasNextPage: null` beside a cursor says nothing; the empty page after the last one does."""
     sdl = CONNECTION.replace("hasNextPage: Boolean!", "hasNextPage: Boolean")
-    page = {"nodes": ITEMS[:7], "pageInfo": {"hasNextPage": None, "endCursor": "7"}}
-    text = "{ items(first: 10) { nodes { name } } }"
-    result, _ = execute_all(sdl, serve_items(lambda _: page), text)
+
+    def resolve(args: Mapping[str, Any]) -> dict[str, Any]:
+        page = connect(args)
+        return page | {"pageInfo": page["pageInfo"] | {"hasNextPage": None}}
+
+    text = "{ items(first: 7) { nodes { id name } } }"
+    result, said = execute_all(sdl, serve_items(resolve), text)
+    assert result.data["items"]["nodes"] == ITEMS
     assert result.report is not None
-    assert result.report.ended == "`hasNextPage` is null"
+    assert (result.report.complete, said) == (True, [])
 
 
 def test_an_empty_page_that_promises_more_is_not_the_end() -> None:

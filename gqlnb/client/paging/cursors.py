@@ -470,16 +470,21 @@ class ListCursor:
         rows = page.get(self.field.items[0].key)
         return rows[-1] if isinstance(rows, list) and rows else None
 
-    def build_page_steps(self, number: int) -> tuple[str, ...]:
+    def build_page_steps(self, number: int) -> ResponsePath:
         """Return the path of its page in the answer to a request with several pages."""
         field = self.field
         if self.key is None or field.anchor is None:
             return field.steps
-        return (f"{ADDED_PREFIX}{number}", *field.steps[field.anchor.depth :])
+        return (*self._build_object_steps(number), *field.steps[field.anchor.depth :])
+
+    def _build_object_steps(self, number: int) -> ResponsePath:
+        """Return the path of the object around it in such an answer."""
+        anchor, name = self.field.anchor, f"{ADDED_PREFIX}{number}"
+        return (name, 0) if anchor is not None and anchor.lookup.is_of_list else (name,)
 
     def has_keys(self, data: object, number: int) -> bool:
         """Return whether a lookup returned the object with the key in the request."""
-        node = data.get(f"{ADDED_PREFIX}{number}") if isinstance(data, dict) else None
+        node = get_at_path(data, self._build_object_steps(number))
         keys = () if self.key is None else self.key.values
         values = [node.get(f"{ADDED_PREFIX}k{n}") for n in range(len(keys))] if node else []
         return [str(value) for value in values] == [str(key) for key in keys]
@@ -627,7 +632,7 @@ def read_error_path(error: Mapping[str, Any]) -> ResponsePath:
 
 def move_errors(
     errors: Iterable[Mapping[str, Any]],
-    steps: Sequence[str],
+    steps: ResponsePath,
     where: ResponsePath,
     lists: Mapping[str, int],
 ) -> list[Mapping[str, Any]]:

@@ -1330,6 +1330,53 @@ def test_objects_are_requested_by_a_member_of_an_input_object() -> None:
         assert (result.report.complete, said) == (True, [])
 
 
+@pytest.mark.parametrize(
+    "root", ["boards(ids: [ID!], limit: Int): [Board]", "nodes(ids: [ID!]!): [Node]!"]
+)
+def test_objects_are_requested_by_the_root_of_a_list(root: str) -> None:
+    """monday.com has ``boards(ids:)``, and no field that returns one board."""
+    sdl = f"""
+    interface Node {{ id: ID! }}
+    type Query {{ all: [Board] {root} }}
+    type Board implements Node {{ id: ID! items_page(limit: Int! = 25, cursor: String): Page! }}
+    type Page {{ cursor: String items: [Item!]! }}
+    type Item {{ id: ID! secret: String }}
+    """
+    items = {"1": [{"id": f"a{n}"} for n in range(57)], "2": [{"id": "b"}]}
+
+    def page(board: Any, args: Mapping[str, Any], _: Any) -> dict[str, Any]:
+        begin = int(args.get("cursor") or 0)
+        rows = items[board["id"]][begin : begin + args["limit"]]
+        end = begin + len(rows)
+        cursor = str(end) if end < len(items[board["id"]]) else None
+        return {"items": rows, "cursor": cursor}
+
+    def refuse(row: Any, _: Any, __: Any) -> str:
+        if row["id"] == "a30":
+            msg = "Not yours."
+            raise ValueError(msg)
+        return "s"
+
+    boards = [{"__typename": "Board", "id": "1"}, {"__typename": "Board", "id": "2"}]
+    resolvers = {
+        "Query": {
+            "all": lambda *_: boards,
+            root.partition("(")[0]: lambda _, args, __: [
+                board for board in boards if board["id"] in args["ids"]
+            ],
+        },
+        "Board": {"items_page": page},
+        "Item": {"secret": refuse},
+    }
+    text = "{ all { items_page(limit: 10) { items { id secret } } } }"
+    result, _ = execute_all(sdl, resolvers, text)
+    rows = [[item["id"] for item in board["items_page"]["items"]] for board in result.data["all"]]
+    assert rows == [[item["id"] for item in items[board]] for board in "12"]
+    assert [error["path"] for error in result.errors] == [
+        ["all", 0, "items_page", "items", 30, "secret"]
+    ]
+
+
 def test_an_id_as_an_argument_is_preferred_to_one_in_an_input_object() -> None:
     """An input object may be a filter that has another meaning, so it is the second choice."""
     sdl = """

@@ -78,7 +78,7 @@ def advance_cursor(
     if cursor.field.kind == "none":
         return check_bound(cursor)
     if cursor.field.kind == "cursor":
-        return _follow_cursor(cursor, page, cut=cut)
+        return _follow_cursor(cursor, page, cut=cut, counted=counted)
     return _follow_number(cursor, page, cut=cut, counted=counted)
 
 
@@ -124,7 +124,9 @@ def is_likely_truncated(length: int, asked: int | None) -> bool:
     return length >= SMALLEST_SERVICE_LIMIT and (length % 5 == 0 or is_power_of_two)
 
 
-def _follow_cursor(cursor: ListCursor, page: Mapping[str, object], *, cut: bool) -> str | None:
+def _follow_cursor(
+    cursor: ListCursor, page: Mapping[str, object], *, cut: bool, counted: bool
+) -> str | None:
     field, info, evidence = cursor.field, cursor.field.info, cursor.evidence
     more = get_at_path(page, info.more) if info.more else None
     row = cursor.get_last_row(page)
@@ -145,7 +147,19 @@ def _follow_cursor(cursor: ListCursor, page: Mapping[str, object], *, cut: bool)
     # An empty page with a token is not the end: AppSync filters pages after it has cut them.
     is_empty_end = not evidence.last_length and info.is_end_cursor
     if more is None and (following is None or is_empty_end):
-        return COMPLETE
+        # There are endpoints that never fill a token: a full first page is requested once more,
+        # at twice its size.
+        can_verify = counted and not (cut or info.more or info.is_of_row or field.is_connection)
+        evidence.is_verifying = evidence.is_probing = (
+            can_verify
+            and cursor.place.pages == 1
+            and cursor.has_full_page
+            and evidence.total != cursor.got
+            and bool(field.arguments.size)
+            and field.outer is None
+            and cursor.reachable
+        )
+        return None if evidence.is_verifying else COMPLETE
     evidence.is_verifying = False
     return "max_results" if cut else cursor.move_to(following)
 
@@ -329,7 +343,7 @@ def describe_doubt(cursor: ListCursor) -> str | None:
     if counted and cursor.got != cursor.evidence.total and cursor.field.outer is not None:
         more = "more" if cursor.got > (cursor.evidence.total or 0) else "fewer"
         return f"{more} items were returned than the endpoint's total count."
-    is_wrong_end = cursor.field.is_connection and cursor.evidence.pages_after_end > 0
+    is_wrong_end = cursor.field.kind == "cursor" and cursor.evidence.pages_after_end > 0
     if is_wrong_end and cursor.got != cursor.evidence.total:
         return "the endpoint reported the end of the list, but more items followed."
     return _describe_doubtful_items(cursor, counted=counted)

@@ -339,8 +339,8 @@ class Crawler:
 
     def _choose_size(self, cursor: ListCursor, together: int, step: int = 0) -> int | None:
         size, most = self._sizes.next_size(cursor, together), self._get_max_items(cursor)
-        if size is None:
-            return None
+        if size is None or cursor.is_grown:
+            return None if size is None else 2 * cursor.place.received
         if cursor.field.kind == "page":
             while size > 1 and cursor.place.covered % size:
                 size //= 2  # so that a page number refers to the next items
@@ -606,6 +606,10 @@ class Crawler:
         if field.kind == "page" and cursor.check_numbering(page):
             self._open.append(cursor)  # pages are counted from 1, so page 1 was the first one
             return
+        if cursor.is_grown and size is not None:
+            size -= cursor.place.received
+            for each in field.items:
+                del page[each.key][: cursor.place.received]
         overlap = cursor.place.overlap
         if overlap and not cursor.remove_overlap(page):
             self._doubts.add(field.name, "items moved between two pages.")

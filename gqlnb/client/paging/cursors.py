@@ -420,6 +420,11 @@ class ListCursor:
         return any(each.may_overlap(counted=counted) for each in self.filters)
 
     @property
+    def is_grown(self) -> bool:
+        """Whether its first page is requested again, larger, to verify that nothing follows."""
+        return self.evidence.is_verifying and self.place.position is None
+
+    @property
     def has_full_page(self) -> bool:
         """Whether the last page has as many items as were requested."""
         size = self.place.requested_size

@@ -21,6 +21,7 @@ from gqlnb.client.urls import DEFAULT_URL, check_url, find_secret_segments, reda
 from gqlnb.config import (
     SETTINGS_FORMAT,
     Settings,
+    edit_table,
     get_user_file,
     load_project_settings,
     load_user_settings,
@@ -552,3 +553,81 @@ def save_connection(name: str, url: str, token: str | None, headers: Mapping[str
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     replace_file(path.resolve(), text.encode(), private=True)  # the target of a symbolic link
     return shorten_path(path)
+
+
+def change_connection(name: str, new_name: str | None) -> str:
+    """Rename a connection in the settings file that has it, or remove it.
+
+    All other lines of the file stay as they are, byte for byte.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    new_name
+        Its new name; None removes it.
+
+    Returns
+    -------
+    str
+        The path of the file, as it is shown.
+
+    Raises
+    ------
+    OptionError
+        If no file has it, the new name is taken or not valid, or the file must be edited by hand.
+    """
+    import tomllib
+
+    settings = next(
+        (
+            it
+            for it in (load_project_settings(), load_user_settings())
+            if it is not None and name in it.get_table(TABLE)
+        ),
+        None,
+    )
+    msg = ""
+    if settings is None:
+        msg = f"No settings file has a connection {sanitize_text(name, 40)!r}."
+    elif new_name is not None and not CONNECTION_NAME.fullmatch(new_name):
+        shown = sanitize_text(new_name, 40)
+        msg = f"{shown!r} is not a valid name: write letters, digits, '-' and '_'."
+    elif new_name is not None and new_name in _merge_connections():
+        msg = f"There is a connection {new_name!r} already."
+    if msg or settings is None:
+        raise OptionError(msg)
+    changed = edit_table(settings.text, (*settings.table, TABLE, name), new_name)
+    wanted = tomllib.loads(settings.text)
+    table = wanted
+    for key in (*settings.table, TABLE):
+        table = table[key]
+    value = table.pop(name)
+    if new_name is not None:
+        table[new_name] = value
+    try:
+        # A table that has lost its last line may be gone with it.
+        is_same = drop_empty(tomllib.loads(changed)) == drop_empty(wanted)
+    except tomllib.TOMLDecodeError:
+        is_same = False
+    place = settings.locate_key(TABLE, name)
+    if not is_same:
+        msg = f"{place}: {name!r} is written in a way that must be edited by hand."
+        raise OptionError(msg)
+    is_private = settings.path == get_user_file()
+    replace_file(settings.path.resolve(), changed.encode(), private=is_private)
+    with _lock:
+        _registered.pop(name, None)  # `connect --keep` registers it too
+        close = _pop_client(name)
+        if name in _current_names:
+            _current_names[:] = [new_name] if new_name is not None else []
+    close()
+    return shorten_path(settings.path)
+
+
+def drop_empty(value: object) -> object:
+    """Return TOML data without empty tables."""
+    if not isinstance(value, dict):
+        return value
+    inner = {key: drop_empty(member) for key, member in value.items()}
+    return {key: member for key, member in inner.items() if member != {}}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from gqlnb.document.paging_conventions import ArgumentPath, NamedType
 
-__all__ = ["ListQuery", "Reading", "find_list_queries", "parse_list"]
+__all__ = ["ListQuery", "NestedList", "Reading", "find_list_queries", "parse_list"]
 
 MAX_LEAVES = 40  # fields of a row
 FIRST_SIZE = 10  # rows, where a size is required
@@ -60,6 +60,39 @@ class Reading(msgspec.Struct, frozen=True):
     info: Mapping[str, Any]
     rows: list[Any]
     errors: list[str]
+
+
+class NestedList(msgspec.Struct, frozen=True):
+    """A list in the rows of another.
+
+    Attributes
+    ----------
+    name
+        The field.
+    body
+        The selections of its items, with those of the objects around them.
+    step
+        The field of the list in the object that the field returns; empty if it is the list.
+    size
+        The argument that is named like a size; None if there is none.
+    """
+
+    name: str
+    body: str
+    step: str
+    size: str | None
+
+    def write(self, arguments: str) -> str:
+        """Return the selection of the list."""
+        listed = f"({arguments})" if arguments else ""
+        return f"{self.name}{listed} {{ {self.body} }}"
+
+    def measure(self, row: object) -> int:
+        """Return the number of items in a row."""
+        value = row.get(self.name) if isinstance(row, dict) else None
+        if self.step:
+            value = value.get(self.step) if isinstance(value, dict) else None
+        return len(value) if isinstance(value, list) else 0
 
 
 @dataclass(slots=True, eq=False)
@@ -127,6 +160,19 @@ class ListQuery:
         for name in reversed(self.name.split(".")):
             text = f"{{ {name}{text} }}"
         return text
+
+    def find_nested(self) -> NestedList | None:
+        """Return the first list in the rows that needs no arguments; None if there is none."""
+        lists = find_lists_of(getattr(self.row_type, "fields", {}))
+        for name, inner in lists.items():
+            names = [it for it in inner.declared.args if is_named_after(it, SIZE_WORDS)]
+            leaf = next(iter(inner.leaves), "__typename")
+            body = f"node {{ {leaf} }}" if inner.has_edges else leaf
+            step = inner.steps[-1] if inner.is_wrapped else ""
+            body = f"{step} {{ {body} }}" if step else body
+            if not inner.base:
+                return NestedList(name, body, step, next(iter(names), None))
+        return None
 
     def has_rows(self, data: object) -> bool:
         """Return whether an answer has a list of rows, which may be empty."""
@@ -277,6 +323,8 @@ def build_wrapped_query(
     }
     if not lists:
         return None
+    if find_identifier(kind) is not None and "pageInfo" not in kind.fields:
+        return None  # an object of its own, and not a page
     info = kind.fields.get("pageInfo") if "after" in declared.args else None
     info_fields = getattr(get_named_type(info.type), "fields", {}) if info is not None else {}
     info_names = tuple(name for name in ("hasNextPage", "endCursor") if name in info_fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.client.endpoint_report.list_queries import ListQuery, Reading
+from gqlnb.client.endpoint_report.list_queries import ListQuery, NestedList, Reading
 from gqlnb.client.endpoint_report.meter import RequestLimitError
 from gqlnb.client.endpoint_report.report import NOT_TRIED
 from gqlnb.client.paging.experiments import Finding, RoleSearch, find_sign_of_cut
@@ -13,6 +13,7 @@ from gqlnb.document.document import Document
 from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments, format_argument
 from gqlnb.document.paging_plan import PagingPlan
+from gqlnb.document.suspect_lists import SIZE_WORDS, is_named_after
 from gqlnb.errors import GqlnbError, sanitize_text
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from gqlnb.client.endpoint_report.meter import MeteredClient
     from gqlnb.client.endpoint_report.report import ReportWriter
-    from gqlnb.document.paging_conventions import ArgumentPath
+    from gqlnb.document.paging_conventions import ArgumentPath, PagingKind
+    from gqlnb.document.suspect_lists import SuspectList
     from gqlnb.result.result import Result
 
 __all__ = ["MAX_REQUESTS", "ListExaminer", "MeasuredList"]
@@ -32,6 +34,7 @@ MAX_SIZE = 10_000  # rows asked for
 MAX_PAGES = 6  # that are followed to compare a count
 BAD_CURSOR = '"gqlnb-unknown-cursor"'
 FAR_OFFSET = 1_000_000  # rows; a page that no list has
+OFFSET_WORDS = "offset skip start"
 USUAL_LIMITS = (1000, 500, 250, 200, 100, 50)
 
 
@@ -115,6 +118,7 @@ class ListExaminer:
             limit = self._find_largest()
             self._compare_count()
             self._try_ends()
+            self._report_nested()
         except RequestLimitError:
             self.add("further experiments", NOT_TRIED, "the report has sent all of its requests")
         default = len(self._first.ids)
@@ -208,9 +212,36 @@ class ListExaminer:
         evidence = "; ".join(text.partition(": ")[2] for text in search.trials) or "no request"
         if finding.role is not None:
             self._arguments = finding.role.arguments
-        self._name_roles(evidence, finding.reason)
         self._is_whole = finding.is_complete and finding.role is None
+        if self._is_whole:
+            self.add("paging", "the first page is whole", f"{finding.reason}; {evidence}")
+            self._try_names(suspect)
+        else:
+            self._name_roles(evidence, finding.reason)
         return finding.role
+
+    def _try_names(self, suspect: SuspectList) -> None:
+        """Try the arguments of a whole list that are named like a size or an offset."""
+        first, half = self._first.ids, len(self._first.ids) // 2
+        position: ArgumentPath = ()
+        size: ArgumentPath = ()
+        for leaf in suspect.leaves if half else ():
+            is_size = is_named_after(leaf.name, SIZE_WORDS)
+            if not leaf.is_number or not (is_size or is_named_after(leaf.name, OFFSET_WORDS)):
+                continue
+            page = self._ask({leaf.path: leaf.format_value(half)})
+            came = "refused" if page is None else f"{len(page.ids)} rows"
+            evidence = f"`{leaf.name}: {half}`: {came}"
+            if is_size and page is not None and page.ids == first[:half]:
+                size = leaf.path
+                self.add(f"`{format_argument(leaf.path)}`", "size", evidence)
+            elif not is_size and page is not None and page.ids == first[half:]:
+                position = leaf.path
+                self.add(f"`{format_argument(leaf.path)}`", "offset", evidence)
+            else:
+                self.add(f"`{format_argument(leaf.path)}`", NOT_TRIED, f"no place: {evidence}")
+        kind: PagingKind = "offset" if position else "none"
+        self._arguments = PageArguments(kind, position, "Int", size, default_position=0)
 
     def _name_roles(self, evidence: str, reason: str) -> None:
         arguments = self._arguments
@@ -311,9 +342,14 @@ class ListExaminer:
         kind, came = self._arguments.kind, len(page.ids)
         if kind == "cursor" and isinstance(page.info.get("hasNextPage"), bool):
             return bool(page.info["hasNextPage"])
+        start = self._arguments.default_position or 0
         if kind == "offset":
-            start = self._arguments.default_position or 0
             behind = self._ask({self._arguments.position: self._quote(start + came)})
+            return bool(behind and behind.ids)
+        if kind == "page":
+            size = self._arguments.format_size(came)
+            following = {self._arguments.position: self._quote(start + 1)}
+            behind = self._ask({self._arguments.size: size, **following})
             return bool(behind and behind.ids)
         return None
 
@@ -397,6 +433,46 @@ class ListExaminer:
             self.add(subject, "the first page, silently", asked)
         else:
             self.add(subject, f"{len(page.ids)} other rows, silently", asked)
+
+    # -- lists in the rows
+
+    def _report_nested(self) -> None:
+        """Report the length of the first list in the rows, and whether a larger size extends it."""
+        nested = self._query.find_nested()
+        if nested is None:
+            return
+        longest = self._measure_nested(nested, "")
+        if longest is None:
+            self.add(nested.name, NOT_TRIED, f"refused: {self._refusal[0]}")
+            return
+        subject = f"{nested.name}, in each row"
+        came = f"the longest of the page has {longest} items"
+        if nested.size is None or not longest:
+            self.add(subject, NOT_TRIED, f"{came}, and no argument is named like a size")
+            return
+        asked = 2 * longest
+        larger = self._measure_nested(nested, f"{nested.size}: {asked}")
+        if larger is None:
+            self.add(
+                subject, f"at most {longest} items", f"{asked} were refused: {self._refusal[0]}"
+            )
+        elif larger > longest:
+            self.add(
+                subject, f"cut at {longest} items", f"{came}, {larger} with {nested.size}: {asked}"
+            )
+        else:
+            self.add(subject, "whole", f"{came}, no more with {nested.size}: {asked}")
+
+    def _measure_nested(self, nested: NestedList, arguments: str) -> int | None:
+        """Return the length of the longest nested list; None if it was refused."""
+        text = self._query.write(nested=nested.write(arguments))
+        try:
+            result = self._client.execute(text)
+        except GqlnbError as error:
+            self._refusal = [sanitize_text(text, 200) for text in list_messages(error)]
+            return None
+        rows = self._query.read(result.data, []).rows
+        return max((nested.measure(row) for row in rows), default=0)
 
 
 def sanitize_literal(value: Any) -> str:  # noqa: ANN401 - JSON

@@ -36,8 +36,9 @@ INCREMENTAL_TYPES = "multipart/mixed, text/event-stream;q=0.9, application/json;
 LIMIT_WORDS = ("ratelimit", "rate-limit", "retry-after", "cost", "complexity")
 # A part of an answer that only one library writes, and its name. The first that is found counts.
 SIGNS = (
-    ("GRAPHQL_PARSE_FAILED", "Apollo Server"),
+    ("Could not determine what operation to execute", "GraphQL Yoga"),
     ("MER_ERR", "Mercurius"),
+    ("GRAPHQL_PARSE_FAILED", "Apollo Server"),
     ("Cannot query field 'gqlnbUnknownField' on type", "graphql-core (Python)"),
     ('Cannot query field \\"gqlnbUnknownField\\" on type', "graphql-js"),
     ("Field 'gqlnbUnknownField' doesn't exist on type", "graphql-ruby"),
@@ -46,6 +47,7 @@ SIGNS = (
     ("Validation error (FieldUndefined", "graphql-java"),
     ("GRAPHQL_VALIDATION_FAILED", "graphql-js or gqlgen"),
 )
+PLAIN = {"", "none", "identity"}  # values of Content-Encoding
 HEADER_NAMES = ("server", "x-powered-by", "x-graphql-server")
 
 
@@ -246,7 +248,7 @@ def report_websocket(client: MeteredClient, http: HttpTransport, writer: ReportW
 def report_headers(client: MeteredClient, writer: ReportWriter) -> None:
     """Report what the headers of all responses tell: compression, limits and costs."""
     responses = client.meter.responses
-    encodings = sorted({r.headers.get("content-encoding", "") for r in responses} - {""})
+    encodings = sorted({r.headers.get("content-encoding", "") for r in responses} - PLAIN)
     largest = "none of the answers had a Content-Encoding"
     writer.add(
         "compression",

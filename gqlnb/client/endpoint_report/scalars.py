@@ -13,7 +13,7 @@ from gqlnb.client.endpoint_report.list_queries import ListQuery
 from gqlnb.errors import GqlnbError, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gqlnb.client.endpoint_report.lists import MeasuredList
     from gqlnb.client.endpoint_report.meter import MeteredClient
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_REQUESTS", "name_form", "report_scalars"]
 
-MAX_REQUESTS = 6
+MAX_REQUESTS = 10
 EXACT = 2**53  # the integers up to here are exact as Float
 FORMS = (
     ("timestamp with a zone", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)"),
@@ -55,11 +55,12 @@ def name_form(value: object) -> str:
 
 
 def report_scalars(
-    client: MeteredClient, lists: Iterable[MeasuredList], writer: ReportWriter
+    client: MeteredClient, lists: Sequence[MeasuredList], writer: ReportWriter
 ) -> None:
     """Report each custom scalar among the fields of the rows."""
     seen: set[str] = set()
     budget = client.meter.sent + MAX_REQUESTS
+    queries = [measured.query for measured in lists]
     for measured in lists:
         reading = measured.query.read(measured.result.data, [])
         for name, kind in measured.query.leaves.items():
@@ -76,7 +77,7 @@ def report_scalars(
             writer.add(kind.name, described, f"{measured.query.name}.{name}, such as {shown}")
             writer.add(f"{kind.name}: dtype", find_dtype(measured, name), "column of that answer")
             if client.meter.sent < budget:
-                report_variable(client, measured.query, kind.name, sample, writer)
+                report_variable(client, queries, kind.name, sample, writer)
     if not seen:
         writer.add("custom scalars", "none seen", "no field of the lists has one with a value")
 
@@ -98,13 +99,18 @@ def find_dtype(measured: MeasuredList, name: str) -> str:
 
 
 def report_variable(
-    client: MeteredClient, query: ListQuery, scalar: str, sample: object, writer: ReportWriter
+    client: MeteredClient,
+    queries: Iterable[ListQuery],
+    scalar: str,
+    sample: object,
+    writer: ReportWriter,
 ) -> None:
     """Report whether a variable of a scalar takes a value as it came, and in the other form."""
     subject = f"{scalar}: variable"
-    place = find_argument(query, scalar)
-    if place is None:
-        writer.skip(subject, f"no argument of {query.name} takes it")
+    places = [(query, find_argument(query, scalar)) for query in queries]
+    query, place = next((it for it in places if it[1] is not None), (None, None))
+    if query is None or place is None:
+        writer.skip(subject, "no argument of these lists takes it")
         return
     text = query.write({place: "$v"}).replace("{", f"query ($v: {scalar}) {{", 1)
     findings = []

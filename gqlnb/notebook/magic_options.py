@@ -376,6 +376,20 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
         ),
         CONNECTION,
     ),
+    "endpoint": (
+        (("name",), {"nargs": "?"}),
+        (
+            ("--list",),
+            {"action": "append", "metavar": "FIELD", "help": "examine this list; may be repeated"},
+        ),
+        (("--max-requests",), {"type": int, "default": 60, "help": "the most requests to send"}),
+        (("--dry-run",), {"action": "store_true", "help": "only count the requests"}),
+        (
+            ("--keep",),
+            {"action": "store_true", "help": "write the paging of its lists into your settings"},
+        ),
+        CONNECTION,
+    ),
     "search": (
         (("words",), {"nargs": "+", "metavar": "[CONNECTION] WORD"}),
         (("--limit",), {"type": int, "default": DEFAULT_HITS, "help": "number of hits"}),
@@ -399,7 +413,7 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
     ),
     "stop": ((("server",), {"nargs": "?"}),),
 }
-WITH_HEADERS = ("connect", "schema", "search")  # subcommands that send requests
+WITH_HEADERS = ("connect", "schema", "endpoint", "search")  # subcommands that send requests
 
 
 def build_parser(word: str) -> LineParser:

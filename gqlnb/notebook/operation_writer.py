@@ -24,7 +24,7 @@ from graphql import (
 
 from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import find_length_limit, find_page_arguments
-from gqlnb.document.schema_types import find_type
+from gqlnb.document.schema_text import find_type
 from gqlnb.errors import TargetError
 from gqlnb.notebook.completion.completion_list import write_placeholder
 

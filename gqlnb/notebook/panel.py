@@ -19,7 +19,7 @@ from gqlnb.client import connections
 from gqlnb.client.client import Client
 from gqlnb.client.credentials import is_secret_name
 from gqlnb.client.urls import redact_url
-from gqlnb.document.duration import format_short_age
+from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import GqlnbError, TargetError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, register_connections
 from gqlnb.notebook.cell_edits import extract_fragment, find_place, rename_at

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from graphql import NonNullTypeNode
 from msgspec.structs import replace
 
 from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool, wake_loop
@@ -172,7 +171,7 @@ class Pager:
         return [
             name
             for name, node in declared.items()
-            if isinstance(node.type, NonNullTypeNode) and node.default_value is None
+            if node.type.kind == "non_null_type" and node.default_value is None
         ]
 
     def collect_pages(

@@ -15,12 +15,12 @@ from weakref import WeakSet, WeakValueDictionary
 
 from gqlnb.background import wait_for_event
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.progress import NOTICEABLE_WAIT, announce_wait
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.errors import AnswerError, RateLimited, TransportError
 from gqlnb.http.rate_limit_rules import Budget, read_budget
 from gqlnb.http.retry_rules import classify_failure
 from gqlnb.http.throttle import MAX_CONCURRENT, OBSERVED_HEADERS, Throttle
+from gqlnb.interactive import NOTICEABLE_WAIT, announce_wait
 from gqlnb.result.result import Result
 from gqlnb.tokens import compute_fingerprint
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from gqlnb.client.http_call import MAYBE_EXECUTED
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.progress import announce_wait
 from gqlnb.document.upload import has_file
 from gqlnb.errors import AnswerError, GqlnbError, RateLimited, TransportError
 from gqlnb.http.messages import RequestArray
@@ -26,7 +25,7 @@ from gqlnb.http.retry_rules import (
     classify_failure,
     compute_retry_delay,
 )
-from gqlnb.interactive import warn_caller
+from gqlnb.interactive import announce_wait, warn_caller
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import MAX_NOTES, WARNINGS, iterate_warnings
 from gqlnb.result.result import Result

@@ -20,7 +20,6 @@ from gqlnb.client.credentials import Credentials, bind_credentials, check_header
 from gqlnb.client.event_streams import ACCEPT_EVENTS, ACCEPT_PARTS, stream_events
 from gqlnb.client.http_call import StreamSecrets
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.progress import is_interactive
 from gqlnb.client.recording.recording_transport import RecordingTransport
 from gqlnb.client.recording.session import build_unrecordable_error
 from gqlnb.client.transports import AsgiTransport, InProcessTransport, make_response
@@ -54,6 +53,7 @@ from gqlnb.http.incremental import apply_part
 from gqlnb.http.messages import Response
 from gqlnb.http.response_parser import ResponseContext, parse_response
 from gqlnb.http.retry_rules import TRANSIENT_STATUSES, classify_failure
+from gqlnb.interactive import is_interactive
 from gqlnb.option_checks import check_whole_number
 from gqlnb.redact import hide_locals, strip_traceback
 from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError

@@ -21,7 +21,6 @@ from graphql import (
 )
 from graphql.utilities import value_from_ast_untyped
 
-from gqlnb.client.progress import is_unattended
 from gqlnb.document.document import format_variable_type
 from gqlnb.document.variables import (
     bind_variables,
@@ -42,6 +41,7 @@ from gqlnb.errors import (
     sanitize_text,
     suggest,
 )
+from gqlnb.interactive import is_unattended
 from gqlnb.notebook.display import Note, require_query, wrap_html
 from gqlnb.notebook.magic_options import NAME
 from gqlnb.notebook.widgets.live_output import build_view_bundle

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = ["ADVICE", "Pager"]
+__all__ = ["Pager"]
 
 FAILED, INTERRUPTED = "failed", "interrupted"
 ADVICE = "They are in error.result; client.resume() continues from there."
@@ -303,7 +303,7 @@ class Pager:
                 queued=True,
                 give_up=crawler.is_heavy,
                 on_attempt=partial(record_attempt, page),
-                quiet=not crawler.shows_warnings,
+                quiet=not crawler.advises,
             )
         except GqlnbError as error:
             return error
@@ -396,7 +396,7 @@ class Pager:
                 queued=True,
                 give_up=crawler.is_heavy,
                 on_attempt=partial(record_attempt, page),
-                quiet=not crawler.shows_warnings,
+                quiet=not crawler.advises,
             )
         except GqlnbError as error:
             return error
@@ -440,6 +440,8 @@ def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) ->
         return
     result = attach_crawler(crawler.build_result(ended), crawler)
     error.result = result  # type: ignore[attr-defined]
+    if not crawler.advises:  # resume() would continue a part of what was asked for
+        return
     if ended == FAILED and error.args and not getattr(error, "problems", ()):
         error.args = (f"{error.args[0]} {crawler.got:,} items were received before. {ADVICE}",)
     if ended == INTERRUPTED:

@@ -6,7 +6,7 @@ from functools import partial
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.progress import is_unattended
+from gqlnb.interactive import is_unattended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,9 +7,8 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.paging.pager import ADVICE
 from gqlnb.document.syntax import find_position
-from gqlnb.errors import OptionError, QueryError, TextError, sanitize_text
+from gqlnb.errors import PAGES_ADVICE, OptionError, QueryError, TextError, sanitize_text
 from gqlnb.result.renderer import COLUMNS_STYLE, HTML_CLASSES, Grid, render_lines, render_note
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def add_error_lines(error: Exception, *lines: str) -> None:
         error.problems = (*before, replace(last, hint=hint))
     else:
         # The pager's own advice names methods of a client; the cell gives a better one.
-        message = str(error.args[0]).partition(ADVICE)[0].rstrip()
+        message = str(error.args[0]).partition(PAGES_ADVICE)[0].rstrip()
         error.args = (f"{message}\n  {text}",)
 
 

@@ -15,7 +15,7 @@ from gqlnb.client.paging.options import PagingOptions
 from gqlnb.client.progress import Progress
 from gqlnb.document.document import Document
 from gqlnb.document.variables import bind_variables, check_variable_names
-from gqlnb.errors import GqlnbError, QueryError, sanitize_text
+from gqlnb.errors import PAGES_ADVICE, GqlnbError, QueryError, sanitize_text
 from gqlnb.http.rate_limit_rules import MAX_CONCURRENT
 from gqlnb.result.result import Result, finish_pages, keep_crawler, warn_incomplete
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["Pager"]
 
 FAILED, INTERRUPTED = "failed", "interrupted"
-ADVICE = "They are in error.result; client.resume() continues from there."
 GITHUB_PAGE = 100  # items; GitHub documentation, "Rate limits and query limits", node limit
 
 
@@ -443,6 +442,8 @@ def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) ->
     if not crawler.advises:  # resume() would continue a part of what was asked for
         return
     if ended == FAILED and error.args and not getattr(error, "problems", ()):
-        error.args = (f"{error.args[0]} {crawler.got:,} items were received before. {ADVICE}",)
+        error.args = (
+            f"{error.args[0]} {crawler.got:,} items were received before. {PAGES_ADVICE}",
+        )
     if ended == INTERRUPTED:
         error.add_note(f"{crawler.build_report(ended)}. Continue with client.resume().")

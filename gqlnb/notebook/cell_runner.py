@@ -25,6 +25,15 @@ from gqlnb.errors import (
     format_count,
     sanitize_text,
 )
+from gqlnb.notebook.cell_errors import (
+    PAGES_NAME,
+    clear_positions,
+    describe_incomplete,
+    explain_partial_pages,
+    get_partial_pages,
+    locate_problem,
+    require_query,
+)
 from gqlnb.notebook.cell_variables import (
     Interaction,
     add_missing_variable_hint,
@@ -34,18 +43,7 @@ from gqlnb.notebook.cell_variables import (
     collect_variables,
     describe_missing_values,
 )
-from gqlnb.notebook.display import (
-    PAGES_NAME,
-    Note,
-    clear_positions,
-    describe_incomplete,
-    explain_partial_pages,
-    get_partial_pages,
-    locate_problem,
-    require_query,
-    show,
-    to_json_text,
-)
+from gqlnb.notebook.display import Note, show, to_json_text
 from gqlnb.notebook.output_options import (
     check_export_path,
     check_map_options,

@@ -42,7 +42,8 @@ from gqlnb.errors import (
     sanitize_text,
     suggest,
 )
-from gqlnb.notebook.display import Note, require_query, wrap_html
+from gqlnb.notebook.cell_errors import require_query
+from gqlnb.notebook.display import Note, wrap_html
 from gqlnb.notebook.magic_options import NAME
 from gqlnb.notebook.widgets.live_output import build_view_bundle
 

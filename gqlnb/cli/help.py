@@ -12,6 +12,10 @@ COMMANDS = {
         "gqlnb.cli.query_commands",
         "Print the schema of an endpoint, or only some of its types and fields.",
     ),
+    "endpoint": (
+        "gqlnb.cli.query_commands",
+        "Find out by experiment how an endpoint behaves, and report it.",
+    ),
     "stars": ("gqlnb.cli.query_commands", "List repositories by their number of stars."),
     "scrub": ("gqlnb.cli.command_group", "Remove tokens from notebooks, recordings and logs."),
     "github": ("gqlnb.cli.serve_command", "Serve a stand-in for GitHub until Ctrl-C."),

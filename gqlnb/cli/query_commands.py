@@ -293,6 +293,63 @@ def schema(types: tuple[str, ...], *, open_client: Callable[[], Client], as_json
 
 
 @click.command()
+@click.argument("target", metavar="[NAME|URL]", required=False)
+@connection_options()
+@click.option(
+    "--list",
+    "lists",
+    multiple=True,
+    metavar="FIELD",
+    help="Examine this list, such as 'books' or 'search(query: \"a\")'; may be repeated.",
+)
+@click.option(
+    "--max-requests",
+    type=click.IntRange(1),
+    default=60,
+    metavar="N",
+    show_default=True,
+    help="The most requests to send.",
+)
+@click.option("--dry-run", is_flag=True, help="Print how many requests it would send at most.")
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="Write the paging of its lists into the settings of the connection.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def endpoint(
+    target: str | None,
+    *,
+    open_client: Callable[..., Client],
+    lists: tuple[str, ...],
+    max_requests: int,
+    dry_run: bool,
+    keep: bool,
+    as_json: bool,
+) -> int:
+    """Find out by experiment how an endpoint behaves, and report it.
+
+    The report has the protocol, the schema, up to three lists of the query type, custom scalars,
+    and advice, each line with its evidence. Only queries are sent, at most two a second to other
+    machines.
+
+    \b
+    Examples:
+      gqlnb endpoint https://countries.example/graphql
+      gqlnb endpoint demo --list 'search(query: "stars:>1000", type: REPOSITORY)' --json
+    """  # noqa: D301
+    with open_client(target=target) as client:
+        report = client.describe(
+            list(lists) or None, max_requests=max_requests, dry_run=dry_run, keep=keep
+        )
+    if as_json:
+        click.echo(format_json(report.to_dict()), nl=False)
+    else:
+        click.echo(report.format_text())
+    return 0
+
+
+@click.command()
 @click.argument("threshold", metavar="QUERY")
 @click.option(
     "--limit",

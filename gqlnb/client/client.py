@@ -35,6 +35,7 @@ from gqlnb.client.endpoint import (
 )
 from gqlnb.client.gql_interop import GqlClientTransport, make_gql_transport
 from gqlnb.client.mapping import InputMap, MapOptions, number_problems, read_inputs
+from gqlnb.client.measured_lists import save_lists
 from gqlnb.client.paging.options import PagingOptions
 from gqlnb.client.paging.pager import Pager
 from gqlnb.client.pickling import make_recipe, reduce_client
@@ -52,7 +53,7 @@ from gqlnb.document.variables import check_variables
 from gqlnb.errors import GqlnbError, OptionError, QueryError, TargetError, sanitize_text
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import DEFAULT_RECONNECTS
-from gqlnb.option_checks import check_boolean, explain_keywords
+from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
 from gqlnb.redact import hide_locals
 from gqlnb.result.result import build_frame, warn_incomplete
 
@@ -66,7 +67,9 @@ if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
     from gqlnb.client.endpoint import Endpoint
+    from gqlnb.client.endpoint_report.report import EndpointReport
     from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
+    from gqlnb.client.measured_lists import ListSettings
     from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ShowProgress
     from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
@@ -379,6 +382,61 @@ class Client:
             If the endpoint gave none; the schema that was known stays.
         """
         return self._schema_store.refresh()
+
+    def describe(
+        self,
+        lists: Sequence[str] | None = None,
+        *,
+        max_requests: int = 60,
+        dry_run: bool = False,
+        keep: bool = False,
+    ) -> EndpointReport:
+        """Find out by experiment how the endpoint behaves, and report it with the evidence.
+
+        The report has lines on the protocol (statuses, media types, optional forms of requests),
+        the schema, lists (the roles of arguments, the default and the largest page, counts,
+        cursors), the values of custom scalars, and advice. Only queries are sent, at most two a
+        second to other machines. A property that cannot be shown is "not tried".
+
+        Parameters
+        ----------
+        lists
+            The fields to examine, such as ``"books"``, ``"viewer.repositories"`` or
+            ``'search(query: "graphql")'``; None for the first three that need no arguments.
+        max_requests
+            The most requests to send.
+        dry_run
+            Whether to send nothing, and to return how many requests there would be at most.
+        keep
+            Whether to write the roles of arguments and the largest pages into the settings of the
+            connection, so that its lists are paged without new experiments.
+
+        Returns
+        -------
+        EndpointReport
+            The lines, each with subject, finding and evidence; ``frame()`` has them as a DataFrame.
+
+        Raises
+        ------
+        OptionError
+            If the query type has no such list, or `keep` is given for an endpoint that is not a
+            connection of a settings file.
+
+        Examples
+        --------
+        >>> from gqlnb import Client, reference_schema
+        >>> Client(reference_schema()).describe().find("queries").finding != "none"
+        True
+        """
+        from gqlnb.client.endpoint_report.describe import MeteredClient, describe_endpoint
+
+        check_whole_number("max_requests", max_requests, least=1)
+        metered = MeteredClient(self._endpoint, self._sender, max_requests)
+        report = describe_endpoint(metered, self._schema_store, lists, dry_run=dry_run)
+        if keep and not dry_run:
+            save_lists(self.name, report.lists)
+            self._use_measured_lists(report.lists)
+        return report
 
     @property
     def schema_notes(self) -> tuple[str, ...]:
@@ -1932,6 +1990,14 @@ class Client:
     def _set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
         """Take the name of a connection; `is_by_name` if the name is enough to make the client."""
         self._endpoint.name, self._endpoint.is_by_name = name, is_by_name
+
+    def _use_measured_lists(self, lists: Mapping[str, ListSettings]) -> None:
+        """Page lists as a report of the endpoint measured it."""
+        self._endpoint.lists = lists
+        parts, limiter = self._parts, self._rate_limiter
+        endpoint, sender, preparer = parts.endpoint, parts.sender, parts.preparer
+        pager = Pager(endpoint, preparer, sender, self._schema_store, limiter)
+        self._set_parts(parts._replace(pager=pager))
 
     def _replace_client(self, before: Self) -> None:
         """Take the place of another client of the same endpoint, which is closed.

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from gqlnb.client.http_route import Body
+    from gqlnb.client.measured_lists import ListSettings
     from gqlnb.client.recording.session import Recording
     from gqlnb.client.response_cache import CachePolicy
     from gqlnb.client.transports import Transport
@@ -253,6 +254,8 @@ class Endpoint:
         The value of ``schema=``; None if there was none.
     description
         The source of a default endpoint, such as ``GQLNB_URL``; "" if the caller named it.
+    lists
+        The paging of its lists, as it was measured.
     source
         The address without secrets, or a word for this process.
     credentials
@@ -271,6 +274,7 @@ class Endpoint:
     is_by_name: bool = False
     explicit_schema: Any = None
     description: str = ""
+    lists: Mapping[str, ListSettings] = field(default_factory=dict)
     source: str = field(init=False)
     credentials: Credentials = field(init=False)
     limits: Limits = field(init=False)

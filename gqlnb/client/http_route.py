@@ -626,13 +626,19 @@ class Route(NamedTuple):
     process: int
 
     def post(
-        self, url: str, body: Body, headers: Mapping[str, str], call: Call
+        self,
+        url: str,
+        body: Body,
+        headers: Mapping[str, str],
+        call: Call,
+        *,
+        method: str = "POST",
     ) -> BaseHTTPResponse:
         """Send a request of the call of this thread; return its response, with the head read."""
         # The pool alone, without a Session of requests, which would keep cookies, read ~/.netrc and
         # send the token along with redirects.
         return self.pool.urlopen(
-            "POST",
+            method,
             build_request_target(url, whole=self.uses_absolute_target),
             body=body,
             headers=headers,

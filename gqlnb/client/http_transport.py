@@ -499,6 +499,61 @@ class HttpTransport:
                     raise
         raise AssertionError  # the last attempt returns or raises
 
+    def probe(
+        self,
+        body: bytes = b"",
+        *,
+        query: str = "",
+        accept: str = ACCEPT,
+        seconds: float = 20.0,
+        head_only: bool = False,
+    ) -> Response:
+        """Send a query in any form, to see how the endpoint answers it.
+
+        Parameters
+        ----------
+        body
+            The body of a POST; empty for a GET.
+        query
+            The query string of a GET.
+        accept
+            The media types that are accepted.
+        seconds
+            Longest time for the response.
+        head_only
+            Whether the body of the response is left unread, as that of a stream may not end.
+
+        Raises
+        ------
+        TransportError
+            If no response came.
+        """
+        outcome = self._try_probe(body, query, accept, seconds, head_only=head_only)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return self.credentials.redact_echoes(outcome)
+
+    def _try_probe(
+        self, body: bytes, query: str, accept: str, seconds: float, *, head_only: bool
+    ) -> Response | BaseException:
+        """Return the response of :meth:`probe`, or the exception to raise."""
+        call = Call(monotonic() + seconds, self.cap)
+        try:
+            headers = {**build_fixed_headers(), "Accept": accept, **self._build_secrets(call)}
+            url, method = self.url, "POST"
+            if not body:
+                url, method = f"{url}{'&' if '?' in url else '?'}{query}", "GET"
+                del headers["Content-Type"]
+            with enter_call(call):
+                route = self._connections.get_route()
+                answer = route.post(url, body, headers, call, method=method)
+                if not head_only:
+                    return self.read_answer(answer)
+                answer.close()
+                return Response(answer.status, read_head(answer))
+        except BaseException as error:  # noqa: BLE001 - returned, see `send`
+            return self.convert_failure(error, call, changes=False)
+
     def open_answer(
         self, url: str, body: Body, call: Call, headers: Mapping[str, str]
     ) -> BaseHTTPResponse:

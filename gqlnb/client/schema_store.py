@@ -282,6 +282,11 @@ class SchemaStore:
         return (f"It was cached {format_age(self._entry.compute_age())} ago.", *self._notes)
 
     @property
+    def age(self) -> float | None:
+        """The seconds since the endpoint sent the schema; None if it did not."""
+        return None if self._entry is None else self._entry.compute_age()
+
+    @property
     def is_doubtful(self) -> bool:
         """Whether the schema is from the cache, and was not fetched since."""
         return self._origin == CACHED and not self._is_revalidated

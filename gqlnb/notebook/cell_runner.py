@@ -234,7 +234,11 @@ class CellRunner:
             self._show_controls(document, variables)
             self._save_snippet()
             return None
+        history, start = self._state.history, perf_counter()
+        count = len(history)
         value = self._run_document(document, variables)
+        if len(history) > count:  # something was sent
+            history.record_value(value, perf_counter() - start)
         if options.output is None:
             return None if options.silent else value
         self._state.shell.user_ns[options.output] = value

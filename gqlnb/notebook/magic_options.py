@@ -12,7 +12,7 @@ from gqlnb.errors import OptionError, sanitize_text, suggest
 from gqlnb.redact import has_token_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 NAME = re.compile(r"[^\W\d]\w*")
 INLINE_OPERATION = re.compile(r"\{|(?:query|mutation|subscription)\b")
@@ -376,6 +376,20 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
         ),
         CONNECTION,
     ),
+    "endpoint": (
+        (("name",), {"nargs": "?"}),
+        (
+            ("--list",),
+            {"action": "append", "metavar": "FIELD", "help": "examine this list; may be repeated"},
+        ),
+        (("--max-requests",), {"type": int, "default": 60, "help": "the most requests to send"}),
+        (("--dry-run",), {"action": "store_true", "help": "only count the requests"}),
+        (
+            ("--keep",),
+            {"action": "store_true", "help": "write the paging of its lists into your settings"},
+        ),
+        CONNECTION,
+    ),
     "search": (
         (("words",), {"nargs": "+", "metavar": "[CONNECTION] WORD"}),
         (("--limit",), {"type": int, "default": DEFAULT_HITS, "help": "number of hits"}),
@@ -399,7 +413,7 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
     ),
     "stop": ((("server",), {"nargs": "?"}),),
 }
-WITH_HEADERS = ("connect", "schema", "search")  # subcommands that send requests
+WITH_HEADERS = ("connect", "schema", "endpoint", "search")  # subcommands that send requests
 
 
 def build_parser(word: str) -> LineParser:
@@ -410,3 +424,17 @@ def build_parser(word: str) -> LineParser:
     if word in WITH_HEADERS:
         add_header(parser)
     return parser
+
+
+UNNAMED_TARGET = "# Write the name of a schema or client of the notebook behind %%graphql."
+
+
+def write_cell(query: str, variables: Mapping[str, Any], target: str | None) -> str:
+    """Write a ``%%graphql`` cell; refuse variables that look like a token."""
+    # --param ends at white space outside strings and brackets, which a repr never has.
+    given = [f"-p {name}={value!r}" for name, value in variables.items() if NAME.fullmatch(name)]
+    line = " ".join(["%%graphql", *([target] if target else []), *given])
+    # A token typed as a variable must not end up in a cell of the notebook.
+    refuse_secrets(line, None)
+    note = [] if target else [UNNAMED_TARGET]
+    return "\n".join([line, *note, query.strip()])

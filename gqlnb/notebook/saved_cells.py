@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +24,7 @@ LISTED_ENTRIES = 20  # entries of a listing
 LISTED_CHARACTERS = 60  # of a text in the listing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HistoryEntry:
     """One operation that was run.
 
@@ -35,12 +38,18 @@ class HistoryEntry:
         ``data``, a number of errors or events, or the name of an exception.
     text
         The text; variables are not stored.
+    seconds
+        How long the cell took; None if it failed.
+    value
+        Returns the value of the cell, or None once nothing else refers to it.
     """
 
     connection: str
     operation: str
     outcome: str
     text: str
+    seconds: float | None = None
+    value: Callable[[], object] = bool
 
 
 class History:
@@ -55,6 +64,17 @@ class History:
         title = f"{document.kind} {document.name or ''}".strip()
         self._entries.append(HistoryEntry(connection, title, outcome, text.strip("\n")))
         self._count += 1
+
+    def record_value(self, value: object, seconds: float) -> None:
+        """Note the duration and the value of the latest operation, without keeping the value."""
+        entry = self._entries[-1]
+        entry.seconds = seconds
+        with suppress(TypeError):  # such as a list
+            entry.value = weakref.ref(value)
+
+    def iterate_latest(self) -> Iterator[HistoryEntry]:
+        """Yield the entries, the latest first."""
+        return reversed(self._entries)
 
     def build_listing(self) -> Listing:
         """List the latest operations, the last one at the end."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gqlnb.client.endpoint_report.report import EndpointReport
     from gqlnb.client.schema_diff import SchemaChanges
     from gqlnb.notebook.notebook_state import CellTarget, NotebookState
     from gqlnb.notebook.schema_docs import SchemaPage
@@ -218,6 +219,19 @@ def run_search(state: NotebookState, names: Names, line: str) -> Listing:
         return search_schema(target.client.schema, options.words, max(1, options.limit))
 
 
+def run_endpoint(state: NotebookState, names: Names, line: str) -> EndpointReport:
+    """Find out by experiment how an endpoint behaves."""
+    options = read_line(build_parser("endpoint"), line)
+    options.connection = options.connection or options.name
+    with open_client(state, names, options) as target:
+        return target.client.describe(
+            options.list,
+            max_requests=options.max_requests,
+            dry_run=options.dry_run,
+            keep=options.keep,
+        )
+
+
 def run_cache(_state: NotebookState, _names: Names, line: str) -> Listing | Text:
     """List the remembered answers, or remove them with: cache clear."""
     cache = open_response_cache()
@@ -325,6 +339,7 @@ SUBCOMMANDS: Mapping[str, Callable[[NotebookState, Names, str], object]] = {
     "close": run_close,
     "schema": run_schema,
     "search": run_search,
+    "endpoint": run_endpoint,
     "stars": run_stars,
     "cache": run_cache,
     "history": run_history,

@@ -70,7 +70,14 @@ class Pager:
         self._source = endpoint.source
         self._preparer, self._sender = preparer, sender
         self._schema_store, self._rate_limiter = store, limiter
-        self._roles: dict[tuple[str, str], ListRole] = {}  # found by experiments
+        # Found by experiments, of this client or of a report that was kept.
+        self._roles: dict[tuple[str, str], ListRole] = {}
+        for coordinate, settings in endpoint.lists.items():
+            type_name, _, field = coordinate.partition(".")
+            if settings.role is not None:
+                self._roles[type_name, field] = settings.role
+        sizes = (settings.largest for settings in endpoint.lists.values())
+        self._most = min((size for size in sizes if size is not None), default=None)
         # At most one: the last that can be resumed.
         self.unfinished: list[Crawler] = [] if unfinished is None else unfinished
 
@@ -147,7 +154,7 @@ class Pager:
                 msg = f"No list {shown} to follow. The query has: {names}."
                 raise QueryError(msg)
         # GitHub refuses pages beyond this size; other endpoints are tried with growing pages.
-        most = GITHUB_PAGE if is_github(self._source, plan) else None
+        most = GITHUB_PAGE if is_github(self._source, plan) else self._most
         return Crawler(
             plan,
             bound,

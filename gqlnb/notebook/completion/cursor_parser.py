@@ -485,7 +485,7 @@ class DocumentState(DirectiveState):
         if text == "{":
             if not self.word:
                 self._begin_definition("query")
-            level = _SelectionSetState(self.parser, self.type)
+            level = SelectionSetState(self.parser, self.type)
             self._reset()
             self.parser.enter(level)
         elif self.read_directive_token(kind, text):
@@ -530,7 +530,7 @@ class DocumentState(DirectiveState):
                     yield Proposal(word, "keyword")
 
 
-class _SelectionSetState(DirectiveState):
+class SelectionSetState(DirectiveState):
     """A selection set with fields and spreads."""
 
     location = DirectiveLocation.FIELD
@@ -545,11 +545,11 @@ class _SelectionSetState(DirectiveState):
 
     def read_token(self, kind: str, text: str) -> None:
         if text == "}":
-            self.parser.leave(_SelectionSetState)
+            self.parser.leave(SelectionSetState)
         elif text == "{":
             inner, self.after = self.inner, ""
             self.inner = None
-            self.parser.enter(_SelectionSetState(self.parser, inner))
+            self.parser.enter(SelectionSetState(self.parser, inner))
         elif self.read_directive_token(kind, text):
             return
         elif text == "(":

@@ -13,6 +13,7 @@ from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import ipywidgets
 from graphql import (
     GraphQLEnumType,
     GraphQLInputObjectType,
@@ -20,6 +21,7 @@ from graphql import (
     NonNullTypeNode,
 )
 from graphql.utilities import value_from_ast_untyped
+from ipywidgets import VBox
 
 from gqlnb.client.progress import is_unattended
 from gqlnb.document.document import format_variable_type
@@ -290,7 +292,6 @@ class Interaction:
             If the operation fails with the initial values.
         """
         from IPython.display import display
-        from ipywidgets import VBox
 
         first = self._run(dict(self._values))
         text = ", ".join(f"${name} = {value!r}" for name, value in self._values.items())
@@ -368,8 +369,6 @@ def build_control(document: Document, name: str, given: object) -> object:
     OptionError
         If there is no control for the variable's type.
     """
-    import ipywidgets
-
     node = document.variables[name]
     kind = node.type.type if isinstance(node.type, NonNullTypeNode) else node.type
     type_name = kind.name.value if isinstance(kind, NamedTypeNode) else None
@@ -412,8 +411,6 @@ def build_slider(
     common: Mapping[str, object],
 ) -> object:
     """Build the slider of a number: of a given range, else around the given value."""
-    import ipywidgets
-
     slider = ipywidgets.IntSlider if kind == "Int" else ipywidgets.FloatSlider
     number = int if kind == "Int" else float
     if isinstance(given, tuple):

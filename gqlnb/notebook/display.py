@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import sanitize_text
 from gqlnb.result.renderer import COLUMNS_STYLE, HTML_CLASSES, Grid, render_lines, render_note
 
@@ -126,7 +127,6 @@ def wrap_html(body: str) -> str:
 
 def to_json_text(result: Result) -> Text:
     """Return a response as JSON text."""
-    from gqlnb.document.json_codec import dump_json
     from gqlnb.result.result import collect_members
 
     return Text(dump_json(collect_members(result)).decode())

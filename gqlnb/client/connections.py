@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol, Self
@@ -548,7 +549,6 @@ def save_connection(name: str, url: str, token: str | None, headers: Mapping[str
     # whole is parsed before it replaces the file.
     text = FILE_HEADER if settings is None else settings.text
     text = f"{text.rstrip()}\n\n{tomli_w.dumps({TABLE: {name: table}})}"
-    import tomllib
 
     try:
         is_same = tomllib.loads(text)[TABLE][name] == table
@@ -588,8 +588,6 @@ def change_connection(name: str, new_name: str | None) -> str:
     OptionError
         If no file has it, the new name is taken or not valid, or the file must be edited by hand.
     """
-    import tomllib
-
     settings = next(
         (
             it

@@ -25,7 +25,7 @@ from gqlnb.lists.store import (
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.frame_display import register_frame_display
-from gqlnb.result.list_verdicts import mark_rows
+from gqlnb.result.list_captions import mark_rows
 from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:

@@ -427,15 +427,6 @@ def ended(world: World, text: str = ITEMS) -> tuple[list[str], Any]:
     return world.names(result), result.report
 
 
-def test_a_few_empty_pages_are_skipped(world: World) -> None:
-    """Filters may leave pages empty in the middle."""
-    world.fault = lambda _, number: {"nodes": []} if number == 2 else {}
-    names, report = ended(world)
-    assert names == [*ALL[:10], *ALL[20:]]
-    assert report.ended == "complete"
-    assert report.notes == ("15 items were received, and the endpoint counts 25.",)
-
-
 def test_repeated_items_with_new_cursors_end_paging(world: World) -> None:
     """Duplicates are removed by their identifier."""
     world.fault = lambda made, number: {

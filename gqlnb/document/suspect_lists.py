@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CURSOR_WORDS",
     "SIZE_WORDS",
+    "SMALLEST_BOUND",
     "SMALLEST_FOLLOWED_SIZE",
     "SMALLEST_ROUND",
     "ArgumentLeaf",

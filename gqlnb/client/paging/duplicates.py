@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.paging.offset_cursors import are_offsets
+from gqlnb.document.suspect_lists import SMALLEST_BOUND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["DuplicateFilter", "build_key"]
 
 MAX_REPEATING_KINDS = 2  # distinct rows; equal pages of so few may be genuine
-SMALLEST_PAGE_LIMIT = 5  # items; no service is known that cuts pages to fewer
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -195,7 +195,7 @@ class DuplicateFilter:
         keys = [repr(item) for item in lists[0]]
         distinct, whole = set(keys), ("page", *keys)
         was_previous = whole == self._previous
-        is_tiny = is_short and len(keys) < SMALLEST_PAGE_LIMIT
+        is_tiny = is_short and len(keys) < SMALLEST_BOUND
         self.is_uncut = was_previous and is_tiny and bool(keys)
         own = tuple(map(_print_leaves, lists[0])) if is_tiny else ()
         is_repeated = was_previous and (len(distinct) > MAX_REPEATING_KINDS or self.is_uncut)

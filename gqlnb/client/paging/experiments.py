@@ -266,8 +266,7 @@ class RoleSearch:
         """Yield trials, each answered by rows or None if it was refused; return the finding."""
         if self.length == 0:
             return Finding(f"`{self._larger_count}` counts rows, and none came")
-        finding = yield from self._examine_short_list()
-        finding = finding or (yield from self._examine_size())
+        finding = yield from self._examine_size()
         if finding is None and not self._is_unstable:
             finding = yield from self._find_position()
             finding = finding or (yield from self._find_cursor())
@@ -276,18 +275,6 @@ class RoleSearch:
         if finding is None and self._is_mixed and (yield from self._try({})) != self.rows:
             return Finding("its rows changed between the experiments")
         return finding or self._conclude()
-
-    def _examine_short_list(self) -> Generator[Trial, Rows | None, Finding | None]:
-        """Return the finding on a list that is shorter than its size; None if it stays open.
-
-        Such a list ends, unless the service leaves rows out of its pages.
-        """
-        if self._reached is not None or find_room(self._numbers, self.length) is None:
-            return None
-        finding = yield from self._find_position()
-        if finding is None and self._is_proved and self._end is not None:
-            return Finding(self._end, is_complete=True, is_of_size=True)
-        return finding
 
     def _examine_size(self) -> Generator[Trial, Rows | None, Finding | None]:
         """Find the size; return the finding if it proves the end, or may not be changed."""

@@ -455,9 +455,6 @@ class Crawler:
             self._doubts.add(field.name, f"the query has `{name}: {size}`.")
         for field in filter(self._plan.has_both_sizes, self._sizes.base_sizes):
             self._doubts.add(field.name, "`first:` and `last:` together leave items out.")
-        for name, argument in self._plan.unfollowed.items():
-            reason = f"it takes `{argument}:`, and its pages do not say whether more follow."
-            self._doubts.add(name, reason)
         self._examine_lists()
         self._add_lists(None, self.data)
         self._note_unanswered(self.data, self._errors)

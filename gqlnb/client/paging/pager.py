@@ -141,16 +141,14 @@ class Pager:
             roles=roles,
             follow=options.read_follow() if examines else "all",
         )
-        if path is not None and not any(field.followed or field.is_kept for field in plan.fields):
-            names = ", ".join(field.name for field in plan.fields) or "none"
-            msg = f"No list {sanitize_text(repr(path), 80)} to follow. The query has: {names}."
-            raise QueryError(msg)
         lists = [field.name for field in plan.fields] + [each.name for each in plan.suspects]
-        for name in () if plan.follow == "all" else plan.follow:
-            if name not in lists:
-                shown, names = sanitize_text(repr(name), 80), ", ".join(lists) or "none"
-                msg = f"No list {shown} to follow. The query has: {names}."
-                raise QueryError(msg)
+        unknown = [] if plan.follow == "all" else [n for n in plan.follow if n not in lists]
+        if path is not None and not any(field.followed or field.is_kept for field in plan.fields):
+            unknown, lists = [path], [field.name for field in plan.fields]
+        if unknown:
+            shown, names = sanitize_text(repr(unknown[0]), 80), ", ".join(lists) or "none"
+            msg = f"No list {shown} to follow. The query has: {names}."
+            raise QueryError(msg)
         # GitHub refuses pages beyond this size; other endpoints are tried with growing pages.
         most = GITHUB_PAGE if is_github(self._source, plan) else self._most
         return Crawler(
@@ -297,13 +295,7 @@ class Pager:
         try:
             text = build_page_text(crawler, page)
             prepared = self._preparer.prepare(text, page.variables, page.operation)
-            return self._sender.send(
-                prepared,
-                queued=True,
-                give_up=crawler.is_heavy,
-                on_attempt=partial(record_attempt, page),
-                quiet=not crawler.advises,
-            )
+            return self._sender.send(prepared, **list_send_options(crawler, page))
         except GqlnbError as error:
             return error
 
@@ -390,13 +382,7 @@ class Pager:
         try:
             text = build_page_text(crawler, page)
             prepared = await self._preparer.aprepare(text, page.variables, page.operation)
-            return await self._sender.asend(
-                prepared,
-                queued=True,
-                give_up=crawler.is_heavy,
-                on_attempt=partial(record_attempt, page),
-                quiet=not crawler.advises,
-            )
+            return await self._sender.asend(prepared, **list_send_options(crawler, page))
         except GqlnbError as error:
             return error
 
@@ -406,6 +392,16 @@ def build_page_text(crawler: Crawler, page: PageRequest) -> str | Document:
     if not crawler.fault:
         return page.text
     return Document.parse_unchecked(page.text, page.operation, crawler.fault)
+
+
+def list_send_options(crawler: Crawler, page: PageRequest) -> dict[str, Any]:
+    """Return the options with which a page is sent."""
+    return {
+        "queued": True,
+        "give_up": crawler.is_heavy,
+        "on_attempt": partial(record_attempt, page),
+        "quiet": not crawler.advises,
+    }
 
 
 def is_github(source: str, plan: PagingPlan) -> bool:

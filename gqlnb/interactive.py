@@ -14,16 +14,6 @@ from gqlnb.errors import suggest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "NOTICEABLE_WAIT",
-    "announce_wait",
-    "is_called_by_pydoc",
-    "is_interactive",
-    "is_unattended",
-    "raise_attribute_error",
-    "split_hints",
-    "warn_caller",
-]
 
 PACKAGE = __name__.partition(".")[0]
 _LOG = logging.getLogger(PACKAGE)

@@ -20,13 +20,6 @@ if TYPE_CHECKING:
 
     from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = [
-    "Progress",
-    "ProgressCallback",
-    "ShowProgress",
-]
-
-
 PROGRESS_VARIABLE = "GQLNB_PROGRESS"
 OFF = frozenset({"0", "false", "no", "off"})
 BAR_COLUMNS = 80  # in a notebook

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gqlnb.background import POLL_SECONDS
 from gqlnb.errors import AuthError, GqlnbError, QueryError, RateLimited
-from gqlnb.http.rate_limit_rules import Budget
+from gqlnb.http.rate_limit_rules import DEFAULT_LIMIT_WAIT, Budget
 from gqlnb.http.response_parser import find_refusal
-from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
 from gqlnb.interactive import announce_wait
 from gqlnb.result.result import PartialError
 

@@ -26,7 +26,7 @@ from gqlnb.github.harvester.storage import (
     build_arrow_schema,
     build_repository_frame,
 )
-from gqlnb.github.search_notes import list_search_notes
+from gqlnb.github.search_syntax import list_search_notes
 from gqlnb.interactive import warn_caller
 from gqlnb.lists.accounts import AccountPool
 from gqlnb.lists.report import Coverage, Gap

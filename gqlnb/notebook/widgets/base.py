@@ -74,8 +74,6 @@ from gqlnb.redact import hide_locals
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Widget", "describe_error", "get_notebook_names"]
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 

@@ -13,15 +13,6 @@ if TYPE_CHECKING:
 
     from IPython.display import DisplayHandle
 
-__all__ = [
-    "EMPTY_BUNDLE",
-    "MimeBundle",
-    "OutputUpdater",
-    "SavedOutput",
-    "build_view_bundle",
-    "is_in_kernel",
-]
-
 MimeBundle = dict[str, str]
 # Our extension of JupyterLab and Notebook shows these outputs: live, and as HTML when reopened.
 # It takes the view out of the notebook as soon as it has arrived.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
-__all__ = ["History", "Snippets", "check_fragments", "has_operation"]
+__all__ = ["History", "Snippets", "check_fragments", "has_operation", "parse_or_none"]
 
 HISTORY_SIZE = 1000  # entries; their texts are small
 LISTED_ENTRIES = 20  # entries of a listing

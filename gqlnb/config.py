@@ -18,20 +18,6 @@ from gqlnb.errors import OptionError, sanitize_text
 if TYPE_CHECKING:
     import tomllib
 
-__all__ = [
-    "SETTINGS_FORMAT",
-    "Settings",
-    "edit_table",
-    "get_user_file",
-    "load_project_settings",
-    "load_user_settings",
-    "open_replacement",
-    "replace_file",
-    "resolve_unix_path",
-    "shorten_path",
-    "stamp_settings_files",
-]
-
 
 @contextmanager
 def open_replacement(path: Path, *, private: bool) -> Iterator[Path]:

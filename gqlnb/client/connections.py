@@ -13,8 +13,9 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from gqlnb import background
-from gqlnb.client.arguments import check_batch, check_nan, check_persisted_queries
 from gqlnb.client.credentials import VALUE_SOURCE, is_secret_name
+from gqlnb.client.endpoint import check_batch, check_nan, check_persisted_queries
+from gqlnb.client.measured_lists import ListSettings, check_lists, read_lists
 from gqlnb.client.recording.session import can_omit_token
 from gqlnb.client.response_cache import resolve_cache
 from gqlnb.client.urls import DEFAULT_URL, check_url, find_secret_segments, redact_url
@@ -35,31 +36,6 @@ from gqlnb.option_checks import check_boolean
 from gqlnb.redact import has_secret
 from gqlnb.tokens import TOKEN_SOURCES
 
-__all__ = [
-    "URL_VARIABLE",
-    "NamedClient",
-    "NamedConnection",
-    "can_open_unattended",
-    "change_connection",
-    "check_connection",
-    "close_client",
-    "get_builtin",
-    "get_client",
-    "get_current_name",
-    "is_known",
-    "is_open",
-    "is_shared",
-    "list_connections",
-    "provide_builtin",
-    "read_connection_files",
-    "register_connection",
-    "reopen_client",
-    "resolve_default_target",
-    "save_connection",
-    "set_client_factory",
-    "use_connection",
-]
-
 URL_VARIABLE = "GQLNB_URL"
 
 
@@ -72,6 +48,9 @@ class NamedClient(Protocol):
 
     def _set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
         """Take the name of a connection."""
+
+    def _use_measured_lists(self, lists: Mapping[str, ListSettings]) -> None:
+        """Page lists as it was measured."""
 
     def _replace_client(self, before: Self) -> None:
         """Take the place of another client of the same endpoint."""
@@ -370,18 +349,23 @@ class FileConnection(msgspec.Struct, frozen=True):
         Further arguments of :class:`gqlnb.Client`: sources of secrets, no secrets.
     fault
         The reason why it cannot be used; "" if it can.
+    lists
+        The paging of its lists, as it was measured.
     """
 
     url: str
     options: tuple[tuple[str, Any], ...]
     fault: str
+    lists: Mapping[str, ListSettings] = msgspec.field(default_factory=dict)
 
     def __call__(self, **given: object) -> NamedClient:
         """Return a client; raise TargetError if the table in the file is not valid."""
         if self.fault:
             raise TargetError(self.fault)
         options = {k: dict(v) if k == "headers" else v for k, v in self.options}
-        return _client_factories[-1](self.url, **{**options, **given})
+        client = _client_factories[-1](self.url, **{**options, **given})
+        client._use_measured_lists(self.lists)
+        return client
 
 
 def read_connection_files() -> tuple[dict[str, NamedConnection], str]:
@@ -428,10 +412,11 @@ def read_connection(settings: Settings, name: str, table: object) -> NamedConnec
     if fault:
         make = FileConnection("", (), fault)
         return NamedConnection(name, make, f"cannot be used. {fault}", place)
-    options = {key: value for key, value in given.items() if key != "url"}
+    options = {key: value for key, value in given.items() if key not in {"url", "lists"}}
     if "headers" in options:
         options["headers"] = tuple(options["headers"].items())
-    make = FileConnection(given["url"], tuple(options.items()), "")
+    lists = read_lists(given.get("lists", {}))
+    make = FileConnection(given["url"], tuple(options.items()), "", lists)
     token, about = options.get("token"), redact_url(make.url)
     return NamedConnection(name, make, f"{about}, token {token}" if token else about, place)
 
@@ -518,6 +503,7 @@ SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
     "persisted_queries": partial(_describe_refusal, check_persisted_queries),
     "validate": partial(_describe_refusal, partial(check_boolean, "validate")),
     "nan": partial(_describe_refusal, check_nan),
+    "lists": check_lists,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
         GraphQLInputField,
         GraphQLSchema,
     )
-
-__all__ = ["SchemaChanges", "compare_schemas"]
 
 BREAKING, DANGEROUS, SAFE = "breaking", "dangerous", "safe"
 MAX_SHOWN = 50  # changes
@@ -245,6 +243,10 @@ def compare_schemas(
     for level, kind, place, sentence in tuple(find_further_changes(before, now, changes)):
         if is_diff or level != SAFE:
             changes.append(build_change(level, kind, split_place(place), sentence, used))
+    changes = [
+        replace(change, severity=BREAKING) if is_required_now(change, now) else change
+        for change in changes
+    ]
     ranks = BREAKING, DANGEROUS, SAFE
     changes.sort(key=lambda change: (not change.touches, ranks.index(change.severity)))
     broken = dict(find_broken(before, now, texts))
@@ -274,6 +276,17 @@ def find_further_changes(
             values = old[place].get(fact), facts.get(fact)
             if values[0] != values[1] and fact != ignored and (place, fact) not in reported:
                 yield from judge_fact(place, fact, *values)
+
+
+def is_required_now(change: SchemaChange, now: GraphQLSchema) -> bool:
+    """Return whether an input lost its default and has to be given now.
+
+    graphql-core and graphql-inspector call it dangerous, as they do a default of another value.
+    """
+    if not change.kind.endswith("DEFAULT_VALUE_CHANGE"):
+        return False
+    facts = describe_places(now)[change.place]
+    return facts["default"] is None and (facts["type"] or "").endswith("!")
 
 
 def find_changed_fact(kind: str) -> str:

@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.schema_builder import LoadedSchema
     from gqlnb.result.result import Result
 
-__all__ = ["SchemaStore"]
-
 CACHE_VARIABLE = "GQLNB_CACHE"
 CACHE_FORMAT = 1
 CACHE_SUFFIX = ".schema"

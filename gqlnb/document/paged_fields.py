@@ -158,8 +158,6 @@ class PagedField:
         The path of the total count; empty if it is not selected.
     counted
         Whether the document itself selects the total count.
-    backward
-        Whether the pages are requested from the last one to the first.
     rooted
         Whether no list is known between the data and the field.
     anchor
@@ -177,6 +175,8 @@ class PagedField:
         two forms of one list, such as ``edges`` and ``nodes``.
     beside
         The response names of the lists in a page that are not continued.
+    is_bounded
+        Whether the document limits a connection at its end, with `before` beside `first`.
     """
 
     name: str
@@ -190,7 +190,6 @@ class PagedField:
     page_infos: tuple[str, ...] = ()
     total: tuple[str, ...] = ()
     counted: bool = False
-    backward: bool = False
     rooted: bool = False
     anchor: Anchor | None = None
     hidden: HiddenFields | None = None
@@ -200,11 +199,17 @@ class PagedField:
     is_connection: bool = False
     has_separate_lists: bool = False
     beside: tuple[str, ...] = ()
+    is_bounded: bool = False
 
     @property
     def kind(self) -> str:
         """The kind of paging: ``"cursor"``, ``"offset"``, ``"page"`` or ``"none"``."""
         return self.arguments.kind
+
+    @property
+    def backward(self) -> bool:
+        """Whether the pages are requested from the last one to the first."""
+        return self.arguments.position == ("before",)
 
     @property
     def depth(self) -> int:
@@ -424,7 +429,6 @@ class PagedFieldFinder:
         names = {by_key[item.key][0].name for item in made.items if item.key}
         is_one_list = made.is_connection or names <= {"edges", "nodes"}
         made.has_separate_lists = len(made.items) > 1 and not is_one_list
-        made.backward = made.arguments.position == ("before",)
         made.page_infos = tuple(k for k, p in by_key.items() if p[0].name == "pageInfo")
         counts = {p[0].name: k for k, p in by_key.items() if not p[0].inner}
         others = [name for name in counts if name.endswith("Count")]

@@ -3,7 +3,8 @@
 A list below the items of another list is continued by fetching its parent object again: by
 ``node(id:)`` of Relay's "GraphQL Global Object Identification Specification", by PostGraphile's
 ``node(nodeId:)``, or by a root field that takes the parent's key, such as ``user(id:)``,
-``users_by_pk(id:)``, ``membershipByUserIdAndTeamId(userId:, teamId:)`` or ``user(where: {id:})``.
+``users_by_pk(id:)``, ``membershipByUserIdAndTeamId(userId:, teamId:)`` or ``user(where: {id:})``;
+or by one that returns a list of the objects with some keys, ``nodes(ids:)`` or ``boards(ids:)``.
 """
 
 from __future__ import annotations
@@ -82,18 +83,20 @@ MAX_KEYS = 4  # arguments of a composite key
 class LookupKey(msgspec.Struct, frozen=True):
     """An argument of a lookup, its type as a variable, and the field with its value.
 
-    `member` is the member of the argument that takes the value, if it is an input object.
+    `member` is the member of the argument that takes the value, if it is an input object;
+    `is_listed` is whether the argument takes a list of values.
     """
 
     argument: str
     type: str
     field: str
     member: str = ""
+    is_listed: bool = False
 
     def format_argument(self, variable: str) -> str:
         """Return the argument with a variable as its value, in GraphQL."""
         value = f"{{{self.member}: ${variable}}}" if self.member else f"${variable}"
-        return f"{self.argument}: {value}"
+        return f"{self.argument}: [{value}]" if self.is_listed else f"{self.argument}: {value}"
 
     def convert(self, value: object) -> object:
         """Convert a field's value for the argument: an ID may have to be sent as an Int."""
@@ -123,6 +126,11 @@ class Lookup(msgspec.Struct, frozen=True):
     fragment: bool
     is_verified: bool
 
+    @property
+    def is_of_list(self) -> bool:
+        """Whether the root field returns a list, of one object."""
+        return any(key.is_listed for key in self.keys)
+
 
 # Without a schema, an object with an `id` is assumed to be a node.
 GUESSED_LOOKUP = Lookup("node", (LookupKey("id", "ID!", "id"),), fragment=True, is_verified=False)
@@ -141,7 +149,7 @@ def find_lookup(schema: GraphQLSchema, kind: NamedType) -> Lookup | None:
     """Return the preferred lookup of objects of a type, or None.
 
     ``node`` is preferred, then lookups by one identifier, then those that take it as an argument
-    and not within an input object, then those with the shortest name.
+    and not within an input object, then those with the shortest name; those that return lists last.
     """
     root = schema.query_type
     if root is None or not hasattr(kind, "fields"):
@@ -151,7 +159,15 @@ def find_lookup(schema: GraphQLSchema, kind: NamedType) -> Lookup | None:
     def rank(lookup: Lookup) -> tuple[object, ...]:
         keys = [order.get(key.field, len(order)) for key in lookup.keys]
         members = [key.member != "" for key in lookup.keys]
-        return lookup.is_verified, len(keys), keys, members, len(lookup.field), lookup.field
+        return (
+            lookup.is_of_list,
+            lookup.is_verified,
+            len(keys),
+            keys,
+            members,
+            len(lookup.field),
+            lookup.field,
+        )
 
     candidates = (
         _build_lookup(schema, name, declared, kind) for name, declared in root.fields.items()
@@ -164,36 +180,53 @@ def _build_lookup(
 ) -> Lookup | None:
     """Return a root field as a lookup of objects of a type, or None."""
     returned = get_named_type(declared.type)
-    if not is_composite_type(returned) or is_list(declared.type):
+    if not is_composite_type(returned):
         return None
     required = [n for n, argument in declared.args.items() if is_required_argument(argument)]
-    if returned is kind:
+    is_node = name in {"node", "nodes"} and is_abstract_type(returned) and len(required) == 1
+    if is_node:
+        kinds = _get_possible_types(schema, returned)
+        is_node = _get_possible_types(schema, kind) <= kinds
+    if not is_node and returned is not kind:
+        return None
+    if is_list(declared.type):
+        key = _build_listed_key(required, declared, returned if is_node else kind)
+        return Lookup(name, (key,), fragment=is_node, is_verified=True) if key else None
+    if not is_node:
         names = required or [n for n in IDENTIFIERS if n in declared.args][:1]
-        keys = [_build_key(n, declared.args[n], kind) for n in names[: MAX_KEYS + 1]]
+        keys = [_build_key(n, declared.args[n].type, kind) for n in names[: MAX_KEYS + 1]]
         known = tuple(key for key in keys if key is not None)
         whole = 0 < len(known) == len(names) <= MAX_KEYS
         return Lookup(name, known, fragment=False, is_verified=True) if whole else None
-    is_node = name == "node" and is_abstract_type(returned) and len(required) == 1
-    if not is_node or not _get_possible_types(schema, kind) <= _get_possible_types(
-        schema, returned
-    ):
-        return None
     if required[0] not in getattr(returned, "fields", {}):
         return None
     key = LookupKey(required[0], str(declared.args[required[0]].type), required[0])
     return Lookup(name, (key,), fragment=True, is_verified=False)
 
 
-def _build_key(
-    name: str, argument: GraphQLArgument | GraphQLInputField, kind: NamedType
+def _build_listed_key(
+    required: list[str], declared: GraphQLField, kind: NamedType
 ) -> LookupKey | None:
+    """Return the argument of a list that takes identifiers of its objects, or None.
+
+    monday.com has ``boards(ids: [ID!], limit: Int)``, and no field that returns one board.
+    """
+    for name in (required or declared.args) if len(required) < 2 and kind is not None else ():
+        type_: NamedType = get_nullable_type(declared.args[name].type)
+        key = _build_key(name.removesuffix("s"), type_.of_type, kind) if is_list(type_) else None
+        if key is not None and key.field in IDENTIFIERS:
+            return msgspec.structs.replace(key, argument=name, is_listed=True)
+    return None
+
+
+def _build_key(name: str, type_: GraphQLInputType, kind: NamedType) -> LookupKey | None:
     """Return an argument as a key if the objects have a field of its name and type, or None."""
-    named = get_named_type(argument.type)
-    if is_list(argument.type):
+    named = get_named_type(type_)
+    if is_list(type_):
         return None
     if is_input_object_type(named):
         return _build_member_key(name, named, kind)
-    type_ = f"{str(argument.type).rstrip('!')}!"  # a key is never null
+    variable_type = f"{str(type_).rstrip('!')}!"  # a key is never null
     own = kind.name.lower()
     # `pk` is the `id` in Django: strawberry-django has `author(pk: ID!)`, and types with `id`.
     is_id = name.lower() in {f"{own}id", f"{own}_id", "pk"}
@@ -202,7 +235,7 @@ def _build_key(
         declared = kind.fields.get(field)
         is_leaf = declared is not None and _is_plain_leaf(declared)
         if is_leaf and _holds_same_values(named, get_named_type(declared.type)):
-            return LookupKey(name, type_, field)
+            return LookupKey(name, variable_type, field)
     return None
 
 
@@ -220,7 +253,7 @@ def _build_member_key(
         if declared is None or any(map(is_required_input_field, others)):
             continue
         is_object = is_input_object_type(get_named_type(declared.type))  # such as `id: IDFilter`
-        key = None if is_object else _build_key(member, declared, kind)
+        key = None if is_object else _build_key(member, declared.type, kind)
         if key is not None:
             return msgspec.structs.replace(key, argument=name, member=member)
     return None
@@ -558,10 +591,13 @@ class PageInfoPaths(msgspec.Struct, frozen=True):
     is_of_row: bool = False
 
 
-def get_at_path(page: object, path: Path) -> Any:  # noqa: ANN401 - a JSON value
-    """Return the value at a path in a page, or None."""
+def get_at_path(page: object, path: ArgumentPath) -> Any:  # noqa: ANN401 - a JSON value
+    """Return the value at a path of names and indices in a page, or None."""
     for step in path:
-        page = page.get(step) if isinstance(page, Mapping) else None
+        if isinstance(step, int):
+            page = page[step] if isinstance(page, list) and step < len(page) else None
+        else:
+            page = page.get(step) if isinstance(page, Mapping) else None
     return page
 
 

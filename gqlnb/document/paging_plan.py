@@ -156,6 +156,8 @@ class PagingPlan:
         self._added_counts: set[int] = set()
         self._added_infos: set[int] = set()
         for field in self.fields:
+            bound = ("after" if field.backward else "before",)
+            field.is_bounded = field.is_connection and self.read_argument(field, bound) is not None
             field.followed = path is None or is_on_path(field.name, path)
             if field.followed and self.is_kept_as_written(field):
                 field.followed, field.is_kept = False, True
@@ -431,11 +433,6 @@ class PagingPlan:
         return not _is_first(str((field.arguments.position or ("",))[-1]), start) or (
             from_zero and bool(start)
         )
-
-    def has_early_end(self, field: PagedField) -> bool:
-        """Return whether the document limits a connection at its end: `before` with `first`."""
-        other = "after" if field.backward else "before"
-        return field.is_connection and self.read_argument(field, (other,)) is not None
 
     def has_both_sizes(self, field: PagedField) -> bool:
         """Return whether the document sets both `first` and `last` of a connection."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     FindSchema = Callable[[str | None], tuple[str, GraphQLSchema]]
 
-__all__ = ["extract_fragment", "find_place", "rename_at"]
-
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

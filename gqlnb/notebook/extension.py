@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from gqlnb.notebook.completion.completion_context import CompletionProvider
 
-__all__ = ["load_ipython_extension", "unload_ipython_extension"]
-
 MAGIC_NAMES = ("graphql", "gql")
 CONNECTIONS_TABLE = "connections"  # a table of [tool.gqlnb] that the client reads
 HELP_CELL = re.compile(r"\s*%%(?:graphql|gql)\s+(?:--help|-h)\s*")

@@ -22,7 +22,7 @@ from graphql import (
 
 from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import find_length_limit, find_page_arguments
-from gqlnb.document.schema_types import find_type
+from gqlnb.document.schema_text import find_type
 from gqlnb.errors import TargetError
 from gqlnb.notebook.completion.completion_list import write_placeholder
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from graphql import GraphQLField, GraphQLSchema
 
     Variables = dict[str, tuple[str, object]]  # type and value by name
-
-__all__ = ["Operation", "find_paths", "write_operation", "write_selection"]
 
 LABELS = ("name", "title", "login", "label", "code", "key", "id")  # fields that tell rows apart
 SELECTED = 3  # fields of a first selection

@@ -21,7 +21,7 @@ from gqlnb.client import connections
 from gqlnb.client.client import Client
 from gqlnb.client.credentials import is_secret_name
 from gqlnb.client.urls import redact_url
-from gqlnb.document.duration import format_short_age
+from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import GqlnbError, TargetError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, register_connections
 from gqlnb.notebook.cell_edits import extract_fragment, find_place, rename_at
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from gqlnb.client.connections import NamedConnection
     from gqlnb.notebook.notebook_state import NotebookState
     from gqlnb.notebook.saved_cells import HistoryEntry
-
-__all__ = ["Panel"]
 
 HITS = 50
 SHOWN = 50  # operations of the history, and entries of a section of documentation
@@ -118,7 +116,9 @@ class Panel:
         names = {it["name"] for it in found}
         found += [
             {
-                "name": name, "where": "the notebook", "about": describe_target(value),
+                "name": name,
+                "where": "the notebook",
+                "about": describe_target(value),
                 **(describe_client(value) if isinstance(value, Client) else {"local": True}),
             }
             for name in list_targets(objects)
@@ -184,7 +184,9 @@ class Panel:
         near = [] if hits or not words else index.suggest_names(words[-1])
         rows = [
             {
-                "place": it.place, "type": it.type, "about": it.description,
+                "place": it.place,
+                "type": it.type,
+                "about": it.description,
                 "deprecated": "Deprecated:" in it.description,
             }
             for it in hits

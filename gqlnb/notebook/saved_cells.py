@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
-__all__ = ["History", "Snippets", "check_fragments", "has_operation", "parse_or_none"]
-
 HISTORY_SIZE = 1000  # entries; their texts are small
 LISTED_ENTRIES = 20  # entries of a listing
 LISTED_CHARACTERS = 60  # of a text in the listing
@@ -166,7 +164,7 @@ class Snippets:
                 fragments[node.name.value] = SavedFragment(
                     text[node.loc.start : node.loc.end],
                     node.type_condition.name.value,
-                    tuple(find_spreads(node)),
+                    tuple(_find_spreads(node)),
                 )
         self._snippets.pop(name, None)  # the new one is listed last
         self._snippets[name] = Snippet(name, text, tuple(operations), fragments)
@@ -193,7 +191,7 @@ class Snippets:
         nodes = document.definitions
         defined = {it.name.value for it in nodes if isinstance(it, FragmentDefinitionNode)}
         added: list[str] = []
-        waiting = deque(name for node in nodes for name in find_spreads(node))
+        waiting = deque(name for node in nodes for name in _find_spreads(node))
         while waiting:
             name = waiting.popleft()
             if name not in defined and name in self._fragments:
@@ -269,7 +267,7 @@ def parse_or_none(text: str) -> DocumentNode | None:
         return None
 
 
-def find_spreads(node: object) -> Iterator[str]:
+def _find_spreads(node: object) -> Iterator[str]:
     from graphql import FragmentSpreadNode, SelectionSetNode
 
     waiting: list[SelectionSetNode | None] = [getattr(node, "selection_set", None)]

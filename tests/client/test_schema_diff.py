@@ -303,6 +303,26 @@ def test_single_changes_are_as_grave_as_to_graphql_inspector(
     assert bool(touching) is (severity != "safe")
 
 
+@pytest.mark.parametrize("kind", ["type Query { f(a: %s): Int }", "input I { a: %s }"])
+@pytest.mark.parametrize(
+    ("before", "now", "severity"),
+    [
+        ("Int! = 1", "Int!", "breaking"),
+        ("Int! = 1", "Int! = 2", "dangerous"),
+        ("Int = 1", "Int", "dangerous"),
+        ("[Int!]! = []", "[Int!]!", "breaking"),
+    ],
+)
+def test_an_input_that_must_be_given_now_is_a_breaking_change(
+    kind: str, before: str, now: str, severity: str
+) -> None:
+    """Only a default that goes leaves queries invalid; one of another value is dangerous."""
+    rest = "" if "Query" in kind else " type Query { f(i: I): Int }"
+    changes = gqlnb.diff(kind % before + rest, kind % now + rest)
+    assert [change.severity for change in changes] == [severity]
+    assert len(changes.breaking) == (severity == "breaking")
+
+
 def introspect(sdl: str) -> Any:
     """Return the schema that a client makes of the introspection of another one."""
     asks = "input_object_one_of" in inspect.signature(introspection_from_schema).parameters

@@ -72,26 +72,29 @@ def advance_cursor(
         None if there is a next page to request, else the reason why not. `COMPLETE` at the end of
         the list; `MAY_CONTINUE` if the pages of other lists must decide whether this is the end.
     """
-    cursor.pages_without_new_items = 0 if new else cursor.pages_without_new_items + 1
-    cursor.is_probing = False
+    cursor.evidence.note_page(new=new)
     if cursor.field.may_lack_lists and not any(each.key in page for each in cursor.field.items):
         return "the endpoint returned an object of another type, without the list."
     if cursor.field.kind == "none":
         return check_bound(cursor)
     if cursor.field.kind == "cursor":
-        return _follow_cursor(cursor, page, cut=cut)
+        return _follow_cursor(cursor, page, cut=cut, counted=counted)
     return _follow_number(cursor, page, cut=cut, counted=counted)
 
 
 def check_bound(cursor: ListCursor) -> str:
     """Compare the length of a list without further pages with its bound."""
     # An endpoint that once returned more items did not cut the list at this length.
-    if cursor.field.outer is None and cursor.last_length < cursor.longest_answer:
+    if cursor.field.outer is None and cursor.evidence.last_length < cursor.evidence.longest_answer:
         return COMPLETE
     arguments = cursor.field.arguments
-    bound = cursor.requested_size if cursor.requested_size is not None else arguments.default_size
+    bound = (
+        cursor.place.requested_size
+        if cursor.place.requested_size is not None
+        else arguments.default_size
+    )
     # Of a size found by experiments, these say whether the list is whole.
-    if cursor.last_length == 0 or arguments.found_size is not None:
+    if cursor.evidence.last_length == 0 or arguments.found_size is not None:
         return COMPLETE
     name = format_argument(arguments.size)
     if not name:
@@ -99,9 +102,9 @@ def check_bound(cursor: ListCursor) -> str:
             "the list has no arguments for further pages, so the endpoint may have cut it. "
             "Slice(cap=...) takes the most rows that it returns."
         )
-    if bound is None or cursor.last_length >= bound:
+    if bound is None or cursor.evidence.last_length >= bound:
         return f"the list is bounded by `{name}:`, and the schema does not say how to fetch more."
-    for length in cursor.lengths:
+    for length in cursor.evidence.lengths:
         if not is_likely_truncated(length, bound):
             continue
         return (
@@ -121,42 +124,43 @@ def is_likely_truncated(length: int, asked: int | None) -> bool:
     return length >= SMALLEST_SERVICE_LIMIT and (length % 5 == 0 or is_power_of_two)
 
 
-def _follow_cursor(cursor: ListCursor, page: Mapping[str, object], *, cut: bool) -> str | None:
-    if cursor.field.is_connection:
-        return _follow_connection(cursor, page, cut=cut)
-    info = cursor.field.info
+def _follow_cursor(
+    cursor: ListCursor, page: Mapping[str, object], *, cut: bool, counted: bool
+) -> str | None:
+    field, info, evidence = cursor.field, cursor.field.info, cursor.evidence
     more = get_at_path(page, info.more) if info.more else None
-    following = get_at_path(cursor.get_last_row(page) if info.is_of_row else page, info.cursor)
+    row = cursor.get_last_row(page)
+    following = get_at_path(row if info.is_of_row else page, info.cursor)
+    if following is None and field.is_connection and not field.backward:
+        following = get_at_path(row, ("cursor",))
     is_held = info.is_of_row or isinstance(get_at_path(page, info.cursor[:-1]), dict)
-    if following is None and cursor.last_length and (not is_held or (info.more and more is None)):
+    is_unknown = not is_held or (bool(info.more) and more is None)
+    # With a bound such as `before:`, hasNextPage may refer to the items beyond the bound.
+    if field.is_bounded and not evidence.last_length:
+        return COMPLETE
+    if following is None and evidence.last_length and is_unknown:
         steps = info.more if is_held else info.cursor[:-1]
         name = ".".join(step.removeprefix(ADDED_PREFIX) for step in steps)
         return f"`{name}` is null, so nothing says whether more items follow."
-    if info.more and more is not None:
-        if more is False:
-            return COMPLETE
+    if more is False:
+        return _verify_end(cursor, following, cut=cut) if field.is_connection else COMPLETE
     # An empty page with a token is not the end: AppSync filters pages after it has cut them.
-    elif following is None or (not cursor.last_length and info.is_end_cursor):
-        return COMPLETE
-    return "max_results" if cut else cursor.move_to(following)
-
-
-def _follow_connection(cursor: ListCursor, page: Mapping[str, object], *, cut: bool) -> str | None:
-    info = cursor.field.info
-    more, following = get_at_path(page, info.more), get_at_path(page, info.cursor)
-    if following is None and not cursor.field.backward:
-        following = get_at_path(cursor.get_last_row(page), ("cursor",))
-    if not isinstance(get_at_path(page, info.more[:-1]), dict):
-        return "the response has no pageInfo"
-    if more is None:
-        return f"`{info.more[-1]}` is null"
-    # With a bound such as `before:`, hasNextPage may refer to the items beyond the bound.
-    if cursor.is_bounded and not cursor.last_length:
-        return COMPLETE
-    if not more:
-        return _verify_end(cursor, following, cut=cut)
-    cursor.has_wrong_end |= cursor.is_verifying
-    cursor.is_verifying = False
+    is_empty_end = not evidence.last_length and info.is_end_cursor
+    if more is None and (following is None or is_empty_end):
+        # There are endpoints that never fill a token: a full first page is requested once more,
+        # at twice its size.
+        can_verify = counted and not (cut or info.more or info.is_of_row or field.is_connection)
+        evidence.is_verifying = evidence.is_probing = (
+            can_verify
+            and cursor.place.pages == 1
+            and cursor.has_full_page
+            and evidence.total != cursor.got
+            and bool(field.arguments.size)
+            and field.outer is None
+            and cursor.reachable
+        )
+        return None if evidence.is_verifying else COMPLETE
+    evidence.is_verifying = False
     return "max_results" if cut else cursor.move_to(following)
 
 
@@ -167,63 +171,54 @@ def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | No
     that compute ``hasNextPage`` from an estimated count, or do not compute it at all. So is a page
     beside a larger count: Datasette 2.2 reports the end of 2,350 rows after none or a few of them.
     """
-    came_against_end = cursor.is_verifying and cursor.pages_without_new_items == 0
-    cursor.has_wrong_end |= came_against_end
-    cursor.pages_after_end += came_against_end
-    last = detect_offset_format(following, cursor.received)
+    place, evidence, field = cursor.place, cursor.evidence, cursor.field
+    last = detect_offset_format(following, place.received)
     is_at_cap = last is not None and last.max_items is not None and cursor.got >= last.max_items
-    is_short = cursor.total is not None and cursor.got < cursor.total and not is_at_cap
-    full = cursor.requested_size is not None and cursor.last_length >= cursor.requested_size
-    cursor.is_verifying = (
-        cursor.field.outer is None
-        and (is_short if cursor.total is not None else full)
-        and (cursor.last_length > 0 or cursor.pages == 1)
-        and not (cut or cursor.is_bounded or cursor.field.backward)
+    is_short = evidence.total is not None and cursor.got < evidence.total and not is_at_cap
+    evidence.is_verifying = evidence.is_probing = (
+        field.outer is None
+        and (is_short if evidence.total is not None else cursor.has_full_page)
+        and (evidence.last_length > 0 or place.pages == 1)
+        and not (cut or field.is_bounded or field.backward)
         and cursor.reachable
-        and cursor.can_move_to(following)
+        and place.can_move_to(following)
     )
-    cursor.is_probing = cursor.is_verifying
-    if cursor.is_verifying and cursor.pages_after_end >= MAX_PAGES_AFTER_END and not is_short:
+    if not evidence.is_verifying:
+        return COMPLETE
+    if evidence.pages_after_end >= MAX_PAGES_AFTER_END and not is_short:
         return (
             f"the endpoint reports the end of the list, but {MAX_PAGES_AFTER_END} pages after it "
             "had items."
         )
-    return cursor.move_to(following) if cursor.is_verifying else COMPLETE
+    return cursor.move_to(following)
 
 
 def _follow_number(
     cursor: ListCursor, page: Mapping[str, object], *, cut: bool, counted: bool
 ) -> str | None:
-    cursor.pages_after_end += cursor.is_verifying and cursor.pages_without_new_items == 0
+    place, evidence = cursor.place, cursor.evidence
     # A sign of the end that a further page contradicted says nothing of the pages after it, either.
-    more = None if cursor.pages_after_end else _read_has_more(cursor, page)
-    size = cursor.requested_size
+    more = None if evidence.pages_after_end else _read_has_more(cursor, page)
+    size, length, full = place.requested_size, evidence.last_length, cursor.has_full_page
     if more is False and cursor.field.has_separate_lists:
         # It may describe another of the lists. After an empty or a short page there is no doubt.
-        more = None if any(is_likely_truncated(each, size) for each in cursor.lengths) else False
-    full = size is not None and cursor.last_length >= size
-    left = None if cursor.total is None or not counted else cursor.total - cursor.received
-    if left is not None and cursor.got > (cursor.total or 0):
+        more = None if any(is_likely_truncated(each, size) for each in evidence.lengths) else False
+    left = None if evidence.total is None or not counted else evidence.total - place.received
+    if left is not None and cursor.got > (evidence.total or 0):
         left = None  # a wrong total, such as the number of items in the page, ends nothing
-    over = cursor.last_length == 0 or (left is not None and left <= 0)
-    if left == 0 and cursor.last_length and cursor.field.outer is None:
+    over = length == 0 or (left is not None and left <= 0)
+    can_verify = cursor.field.outer is None
+    if left == 0 and length and can_verify:
         # The total may be too small, or the length of the page; and overlapping pages have more
         # items than the total. One more page shows it.
-        first = cursor.pages == 1 and is_likely_truncated(cursor.last_length, cursor.requested_size)
+        first = place.pages == 1 and is_likely_truncated(length, size)
         over = not (full or first or any(each.repeated for each in cursor.filters))
     # There are endpoints that declare such a sign and never fill it.
-    cursor.is_verifying = (
-        more is False
-        and full
-        and cursor.pages == 1
-        and left is None
-        and cursor.field.outer is None
-        and cursor.reachable
-        and not cut
-    )
-    if (more is False and not cursor.is_verifying) or (more is None and over):
+    can_verify = can_verify and cursor.reachable and not cut and left is None
+    evidence.is_verifying = more is False and full and place.pages == 1 and can_verify
+    if (more is False and not evidence.is_verifying) or (more is None and over):
         return COMPLETE
-    if cursor.last_length == 0:
+    if length == 0:
         return "a page is empty, but the endpoint reports more items"
     if cut:
         return "max_results"
@@ -231,15 +226,15 @@ def _follow_number(
     if cursor.same_page or min(each.equal_pages for each in cursor.filters) >= MAX_EQUAL_PAGES:
         ignores = f"the same page was returned again: the endpoint ignores `{name}:`."
         return COMPLETE if all(each.is_uncut for each in cursor.filters) else ignores
-    without_new_items = cursor.pages_without_new_items
+    without_new_items = evidence.pages_without_new_items
     if without_new_items >= MAX_NUMBERED_PAGES_WITHOUT_NEW_ITEMS:
         return (
             f"{without_new_items} consecutive pages contained no new items: the endpoint may "
             f"ignore `{name}:`."
         )
-    cursor.is_probing = cursor.is_verifying or (more is None and (left == 0 or not full))
-    cursor.advance(page)
-    undecided = cursor.is_probing and not cursor.reachable
+    evidence.is_probing = evidence.is_verifying or (more is None and (left == 0 or not full))
+    place.advance(page)
+    undecided = evidence.is_probing and not cursor.reachable
     return MAY_CONTINUE if undecided else cursor.unreachable
 
 
@@ -256,10 +251,10 @@ def _read_has_more(cursor: ListCursor, page: Mapping[str, object]) -> bool | Non
     if not isinstance(value, int):
         return None
     current = get_at_path(page, info.current) if info.current else None
-    number = current if isinstance(current, int) else cursor.page_number
+    number = current if isinstance(current, int) else cursor.place.page_number
     if info.meaning == "number":
         return None if number is None else number < value
-    return (number or cursor.pages) < value
+    return (number or cursor.place.pages) < value
 
 
 class SharedLimit:
@@ -276,9 +271,9 @@ class SharedLimit:
 
     def add_lists(self, cursors: Sequence[ListCursor]) -> None:
         """Add the first pages of the lists of one answer."""
-        lengths = [cursor.last_length for cursor in cursors if cursor.last_length]
-        size = cursors[0].requested_size if cursors else None
-        is_counted = any(cursor.total is not None for cursor in cursors)
+        lengths = [cursor.evidence.last_length for cursor in cursors if cursor.evidence.last_length]
+        size = cursors[0].place.requested_size if cursors else None
+        is_counted = any(cursor.evidence.total is not None for cursor in cursors)
         if size is None or size < SMALLEST_SHARED_LIMIT or is_counted or len(cursors) < 2:
             return
         total = sum(lengths)
@@ -344,11 +339,12 @@ class CompletenessDoubts:
 
 def describe_doubt(cursor: ListCursor) -> str | None:
     """Return why a list may be incomplete although the endpoint says that it ended; or None."""
-    counted = cursor.total is not None
-    if counted and cursor.got != cursor.total and cursor.field.outer is not None:
-        more = "more" if cursor.got > (cursor.total or 0) else "fewer"
+    counted = cursor.evidence.total is not None
+    if counted and cursor.got != cursor.evidence.total and cursor.field.outer is not None:
+        more = "more" if cursor.got > (cursor.evidence.total or 0) else "fewer"
         return f"{more} items were returned than the endpoint's total count."
-    if cursor.has_wrong_end and cursor.got != cursor.total:
+    is_wrong_end = cursor.field.kind == "cursor" and cursor.evidence.pages_after_end > 0
+    if is_wrong_end and cursor.got != cursor.evidence.total:
         return "the endpoint reported the end of the list, but more items followed."
     return _describe_doubtful_items(cursor, counted=counted)
 
@@ -364,7 +360,7 @@ def _describe_doubtful_items(cursor: ListCursor, *, counted: bool) -> str | None
             "pages overlapped or were repeated, and no selected field tells the rows apart. "
             "Select a field that identifies each row."
         )
-    if cursor.is_uneven and cursor.field.kind != "cursor":
+    if any(each.is_uneven for each in cursor.filters) and cursor.field.kind != "cursor":
         return "its lists have pages of different lengths, so items of the shorter may be missing."
     duplicates = sum(each.duplicates for each in cursor.filters)
     if duplicates and not (counted and cursor.field.counted):
@@ -379,9 +375,11 @@ def _describe_doubtful_items(cursor: ListCursor, *, counted: bool) -> str | None
 def explain_cap(cursor: ListCursor) -> str | None:
     """Return why a list ended at the most items that its endpoint returns; None if it did not."""
     # The position of a list that has ended is the one its last page began at.
-    last = detect_offset_format(cursor.position, cursor.received - cursor.last_length)
+    last = detect_offset_format(
+        cursor.place.position, cursor.place.received - cursor.evidence.last_length
+    )
     most = None if last is None else last.max_items
-    if most is None or cursor.received < most:
+    if most is None or cursor.place.received < most:
         return None
     return (
         f"One search returns at most {most:,} items, as on GitHub. Use gqlnb.github.harvest() or "

@@ -69,7 +69,7 @@ from gqlnb.errors import (
 from gqlnb.result.answer_notes import merge_extensions
 from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, NO_LIST, STOPPED, Report
 from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
-from gqlnb.result.scalar_forms import observe_forms
+from gqlnb.result.shape import observe_forms
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from gqlnb.document.paged_fields import ListRole, PagedField
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.document.suspect_lists import Rows, SuspectList
-    from gqlnb.result.scalar_forms import ScalarForms
+    from gqlnb.result.shape import ScalarForms
 
 __all__ = ["Crawler", "PageRequest"]
 
@@ -136,8 +136,8 @@ class Crawler:
         Number of requests sent.
     is_stopped
         Whether to send no more requests, as `progress` returned False.
-    shows_warnings
-        Whether warnings of the endpoint are shown when they come.
+    advises
+        Whether warnings of the endpoint are shown when they come, and errors advise to resume.
     detects_changes
         Whether pages overlap by an item, where positions are known, and come with added counts.
     longest_answer
@@ -160,7 +160,7 @@ class Crawler:
         self._variables, self.limits, self.fault = dict(variables), limits, plan.document.fault
         self._source, self._keep, self._endpoint_maximum = source, keep, most
         self.handed_out = False
-        self.shows_warnings = True
+        self.advises = True
         self.detects_changes = False
         self.is_stopped = False
         self.requests = self._duplicates = self.longest_answer = 0
@@ -276,9 +276,11 @@ class Crawler:
         still_open = []
         for cursor in self._open:
             field = cursor.field
-            shorter = cursor.last_length < self._largest[field, cursor.requested_size]
+            shorter = (
+                cursor.evidence.last_length < self._largest[field, cursor.place.requested_size]
+            )
             can_close = field.outer is not None and not field.has_separate_lists
-            if cursor.is_probing and shorter and can_close:
+            if cursor.evidence.is_probing and shorter and can_close:
                 self._end_list(cursor, COMPLETE)
             else:
                 still_open.append(cursor)
@@ -286,7 +288,9 @@ class Crawler:
 
     def _is_verification(self, request: PageRequest) -> bool:
         """Return whether a failed request only verified ends of lists; then they count."""
-        if not request.cursors or not all(cursor.is_verifying for cursor in request.cursors):
+        if not request.cursors or not all(
+            cursor.evidence.is_verifying for cursor in request.cursors
+        ):
             return False
         self._release_cursors(request)
         self._skip_verification()
@@ -295,10 +299,10 @@ class Crawler:
     def _skip_verification(self) -> None:
         """End the lists that are continued only to verify the end that the endpoint reported."""
         waiting = [*self._open, *self._held]
-        self._open = [cursor for cursor in self._open if not cursor.is_verifying]
-        self._held = [cursor for cursor in self._held if not cursor.is_verifying]
+        self._open = [cursor for cursor in self._open if not cursor.evidence.is_verifying]
+        self._held = [cursor for cursor in self._held if not cursor.evidence.is_verifying]
         for cursor in waiting:
-            if cursor.is_verifying:
+            if cursor.evidence.is_verifying:
                 self._end_list(cursor, COMPLETE)
 
     def _build_request(
@@ -307,14 +311,14 @@ class Crawler:
         positions: Sequence[Position] | None = None,
         step: int = 0,
     ) -> PageRequest:
-        positions = list(positions or [cursor.position for cursor in cursors])
+        positions = list(positions or [cursor.place.position for cursor in cursors])
         sizes = [self._choose_size(cursor, len(cursors), step) for cursor in cursors]
         values = [
-            cursor.build_argument(position, size)
+            cursor.place.build_argument(position, size)
             for cursor, position, size in zip(cursors, positions, sizes, strict=True)
         ]
         pages = [
-            PlannedPage(cursor.field, size, cursor.type_name, value)
+            PlannedPage(cursor.field, size, cursor.key and cursor.key.type_name, value)
             for cursor, size, value in zip(cursors, sizes, values, strict=True)
         ]
         counts = self.detects_changes and self._requests_counts
@@ -326,9 +330,8 @@ class Crawler:
             variables[f"{ADDED_PREFIX}c{number}"] = value
             cursor.in_flight.add(positions[number])
             cursor.round = self._round
-            if cursor.type_name is not None:
-                for index, key in enumerate(cursor.keys):
-                    variables[get_key_variable(number, index)] = key
+            for index, key in enumerate(cursor.key.values if cursor.key else ()):
+                variables[get_key_variable(number, index)] = key
         return PageRequest(text, variables, cursors, positions, sizes, self._sizes.scale)
 
     def _get_max_items(self, cursor: ListCursor) -> int | None:
@@ -336,16 +339,16 @@ class Crawler:
 
     def _choose_size(self, cursor: ListCursor, together: int, step: int = 0) -> int | None:
         size, most = self._sizes.next_size(cursor, together), self._get_max_items(cursor)
-        if size is None:
-            return None
+        if size is None or cursor.is_grown:
+            return None if size is None else 2 * cursor.place.received
         if cursor.field.kind == "page":
-            while size > 1 and cursor.covered % size:
+            while size > 1 and cursor.place.covered % size:
                 size //= 2  # so that a page number refers to the next items
             return size
         if most is None:
             return size
         kept = min((each.kept for each in cursor.filters if not each.was_shorter), default=0)
-        return min(size, most - kept - step * (size - cursor.overlap) + cursor.overlap)
+        return min(size, most - kept - step * (size - cursor.place.overlap) + cursor.place.overlap)
 
     @property
     def _is_spent(self) -> bool:
@@ -404,8 +407,8 @@ class Crawler:
             if position in cursor.in_flight:  # otherwise the list ended meanwhile
                 cursor.in_flight.remove(position)
                 cursor.early_pages[position] = number, result, size
-            while cursor.position in cursor.early_pages:
-                self._add_page_of(cursor, request, *cursor.early_pages.pop(cursor.position))
+            while cursor.place.position in cursor.early_pages:
+                self._add_page_of(cursor, request, *cursor.early_pages.pop(cursor.place.position))
 
     def _refuse_batch(self, request: PageRequest) -> bool:
         """Reopen lists for smaller requests; return whether the request was larger than usual."""
@@ -519,13 +522,12 @@ class Crawler:
                     path = (path[0], int(path[1]) + before[str(path[0])], *path[2:])
                 cursor = ListCursor(field, found.value, (*where, *path))
                 cursor.attach(found)
-                cursor.begin(self._plan.read_start(field))
-                cursor.is_bounded = self._plan.has_early_end(field)
-                cursor.requested_size = self._sizes.get_size(field) or self._plan.read_size(field)
-                cursor.round, cursor.longest_answer = self._round, self.longest_answer
+                cursor.place.begin(self._plan.read_start(field))
+                cursor.round, cursor.evidence.longest_answer = self._round, self.longest_answer
                 if outer is None:
                     self._outermost.append(cursor)
-                self._add_page(cursor, found.value)
+                size = self._sizes.get_size(field) or self._plan.read_size(field)
+                self._add_page(cursor, found.value, size)
                 begun.append(cursor)
             self._shared_limits[field].add_lists(begun)
 
@@ -543,26 +545,26 @@ class Crawler:
         written = f"`{format_argument(field.arguments.size)}: {size}`"
         for found in find_lists(holder, field.steps, -1, plain_list=field.is_plain):
             cursor = ListCursor(field, found.value, found.path)
-            cursor.add_lengths(found.value)
-            if cursor.last_length >= size > 0:
+            cursor.add_lengths(found.value, size)
+            if cursor.evidence.last_length >= size > 0:
                 self._remarks[f"{field.name}: {KEPT_AS_WRITTEN.format(written, field.name)}"] = None
-            self._unpaged_rows += cursor.last_length if field.outer is None else 0
+            self._unpaged_rows += cursor.evidence.last_length if field.outer is None else 0
             self._add_lists(field, found.value)
 
     def _check_left_out(self, field: PagedField, holder: dict[str, Any]) -> None:
         """Note a doubt for each list that `path` leaves out, unless its first page is the whole."""
         for found in find_lists(holder, field.steps, -1, plain_list=field.is_plain):
             cursor = ListCursor(field, found.value, found.path, reachable=True)
-            cursor.begin(self._plan.read_start(field))
-            cursor.is_bounded = self._plan.has_early_end(field)
-            cursor.requested_size = self._plan.read_size(field)
-            cursor.add_lengths(found.value)
+            cursor.place.begin(self._plan.read_start(field))
+            cursor.add_lengths(found.value, self._plan.read_size(field))
             self._note_total(cursor, found.value)
             reason = advance_cursor(cursor, found.value, new=True, cut=False, counted=False)
             # A list that would be continued to be sure is judged like one that cannot be.
-            counted = cursor.total == cursor.last_length != cursor.requested_size
-            proved = cursor.is_verifying or (
-                cursor.is_probing and (counted or check_bound(cursor) == COMPLETE)
+            counted = (
+                cursor.evidence.total == cursor.evidence.last_length != cursor.place.requested_size
+            )
+            proved = cursor.evidence.is_verifying or (
+                cursor.evidence.is_probing and (counted or check_bound(cursor) == COMPLETE)
             )
             if reason != COMPLETE and not proved:
                 self._doubts.add(field.name, LEFT_OUT)
@@ -579,18 +581,18 @@ class Crawler:
         """Process the page of one list, from an answer with several."""
         field, steps = cursor.field, cursor.build_page_steps(number)
         page = get_at_path(result.data, steps)
-        lookup = field.anchor.lookup if cursor.type_name is not None and field.anchor else None
+        lookup = field.anchor.lookup if cursor.key is not None and field.anchor else None
         errors = move_errors(result.errors, steps, cursor.path, cursor.count_lengths())
         if field.is_plain and isinstance(page, list):
             page = {PLAIN_LIST_STEP: page}
-        if not isinstance(page, dict) and cursor.is_verifying:
+        if not isinstance(page, dict) and cursor.evidence.is_verifying:
             self._end_list(cursor, COMPLETE)
             return
         within = move_errors(result.errors, steps, (), {})
         is_failed = any(is_transient_error(error) and not error["path"] for error in within)
         if not isinstance(page, dict) or (is_failed and not cursor.attempts):
             # A page that perhaps does not exist leaves a doubt, but does not make the data partial.
-            shown = [] if cursor.is_probing else errors
+            shown = [] if cursor.evidence.is_probing else errors
             self._lose_page(cursor, [*errors, *result.errors])
             self._errors += [] if cursor in self._open else shown
             return
@@ -604,13 +606,16 @@ class Crawler:
         if field.kind == "page" and cursor.check_numbering(page):
             self._open.append(cursor)  # pages are counted from 1, so page 1 was the first one
             return
-        overlap = cursor.overlap
-        cursor.requested_size = None if size is None else size - overlap
+        if cursor.is_grown and size is not None:
+            size -= cursor.place.received
+            for each in field.items:
+                del page[each.key][: cursor.place.received]
+        overlap = cursor.place.overlap
         if overlap and not cursor.remove_overlap(page):
             self._doubts.add(field.name, "items moved between two pages.")
-        goes_on = self._add_page(cursor, page)
+        goes_on = self._add_page(cursor, page, None if size is None else size - overlap)
         if size is not None:
-            count = cursor.last_length + overlap
+            count = cursor.evidence.last_length + overlap
             self._sizes.note_answer(field, size, count, request.cost, goes_on=goes_on)
 
     def _lose_page(self, cursor: ListCursor, errors: list[Mapping[str, Any]]) -> None:
@@ -624,15 +629,15 @@ class Crawler:
         self._end_list(cursor, reason)
         self._lost[cursor] = reason
 
-    def _add_page(self, cursor: ListCursor, page: dict[str, Any]) -> bool:
+    def _add_page(self, cursor: ListCursor, page: dict[str, Any], size: int | None) -> bool:
         """Add a page to its list; return whether another page is known to follow."""
         # The first page is the target of the list itself, so that only later ones are joined.
         field, before = cursor.field, cursor.got
-        cursor.add_lengths(page)
+        cursor.add_lengths(page, size)
         if self.detects_changes:
             cursor.begin_overlap(page)
-        largest = (field, cursor.requested_size)
-        self._largest[largest] = max(self._largest[largest], cursor.last_length)
+        largest = (field, cursor.place.requested_size)
+        self._largest[largest] = max(self._largest[largest], cursor.evidence.last_length)
         duplicates = cursor.remove_duplicates(page)
         self._duplicates += duplicates
         cut = cursor.keep_items(page, self._get_max_items(cursor))
@@ -661,7 +666,7 @@ class Crawler:
             self._undecided.append(cursor)
         else:
             self._end_list(cursor, reason)
-        return reason is None and (cursor.field.outer is None or not cursor.is_probing)
+        return reason is None and (cursor.field.outer is None or not cursor.evidence.is_probing)
 
     def _note_total(self, cursor: ListCursor, page: Mapping[str, Any]) -> None:
         field = cursor.field
@@ -669,9 +674,9 @@ class Crawler:
         is_count = isinstance(total, int) and not isinstance(total, bool)
         if not is_count or self._plan.has_late_start(field):
             return
-        if cursor.total is not None and total != cursor.total:
+        if cursor.evidence.total is not None and total != cursor.evidence.total:
             self._doubts.add(field.name, "the count changed while paging.")
-        cursor.total = total
+        cursor.evidence.total = total
 
     def _end_list(self, cursor: ListCursor, reason: str) -> None:
         if reason == COMPLETE:
@@ -680,7 +685,7 @@ class Crawler:
                 self._doubts.add(cursor.field.name, doubt)
         else:
             self._doubts.ends[cursor.field.name, reason] += 1
-            if len(self._stopped) < MAX_REPORTED_CURSORS and cursor.position is not None:
+            if len(self._stopped) < MAX_REPORTED_CURSORS and cursor.place.position is not None:
                 self._stopped[cursor] = None
         cursor.release()
 
@@ -715,7 +720,7 @@ class Crawler:
             self._batch = max(1, len(request.cursors) // 2)
             self._release_cursors(request)
             return True
-        lookups = [cursor for cursor in request.cursors if cursor.type_name is not None]
+        lookups = [cursor for cursor in request.cursors if cursor.key is not None]
         if is_query_error and lookups and self._plan.schema is None:  # they were guessed
             self._end_lookups(request, sanitize_text(error, 200))
             return True
@@ -767,8 +772,8 @@ class Crawler:
 
     def _end_lookups(self, request: PageRequest, message: str) -> None:
         """End all lists of objects that cannot be requested by `node(id:)`, as was guessed."""
-        lookups = [cursor for cursor in self._open if cursor.type_name is not None]
-        self._open = [cursor for cursor in self._open if cursor.type_name is None]
+        lookups = [cursor for cursor in self._open if cursor.key is not None]
+        self._open = [cursor for cursor in self._open if cursor.key is None]
         for cursor in dict.fromkeys([*request.cursors, *lookups]):
             self._end_list(cursor, f"its objects cannot be requested again: {message}")
 
@@ -780,7 +785,7 @@ class Crawler:
     def _release_cursors(self, request: PageRequest) -> None:
         for cursor, position in zip(request.cursors, request.positions, strict=True):
             cursor.in_flight.discard(position)
-            if position == cursor.position and cursor not in self._open:
+            if position == cursor.place.position and cursor not in self._open:
                 self._open.append(cursor)
 
     def is_heavy(self, error: BaseException) -> bool:
@@ -978,7 +983,7 @@ class Crawler:
     @property
     def is_empty_page(self) -> bool:
         """Whether the present page only shows that there are no more items."""
-        is_first = not any(cursor.pages > 1 for cursor in self._outermost)
+        is_first = not any(cursor.place.pages > 1 for cursor in self._outermost)
         has_items = any(cursor.has_paged_items for cursor in self._outermost)
         return not (is_first or has_items or self._errors)
 
@@ -1009,7 +1014,7 @@ class Crawler:
     @property
     def expected(self) -> int | None:
         """Number of items in the outermost lists; None if a total is unknown."""
-        totals = [c.total for c in self._outermost if c.field in self._sizes.base_sizes]
+        totals = [c.evidence.total for c in self._outermost if c.field in self._sizes.base_sizes]
         known = [total for total in totals if total is not None]
         has_all = totals and len(known) == len(totals)
         return sum(known) + self._unpaged_rows if has_all else None
@@ -1018,7 +1023,7 @@ class Crawler:
     def wanted(self) -> int | None:
         """Number of items in the outermost lists up to `max_results`; None if it is unknown."""
         most = self.limits.max_results
-        known = [c.total for c in self._outermost if c.total is not None]
+        known = [c.evidence.total for c in self._outermost if c.evidence.total is not None]
         if not known or len(known) < len(self._outermost):
             return None
         return sum(total if most is None else min(total, most) for total in known)
@@ -1053,7 +1058,8 @@ class Crawler:
         undecided = Counter(
             cursor.field.name
             for cursor in self._undecided
-            if cursor.last_length >= self._largest[cursor.field, cursor.requested_size]
+            if cursor.evidence.last_length
+            >= self._largest[cursor.field, cursor.place.requested_size]
         )
         doubts, left_out = self._doubts.format_lines(undecided)
         doubts += [
@@ -1086,7 +1092,7 @@ class Crawler:
             self.requests,
             ended,
             tuple(notes),
-            {format_path(each.path, 120): str(each.position) for each in open_},
+            {format_path(each.path, 120): str(each.place.position) for each in open_},
             tuple(doubts),
             left_out,
             len(self._cached_at),

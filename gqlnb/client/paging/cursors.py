@@ -91,9 +91,160 @@ def find_lists(
                 waiting.append((value.get(step), at + 1, below_path, anchor, listed, loose))
 
 
+class ObjectKey(NamedTuple):
+    """The type and the key of an object to request again."""
+
+    type_name: str
+    values: tuple[Any, ...]
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Place:
+    """The place in a list where its next page begins.
+
+    Attributes
+    ----------
+    field
+        The paged field.
+    position
+        Start of the next page: a cursor, an offset or a page number.
+    start
+        Start of the first page: an offset or a page number; 0 for cursors.
+    is_numbered
+        Whether the number of the first page is known.
+    received
+        Items so far, with duplicates.
+    covered
+        Items requested so far, in pages of known size.
+    pages
+        Pages so far.
+    requested_size
+        Size of the last page as requested; None if the endpoint chose it.
+    overlap
+        Number of items of the last page that the next one repeats, to notice items that move.
+    seen
+        Cursors so far.
+    """
+
+    field: PagedField
+    position: Position = None
+    start: int = 0
+    is_numbered: bool = False
+    received: int = 0
+    covered: int = 0
+    pages: int = 0
+    requested_size: int | None = None
+    overlap: int = 0
+    seen: set[Position] = dataclasses.field(default_factory=set)
+
+    def begin(self, start: int | None) -> None:
+        """Set the start of the first page: that of the query, or else the schema's default."""
+        start = start if start is not None else self.field.arguments.default_position
+        self.start, self.is_numbered = start or 0, start is not None
+
+    @property
+    def next_item(self) -> int:
+        """Number of items before the next page."""
+        return self.received - self.overlap
+
+    @property
+    def page_number(self) -> int | None:
+        """The number of the last page; None if it is unknown."""
+        if not self.is_numbered:
+            return None
+        pages = self.covered // self.requested_size if self.requested_size else self.pages
+        return self.start + pages - 1
+
+    def can_move_to(self, cursor: object) -> TypeGuard[str | int]:
+        """Return whether a value is a cursor of a page that was not requested before."""
+        return isinstance(cursor, str | int) and cursor != "" and cursor not in self.seen
+
+    def move_to(self, cursor: str | int) -> None:
+        """Move to the next page by its cursor."""
+        self.seen.add(cursor)
+        offset = detect_offset_format(cursor, self.received) if self.overlap else None
+        if offset is None:
+            self.overlap = 0
+        self.position = cursor if offset is None else offset.format_cursor(self.next_item)
+
+    def advance(self, page: Mapping[str, Any]) -> None:
+        """Move to the next page by its offset or number."""
+        # Some services return the number of the page, which tells where they begin to count.
+        current = get_at_path(page, self.field.info.current) if self.field.info.current else None
+        if isinstance(current, int) and not self.is_numbered and self.pages == 1:
+            self.start, self.is_numbered = current, True
+        # Duplicates count in an offset: the endpoint does not know that we left them out.
+        if self.field.kind == "offset":
+            self.position = self.start + self.next_item
+        else:
+            self.position = self.covered or self.pages
+
+    def build_argument(self, position: Position, size: int | None) -> Position:
+        """Return the argument for the page at a position."""
+        arguments = self.field.arguments
+        if self.field.kind == "page" and isinstance(position, int):
+            position = self.start + (position // size if size and self.covered else self.pages)
+        if arguments.is_number and isinstance(position, str):
+            return int(position)
+        return str(position) if arguments.position in arguments.quoted else position
+
+    @property
+    def offset(self) -> OffsetFormat | None:
+        """The format of its cursors if they are offsets."""
+        if self.field.backward or self.field.kind != "cursor":
+            return None
+        return detect_offset_format(self.position, self.next_item)
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class EndEvidence:
+    """What the pages of a list say about its end.
+
+    Attributes
+    ----------
+    total
+        Number of items as the endpoint last counted.
+    lengths
+        Items of the last page, by filter.
+    pages_without_new_items
+        Pages in a row without new items.
+    is_probing
+        Whether the next page is requested although nothing says that it exists.
+    is_verifying
+        Whether the next page is requested although the endpoint says that there is none.
+    pages_after_end
+        Number of such pages that had items.
+    has_short_pages
+        Whether a page before the last one was shorter than requested.
+    longest_answer
+        Number of items that the endpoint returned of the outermost list in one answer to another
+        request.
+    """
+
+    total: int | None = None
+    lengths: Sequence[int] = ()
+    pages_without_new_items: int = 0
+    is_probing: bool = False
+    is_verifying: bool = False
+    pages_after_end: int = 0
+    has_short_pages: bool = False
+    longest_answer: int = 0
+
+    @property
+    def last_length(self) -> int:
+        """Items of the last page; of the longest list if a page has several."""
+        return max(self.lengths, default=0)
+
+    def note_page(self, *, new: bool) -> None:
+        """Note whether a page had new items, and came after the reported end."""
+        self.pages_without_new_items = 0 if new else self.pages_without_new_items + 1
+        self.pages_after_end += self.is_verifying and new
+        self.is_probing = False
+
+
 @dataclasses.dataclass(slots=True, eq=False)
 class ListCursor:
-    """The position in one list of one object.
+    """One list of one object: its place, its pages, and the evidence of its end.
 
     Parameters
     ----------
@@ -106,106 +257,47 @@ class ListCursor:
 
     Attributes
     ----------
-    type_name
-        Type of the object to request again; None if the path from the data is enough.
-    keys
-        Key of that object.
-    position
-        Start of the next page: a cursor, an offset or a page number.
-    start
-        Start of the first page: an offset or a page number; 0 for cursors.
-    seen
-        Cursors so far.
-    received
-        Items so far, with duplicates.
-    covered
-        Items requested so far, in pages of known size.
-    last_length
-        Items of the last page; of the longest list if a page has several.
-    pages
-        Pages so far.
-    requested_size
-        Size of the last page as requested; None if the endpoint chose it.
-    total
-        Number of items as the endpoint last counted.
-    round
-        Round of requests of the last page.
-    pages_without_new_items
-        Pages in a row without new items.
-    is_probing
-        Whether the next page is requested although nothing says that it exists.
-    is_verifying
-        Whether the next page is requested although the endpoint says that there is none.
-    has_wrong_end
-        Whether such a page had items.
-    pages_after_end
-        Number of such pages.
-    numbered
-        Whether the number of the first page is known.
+    key
+        The object to request again; None if the path from the data is enough.
     reachable
         Whether further pages can be requested.
-    is_bounded
-        Whether the query bounds a connection at its end, with `before` beside `first`.
+    place
+        Where its next page begins.
+    evidence
+        What its pages say about its end.
+    filters
+        Removes duplicates, one for each list of a page.
+    round
+        Round of requests of the last page.
     attempts
         Number of times the next page came as null.
     in_flight
         Positions of the pages requested.
     early_pages
         Pages that came before their turn, by position: answer, number in it, and size.
-    filters
-        Removes duplicates, one for each list of a page.
-    lengths
-        Items of the last page, by filter.
-    is_uneven
-        Whether a list went on after a page in which it was shorter than another list.
-    overlap
-        Number of items of the last page that the next one repeats, to notice items that move.
-    longest_answer
-        Number of items that the endpoint returned of the outermost list in one answer to another
-        request.
     """
 
     field: PagedField
     target: dict[str, Any]
     path: ResponsePath
-    type_name: str | None = None
-    keys: tuple[Any, ...] = ()
-    position: Position = None
-    start: int = 0
-    seen: set[Position] = dataclasses.field(default_factory=set)
-    received: int = 0
-    covered: int = 0
-    last_length: int = 0
-    pages: int = 0
-    requested_size: int | None = None
-    total: int | None = None
-    round: int = 0
-    pages_without_new_items: int = 0
-    is_probing: bool = False
-    is_verifying: bool = False
-    has_wrong_end: bool = False
-    pages_after_end: int = 0
-    numbered: bool = False
+    key: ObjectKey | None = None
     reachable: bool = False
-    is_bounded: bool = False
+    place: Place = dataclasses.field(init=False)
+    evidence: EndEvidence = dataclasses.field(default_factory=EndEvidence)
+    filters: list[DuplicateFilter] = dataclasses.field(init=False)
+    round: int = 0
     attempts: int = 0
     in_flight: set[Position] = dataclasses.field(default_factory=set)
     early_pages: dict[Position, tuple[int, Result, int | None]] = dataclasses.field(
         default_factory=dict
     )
-    filters: list[DuplicateFilter] = dataclasses.field(init=False)
-    lengths: list[int] = dataclasses.field(default_factory=list)
-    is_uneven: bool = False
-    overlap: int = 0
-    longest_answer: int = 0
     _last_keys: dict[str, Hashable] = dataclasses.field(default_factory=dict)
-    _has_short_pages: bool = False
-    _size: int | None = None
 
     def __post_init__(self) -> None:
         items = self.field.items
         groups = [[each] for each in items] if self.field.has_separate_lists else [items]
         self.filters = [DuplicateFilter(group) for group in groups]
+        self.place = Place(self.field)
 
     def attach(self, found: FoundList) -> None:
         """Find out how further pages can be requested."""
@@ -223,42 +315,35 @@ class ListCursor:
             next((v for name in names if (v := found.anchor.get(name)) is not None), None)
             for names in anchor.keys
         ]
-        self.keys = tuple(
-            None if value is None else key.convert(value)
-            for key, value in zip(anchor.lookup.keys, values, strict=True)
-        )
-        self.type_name = found.anchor.get(anchor.typename) if anchor.typename else anchor.on
-        self.reachable = bool(self.keys) and None not in self.keys and self.type_name is not None
+        type_name = found.anchor.get(anchor.typename) if anchor.typename else anchor.on
+        if values and None not in values and type_name is not None:
+            pairs = zip(anchor.lookup.keys, values, strict=True)
+            self.key = ObjectKey(type_name, tuple(key.convert(value) for key, value in pairs))
+            self.reachable = True
 
     # -- an answer
 
-    def begin(self, start: int | None) -> None:
-        """Set the start of the first page: that of the query, or else the schema's default."""
-        start = start if start is not None else self.field.arguments.default_position
-        self.start = start or 0
-        self.numbered = start is not None
-
-    def add_lengths(self, page: dict[str, Any]) -> None:
+    def add_lengths(self, page: dict[str, Any], size: int | None) -> None:
         """Count the items of a page, and those requested."""
+        place, evidence = self.place, self.evidence
         if self.field.has_separate_lists:
             self._empty_constant_lists(page)
-        if self.pages and self._size is not None and self.last_length < self._size:
-            self._has_short_pages = True
-        self._size = self.requested_size
-        self.lengths = [each.count_items(page) for each in self.filters]
-        self.last_length = max(self.lengths, default=0)
-        if self.field.has_separate_lists:
-            for each, length in zip(self.filters, self.lengths, strict=True):
-                self.is_uneven |= each.was_shorter and length > 0
-                each.was_shorter |= length < self.last_length
-        self.received += self.last_length
-        self.pages += 1
-        self.covered += self.requested_size or 0
+        asked = place.requested_size
+        if place.pages and asked is not None and evidence.last_length < asked:
+            evidence.has_short_pages = True
+        evidence.lengths = [each.count_items(page) for each in self.filters]
+        length = evidence.last_length
+        for each, own in zip(self.filters, evidence.lengths, strict=True):
+            each.note_length(own, length)
+        place.requested_size = size
+        place.received += length
+        place.pages += 1
+        place.covered += size or 0
 
     def _empty_constant_lists(self, page: dict[str, Any]) -> None:
         """Empty the lists of a page that are not paged: they are the same beside other items."""
         same = [each.check_constant(page) for each in self.filters]
-        if self.pages == 1 and not all(same):
+        if self.place.pages == 1 and not all(same):
             for each, is_same in zip(self.filters, same, strict=True):
                 each.is_constant = is_same
         for each, is_same in zip(self.filters, same, strict=True):
@@ -270,23 +355,24 @@ class ListCursor:
         """Return whether the second page, requested as page 1, is the first page again."""
         # Some services count pages from 0, others from 1. If neither the query nor the schema says
         # which, this does.
-        if self.numbered or self.pages != 1:
+        place = self.place
+        if place.is_numbered or place.pages != 1:
             return False
-        self.numbered = True
+        place.is_numbered = True
         filled = [each for each in self.filters if each.count_items(page)]
         if not filled or not all(each.is_repeat(page) for each in filled):
             return False
-        self.start = 1
+        place.start = 1
         return True
 
     def remove_duplicates(self, page: dict[str, Any]) -> int:
         """Remove the repeated items of a page, and return their number."""
-        counted, asked = self.total is not None, self.requested_size
+        counted, asked = self.evidence.total is not None, self.place.requested_size
         return sum(
             each.remove_duplicates(
                 page, counted=counted, is_short=asked is not None and length < asked
             )
-            for each, length in zip(self.filters, self.lengths, strict=True)
+            for each, length in zip(self.filters, self.evidence.lengths, strict=True)
         )
 
     def keep_items(self, page: dict[str, Any], most: int | None) -> bool:
@@ -311,8 +397,9 @@ class ListCursor:
         `number` is that of the list's field.
         """
         # It does not use the order of the answers, as the number of requests would then vary.
-        left = 0 if self.total is None else self.got - self.total
-        return self.is_probing, self.field.depth, left, self.round, number, self.path
+        total = self.evidence.total
+        left = 0 if total is None else self.got - total
+        return self.evidence.is_probing, self.field.depth, left, self.round, number, self.path
 
     @property
     def got(self) -> int:
@@ -329,33 +416,37 @@ class ListCursor:
         """Whether pages may overlap, in a list without identifiers."""
         # Not counted if a page before the last one was short: the total may include rows that the
         # endpoint left out of that page.
-        counted = self.got == self.total and not self._has_short_pages
+        counted = self.got == self.evidence.total and not self.evidence.has_short_pages
         return any(each.may_overlap(counted=counted) for each in self.filters)
+
+    @property
+    def is_grown(self) -> bool:
+        """Whether its first page is requested again, larger, to verify that nothing follows."""
+        return self.evidence.is_verifying and self.place.position is None
+
+    @property
+    def has_full_page(self) -> bool:
+        """Whether the last page has as many items as were requested."""
+        size = self.place.requested_size
+        return size is not None and self.evidence.last_length >= size
 
     @property
     def same_page(self) -> bool:
         """Whether the last page had come before."""
-        filled = [n for n, length in enumerate(self.lengths) if length]
-        return bool(filled) and all(self.filters[number].same_page for number in filled)
+        lengths = zip(self.filters, self.evidence.lengths, strict=True)
+        filled = [each for each, length in lengths if length]
+        return bool(filled) and all(each.same_page for each in filled)
 
     # -- the next page
 
-    def can_move_to(self, cursor: object) -> TypeGuard[str | int]:
-        """Return whether a value is a cursor of a page that was not requested before."""
-        return isinstance(cursor, str | int) and cursor != "" and cursor not in self.seen
-
     def move_to(self, cursor: object) -> str | None:
         """Move to the next page by its cursor; return the reason if it cannot be requested."""
-        if not self.can_move_to(cursor):
-            repeated = isinstance(cursor, str | int) and cursor in self.seen
+        if not self.place.can_move_to(cursor):
+            repeated = isinstance(cursor, str | int) and cursor in self.place.seen
             return "the same cursor was returned twice" if repeated else NO_CURSOR
-        if self.pages_without_new_items >= MAX_PAGES_WITHOUT_NEW_ITEMS:
+        if self.evidence.pages_without_new_items >= MAX_PAGES_WITHOUT_NEW_ITEMS:
             return f"{MAX_PAGES_WITHOUT_NEW_ITEMS} consecutive pages contained no new items"
-        self.seen.add(cursor)
-        offset = detect_offset_format(cursor, self.received) if self.overlap else None
-        if offset is None and self.field.kind == "cursor":
-            self.overlap = 0
-        self.position = cursor if offset is None else offset.format_cursor(self._next_item)
+        self.place.move_to(cursor)
         return self.unreachable
 
     # -- overlapping pages
@@ -364,8 +455,8 @@ class ListCursor:
         """Note the last items of a page, if the next one can repeat them."""
         lists = [page.get(each.key) or [] for each in self.field.items]
         can_overlap = self.field.kind in {"offset", "cursor"} and not self.field.backward
-        is_large = (self.requested_size or 0) >= MIN_OVERLAPPING_PAGE
-        self.overlap = int(can_overlap and is_large and all(lists))
+        is_large = (self.place.requested_size or 0) >= MIN_OVERLAPPING_PAGE
+        self.place.overlap = int(can_overlap and is_large and all(lists))
         pairs = zip(self.field.items, lists, strict=True)
         self._last_keys = {each.key: build_key(items[-1], each) for each, items in pairs if items}
 
@@ -379,57 +470,29 @@ class ListCursor:
             del page[each.key][0]
         return True
 
-    @property
-    def _next_item(self) -> int:
-        """Number of items before the next page."""
-        return self.received - self.overlap
-
-    def advance(self, page: Mapping[str, Any]) -> None:
-        """Move to the next page by its offset or number."""
-        # Some services return the number of the page, which tells where they begin to count.
-        current = get_at_path(page, self.field.info.current) if self.field.info.current else None
-        if isinstance(current, int) and not self.numbered and self.pages == 1:
-            self.start, self.numbered = current, True
-        # Duplicates count in an offset: the endpoint does not know that we left them out.
-        if self.field.kind == "offset":
-            self.position = self.start + self._next_item
-        else:
-            self.position = self.covered or self.pages
-
-    def build_argument(self, position: Position, size: int | None) -> Position:
-        """Return the argument for the page at a position."""
-        arguments = self.field.arguments
-        if self.field.kind == "page" and isinstance(position, int):
-            position = self.start + (position // size if size and self.covered else self.pages)
-        if arguments.is_number and isinstance(position, str):
-            return int(position)
-        return str(position) if arguments.position in arguments.quoted else position
-
     def get_last_row(self, page: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
         """Return the last row of a page; None if it has none."""
         rows = page.get(self.field.items[0].key)
         return rows[-1] if isinstance(rows, list) and rows else None
 
-    def build_page_steps(self, number: int) -> tuple[str, ...]:
+    def build_page_steps(self, number: int) -> ResponsePath:
         """Return the path of its page in the answer to a request with several pages."""
         field = self.field
-        if self.type_name is None or field.anchor is None:
+        if self.key is None or field.anchor is None:
             return field.steps
-        return (f"{ADDED_PREFIX}{number}", *field.steps[field.anchor.depth :])
+        return (*self._build_object_steps(number), *field.steps[field.anchor.depth :])
+
+    def _build_object_steps(self, number: int) -> ResponsePath:
+        """Return the path of the object around it in such an answer."""
+        anchor, name = self.field.anchor, f"{ADDED_PREFIX}{number}"
+        return (name, 0) if anchor is not None and anchor.lookup.is_of_list else (name,)
 
     def has_keys(self, data: object, number: int) -> bool:
         """Return whether a lookup returned the object with the key in the request."""
-        node = data.get(f"{ADDED_PREFIX}{number}") if isinstance(data, dict) else None
-        values = [node.get(f"{ADDED_PREFIX}k{n}") for n in range(len(self.keys))] if node else []
-        return [str(value) for value in values] == [str(key) for key in self.keys]
-
-    @property
-    def page_number(self) -> int | None:
-        """The number of the last page; None if it is unknown."""
-        if not self.numbered:
-            return None
-        pages = self.covered // self.requested_size if self.requested_size else self.pages
-        return self.start + pages - 1
+        node = get_at_path(data, self._build_object_steps(number))
+        keys = () if self.key is None else self.key.values
+        values = [node.get(f"{ADDED_PREFIX}k{n}") for n in range(len(keys))] if node else []
+        return [str(value) for value in values] == [str(key) for key in keys]
 
     @property
     def unreachable(self) -> str | None:
@@ -444,29 +507,29 @@ class ListCursor:
         """Free the memory that is needed only for further pages."""
         for each in self.filters:
             each.release()
-        self.seen = set()
+        self.place.seen = set()
         self.in_flight = set()
         self.early_pages = {}
 
     @property
     def is_waiting(self) -> bool:
         """Whether its next page is requested, or came already."""
-        return self.position in self.in_flight or self.position in self.early_pages
+        position = self.place.position
+        return position in self.in_flight or position in self.early_pages
 
     @property
     def offset(self) -> OffsetFormat | None:
         """The format of its cursors if they are offsets and the total is known."""
-        if self.total is None or self.field.backward or self.field.kind != "cursor":
-            return None
-        return detect_offset_format(self.position, self._next_item)
+        return None if self.evidence.total is None else self.place.offset
 
     @property
     def has_positions(self) -> bool:
         """Whether it may be continued by positions, which shift where rows are deleted."""
         # The position of a list that has ended is the one its last page began at.
-        ends = (self.received, self.received - self.last_length)
-        counts = {end - repeated for end in ends for repeated in (0, self.overlap)}
-        is_offset = any(contains_offset(self.position, count) for count in counts)
+        place = self.place
+        ends = (place.received, place.received - self.evidence.last_length)
+        counts = {end - repeated for end in ends for repeated in (0, place.overlap)}
+        is_offset = any(contains_offset(place.position, count) for count in counts)
         return self.field.kind != "cursor" or is_offset
 
     # -- joining pages
@@ -553,9 +616,9 @@ def foresee_pages(
     for step in count(1) if len(offsets) == len(cursors) else ():
         ahead = []
         for (cursor, offset), (size, most) in zip(offsets, sizes, strict=True):
-            ends = (cursor.total, offset.max_items, most)
-            items = cursor.received + step * (size - cursor.overlap) - cursor.overlap
-            if items + cursor.overlap < min(end for end in ends if end is not None):
+            place, ends = cursor.place, (cursor.evidence.total, offset.max_items, most)
+            items = place.next_item + step * (size - place.overlap)
+            if items + place.overlap < min(end for end in ends if end is not None):
                 ahead.append((cursor, offset.format_cursor(items)))
         if not ahead:
             return
@@ -574,7 +637,7 @@ def read_error_path(error: Mapping[str, Any]) -> ResponsePath:
 
 def move_errors(
     errors: Iterable[Mapping[str, Any]],
-    steps: Sequence[str],
+    steps: ResponsePath,
     where: ResponsePath,
     lists: Mapping[str, int],
 ) -> list[Mapping[str, Any]]:

@@ -49,6 +49,8 @@ class DuplicateFilter:
         Whether that page was so short that nothing can have cut it: it is the whole list.
     was_shorter
         Whether a page of another list in the same object had more items.
+    is_uneven
+        Whether the list went on after such a page.
     is_constant
         Whether all pages have the same items, so that it is not a list with pages.
     first_items
@@ -65,6 +67,7 @@ class DuplicateFilter:
     same_page: bool = False
     is_uncut: bool = False
     was_shorter: bool = False
+    is_uneven: bool = False
     is_constant: bool = False
     first_items: dict[str, list[Any]] = dataclasses.field(default_factory=dict)
     # Keys or texts of items, texts of pages.
@@ -84,6 +87,11 @@ class DuplicateFilter:
             if items and len(items) > count:
                 count = len(items)
         return count
+
+    def note_length(self, length: int, longest: int) -> None:
+        """Compare the length of a page with that of the longest list in the same object."""
+        self.is_uneven |= self.was_shorter and length > 0
+        self.was_shorter |= length < longest
 
     def check_constant(self, page: Mapping[str, Any]) -> bool:
         """Return whether a page has the same items as the first one."""

@@ -168,7 +168,7 @@ class PageSizes:
         base = self.get_size(field)
         if base is None or not self._grows or self.scale or field.kind == "page":
             return base  # with another page size, page numbers refer to other items
-        steps = cursor.pages - PAGES_BEFORE_GROWTH + 1
+        steps = cursor.place.pages - PAGES_BEFORE_GROWTH + 1
         if field.outer is not None:  # one of many lists, which are likely to be of similar length
             grown = self._further_pages[field] // (LISTS_BEFORE_GROWTH * PAGES_BEFORE_GROWTH)
             steps = max(steps, grown)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from graphql import NonNullTypeNode
 from msgspec.structs import replace
 
 from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool, wake_loop
@@ -17,7 +16,7 @@ from gqlnb.client.progress import Progress
 from gqlnb.document.document import Document
 from gqlnb.document.variables import bind_variables, check_variable_names
 from gqlnb.errors import GqlnbError, QueryError, sanitize_text
-from gqlnb.http.throttle import MAX_CONCURRENT
+from gqlnb.http.rate_limit_rules import MAX_CONCURRENT
 from gqlnb.result.result import Result, finish_pages, keep_crawler, warn_incomplete
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = ["ADVICE", "Pager"]
+__all__ = ["Pager"]
 
 FAILED, INTERRUPTED = "failed", "interrupted"
 ADVICE = "They are in error.result; client.resume() continues from there."
@@ -70,7 +69,14 @@ class Pager:
         self._source = endpoint.source
         self._preparer, self._sender = preparer, sender
         self._schema_store, self._rate_limiter = store, limiter
-        self._roles: dict[tuple[str, str], ListRole] = {}  # found by experiments
+        # Found by experiments, of this client or of a report that was kept.
+        self._roles: dict[tuple[str, str], ListRole] = {}
+        for coordinate, settings in endpoint.lists.items():
+            type_name, _, field = coordinate.partition(".")
+            if settings.role is not None:
+                self._roles[type_name, field] = settings.role
+        sizes = (settings.largest for settings in endpoint.lists.values())
+        self._most = min((size for size in sizes if size is not None), default=None)
         # At most one: the last that can be resumed.
         self.unfinished: list[Crawler] = [] if unfinished is None else unfinished
 
@@ -147,7 +153,7 @@ class Pager:
                 msg = f"No list {shown} to follow. The query has: {names}."
                 raise QueryError(msg)
         # GitHub refuses pages beyond this size; other endpoints are tried with growing pages.
-        most = GITHUB_PAGE if is_github(self._source, plan) else None
+        most = GITHUB_PAGE if is_github(self._source, plan) else self._most
         return Crawler(
             plan,
             bound,
@@ -165,7 +171,7 @@ class Pager:
         return [
             name
             for name, node in declared.items()
-            if isinstance(node.type, NonNullTypeNode) and node.default_value is None
+            if node.type.kind == "non_null_type" and node.default_value is None
         ]
 
     def collect_pages(
@@ -297,7 +303,7 @@ class Pager:
                 queued=True,
                 give_up=crawler.is_heavy,
                 on_attempt=partial(record_attempt, page),
-                quiet=not crawler.shows_warnings,
+                quiet=not crawler.advises,
             )
         except GqlnbError as error:
             return error
@@ -390,7 +396,7 @@ class Pager:
                 queued=True,
                 give_up=crawler.is_heavy,
                 on_attempt=partial(record_attempt, page),
-                quiet=not crawler.shows_warnings,
+                quiet=not crawler.advises,
             )
         except GqlnbError as error:
             return error
@@ -434,6 +440,8 @@ def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) ->
         return
     result = attach_crawler(crawler.build_result(ended), crawler)
     error.result = result  # type: ignore[attr-defined]
+    if not crawler.advises:  # resume() would continue a part of what was asked for
+        return
     if ended == FAILED and error.args and not getattr(error, "problems", ()):
         error.args = (f"{error.args[0]} {crawler.got:,} items were received before. {ADVICE}",)
     if ended == INTERRUPTED:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from gqlnb.notebook.completion.completion_list import Completion
     from gqlnb.notebook.completion.proposals import Proposal
 
-__all__ = ["TabCompleter"]
-
 MAGIC_NAME = r"(?:graphql|gql)\b"
 _CELL_MAGIC = re.compile(rf"\s*%%{MAGIC_NAME}(?P<line>[^\n]*)(?P<newline>\n?)")
 _LINE_MAGIC = re.compile(rf"\s*(?:[^\W\d]\w*\s*=\s*)?%{MAGIC_NAME}(?P<line>.*)")
@@ -288,7 +286,7 @@ class TabCompleter:
         data: dict[str, str] = {}
         try:
             found = None if place is None else self.find_documentation(place)
-            data = {} if found is None else build_documentation_bundle(found)
+            data = {} if found is None else _build_documentation_bundle(found)
         except Exception:  # noqa: BLE001 - a foreign schema must not break the kernel
             _log.debug("inspection failed", exc_info=True)
         # A field may share its name with a Python function: `id` in an operation is a field.
@@ -306,7 +304,7 @@ def get_type_label(found: Proposal) -> str:
     return found.kind if described or not found.detail else found.detail
 
 
-def build_documentation_bundle(found: Proposal) -> dict[str, str]:
+def _build_documentation_bundle(found: Proposal) -> dict[str, str]:
     from gqlnb.notebook.completion.completion_list import render_markdown, write_signature
 
     description = getattr(found.thing, "description", None) or ""

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
 
 
-__all__ = ["Explorer"]
-
 HEIGHTS = range(320, 4001)  # pixels; the editors overlap in a smaller view
 EVENT_INTERVAL = 0.05  # seconds; JupyterLab refuses more than 1,000 messages per second
 MAX_ANSWER_BYTES = 4_000_000  # an editor in the browser shows larger answers with a delay
@@ -139,7 +137,7 @@ class Explorer(Widget):
         self.client: Client = target if isinstance(target, Client) else connect(target)
         self._target = target
         self._height = height
-        self._query, self._variables = query, format_variables(variables)
+        self._query, self._variables = query, _format_variables(variables)
         self._result: Result | None = None
         self._error: str | None = None
         self._failure: bytes | None = None  # of the last run(), as an answer
@@ -447,7 +445,7 @@ def load_magic() -> bool:
     return True
 
 
-def format_variables(variables: Mapping[str, Any] | None) -> str:
+def _format_variables(variables: Mapping[str, Any] | None) -> str:
     try:
         return "" if not variables else json.dumps(dict(variables), indent=2, allow_nan=False)
     except (TypeError, ValueError) as error:

@@ -27,8 +27,6 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["build", "current"]
-
 SOURCES = (
     "package.json",
     "package-lock.json",

@@ -230,22 +230,19 @@ class Fault:
         What makes it wrong.
     numbers
         The items that a careful client gets, each once.
-    told
-        Whether the endpoint says that there is no more, so that the client need not give up.
+    ended
+        The end that the report names.
     duplicates
         How many items come a second time; None where that depends on when the client gives up.
     most
         Requests that are enough to find out.
-    by_loop
-        The items that a simple loop gets, if they are others.
     """
 
     spoil: Spoil
     numbers: frozenset[int] = frozenset(range(TOTAL))
-    told: bool = True
+    ended: str = "complete"
     duplicates: int | None = 0
     most: int = TOTAL // SIZE
-    by_loop: frozenset[int] | None = None
 
 
 def upto(number: int) -> frozenset[int]:
@@ -253,16 +250,19 @@ def upto(number: int) -> frozenset[int]:
     return frozenset(range(number))
 
 
+SAME_CURSOR = "the same cursor was returned twice"
+NO_CURSOR = "there are more items, but no cursor"
+NO_NEW_ITEMS = "5 consecutive pages contained no new items"
 WITHOUT_SEVENTH = frozenset(n for n in range(TOTAL) if n % 7 != 6)
 FAULTS: Mapping[str, Fault] = {
     "right": Fault(right),
-    "same page": Fault(same_page, upto(10), told=False, duplicates=None, most=3),
-    "same cursor": Fault(same_cursor, upto(15), told=False, duplicates=None, most=3),
-    "turning": Fault(turning, upto(15), told=False, duplicates=None, most=7),
-    "null cursor": Fault(null_cursor, upto(10), told=False, most=2),
-    "empty cursor": Fault(empty_cursor, upto(10), told=False, most=2),
-    "empty pages": Fault(empty_pages, told=False, most=15),
-    "stops early": Fault(stops_early, by_loop=upto(10)),
+    "same page": Fault(same_page, upto(10), SAME_CURSOR, duplicates=None, most=3),
+    "same cursor": Fault(same_cursor, upto(15), SAME_CURSOR, duplicates=None, most=3),
+    "turning": Fault(turning, upto(15), SAME_CURSOR, duplicates=None, most=7),
+    "null cursor": Fault(null_cursor, upto(10), NO_CURSOR, most=2),
+    "empty cursor": Fault(empty_cursor, upto(10), NO_CURSOR, most=2),
+    "empty pages": Fault(empty_pages, ended=NO_NEW_ITEMS, most=15),
+    "stops early": Fault(stops_early),
     "goes on": Fault(goes_on, most=6),
     "shrinks": Fault(shrinks, upto(22)),
     "grows": Fault(grows, upto(28), most=6),

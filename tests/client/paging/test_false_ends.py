@@ -108,6 +108,28 @@ def test_page_info_that_is_null_proves_no_end(info: dict[str, None] | None) -> N
     assert len(result.data["rows"]["items"]) in {10, 30}
 
 
+@pytest.mark.parametrize("selection", ["id", "value"])
+@pytest.mark.parametrize("count", [4, 10, 13, 30])
+def test_a_token_that_is_never_filled_is_verified_once(count: int, selection: str) -> None:
+    """A full first page is requested at twice its size; what it brings contradicts the token."""
+    sdl = """
+    type Query { rows(first: Int = 10, nextToken: String): Page! }
+    type Page { items: [Row!]! nextToken: String } type Row { id: ID! value: String }
+    """
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        rows = cut(args, count)
+        return {"items": [row | {"value": row["id"]} for row in rows], "nextToken": None}
+
+    client, asked = build_client(sdl, resolve)
+    text = f"{{ rows(first: 10) {{ items {{ {selection} }} }} }}"
+    result = client.execute_all(text, progress=False)
+    rows = [row[selection] for row in result.data["rows"]["items"]]
+    assert rows == [str(number) for number in range(min(count, 20))]
+    assert result.report.complete == (count <= 10), result.report.doubts
+    assert len(asked) == 1 + (count >= 10)
+
+
 @pytest.mark.parametrize("length", [10, 20, 25, 50, 100])
 @pytest.mark.parametrize("name", ["count", "num", "number"])
 def test_a_count_of_the_rows_of_a_page_proves_no_end(length: int, name: str) -> None:

@@ -19,21 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
     from concurrent.futures import Future
 
-__all__ = [
-    "POLL_SECONDS",
-    "WorkerThread",
-    "defer_interrupt",
-    "iterate_completed",
-    "open_thread_pool",
-    "run",
-    "run_in_thread",
-    "servers",
-    "start",
-    "start_thread",
-    "wait_for_event",
-    "wake_loop",
-]
-
 T = TypeVar("T")
 POLL_SECONDS = 1.0  # how often a waiting thread checks for an interrupt
 WAKE_SECONDS = 0.1  # the longest delay of Stop in a cell that awaits

@@ -18,19 +18,6 @@ from gqlnb.errors import OptionError, sanitize_text
 if TYPE_CHECKING:
     import tomllib
 
-__all__ = [
-    "SETTINGS_FORMAT",
-    "Settings",
-    "get_user_file",
-    "load_project_settings",
-    "load_user_settings",
-    "open_replacement",
-    "replace_file",
-    "resolve_unix_path",
-    "shorten_path",
-    "stamp_settings_files",
-]
-
 
 @contextmanager
 def open_replacement(path: Path, *, private: bool) -> Iterator[Path]:
@@ -89,7 +76,7 @@ KEY_LINE = re.compile(
 KEY_PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 # Before names were quoted, `connect --keep` wrote [connections.café], which is not valid TOML.
 UNQUOTED_NAME = re.compile(
-    r"^(\[connections\.)(?=[\w-]*[^\x00-\x7f])([\w-]+)(?=(?:\.headers)?\]$)", re.MULTILINE
+    r"^(\[connections\.)(?=[\w-]*[^\x00-\x7f])([\w-]+)(?=(?:\.headers)?\]\r?$)", re.MULTILINE
 )
 AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 
@@ -210,7 +197,7 @@ def read_settings(path: Path, table: tuple[str, ...]) -> Settings | None:
         If the file cannot be read, or is not valid TOML.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_bytes().decode()  # with its ends of lines, for those who write it back
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -273,6 +260,47 @@ def find_line(text: str, keys: tuple[str, ...]) -> int:
 def split_key(dotted: str) -> tuple[str, ...]:
     """Return the parts of a dotted key."""
     return tuple(part.strip("\"'") for part in KEY_PART.findall(dotted))
+
+
+def edit_table(text: str, path: tuple[str, ...], new_name: str | None) -> str:
+    """Rename the last key of a path in TOML, or remove its table; the caller checks the result.
+
+    Parameters
+    ----------
+    text
+        The file.
+    path
+        The keys that lead to the table.
+    new_name
+        The new last key; None removes the table.
+    """
+    lines: list[str] = []
+    header: tuple[str, ...] = ()
+    inside, above, below = False, list[str](), list[str]()  # blank lines and comments around it
+    for line in text.splitlines(keepends=True):
+        match = TABLE_HEADER.match(line) or KEY_LINE.match(line)
+        if match is not None:
+            keys, is_header = split_key(match[1]), match.re is TABLE_HEADER
+            outer = () if is_header else header
+            header = keys if is_header else header
+            inside = (*outer, *keys)[: len(path)] == path
+            at = len(path) - 1 - len(outer)
+            if inside and new_name is not None and at >= 0:
+                key = list(KEY_PART.finditer(line, match.start(1)))[at]
+                name = new_name if new_name.isascii() else f'"{new_name}"'
+                line = f"{line[: key.start()]}{name}{line[key.end() :]}"  # noqa: PLW2901
+        if not inside or new_name is not None:
+            lines += [*above, *below, line]
+            above, below = [], []
+        elif not line.strip() or line.lstrip().startswith("#"):
+            below.append(line)
+            if not line.strip():
+                above = []  # one gap is enough
+        else:
+            while lines and not lines[-1].strip():
+                above.insert(0, lines.pop())
+            below = []
+    return "".join([*lines, *(above if below else ()), *below])
 
 
 def resolve_unix_path(uds: object) -> str:

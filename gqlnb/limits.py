@@ -6,8 +6,6 @@ from dataclasses import dataclass, fields
 
 from gqlnb.option_checks import explain_keywords, raise_option_error
 
-__all__ = ["DEFAULT_RECONNECTS", "MAX_CACHED_TEXT", "MIB", "Limits"]
-
 KIB, MIB = 2**10, 2**20
 # Characters, a third of those of all documents that a schema keeps. Longer texts are parsed each
 # time, so that a client can't push all others out of a server's memory with one.

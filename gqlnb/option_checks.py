@@ -19,17 +19,6 @@ from gqlnb.errors import (
 )
 from gqlnb.redact import strip_traceback
 
-__all__ = [
-    "check_boolean",
-    "check_keywords",
-    "check_share",
-    "check_whole_number",
-    "explain_keywords",
-    "raise_option_error",
-    "read_whole_number",
-]
-
-
 Target = TypeVar("Target")
 CONSTRUCTORS = ("__init__", "__new__")
 

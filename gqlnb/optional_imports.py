@@ -11,8 +11,6 @@ from gqlnb.errors import MissingExtraError
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["import_optional"]
-
 
 def import_optional(module: str, requirement: str, purpose: str) -> ModuleType:
     """Import an optional module.

@@ -10,21 +10,6 @@ from collections.abc import Callable
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
-__all__ = [
-    "MASK",
-    "SecretMatch",
-    "abbreviate_secret",
-    "find_secrets",
-    "has_secret",
-    "has_token_prefix",
-    "hide_locals",
-    "redact_text",
-    "replace_secrets",
-    "seal_text",
-    "strip_traceback",
-    "widen_to_json_values",
-]
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

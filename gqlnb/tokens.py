@@ -29,18 +29,6 @@ from gqlnb.option_checks import explain_keywords
 from gqlnb.optional_imports import import_optional
 from gqlnb.redact import MASK, hide_locals, redact_text, seal_text
 
-__all__ = [
-    "ACCEPTED_SCHEMES",
-    "LITERAL_TOKEN_REFUSED",
-    "TOKEN_SOURCES",
-    "Token",
-    "TokenHolder",
-    "bind_token",
-    "collect_secrets",
-    "compute_fingerprint",
-    "record_source",
-]
-
 TOKEN_SOURCES = "'env:NAME', 'keyring:NAME', 'file:PATH', 'prompt'"  # noqa: S105
 LITERAL_TOKEN_REFUSED = (
     f"token= takes {TOKEN_SOURCES} or a Token. A token typed into a cell would be saved with the "

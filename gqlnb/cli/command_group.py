@@ -16,8 +16,6 @@ from click.shell_completion import get_completion_class
 from gqlnb.cli.help import COMMANDS, COMPLETION_VARIABLE, HELP
 from gqlnb.errors import GqlnbError, LiteralSecretError, OptionError, sanitize_text, suggest_or_list
 
-__all__ = ["command_line", "completion", "report_os_error", "run_command_line", "scrub"]
-
 _EXIT_USAGE = click.UsageError.exit_code
 # Shells report a process ended by a signal as 128 + its number. Windows has no SIGPIPE.
 _EXIT_INTERRUPTED, _EXIT_BROKEN_PIPE = 128 + signal.SIGINT, 128 + 13

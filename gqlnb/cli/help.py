@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["COMMANDS", "COMPLETION_VARIABLE", "HELP"]
-
 # By name: the module, and the first sentence of the command's help. The modules are imported when a
 # command is run: all of them together take about a second.
 COMMANDS = {
@@ -14,9 +12,13 @@ COMMANDS = {
         "gqlnb.cli.query_commands",
         "Print the schema of an endpoint, or only some of its types and fields.",
     ),
+    "endpoint": (
+        "gqlnb.cli.query_commands",
+        "Find out by experiment how an endpoint behaves, and report it.",
+    ),
     "stars": ("gqlnb.cli.query_commands", "List repositories by their number of stars."),
     "scrub": ("gqlnb.cli.command_group", "Remove tokens from notebooks, recordings and logs."),
-    "github": ("gqlnb.cli.standin_command", "Serve a stand-in for GitHub until Ctrl-C."),
+    "github": ("gqlnb.cli.serve_command", "Serve a stand-in for GitHub until Ctrl-C."),
     "completion": ("gqlnb.cli.command_group", "Print a script for shell completion."),
 }
 _COMMAND_LINES = "\n".join(f"  {name:<10}  {about}" for name, (_, about) in COMMANDS.items())

@@ -18,8 +18,6 @@ from gqlnb.optional_imports import import_optional
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["lab"]
-
 DEFAULT_FOLDER = "gqlnb-notebooks"
 FIRST_NOTEBOOK = "01_hello.ipynb"
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[1]

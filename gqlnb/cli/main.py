@@ -15,8 +15,6 @@ TYPE_CHECKING = False  # as `typing` has it; importing that takes as long as sta
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["main"]
-
 STDOUT_CLOSED = (
     "gqlnb: Standard output is closed, so nothing can be printed. To discard what is printed, "
     "redirect it: >/dev/null\n"

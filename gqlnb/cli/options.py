@@ -14,16 +14,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
 
-__all__ = [
-    "PORT",
-    "Command",
-    "OutputOption",
-    "address_options",
-    "connection_options",
-    "parse_assignments",
-    "parse_limit",
-]
-
 PORT = click.IntRange(0, 65535)
 _TOKEN_SOURCES = "env:NAME, keyring:NAME, file:PATH or prompt"  # noqa: S105 - places of tokens
 
@@ -187,13 +177,20 @@ def connection_options(
 
 
 def _open_client(
-    connection: str | None, token: str | None, headers: Mapping[str, str], timeout: float | None
+    connection: str | None,
+    token: str | None,
+    headers: Mapping[str, str],
+    timeout: float | None,
+    target: str | None = None,
 ) -> Client:
+    if target is not None and connection is not None:
+        msg = "Name the endpoint once: as an argument, or with --connection."
+        raise OptionError(msg)
     from gqlnb.client.client import connect
     from gqlnb.github.builtin_connections import register_connections
 
     register_connections()
-    return connect(connection, token=token, headers=headers, timeout=timeout)
+    return connect(target or connection, token=token, headers=headers, timeout=timeout)
 
 
 def _token_option(about: str) -> Callable[[Command], Command]:

@@ -23,7 +23,7 @@ from gqlnb.cli.options import OutputOption, connection_options, parse_assignment
 from gqlnb.cli.output import format_json, print_frame, print_note, print_result
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, load_json
-from gqlnb.document.schema_types import print_coordinate
+from gqlnb.document.schema_text import print_coordinate
 from gqlnb.document.variables import describe_unset, find_unset_variables
 from gqlnb.errors import GqlnbError, OptionError, QueryError
 from gqlnb.github.harvester.harvests import estimate, harvest
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.result.result import Result
-
-__all__ = ["query", "read_text", "schema", "stars"]
 
 # Not 1, an error, nor 2, with which click reports wrong arguments.
 _EXIT_INCOMPLETE = 3
@@ -291,6 +289,63 @@ def schema(types: tuple[str, ...], *, open_client: Callable[[], Client], as_json
             click.echo(format_json(introspection_from_schema(client.schema)), nl=False)
         else:
             click.echo(client.sdl)
+    return 0
+
+
+@click.command()
+@click.argument("target", metavar="[NAME|URL]", required=False)
+@connection_options()
+@click.option(
+    "--list",
+    "lists",
+    multiple=True,
+    metavar="FIELD",
+    help="Examine this list, such as 'books' or 'search(query: \"a\")'; may be repeated.",
+)
+@click.option(
+    "--max-requests",
+    type=click.IntRange(1),
+    default=60,
+    metavar="N",
+    show_default=True,
+    help="The most requests to send.",
+)
+@click.option("--dry-run", is_flag=True, help="Print how many requests it would send at most.")
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="Write the paging of its lists into the settings of the connection.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def endpoint(
+    target: str | None,
+    *,
+    open_client: Callable[..., Client],
+    lists: tuple[str, ...],
+    max_requests: int,
+    dry_run: bool,
+    keep: bool,
+    as_json: bool,
+) -> int:
+    """Find out by experiment how an endpoint behaves, and report it.
+
+    The report has the protocol, the schema, up to three lists of the query type, custom scalars,
+    and advice, each line with its evidence. Only queries are sent, at most two a second to other
+    machines.
+
+    \b
+    Examples:
+      gqlnb endpoint https://countries.example/graphql
+      gqlnb endpoint demo --list 'search(query: "stars:>1000", type: REPOSITORY)' --json
+    """  # noqa: D301
+    with open_client(target=target) as client:
+        report = client.describe(
+            list(lists) or None, max_requests=max_requests, dry_run=dry_run, keep=keep
+        )
+    if as_json:
+        click.echo(format_json(report.to_dict()), nl=False)
+    else:
+        click.echo(report.format_text())
     return 0
 
 

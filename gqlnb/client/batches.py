@@ -9,22 +9,10 @@ from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
 from gqlnb import background
-from gqlnb.client.http_call import MAX_CONNECTIONS
+from gqlnb.client.transports import MAX_CONNECTIONS
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 from gqlnb.option_checks import check_whole_number
 from gqlnb.result.result import Result
-
-__all__ = [
-    "BatchError",
-    "BatchItem",
-    "BatchOutcome",
-    "arun_batch",
-    "check_concurrency",
-    "check_items",
-    "read_item",
-    "require_results",
-    "run_batch",
-]
 
 BatchItem: TypeAlias = str | tuple[str, Mapping[str, Any] | None]
 BatchOutcome: TypeAlias = Result | GqlnbError

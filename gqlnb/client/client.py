@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, over
 
 from gqlnb import background
 from gqlnb.client import connections
-from gqlnb.client.arguments import check_batch, check_nan, check_options, check_persisted_queries
 from gqlnb.client.batches import (
     BatchItem,
     BatchOutcome,
@@ -21,16 +20,22 @@ from gqlnb.client.batches import (
     require_results,
     run_batch,
 )
-from gqlnb.client.call_options import apply_call_options
 from gqlnb.client.endpoint import (
     DEFAULT_TIMEOUT,
     EndpointOptions,
+    Exchange,
+    ExchangeLog,
+    apply_call_options,
+    check_batch,
+    check_nan,
+    check_options,
+    check_persisted_queries,
     is_connection_name,
     open_endpoint,
 )
-from gqlnb.client.exchange import Exchange, ExchangeLog
 from gqlnb.client.gql_interop import GqlClientTransport, make_gql_transport
 from gqlnb.client.mapping import InputMap, MapOptions, number_problems, read_inputs
+from gqlnb.client.measured_lists import save_lists
 from gqlnb.client.paging.options import PagingOptions
 from gqlnb.client.paging.pager import Pager
 from gqlnb.client.pickling import make_recipe, reduce_client
@@ -43,13 +48,12 @@ from gqlnb.client.request_sender import PreparedRequest, RequestSender
 from gqlnb.client.response_cache import resolve_cache
 from gqlnb.client.schema_store import SchemaStore
 from gqlnb.config import resolve_unix_path
-from gqlnb.document.schema_diagram import build_diagram
-from gqlnb.document.schema_text import print_sdl
+from gqlnb.document.schema_text import build_diagram, print_sdl
 from gqlnb.document.variables import check_variables
 from gqlnb.errors import GqlnbError, OptionError, QueryError, TargetError, sanitize_text
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import DEFAULT_RECONNECTS
-from gqlnb.option_checks import check_boolean, explain_keywords
+from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
 from gqlnb.redact import hide_locals
 from gqlnb.result.result import build_frame, warn_incomplete
 
@@ -63,26 +67,26 @@ if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
     from gqlnb.client.endpoint import Endpoint
+    from gqlnb.client.endpoint_report.report import EndpointReport
     from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
+    from gqlnb.client.measured_lists import ListSettings
     from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ShowProgress
-    from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
-    from gqlnb.client.range_harvest.slices import Slice
     from gqlnb.client.recording.session import Recording, RecordingMode
     from gqlnb.client.response_cache import CachePolicy
     from gqlnb.client.schema_diff import SchemaChanges
     from gqlnb.client.subscriptions import ConnectionInit, StreamKind, Subscription
     from gqlnb.document.document import Document
-    from gqlnb.document.schema_diagram import Diagram
+    from gqlnb.document.schema_text import Diagram
     from gqlnb.engine.schema import Schema
     from gqlnb.errors import TransportError
     from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.limits import Limits
-    from gqlnb.result.mapped_frame import MappedFrame
+    from gqlnb.lists.columns import Slice
+    from gqlnb.lists.list_store import RangeEstimate, RangeHarvest
+    from gqlnb.result.event_frames import MappedFrame
     from gqlnb.result.result import Result
     from gqlnb.tokens import Token, TokenHolder
-
-__all__ = ["Client", "connect"]
 
 # Names that readers of other libraries try first.
 _HINTS = split_hints(
@@ -378,6 +382,61 @@ class Client:
             If the endpoint gave none; the schema that was known stays.
         """
         return self._schema_store.refresh()
+
+    def describe(
+        self,
+        lists: Sequence[str] | None = None,
+        *,
+        max_requests: int = 60,
+        dry_run: bool = False,
+        keep: bool = False,
+    ) -> EndpointReport:
+        """Find out by experiment how the endpoint behaves, and report it with the evidence.
+
+        The report has lines on the protocol (statuses, media types, optional forms of requests),
+        the schema, lists (the roles of arguments, the default and the largest page, counts,
+        cursors), the values of custom scalars, and advice. Only queries are sent, at most two a
+        second to other machines. A property that cannot be shown is "not tried".
+
+        Parameters
+        ----------
+        lists
+            The fields to examine, such as ``"books"``, ``"viewer.repositories"`` or
+            ``'search(query: "graphql")'``; None for the first three that need no arguments.
+        max_requests
+            The most requests to send.
+        dry_run
+            Whether to send nothing, and to return how many requests there would be at most.
+        keep
+            Whether to write the roles of arguments and the largest pages into the settings of the
+            connection, so that its lists are paged without new experiments.
+
+        Returns
+        -------
+        EndpointReport
+            The lines, each with subject, finding and evidence; ``frame()`` has them as a DataFrame.
+
+        Raises
+        ------
+        OptionError
+            If the query type has no such list, or `keep` is given for an endpoint that is not a
+            connection of a settings file.
+
+        Examples
+        --------
+        >>> from gqlnb import Client, reference_schema
+        >>> Client(reference_schema()).describe().find("queries").finding != "none"
+        True
+        """
+        from gqlnb.client.endpoint_report.describe import MeteredClient, describe_endpoint
+
+        check_whole_number("max_requests", max_requests, least=1)
+        metered = MeteredClient(self._endpoint, self._sender, max_requests)
+        report = describe_endpoint(metered, self._schema_store, lists, dry_run=dry_run)
+        if keep and not dry_run:
+            save_lists(self.name, report.lists)
+            self._use_measured_lists(report.lists)
+        return report
 
     @property
     def schema_notes(self) -> tuple[str, ...]:
@@ -1497,17 +1556,16 @@ class Client:
         >>> found.complete, len(found)
         (True, 1067)
         """
-        from gqlnb.client.range_harvest.range_harvester import estimate_ranges, harvest_ranges
-        from gqlnb.client.range_harvest.range_reader import RangeQuery
-        from gqlnb.client.range_harvest.slices import make_slice
+        from gqlnb.client.paging.list_reader import ListQuery, estimate_list, harvest_list
+        from gqlnb.lists.columns import make_slice
 
         parts = self._apply_options(token, headers, extensions, timeout, validate)
-        query = RangeQuery(text, variables, make_slice(slice), operation, path, page_size)
+        query = ListQuery(text, variables, make_slice(slice), operation, path, page_size)
         harvested: RangeHarvest | RangeEstimate
         if dry_run:
-            harvested = estimate_ranges(query, parts.pager, self.source)
+            harvested = estimate_list(query, parts.pager, self.source)
         else:
-            harvested = harvest_ranges(
+            harvested = harvest_list(
                 query,
                 parts.pager,
                 source=self.source,
@@ -1931,6 +1989,14 @@ class Client:
     def _set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
         """Take the name of a connection; `is_by_name` if the name is enough to make the client."""
         self._endpoint.name, self._endpoint.is_by_name = name, is_by_name
+
+    def _use_measured_lists(self, lists: Mapping[str, ListSettings]) -> None:
+        """Page lists as a report of the endpoint measured it."""
+        self._endpoint.lists = lists
+        parts, limiter = self._parts, self._rate_limiter
+        endpoint, sender, preparer = parts.endpoint, parts.sender, parts.preparer
+        pager = Pager(endpoint, preparer, sender, self._schema_store, limiter)
+        self._set_parts(parts._replace(pager=pager))
 
     def _replace_client(self, before: Self) -> None:
         """Take the place of another client of the same endpoint, which is closed.

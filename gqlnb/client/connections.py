@@ -13,14 +13,16 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from gqlnb import background
-from gqlnb.client.arguments import check_batch, check_nan, check_persisted_queries
 from gqlnb.client.credentials import VALUE_SOURCE, is_secret_name
+from gqlnb.client.endpoint import check_batch, check_nan, check_persisted_queries
+from gqlnb.client.measured_lists import ListSettings, check_lists, read_lists
 from gqlnb.client.recording.session import can_omit_token
 from gqlnb.client.response_cache import resolve_cache
 from gqlnb.client.urls import DEFAULT_URL, check_url, find_secret_segments, redact_url
 from gqlnb.config import (
     SETTINGS_FORMAT,
     Settings,
+    edit_table,
     get_user_file,
     load_project_settings,
     load_user_settings,
@@ -34,30 +36,6 @@ from gqlnb.option_checks import check_boolean
 from gqlnb.redact import has_secret
 from gqlnb.tokens import TOKEN_SOURCES
 
-__all__ = [
-    "URL_VARIABLE",
-    "NamedClient",
-    "NamedConnection",
-    "can_open_unattended",
-    "check_connection",
-    "close_client",
-    "get_builtin",
-    "get_client",
-    "get_current_name",
-    "is_known",
-    "is_open",
-    "is_shared",
-    "list_connections",
-    "provide_builtin",
-    "read_connection_files",
-    "register_connection",
-    "reopen_client",
-    "resolve_default_target",
-    "save_connection",
-    "set_client_factory",
-    "use_connection",
-]
-
 URL_VARIABLE = "GQLNB_URL"
 
 
@@ -70,6 +48,9 @@ class NamedClient(Protocol):
 
     def _set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
         """Take the name of a connection."""
+
+    def _use_measured_lists(self, lists: Mapping[str, ListSettings]) -> None:
+        """Page lists as it was measured."""
 
     def _replace_client(self, before: Self) -> None:
         """Take the place of another client of the same endpoint."""
@@ -368,18 +349,23 @@ class FileConnection(msgspec.Struct, frozen=True):
         Further arguments of :class:`gqlnb.Client`: sources of secrets, no secrets.
     fault
         The reason why it cannot be used; "" if it can.
+    lists
+        The paging of its lists, as it was measured.
     """
 
     url: str
     options: tuple[tuple[str, Any], ...]
     fault: str
+    lists: Mapping[str, ListSettings] = msgspec.field(default_factory=dict)
 
     def __call__(self, **given: object) -> NamedClient:
         """Return a client; raise TargetError if the table in the file is not valid."""
         if self.fault:
             raise TargetError(self.fault)
         options = {k: dict(v) if k == "headers" else v for k, v in self.options}
-        return _client_factories[-1](self.url, **{**options, **given})
+        client = _client_factories[-1](self.url, **{**options, **given})
+        client._use_measured_lists(self.lists)
+        return client
 
 
 def read_connection_files() -> tuple[dict[str, NamedConnection], str]:
@@ -426,10 +412,11 @@ def read_connection(settings: Settings, name: str, table: object) -> NamedConnec
     if fault:
         make = FileConnection("", (), fault)
         return NamedConnection(name, make, f"cannot be used. {fault}", place)
-    options = {key: value for key, value in given.items() if key != "url"}
+    options = {key: value for key, value in given.items() if key not in {"url", "lists"}}
     if "headers" in options:
         options["headers"] = tuple(options["headers"].items())
-    make = FileConnection(given["url"], tuple(options.items()), "")
+    lists = read_lists(given.get("lists", {}))
+    make = FileConnection(given["url"], tuple(options.items()), "", lists)
     token, about = options.get("token"), redact_url(make.url)
     return NamedConnection(name, make, f"{about}, token {token}" if token else about, place)
 
@@ -516,6 +503,7 @@ SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
     "persisted_queries": partial(_describe_refusal, check_persisted_queries),
     "validate": partial(_describe_refusal, partial(check_boolean, "validate")),
     "nan": partial(_describe_refusal, check_nan),
+    "lists": check_lists,
 }
 
 
@@ -576,3 +564,81 @@ def save_connection(name: str, url: str, token: str | None, headers: Mapping[str
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     replace_file(path.resolve(), text.encode(), private=True)  # the target of a symbolic link
     return shorten_path(path)
+
+
+def change_connection(name: str, new_name: str | None) -> str:
+    """Rename a connection in the settings file that has it, or remove it.
+
+    All other lines of the file stay as they are, byte for byte.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    new_name
+        Its new name; None removes it.
+
+    Returns
+    -------
+    str
+        The path of the file, as it is shown.
+
+    Raises
+    ------
+    OptionError
+        If no file has it, the new name is taken or not valid, or the file must be edited by hand.
+    """
+    import tomllib
+
+    settings = next(
+        (
+            it
+            for it in (load_project_settings(), load_user_settings())
+            if it is not None and name in it.get_table(TABLE)
+        ),
+        None,
+    )
+    msg = ""
+    if settings is None:
+        msg = f"No settings file has a connection {sanitize_text(name, 40)!r}."
+    elif new_name is not None and not CONNECTION_NAME.fullmatch(new_name):
+        shown = sanitize_text(new_name, 40)
+        msg = f"{shown!r} is not a valid name: write letters, digits, '-' and '_'."
+    elif new_name is not None and new_name in _merge_connections():
+        msg = f"There is a connection {new_name!r} already."
+    if msg or settings is None:
+        raise OptionError(msg)
+    changed = edit_table(settings.text, (*settings.table, TABLE, name), new_name)
+    wanted = tomllib.loads(settings.text)
+    table = wanted
+    for key in (*settings.table, TABLE):
+        table = table[key]
+    value = table.pop(name)
+    if new_name is not None:
+        table[new_name] = value
+    try:
+        # A table that has lost its last line may be gone with it.
+        is_same = drop_empty(tomllib.loads(changed)) == drop_empty(wanted)
+    except tomllib.TOMLDecodeError:
+        is_same = False
+    place = settings.locate_key(TABLE, name)
+    if not is_same:
+        msg = f"{place}: {name!r} is written in a way that must be edited by hand."
+        raise OptionError(msg)
+    is_private = settings.path == get_user_file()
+    replace_file(settings.path.resolve(), changed.encode(), private=is_private)
+    with _lock:
+        _registered.pop(name, None)  # `connect --keep` registers it too
+        close = _pop_client(name)
+        if name in _current_names:
+            _current_names[:] = [new_name] if new_name is not None else []
+    close()
+    return shorten_path(settings.path)
+
+
+def drop_empty(value: object) -> object:
+    """Return TOML data without empty tables."""
+    if not isinstance(value, dict):
+        return value
+    inner = {key: drop_empty(member) for key, member in value.items()}
+    return {key: member for key, member in inner.items() if member != {}}

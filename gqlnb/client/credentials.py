@@ -24,16 +24,6 @@ from gqlnb.tokens import Token, bind_token, record_source
 if TYPE_CHECKING:
     from gqlnb.http.messages import Response
 
-__all__ = [
-    "VALUE_SOURCE",
-    "Credentials",
-    "bind_credentials",
-    "check_header_value",
-    "check_headers",
-    "is_secret_name",
-    "parse_header_options",
-]
-
 HEADER_SOURCES = (
     "'env:NAME', 'Bearer env:NAME', 'keyring:NAME', 'file:PATH', a TokenBox, or a Token: "
     "Token.prompt(), and in programs Token(value) or Token.from_header(line)"

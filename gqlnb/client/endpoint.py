@@ -1,37 +1,159 @@
-"""The endpoint of a client: its transport, credentials and limits, and how a target becomes one."""
+"""An endpoint: checks of its arguments, the options of one call, and exchanges for debugging."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import ssl
 import sys
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
+from math import isfinite
+from numbers import Real
+from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from urllib.parse import urlsplit
 
-from gqlnb.client.arguments import is_asgi_app, resolve_verify
-from gqlnb.client.array_wrapper import ArrayWrapper
-from gqlnb.client.credentials import bind_credentials
+from gqlnb.client.credentials import Credentials, bind_credentials, is_secret_name
 from gqlnb.client.gql_interop import GqlClientTransport, is_gql_client
-from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.recording.recording_transport import RecordingTransport
-from gqlnb.client.recording.session import SERVER_NAME, get_active_recording
+from gqlnb.client.http_transport import ArrayWrapper, HttpTransport
+from gqlnb.client.recording.recording_transport import RecordingTransport, resolve_secrets
+from gqlnb.client.recording.session import (
+    SERVER_NAME,
+    build_unrecordable_error,
+    get_active_recording,
+)
 from gqlnb.client.transports import AsgiTransport, InProcessTransport
 from gqlnb.client.urls import DEFAULT_URL, split_socket_url, strip_url
 from gqlnb.config import resolve_unix_path
-from gqlnb.errors import AuthError, TargetError
+from gqlnb.document.json_codec import JSONError, dump_json
+from gqlnb.errors import AuthError, OptionError, TargetError, TransportError, sanitize_text
 from gqlnb.limits import Limits
+from gqlnb.option_checks import check_boolean, check_whole_number, raise_option_error
+from gqlnb.redact import MASK, hide_locals, redact_text
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable
 
-    from gqlnb.client.credentials import Credentials
+    from gqlnb.client.http_route import Body
+    from gqlnb.client.measured_lists import ListSettings
     from gqlnb.client.recording.session import Recording
     from gqlnb.client.response_cache import CachePolicy
     from gqlnb.client.transports import Transport
     from gqlnb.engine.schema import Schema
+    from gqlnb.http.messages import Response
+    from gqlnb.tokens import TokenHolder
 
-__all__ = ["DEFAULT_TIMEOUT", "Endpoint", "EndpointOptions", "is_connection_name", "open_endpoint"]
+# In the order of precedence, as in requests, curl and OpenSSL.
+BUNDLE_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+def resolve_verify(
+    *,
+    verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
+) -> bool | str | ssl.SSLContext:
+    """Return the ``verify`` argument of requests.
+
+    Parameters
+    ----------
+    verify
+        False for no check at all; the path of a CA bundle, or of a folder of certificates; an
+        SSLContext, which may hold a client certificate and is used as it is; True or None for the
+        bundle in ``REQUESTS_CA_BUNDLE``, ``CURL_CA_BUNDLE``, ``SSL_CERT_FILE`` or
+        ``SSL_CERT_DIR``, else the authorities that come with requests.
+
+    Raises
+    ------
+    TargetError
+        If there are no certificates at the path; the message names its source.
+    """
+    if verify is False:
+        return False
+    if isinstance(verify, ssl.SSLContext):
+        return verify
+    if verify is not None and verify is not True:
+        return _check_bundle(os.fspath(verify), "verify=")
+    for name in BUNDLE_VARIABLES:
+        path = os.environ.get(name, "").strip()
+        if path:
+            return _check_bundle(path, f"The environment variable {name}")
+    return True
+
+
+def _check_bundle(path: str, origin: str) -> str:
+    file = Path(path).expanduser()
+    if not file.exists():
+        msg = f"{origin} refers to a file that does not exist: {sanitize_text(path, 80)!r}."
+        raise TargetError(msg)
+    if file.is_file() and not _has_certificates(file):
+        shown = sanitize_text(path, 80)
+        msg = f"{origin} names a file without certificates in PEM form: {shown!r}."
+        raise TargetError(msg)
+    return str(file)
+
+
+def _has_certificates(file: Path) -> bool:
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+    except OSError:  # the base class of ssl.SSLError
+        return False
+    return True
+
+
+MAX_BATCH = 1_000  # requests in one array
+
+
+def is_asgi_app(target: object) -> TypeGuard[Callable[..., Awaitable[None]]]:
+    """Return whether an object is an ASGI application: ``async (scope, receive, send)``."""
+    if not callable(target):
+        return False
+    if not any(map(inspect.iscoroutinefunction, (target, target.__call__))):
+        return False
+    # Three parameters: applications of ASGI 2 take the scope alone, and are not supported.
+    return len(inspect.signature(target).parameters) == 3
+
+
+def check_options(timeout: object, limits: object, verify: object) -> None:
+    """Raise TargetError for a timeout, limits or certificates that a client can't have."""
+    number = isinstance(timeout, Real) and not isinstance(timeout, bool)
+    msg = ""
+    if not number or not isfinite(timeout) or timeout <= 0:  # type: ignore[arg-type, operator]
+        msg = f"timeout= takes a number of seconds above 0, not {sanitize_text(repr(timeout), 40)}."
+    elif limits is not None and not isinstance(limits, Limits):
+        msg = f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
+    elif isinstance(verify, (str, os.PathLike)):
+        if not Path(verify).exists():
+            msg = f"verify= refers to a file that does not exist: {sanitize_text(verify, 80)!r}."
+    elif verify is not None and not isinstance(verify, (bool, ssl.SSLContext)):
+        msg = (
+            "verify= takes True, False, the path of a CA bundle or an ssl.SSLContext, not "
+            f"{type(verify).__name__}."
+        )
+    if msg:
+        raise TargetError(msg)
+
+
+def check_batch(batch: object) -> int | None:
+    """Return ``batch=``; raise OptionError if it is no number of requests in an array."""
+    if batch is None:
+        return None
+    return check_whole_number("batch", batch, least=1, most=MAX_BATCH, or_none=True)
+
+
+def check_persisted_queries(value: object) -> bool:
+    """Return ``persisted_queries=``; raise OptionError if it is neither True, False nor None."""
+    return value is not None and check_boolean("persisted_queries", value)
+
+
+def check_nan(value: object) -> str:
+    """Return ``nan=``, "error" for None; raise OptionError for any other value."""
+    if value not in (None, "error", "null"):
+        raise_option_error("nan", value, '"error" or "null"')
+    return str(value or "error")
+
 
 DEFAULT_TIMEOUT = 60.0  # seconds; compared by identity, to tell an explicit 60.0 from the default
 IN_PROCESS_HINT = (
@@ -132,6 +254,8 @@ class Endpoint:
         The value of ``schema=``; None if there was none.
     description
         The source of a default endpoint, such as ``GQLNB_URL``; "" if the caller named it.
+    lists
+        The paging of its lists, as it was measured.
     source
         The address without secrets, or a word for this process.
     credentials
@@ -150,6 +274,7 @@ class Endpoint:
     is_by_name: bool = False
     explicit_schema: Any = None
     description: str = ""
+    lists: Mapping[str, ListSettings] = field(default_factory=dict)
     source: str = field(init=False)
     credentials: Credentials = field(init=False)
     limits: Limits = field(init=False)
@@ -256,7 +381,7 @@ def open_address(url: str, options: EndpointOptions) -> Endpoint:
         options = replace(options, uds=resolve_unix_path(uds))
     verify, kind = options.verify, HttpTransport
     if sys.platform == "emscripten":  # Pyodide
-        from gqlnb.client.browser_transport import BrowserTransport, refuse_secrets
+        from gqlnb.client.http_transport import BrowserTransport, refuse_secrets
 
         refuse_secrets(strip_url(url), options.credentials)
         kind = BrowserTransport
@@ -315,3 +440,225 @@ def reject_http_options(options: EndpointOptions) -> None:
             "gqlnb.serve() and connect to its address."
         )
         raise TargetError(msg)
+
+
+@hide_locals
+def apply_call_options(
+    endpoint: Endpoint,
+    *,
+    token: Token | TokenHolder | str | None,
+    headers: Mapping[str, str | Token | TokenHolder] | None,
+    extensions: Mapping[str, Any] | None,
+    timeout: float | None,
+) -> Endpoint:
+    """Return an endpoint for one call, which shares the connections of another one.
+
+    Parameters
+    ----------
+    endpoint
+        The endpoint of the client.
+    token, headers, extensions, timeout
+        As for :meth:`gqlnb.Client.execute`; None for those of the endpoint.
+
+    Raises
+    ------
+    OptionError
+        If the extensions are not a mapping of JSON values.
+    TargetError, AuthError
+        If the token, a header or the timeout is not valid, or an option would have no effect.
+    """
+    transport, settings = endpoint.transport, endpoint.options
+    # First: a secret given as text is refused before another error can show the arguments.
+    given, missing = resolve_secrets(token, headers, settings.recording)
+    timeout = settings.timeout if timeout is None else timeout
+    check_options(timeout, None, None)
+    extensions = check_extensions(extensions)
+    # Refused, not dropped: a call that names another token must not be sent with the client's.
+    if not isinstance(transport, (HttpTransport, AsgiTransport)):
+        options = {"token": token, "headers": headers, "extensions": extensions}
+        unused = [name for name, value in options.items() if value]
+        is_custom = not isinstance(transport, (InProcessTransport, GqlClientTransport))
+        if unused and not (is_custom and unused == ["extensions"]):
+            listed = " and ".join(f"{name}=" for name in unused)
+            msg = (
+                f"{listed} would have no effect: only requests over HTTP and to ASGI applications "
+                f"have them, and this client executes on {endpoint.source!r}. Leave them out."
+            )
+            raise TargetError(msg)
+        settings = replace(settings, timeout=timeout, extensions=extensions)
+        return replace(endpoint, options=settings)
+    credentials = settings.credentials
+    if given.token is not None or given.headers or missing is not None:
+        names = {name.lower() for name in given.headers}
+        kept = {name: it for name, it in credentials.headers.items() if name.lower() not in names}
+        # A request has one Authorization header, so either takes the place of the client's token.
+        replaced = "authorization" in names or token is not None
+        token = given.token if replaced else credentials.token
+        credentials = Credentials(token, {**kept, **given.headers})
+        if isinstance(transport, HttpTransport):
+            bind_credentials(transport.url, credentials, transport.uds)
+        # A client that lacks its token can still make calls that bring their own.
+        missing = missing or (None if replaced else settings.missing_token_error)
+        settings = replace(settings, missing_token_error=missing)
+    settings = replace(settings, credentials=credentials, timeout=timeout, extensions=extensions)
+    derived = copy(transport)  # it shares the connections
+    derived.credentials = credentials
+    if isinstance(derived, HttpTransport):
+        derived.timeout = float(timeout)
+    return replace(endpoint, transport=derived, options=settings)
+
+
+def check_extensions(extensions: object) -> dict[str, Any] | None:
+    """Return the extensions of a request; raise OptionError if they are not JSON values."""
+    if extensions is None:
+        return None
+    if not isinstance(extensions, Mapping):
+        msg = f"extensions= takes a mapping of JSON values, not a {type(extensions).__name__}."
+        raise OptionError(msg)
+    members = dict(extensions)
+    try:
+        # Here, so that the error is about the option, and comes before anything is sent.
+        dump_json(members)
+    except JSONError as error:
+        msg = f"extensions= takes a mapping of JSON values: {error}"
+        raise OptionError(msg) from None
+    return members
+
+
+MAX_SHOWN = 2_000  # characters of a body in the repr
+
+
+@dataclass(frozen=True, repr=False)
+class Exchange:
+    """One request and its response; tokens and secret headers are masked.
+
+    Attributes
+    ----------
+    url
+        The address.
+    request_headers, request_body
+        What was sent; the body of an upload only by its size.
+    status, headers, body
+        What was received, the body as text after decompression, whatever it is.
+    seconds
+        From sending to the last byte, without the time of the exchanges before.
+    history
+        The exchanges that led to this one, oldest first: redirects, and hashes of persisted
+        queries that the endpoint did not know.
+    """
+
+    url: str
+    request_headers: Mapping[str, str]
+    request_body: str
+    status: int
+    headers: Mapping[str, str]
+    body: str
+    seconds: float
+    history: tuple[Exchange, ...] = ()
+
+    def __repr__(self) -> str:
+        sent = "".join(f"> {name}: {value}\n" for name, value in self.request_headers.items())
+        received = "".join(f"< {name}: {value}\n" for name, value in self.headers.items())
+        return (
+            "".join(f"{each!r}\n\n" for each in self.history)
+            + f"> POST {self.url}\n{sent}>\n{cut_body(self.request_body)}\n"
+            + f"< HTTP {self.status} after {self.seconds:.3f} s\n{received}<\n"
+            + cut_body(self.body)
+        )
+
+
+def cut_body(body: str) -> str:
+    """Return a body as it is shown, cut to a length."""
+    lines = (sanitize_text(line, MAX_SHOWN) for line in body[:MAX_SHOWN].splitlines())
+    rest = len(body) - MAX_SHOWN
+    return "\n".join(lines) + (f"… ({rest:,} more characters)" if rest > 0 else "")
+
+
+class ExchangeLog:
+    """Keeps the exchanges of one call.
+
+    Parameters
+    ----------
+    endpoint
+        The endpoint of the call.
+
+    Attributes
+    ----------
+    transport
+        The transport of the endpoint, observed.
+
+    Raises
+    ------
+    TargetError
+        If the client sends nothing over HTTP.
+    ReplayError
+        Within a recording, which holds no exchanges.
+    AuthError
+        If the token is missing.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        recording = endpoint.get_recording()
+        if recording is not None:
+            why = "they are sent to see what an endpoint says now."
+            raise build_unrecordable_error(recording, "exchanges of request()", why)
+        transport = endpoint.select_transport(None)
+        if not isinstance(transport, HttpTransport):
+            msg = (
+                f"request() shows what travels over HTTP, and this client executes on "
+                f"{endpoint.source!r}. Use execute(), or connect to the address of a server."
+            )
+            raise TargetError(msg)
+        self.transport = copy(transport)  # it shares the connections
+        self.transport.observe = self.add
+        self._exchanges: list[Exchange] = []
+        self._moment = monotonic()
+
+    def add(self, url: str, headers: Mapping[str, str], body: Body, response: Response) -> None:
+        """Add an exchange, without its secrets."""
+        transport, began = self.transport, self._moment
+        self._moment = monotonic()
+        size = {}
+        text = "(an upload)"
+        if isinstance(body, bytes):
+            size, text = {"Content-Length": str(len(body))}, body.decode()
+        headers = {"Host": urlsplit(url).netloc, **headers, **size}
+        self._exchanges.append(
+            Exchange(
+                url=transport.source if url == transport.url else self.mask(strip_url(url)),
+                request_headers=self.mask_headers(headers),
+                request_body=self.mask(text),
+                status=response.status,
+                headers=self.mask_headers(response.headers),
+                body=self.mask(response.body.decode("utf-8", "replace")),
+                seconds=self._moment - began,
+            )
+        )
+
+    def mask(self, text: str) -> str:
+        """Return a text without the secrets of the client, and without tokens of known services."""
+        return redact_text(self.transport.credentials.redact(text))
+
+    def mask_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Return headers without secrets: of the client, or of the endpoint, such as cookies."""
+        masked = {}
+        for name, value in headers.items():
+            text = self.mask(value)
+            masked[name] = MASK if text == value and is_secret_name(name) else text
+        return masked
+
+    def finish(self, outcome: object) -> Exchange:
+        """Return the last exchange with those before it.
+
+        Parameters
+        ----------
+        outcome
+            What sending ended with: an error that has no response is raised.
+        """
+        # A redirect that is not followed is an error for execute(), and here what was asked for.
+        if isinstance(outcome, BaseException) and not (
+            isinstance(outcome, TransportError) and outcome.status is not None and self._exchanges
+        ):
+            raise outcome
+        *earlier, last = self._exchanges
+        return replace(last, history=tuple(earlier))

@@ -37,14 +37,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.subscription import Stream
     from gqlnb.http.messages import Request
 
-__all__ = [
-    "AsyncGqlTransport",
-    "GqlClientTransport",
-    "GqlTransport",
-    "is_gql_client",
-    "make_gql_transport",
-]
-
 
 def is_gql_client(target: object) -> bool:
     """Return whether an object is a client of gql, without importing gql."""

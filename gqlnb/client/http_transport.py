@@ -1,4 +1,8 @@
-"""GraphQL over HTTP with requests and urllib3: one POST, one deadline, no cookies."""
+"""GraphQL over HTTP: one POST, one deadline, no cookies; hashes of texts and arrays of one.
+
+Requests and urllib3 carry it; in a page of a browser (Pyodide) the browser's ``fetch``. Hashes
+follow Apollo's persisted-query link, and :mod:`gqlnb.http.messages` on the other side.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +10,26 @@ import asyncio
 import os
 import ssl
 import threading
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import lru_cache, partial
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
-from gqlnb.client.http_call import (
+from gqlnb.client.transports import (
+    ACCEPT,
     CONNECT_SECONDS,
     MAX_CONNECTIONS,
     MAYBE_EXECUTED,
     NOTHING_LISTENS,
     PROXY_LOGIN,
+    USER_AGENT,
     Call,
     InvalidLengthError,
     enter_call,
 )
-from gqlnb.client.query_hashes import QueryHashes
-from gqlnb.client.transports import ACCEPT, USER_AGENT
 from gqlnb.client.urls import (
     DEFAULT_URL,
     SERVE_HINT,
@@ -34,33 +40,163 @@ from gqlnb.client.urls import (
     parse_origin,
     redact_url,
 )
-from gqlnb.document.json_codec import JSONError
-from gqlnb.errors import GqlnbError, TransportError
+from gqlnb.document.json_codec import JSONError, load_json, split_json_array
+from gqlnb.document.upload import has_file
+from gqlnb.errors import AuthError, GqlnbError, TransportError
 from gqlnb.http.content_encoding import BodyTooLargeError, accepted_encodings, decompress_body
 from gqlnb.http.error_responses import is_login_path, is_token_refused
-from gqlnb.http.messages import Request, RequestArray, Response
+from gqlnb.http.messages import (
+    NOT_SUPPORTED,
+    UNKNOWN,
+    Request,
+    RequestArray,
+    Response,
+    compute_hash,
+)
 from gqlnb.http.multipart_requests import MultipartBody, build_multipart_body
+from gqlnb.http.response_parser import demands_array
 from gqlnb.limits import MIB
 from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from urllib3 import BaseHTTPResponse
 
-    from gqlnb.client.array_wrapper import ArrayWrapper
     from gqlnb.client.credentials import Credentials
     from gqlnb.client.http_route import Body, Route
 
     # Called after each exchange, with the address, the headers and the body that were sent.
     Observer = Callable[[str, Mapping[str, str], Body, Response], None]
 
-__all__ = [
-    "CHUNK_BYTES",
-    "HttpTransport",
-    "build_fixed_headers",
-    "read_head",
-]
+
+class ArrayWrapper:
+    """Sends single requests in arrays of one once the endpoint has refused one that was alone.
+
+    Attributes
+    ----------
+    is_needed
+        Whether the endpoint has shown that it takes nothing but arrays.
+    """
+
+    def __init__(self) -> None:
+        self.is_needed = False
+
+    def exchange(
+        self, request: Request, send: Callable[[Request | RequestArray], Response]
+    ) -> Response:
+        """Return the response to a request, as if it had been sent alone.
+
+        Parameters
+        ----------
+        request
+            The request.
+        send
+            Sends a request or an array.
+        """
+        if any(map(has_file, (request.variables or {}).values())):
+            return send(request)  # an array is JSON
+        refusal: Response | None = None
+        if not self.is_needed:
+            refusal = send(request)
+            if not demands_array(refusal):
+                return refusal
+        response = send(RequestArray((request,), request.deadline))
+        parts = split_json_array(response.body)
+        if parts is None or len(parts) != 1:
+            return refusal or response
+        self.is_needed = True
+        return replace(response, body=parts[0])
+
+
+Refusal: TypeAlias = Literal["unknown", "unsupported", "other"]
+
+REFUSALS: Mapping[Refusal, tuple[str, str]] = {"unknown": UNKNOWN, "unsupported": NOT_SUPPORTED}
+MAX_REFUSAL = 1 << 16  # bytes; the answers that refuse a hash are short
+# These say nothing about the hash: a token, a rate limit, or a server that is not there.
+FOREIGN_STATUSES = frozenset({401, 403, 407, 408, 413, 429, 502, 503, 504})
+
+
+class QueryHashes:
+    """Sends hashes in the place of texts for as long as the endpoint understands them.
+
+    Attributes
+    ----------
+    is_supported
+        Whether the endpoint has persisted queries; None until it has shown it.
+    """
+
+    def __init__(self) -> None:
+        self.is_supported: bool | None = None
+
+    def exchange(self, request: Request, send: Callable[[Request], Response]) -> Response:
+        """Return the response to a request, which is sent once, or again with its text.
+
+        Parameters
+        ----------
+        request
+            The request, with its text.
+        send
+            Sends a request.
+        """
+        # Files are read while they are sent, some of them once.
+        has_files = any(map(has_file, (request.variables or {}).values()))
+        if self.is_supported is False or has_files:
+            return send(request)
+        name = compute_hash(request.query)
+        response = send(replace(request, query="", query_hash=name))
+        if response.status in FOREIGN_STATUSES:
+            return response
+        refusal = read_refusal(response)
+        if refusal is None or refusal == "unknown":
+            self.is_supported = True
+        elif refusal == "unsupported":
+            self.is_supported = False
+            return send(request)
+        # An error that says nothing of hashes is taken for one about the missing text, as of
+        # servers without persisted queries, until they have been seen to work. Nothing but a query
+        # is sent again after a failure within the server, which may have executed it.
+        may_repeat = request.is_query or response.status < 500
+        if refusal is None or (refusal == "other" and (self.is_supported or not may_repeat)):
+            return response
+        answer = send(replace(request, query_hash=name))
+        if refusal == "other" and read_refusal(answer) is None:
+            self.is_supported = False
+        return answer
+
+
+def read_refusal(response: Response) -> Refusal | None:
+    """Return why a response to a hash has no data; None if the operation was executed."""
+    is_success = 200 <= response.status < 300
+    if is_success and len(response.body) > MAX_REFUSAL:
+        return None
+    members = read_members(response.body)
+    found = members.get("errors")
+    errors = [it for it in found if isinstance(it, Mapping)] if isinstance(found, list) else []
+    # Null data: some servers send it with a refusal, too, whose errors have no path. A mutation
+    # that was executed must not be taken for a refusal.
+    is_null = "data" in members and members["data"] is None
+    of_fields = any(it.get("path") for it in errors)
+    if members.get("data") is not None or (is_null and is_success) or of_fields:
+        return None
+    for refusal, (message, code) in REFUSALS.items():
+        if any(it.get("message") == message or read_code(it) == code for it in errors):
+            return refusal
+    return "other"
+
+
+def read_members(body: bytes) -> Mapping[str, Any]:
+    """Return the members of a JSON object; none of any other body."""
+    try:
+        members = load_json(body[:MAX_REFUSAL])
+    except JSONError:
+        return {}
+    return members if isinstance(members, Mapping) else {}
+
+
+def read_code(error: Mapping[str, Any]) -> object:
+    """Return the code of an error; None if it has none."""
+    extensions = error.get("extensions")
+    return extensions.get("code") if isinstance(extensions, Mapping) else None
+
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 FOLLOWED_STATUSES = frozenset({307, 308})  # the two that keep method and body
@@ -310,7 +446,7 @@ class HttpTransport:
         """
         if isinstance(error, GqlnbError) or not isinstance(error, Exception):
             return strip_traceback(error)
-        from gqlnb.client.network_errors import is_broken
+        from gqlnb.client.http_route import is_broken
 
         lost = False
         if isinstance(error, BodyTooLargeError):
@@ -354,7 +490,7 @@ class HttpTransport:
                     self.observe(url, headers, body, response)
                 return response  # noqa: TRY300 - an observer that fails is reported too
             except Exception as error:
-                from gqlnb.client.network_errors import is_broken, is_unsent
+                from gqlnb.client.http_route import is_broken, is_unsent
 
                 if is_last or not (
                     is_unsent(error)
@@ -362,6 +498,61 @@ class HttpTransport:
                 ):
                     raise
         raise AssertionError  # the last attempt returns or raises
+
+    def probe(
+        self,
+        body: bytes = b"",
+        *,
+        query: str = "",
+        accept: str = ACCEPT,
+        seconds: float = 20.0,
+        head_only: bool = False,
+    ) -> Response:
+        """Send a query in any form, to see how the endpoint answers it.
+
+        Parameters
+        ----------
+        body
+            The body of a POST; empty for a GET.
+        query
+            The query string of a GET.
+        accept
+            The media types that are accepted.
+        seconds
+            Longest time for the response.
+        head_only
+            Whether the body of the response is left unread, as that of a stream may not end.
+
+        Raises
+        ------
+        TransportError
+            If no response came.
+        """
+        outcome = self._try_probe(body, query, accept, seconds, head_only=head_only)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return self.credentials.redact_echoes(outcome)
+
+    def _try_probe(
+        self, body: bytes, query: str, accept: str, seconds: float, *, head_only: bool
+    ) -> Response | BaseException:
+        """Return the response of :meth:`probe`, or the exception to raise."""
+        call = Call(monotonic() + seconds, self.cap)
+        try:
+            headers = {**build_fixed_headers(), "Accept": accept, **self._build_secrets(call)}
+            url, method = self.url, "POST"
+            if not body:
+                url, method = f"{url}{'&' if '?' in url else '?'}{query}", "GET"
+                del headers["Content-Type"]
+            with enter_call(call):
+                route = self._connections.get_route()
+                answer = route.post(url, body, headers, call, method=method)
+                if not head_only:
+                    return self.read_answer(answer)
+                answer.close()
+                return Response(answer.status, read_head(answer))
+        except BaseException as error:  # noqa: BLE001 - returned, see `send`
+            return self.convert_failure(error, call, changes=False)
 
     def open_answer(
         self, url: str, body: Body, call: Call, headers: Mapping[str, str]
@@ -419,7 +610,7 @@ class HttpTransport:
         raise TransportError(msg, status=response.status)
 
     def _explain_error(self, error: Exception, call: Call) -> str:
-        from gqlnb.client.network_errors import explain_failure
+        from gqlnb.client.http_route import explain_failure
 
         host = urlsplit(self.url).hostname or ""
         limits = (min(CONNECT_SECONDS, self.timeout), self.timeout)
@@ -445,3 +636,73 @@ def build_fixed_headers() -> dict[str, str]:
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,
     }
+
+
+class BrowserTransport(HttpTransport):
+    """Sends by XMLHttpRequest, which waits for the response; there are no threads and sockets.
+
+    The browser applies its own rules: the endpoint must allow the page's origin (CORS), and it
+    follows redirects and decompresses. A timeout does not end a request. Parameters as for
+    :class:`HttpTransport`.
+    """
+
+    async def atry_send(self, request: Request | RequestArray) -> Response | BaseException:
+        """Wait for the response; other tasks of the page wait, too."""
+        return self.try_send(request)
+
+    def _exchange(
+        self,
+        body: bytes | MultipartBody,
+        url: str,
+        *,
+        secrets: Mapping[str, str],
+        call: Call,  # noqa: ARG002 - as declared by the base class
+        asks: bool,  # noqa: ARG002
+    ) -> Response:
+        refuse_secrets(self.source, self.credentials)  # a call may have a token of its own
+        if not isinstance(body, bytes):
+            msg = f"POST {self.source}: files cannot be uploaded from Python in a browser."
+            raise TransportError(msg)
+        from js import Uint8Array, XMLHttpRequest
+
+        exchange = XMLHttpRequest.new()
+        exchange.open("POST", url, False)  # noqa: FBT003 - not asynchronous
+        headers = {"Accept": ACCEPT, "Content-Type": "application/json"}
+        headers |= secrets
+        for name, value in headers.items():
+            exchange.setRequestHeader(name, value)
+        # Bytes as characters: pages allow no other response type for requests that wait.
+        exchange.overrideMimeType("text/plain; charset=x-user-defined")
+        try:
+            exchange.send(Uint8Array.new(body))
+        except Exception as error:
+            msg = (
+                f"POST {self.source}: the browser could not send the request. Either nothing "
+                "answers there, or the endpoint does not allow this page (CORS)."
+            )
+            raise TransportError(msg) from error
+        lines = (line.partition(":") for line in exchange.getAllResponseHeaders().splitlines())
+        head = {name.strip().lower(): value.strip() for name, _, value in lines}
+        content = bytes(ord(character) & 0xFF for character in exchange.responseText)
+        if self.cap is not None and len(content) > self.cap:
+            self._check_length(str(len(content)))
+        response = Response(exchange.status, head, content)
+        if self.observe is not None:
+            self.observe(url, headers, body, response)
+        return response
+
+
+def refuse_secrets(url: str, secrets: Credentials) -> None:
+    """Refuse tokens and secret headers in a browser.
+
+    Raises
+    ------
+    AuthError
+        If there are any: every script of the page could read them.
+    """
+    if secrets.tokens:
+        msg = (
+            f"No token is sent to {url} from Python in a browser, where every script of the page "
+            "could read it. Use an endpoint without a token, or a kernel on a machine."
+        )
+        raise AuthError(msg)

@@ -10,7 +10,7 @@ import msgspec
 from graphql import ListTypeNode, NonNullTypeNode, TypeNode
 
 from gqlnb.document.document import format_variable_type
-from gqlnb.document.input_records import (
+from gqlnb.document.input_coercion import (
     is_missing,
     is_table,
     read_items,
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from gqlnb.client.progress import Progress
     from gqlnb.client.request_sender import PreparedRequest, RequestSender
     from gqlnb.document.document import Document
-    from gqlnb.result.mapped_frame import MappedFrame
-
-__all__ = ["InputMap", "MapOptions", "number_problems", "read_inputs"]
+    from gqlnb.result.event_frames import MappedFrame
 
 MAX_FAILURES = 5  # transport errors in a row after which an endpoint counts as unreachable
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
@@ -176,7 +174,7 @@ class InputMap:
         GqlnbError
             If the endpoint was given up, or the frame cannot be built; with the answers so far.
         """
-        from gqlnb.result.mapped_frame import describe_errors
+        from gqlnb.result.event_frames import describe_errors
 
         if self._fatal is not None:
             self.attach(self._fatal)
@@ -204,7 +202,7 @@ class InputMap:
         ]
 
     def _build_frame(self, **options: bool) -> MappedFrame:
-        from gqlnb.result.mapped_frame import build_mapped_frame
+        from gqlnb.result.event_frames import build_mapped_frame
 
         # A batch is not a row of the frame: one that was refused has none.
         shape = {**self._shape, **options, "keep_empty": not self._rows.in_batches}

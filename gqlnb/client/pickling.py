@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.limits import Limits
 
-__all__ = ["ClientRecipe", "make_recipe", "reduce_client"]
-
 MAX_CLIENTS = 8  # made from recipes, per process; a harvest has one
 AnyClient = TypeVar("AnyClient", bound=connections.NamedClient)
 

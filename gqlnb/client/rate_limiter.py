@@ -15,12 +15,17 @@ from weakref import WeakSet, WeakValueDictionary
 
 from gqlnb.background import wait_for_event
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.progress import NOTICEABLE_WAIT, announce_wait
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.errors import AnswerError, RateLimited, TransportError
-from gqlnb.http.rate_limit_rules import Budget, read_budget
-from gqlnb.http.retry_rules import classify_failure
-from gqlnb.http.throttle import MAX_CONCURRENT, OBSERVED_HEADERS, Throttle
+from gqlnb.http.rate_limit_rules import (
+    MAX_CONCURRENT,
+    OBSERVED_HEADERS,
+    Budget,
+    Throttle,
+    classify_failure,
+    read_budget,
+)
+from gqlnb.interactive import NOTICEABLE_WAIT, announce_wait
 from gqlnb.result.result import Result
 from gqlnb.tokens import compute_fingerprint
 
@@ -28,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from gqlnb.client.transports import Transport
-
-__all__ = ["RateLimiter", "get_queue"]
 
 Outcome = TypeVar("Outcome", bound=Result | TransportError | AnswerError)
 # Seconds after which a wait looks at the clock again: the machine may have been suspended.
@@ -273,7 +276,7 @@ def get_queue(transport: Transport) -> RequestQueue:
         return queue
 
 
-# One limiter per endpoint and token. `gqlnb.http.throttle` decides with plain numbers when a
+# One limiter per endpoint and token. `gqlnb.http.rate_limit_rules` decides by plain numbers when a
 # request may be sent; this class adds the lock, the order and the waiting. Points of running
 # requests count as spent, and the remaining points of a window never rise, so that answers in any
 # order never let a request too many through.

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from gqlnb.client.transports import Transport
     from gqlnb.result.result import Result
 
-__all__ = ["RequestPreparer", "add_target_hint"]
-
 MAX_DOCUMENTS = 512  # texts per client; a notebook repeats few
 # Characters of all these texts; a longer one is parsed each time. A document takes some 300 bytes
 # for each.

@@ -12,21 +12,20 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
-from gqlnb.client.http_call import MAYBE_EXECUTED
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.progress import announce_wait
+from gqlnb.client.transports import MAYBE_EXECUTED
 from gqlnb.document.upload import has_file
 from gqlnb.errors import AnswerError, GqlnbError, RateLimited, TransportError
 from gqlnb.http.messages import RequestArray
-from gqlnb.http.response_parser import ResponseContext, parse_array, parse_response
-from gqlnb.http.retry_rules import (
+from gqlnb.http.rate_limit_rules import (
     MAX_ATTEMPTS,
     Attempt,
     FailureKind,
     classify_failure,
     compute_retry_delay,
 )
-from gqlnb.interactive import warn_caller
+from gqlnb.http.response_parser import ResponseContext, parse_array, parse_response
+from gqlnb.interactive import announce_wait, warn_caller
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import MAX_NOTES, WARNINGS, iterate_warnings
 from gqlnb.result.result import Result
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from gqlnb.client.response_cache import CachedRequest
     from gqlnb.client.transports import Transport
     from gqlnb.http.messages import Request
-
-__all__ = ["Outcome", "PreparedRequest", "RequestSender"]
 
 Failure: TypeAlias = TransportError | AnswerError
 Outcome: TypeAlias = Result | Failure

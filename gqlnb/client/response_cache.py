@@ -43,15 +43,6 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Request
     from gqlnb.result.result import Result
 
-__all__ = [
-    "CachePolicy",
-    "CachedRequest",
-    "cached",
-    "open_response_cache",
-    "prepare_cached_request",
-    "resolve_cache",
-]
-
 CACHE_FORMAT = 1
 MAX_BYTES = 256 * 2**20  # of all answers; the oldest are removed
 MAX_ENTRY_BYTES = 32 * 2**20  # of one answer; larger ones are not kept

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
-__all__ = ["diff", "unused_fields"]
-
 FILE_ENDINGS = (".graphql", ".graphqls", ".gql", ".json", ".txt")
 
 

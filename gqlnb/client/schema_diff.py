@@ -42,8 +42,6 @@ if TYPE_CHECKING:
         GraphQLSchema,
     )
 
-__all__ = ["SchemaChanges", "compare_schemas"]
-
 BREAKING, DANGEROUS, SAFE = "breaking", "dangerous", "safe"
 MAX_SHOWN = 50  # changes
 MAX_NAMES = 3  # operations named beside a change

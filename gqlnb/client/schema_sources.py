@@ -46,14 +46,6 @@ if TYPE_CHECKING:
 
     from gqlnb.result.result import Result
 
-__all__ = [
-    "IntrospectionReader",
-    "IntrospectionRefusedError",
-    "fetch_introspection",
-    "read_introspection",
-    "read_schema",
-]
-
 LARGE_BYTES = 8 * 2**20  # bytes; GitHub's has three to five million
 ACCEPTED_FORMS = (
     "schema= takes SDL text, the path of a file with SDL or introspection JSON, an introspection "

@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.schema_builder import LoadedSchema
     from gqlnb.result.result import Result
 
-__all__ = ["SchemaStore"]
-
 CACHE_VARIABLE = "GQLNB_CACHE"
 CACHE_FORMAT = 1
 CACHE_SUFFIX = ".schema"
@@ -282,6 +280,11 @@ class SchemaStore:
         if self._origin != CACHED or self._entry is None:
             return self._notes
         return (f"It was cached {format_age(self._entry.compute_age())} ago.", *self._notes)
+
+    @property
+    def age(self) -> float | None:
+        """The seconds since the endpoint sent the schema; None if it did not."""
+        return None if self._entry is None else self._entry.compute_age()
 
     @property
     def is_doubtful(self) -> bool:

@@ -15,15 +15,18 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from gqlnb.client.asgi_streams import open_asgi_link, stream_asgi_events
 from gqlnb.client.credentials import Credentials, bind_credentials, check_header_value
-from gqlnb.client.event_streams import ACCEPT_EVENTS, ACCEPT_PARTS, stream_events
-from gqlnb.client.http_call import StreamSecrets
+from gqlnb.client.event_streams import (
+    ACCEPT_EVENTS,
+    ACCEPT_PARTS,
+    open_asgi_link,
+    stream_asgi_events,
+    stream_events,
+)
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.progress import is_interactive
 from gqlnb.client.recording.recording_transport import RecordingTransport
 from gqlnb.client.recording.session import build_unrecordable_error
-from gqlnb.client.transports import AsgiTransport, InProcessTransport, make_response
+from gqlnb.client.transports import AsgiTransport, InProcessTransport, StreamSecrets, make_response
 from gqlnb.client.websocket_client import (
     LEGACY_ONLY,
     OPERATIONS,
@@ -52,27 +55,21 @@ from gqlnb.http.error_responses import is_token_refused, nullify_response
 from gqlnb.http.graphql_ws import LEGACY_SUBPROTOCOL, SUBPROTOCOL
 from gqlnb.http.incremental import apply_part
 from gqlnb.http.messages import Response
+from gqlnb.http.rate_limit_rules import TRANSIENT_STATUSES, classify_failure
 from gqlnb.http.response_parser import ResponseContext, parse_response
-from gqlnb.http.retry_rules import TRANSIENT_STATUSES, classify_failure
+from gqlnb.interactive import is_interactive
 from gqlnb.option_checks import check_whole_number
 from gqlnb.redact import hide_locals, strip_traceback
-from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError
+from gqlnb.result.answer_notes import IncrementalResponse, InvalidPartError
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
-    from gqlnb.client.asgi_streams import AsgiLink
+    from gqlnb.client.event_streams import AsgiLink
     from gqlnb.client.request_sender import PreparedRequest
     from gqlnb.client.transports import Transport
     from gqlnb.client.websocket_client import NetworkLink
     from gqlnb.http.messages import Request
     from gqlnb.result.result import Result
-
-__all__ = [
-    "ConnectionInit",
-    "StreamKind",
-    "Subscription",
-    "open_subscription",
-]
 
 FIRST_DELAY = 0.5  # seconds before the first of them; doubled for each further one
 MAX_DELAY = 30.0  # seconds
@@ -483,7 +480,7 @@ def open_responses(
         return stream_in_process(carrier, request)
     # In process there is nothing to answer while no item is taken, so no reading ahead.
     cap = carrier.cap if isinstance(carrier, HttpTransport) else None
-    return read_ahead(stream_by_first_offer(carrier, request, options), measure_body, cap)
+    return read_ahead(stream_by_first_offer(carrier, request, options), _measure_body, cap)
 
 
 def require_streaming(transport: Transport) -> InProcessTransport | HttpTransport | AsgiTransport:
@@ -499,7 +496,7 @@ def require_streaming(transport: Transport) -> InProcessTransport | HttpTranspor
     raise TargetError(msg)
 
 
-def measure_body(response: Response | None) -> int:
+def _measure_body(response: Response | None) -> int:
     return 0 if response is None else len(response.body)
 
 

@@ -10,20 +10,6 @@ from urllib.parse import quote, unquote, urlsplit
 from gqlnb.errors import TargetError, sanitize_text
 from gqlnb.redact import MASK, has_token_prefix
 
-__all__ = [
-    "DEFAULT_URL",
-    "SERVE_HINT",
-    "check_url",
-    "find_secret_segments",
-    "format_origin",
-    "format_socket_url",
-    "is_loopback",
-    "parse_origin",
-    "redact_url",
-    "split_socket_url",
-    "strip_url",
-]
-
 DEFAULT_URL = "http://127.0.0.1:4000/graphql"  # the port of most servers' examples
 SERVE_HINT = """To serve a schema from this notebook:
   import gqlnb

@@ -19,16 +19,15 @@ import urllib3.exceptions
 from requests.utils import DEFAULT_CA_BUNDLE_PATH, select_proxy
 
 from gqlnb import background
-from gqlnb.client.http_call import CONNECT_SECONDS, PROXY_LOGIN
-from gqlnb.client.http_route import find_proxies
-from gqlnb.client.network_errors import (
+from gqlnb.client.http_route import (
     CLIENT_CERTIFICATE,
     explain_failure,
+    find_proxies,
     is_about_socks,
     is_broken,
     iterate_causes,
 )
-from gqlnb.client.transports import USER_AGENT
+from gqlnb.client.transports import CONNECT_SECONDS, PROXY_LOGIN, USER_AGENT
 from gqlnb.errors import AnswerError, AuthError, GqlnbError, TransportError, sanitize_text
 from gqlnb.http.graphql_ws import (
     BAD_MESSAGE_CODE,
@@ -52,18 +51,6 @@ if TYPE_CHECKING:
     from websockets.exceptions import ConnectionClosed
 
     from gqlnb.client.http_transport import HttpTransport
-
-__all__ = [
-    "LEGACY_ONLY",
-    "OPERATIONS",
-    "NetworkLink",
-    "NotOfferedError",
-    "SilentHandshakeError",
-    "SocketClosed",
-    "build_not_spoken_error",
-    "exchange_messages",
-    "open_network_link",
-]
 
 PING_AFTER = 20.0  # seconds of silence before a ping
 CLOSE_SECONDS = 1.0  # seconds for the closing handshake

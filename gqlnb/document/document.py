@@ -42,9 +42,8 @@ from graphql.pyutils.suggestion_list import LexicalDistance
 
 from gqlnb.document.error_details import explain_message
 from gqlnb.document.limit_checks import check_limits, parse_within_limits
-from gqlnb.document.schema_pickle import dump_schema, load_schema
-from gqlnb.document.syntax import find_nodes, parse_source
-from gqlnb.document.syntax_hints import find_syntax_hint, has_tokens
+from gqlnb.document.schema_text import dump_schema, load_schema
+from gqlnb.document.syntax import find_nodes, find_syntax_hint, has_tokens, parse_source
 from gqlnb.document.validation import FiniteFloatsRule, can_be_infinite, validate_document
 from gqlnb.errors import (
     MAX_COMPARED_LENGTH,
@@ -71,17 +70,6 @@ if TYPE_CHECKING:
     )
 
     from gqlnb.limits import Limits
-
-__all__ = [
-    "INCREMENTAL_DIRECTIVES",
-    "UNKNOWN_NAME_HINT",
-    "Document",
-    "build_problems",
-    "find_errors",
-    "format_variable_type",
-    "parse_document",
-    "suggests_near_name",
-]
 
 MAX_FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest
 MAX_EXAMPLE_FIELDS = 3

@@ -8,8 +8,6 @@ from typing import Any
 
 from gqlnb.errors import format_path, sanitize_text
 
-__all__ = ["explain_message", "read_error_code", "read_error_type"]
-
 # Members with the text of a reason, and members that hold those. graphql-ruby: `problems` with
 # `explanation`; PostGraphile: `exception` with `detail`; Nest and Yoga: `originalError`; Strapi:
 # `error` with `details`; Lighthouse: `validation`. Stack traces are in members of other names.

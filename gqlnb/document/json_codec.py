@@ -16,23 +16,6 @@ from gqlnb.errors import describe_path, sanitize_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "JSON",
-    "JSONError",
-    "dump_exact_json",
-    "dump_json",
-    "dump_valid_json",
-    "iter_faults",
-    "load_exact_json",
-    "load_json",
-    "load_repaired_json",
-    "mark_numbers",
-    "replace_numbers",
-    "split_json_array",
-    "strip_bom",
-    "unmark_numbers",
-]
-
 JSON: TypeAlias = Any  # None, bool, int, float, str, and lists and dicts of them
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()

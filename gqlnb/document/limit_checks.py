@@ -31,14 +31,6 @@ if TYPE_CHECKING:
 
     from gqlnb.limits import Limits
 
-__all__ = [
-    "check_limits",
-    "compute_expanded_size",
-    "expand_fragments",
-    "measure_definition",
-    "parse_within_limits",
-]
-
 MAX_REPORTED = 10**12  # a document can expand to a number of fields with a hundred digits
 Definition = FragmentDefinitionNode | OperationDefinitionNode
 DirectiveHolder = (

@@ -29,19 +29,6 @@ from gqlnb.document.scalar_values import (
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.option_checks import explain_keywords
 
-__all__ = [
-    "get_scalar",
-    "get_version",
-    "is_always_integer",
-    "is_integer",
-    "is_known",
-    "may_be_nan",
-    "needs_conversion",
-    "scalar",
-    "serialise_value",
-    "takes_numbers",
-]
-
 UNCONVERTED = (TEXT, OBJECT_TEXT, ID, INT, FLOAT, BOOLEAN, JSON, UNKNOWN)
 _REGISTERED: dict[str, Scalar] = {}
 _version = 0

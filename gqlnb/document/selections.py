@@ -31,23 +31,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
-__all__ = [
-    "ADDED_PREFIX",
-    "EditableSelection",
-    "HiddenFields",
-    "SelectionWriter",
-    "add_field",
-    "add_path",
-    "build_expansion_error",
-    "find_added_fields",
-    "get_owner",
-    "group_by_key",
-    "is_on_path",
-    "iterate_fields",
-    "iterate_variables",
-    "parse_selections",
-]
-
 ADDED_PREFIX = "gqlnb_"  # of every name that is added to a document
 MAX_SELECTIONS = 20_000  # a kilobyte of fragments can expand to millions
 NamedType: TypeAlias = Any  # a named type of graphql-core, with `fields` or without; or None

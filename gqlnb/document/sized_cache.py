@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from typing import TypeVar
 
-__all__ = ["MAX_CACHED_CHARACTERS", "SizedCache"]
-
 # A parsed and planned document takes 200 to 300 bytes for each character of its text, so a full
 # cache of documents takes about 40 MB.
 MAX_CACHED_CHARACTERS = 150_000

@@ -32,23 +32,6 @@ if TYPE_CHECKING:
     from gqlnb.document.json_codec import JSON
     from gqlnb.document.selections import EditableSelection, NamedType
 
-__all__ = [
-    "CURSOR_WORDS",
-    "SIZE_WORDS",
-    "SMALLEST_BOUND",
-    "SMALLEST_FOLLOWED_SIZE",
-    "SMALLEST_ROUND",
-    "ArgumentLeaf",
-    "Rows",
-    "SuspectList",
-    "find_suspect_lists",
-    "is_count_name",
-    "is_default_limit",
-    "is_named_after",
-    "is_round",
-    "is_usual",
-]
-
 ArgumentPath = tuple["str | int", ...]
 ParentPath = tuple["str | int", ...]
 Rows = dict[ParentPath, list[str]]  # the identities of rows, by the path of the object around them

@@ -14,8 +14,6 @@ from gqlnb.option_checks import explain_keywords
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Upload", "has_file", "is_file"]
-
 CHUNK_SIZE = 1 << 18  # bytes read at a time
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 

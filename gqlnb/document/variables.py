@@ -38,8 +38,8 @@ from gqlnb.document.input_coercion import (
     has_default,
     is_row,
     quote_names,
+    read_table,
 )
-from gqlnb.document.input_records import read_table
 from gqlnb.document.known_scalars import recognize_scalar
 from gqlnb.document.paged_fields import find_position_variables
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
@@ -59,23 +59,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.input_coercion import Path
     from gqlnb.document.json_codec import JSON
-
-__all__ = [
-    "HIDES_VALUES",
-    "bind_variables",
-    "check_variable_names",
-    "check_variables",
-    "convert_variables",
-    "depends_on_types",
-    "describe_errors",
-    "describe_integer_forms",
-    "describe_unset",
-    "find_unset_variables",
-    "get_type_name",
-    "needs_schema",
-    "read_large_integer",
-    "write_large_integers",
-]
 
 # Set on a parser of a scalar whose error messages never contain the value, so that they are shown.
 HIDES_VALUES = "hides_values"

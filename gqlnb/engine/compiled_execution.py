@@ -9,14 +9,14 @@ from graphql import execute as core_execute
 from graphql.execution.values import get_variable_values
 
 from gqlnb.document.variables import describe_errors
-from gqlnb.engine.compiler.cached_operations import (
-    MAX_PLANS_BUILT,
-    CachedOperation,
-    get_operation,
-)
 from gqlnb.engine.compiler.executor import PlanExecutor, RepeatPlanExecutor
 from gqlnb.engine.compiler.lazy_functions import PlanCompiler
-from gqlnb.engine.compiler.plans import OperationPlan
+from gqlnb.engine.compiler.plans import (
+    MAX_PLANS_BUILT,
+    CachedOperation,
+    OperationPlan,
+    get_operation,
+)
 from gqlnb.engine.compiler.variable_values import VariableCoercer
 from gqlnb.engine.execution_budget import (
     IN_PROCESS,
@@ -44,15 +44,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.compiler.conditions import DocumentFacts
     from gqlnb.engine.execution_budget import ExecutionBudget
     from gqlnb.engine.schema_watch import SchemaWatch
-
-__all__ = [
-    "ExecutionMode",
-    "await_result",
-    "build_plan",
-    "build_result",
-    "execute",
-    "execute_within",
-]
 
 # Arguments that plans support; with any other, unless it is the default, graphql-core executes.
 SUPPORTED_OPTIONS = frozenset(

@@ -34,15 +34,6 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.limits import Limits
 
-__all__ = [
-    "IN_PROCESS",
-    "BudgetedPlanExecutor",
-    "ExecutionBudget",
-    "build_counting_executor",
-    "build_stopped_result",
-    "execute_bounded",
-]
-
 FIRST_CREDIT, MAX_CREDIT = 256, 2048  # fields of credit; a field takes some tenths of a microsecond
 CREDIT_SECONDS = 0.001  # seconds in which a credit should be used up
 MAX_ROWS_AT_ONCE = 32_768  # fields of a list that is counted as a whole; some milliseconds

@@ -23,9 +23,8 @@ from gqlnb.engine.compiler.conditions import collect_facts
 from gqlnb.engine.compiler.executor import PlanExecutor
 from gqlnb.engine.compiler.lazy_functions import format_source
 from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
-from gqlnb.engine.compiler.python_types import DICT
+from gqlnb.engine.compiler.python_types import DICT, find_user_function
 from gqlnb.engine.compiler.source_writer import SourceWriter
-from gqlnb.engine.compiler.strawberry_fields import find_user_function
 from gqlnb.engine.graphql_compat import Value
 from gqlnb.engine.schema_watch import SchemaWatch
 from gqlnb.errors import QueryError
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
     from gqlnb.result.result import Result
-
-__all__ = ["Explanation", "Profile", "explain_operation", "profile_operation"]
 
 NOT_COMPILED = (
     "graphql-core executes it: incremental delivery (@defer, @stream) and variables of fragments "

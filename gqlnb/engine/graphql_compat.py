@@ -24,44 +24,6 @@ from graphql import (
     VariableDefinitionNode,
 )
 
-__all__ = [
-    "CORO",
-    "EXECUTE_SIGNATURE",
-    "EXECUTOR_OPTION",
-    "FIELD_MEMBERS",
-    "INPUT_COERCER_NAME",
-    "INPUT_MEMBERS",
-    "IS_GRAPHQL_33",
-    "LITERAL_COERCER_NAME",
-    "NO_INCREMENTAL",
-    "PLAIN_TYPES",
-    "SERIALIZERS",
-    "SERIALIZER_NAME",
-    "SUBSCRIBE_SIGNATURE",
-    "TOO_DEEP",
-    "AnyGraphQLType",
-    "BaseExecutor",
-    "CollectedErrors",
-    "FieldGroup",
-    "Outcome",
-    "Value",
-    "VariableValueSource",
-    "VariableValues",
-    "check_arguments",
-    "collect_fields",
-    "collect_subfields",
-    "find_exact_input_type",
-    "forget_derived_values",
-    "get_input_default",
-    "get_serializer",
-    "get_variable_default",
-    "get_variable_signature",
-    "invalid_return_type_error",
-    "is_parsed_by_core",
-    "is_serialized_by_name",
-    "new_object",
-]
-
 # The tests run with the newest graphql-core; engine, contract, property, document, result and
 # http tests also run with 3.2.14, because Graphene and older Ariadne releases need it (nox
 # session core32).

@@ -39,7 +39,7 @@ from gqlnb.engine.execution_budget import (
 )
 from gqlnb.engine.graphql_compat import Outcome, Value
 from gqlnb.engine.subscription import Runner, SubscriptionArguments, ThreadedIterator
-from gqlnb.result.response_parts import IncrementalResponse
+from gqlnb.result.answer_notes import IncrementalResponse
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from graphql.pyutils import Path
 
     from gqlnb.document.document import Document
-
-__all__ = ["ResponsePart", "execute_in_parts", "iterate_merged_results"]
 
 CLEANUP_SECONDS = 1.0  # for the `finally` blocks of resolvers that are cancelled
 

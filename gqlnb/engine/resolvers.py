@@ -21,8 +21,6 @@ from gqlnb.engine.graphql_compat import AnyGraphQLType, Value
 from gqlnb.engine.subscription import open_event_source
 from gqlnb.errors import SchemaError, sanitize_text, suggest
 
-__all__ = ["Resolvers", "adapt_resolver", "bind_field", "bind_resolvers", "bind_type_resolver"]
-
 Resolvers = Mapping[str, Mapping[str, object]]  # functions by type and field
 Resolver = Callable[[Any, dict[str, Any], Any], object]
 TypeResolver = Callable[[Any, Any], object]

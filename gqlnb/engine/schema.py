@@ -10,8 +10,7 @@ from graphql import GraphQLSchema
 
 from gqlnb import background
 from gqlnb.document.document import Document
-from gqlnb.document.schema_diagram import Diagram, build_diagram
-from gqlnb.document.schema_text import print_sdl
+from gqlnb.document.schema_text import Diagram, build_diagram, print_sdl
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.execution_budget import ExecutionBudget
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.explanation import Explanation, Profile
     from gqlnb.engine.subscription import Stream
     from gqlnb.limits import Limits
-
-__all__ = ["Schema", "get_adapter", "reference_schema"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Takes a text, the name of its operation, the limits, and whether introspection is allowed.

@@ -53,15 +53,6 @@ if TYPE_CHECKING:
     from gqlnb.limits import Limits
     from gqlnb.result.result import Result
 
-__all__ = [
-    "SchemaAdapter",
-    "build_adapter",
-    "extract_schema",
-    "find_incremental_fault",
-    "get_remembered",
-    "is_schema",
-]
-
 T = TypeVar("T")
 MAX_DOCUMENTS = 512  # texts per schema; a notebook or a server repeats few
 

@@ -39,20 +39,6 @@ if TYPE_CHECKING:
 
     from gqlnb.errors import Problem
 
-__all__ = [
-    "REFERENCE_SDL",
-    "LoadedSchema",
-    "build_sdl_schema",
-    "describe_mistakes",
-    "has_async_resolvers",
-    "load_introspection",
-    "load_sdl",
-    "parse_sdl",
-    "pause_collector",
-    "remove_incremental_directives",
-    "summarize_operations",
-]
-
 MOVED_OBJECTS = 10_000  # the collector traverses fewer in under a millisecond
 MAX_MISTAKES_SHOWN = 3  # mistakes that a note names
 INPUT_PARSERS = ("parse_value", "coerce_input_value")  # graphql-core 3.3 renamed it
@@ -119,7 +105,7 @@ def parse_sdl(sdl: str, *, locations: bool = True) -> ParsedSdl:
         with pause_collector():
             document = parse(sdl, no_location=not locations)
             # An operation in the place of a schema is reported by this error alone.
-            if errors := find_operation_errors(document):
+            if errors := _find_operation_errors(document):
                 return ParsedSdl(None, errors)
             return ParsedSdl(document, validate_sdl(document))
     except GraphQLError as error:
@@ -173,7 +159,7 @@ def remove_incremental_directives(schema: GraphQLSchema) -> GraphQLSchema:
     return GraphQLSchema(**arguments)
 
 
-def find_operation_errors(ast: DocumentNode) -> list[GraphQLError]:
+def _find_operation_errors(ast: DocumentNode) -> list[GraphQLError]:
     message = "This is an operation, not a schema. Execute it on one."
     return [
         GraphQLError(message, [node])
@@ -241,7 +227,7 @@ def load_sdl(sdl: str, whence: str, parsed: ParsedSdl | None = None) -> LoadedSc
     schema, errors = _build_schema(parsed or parse_sdl(sdl, locations=False), strict=False)
     if schema is None:
         raise SchemaError(text=sdl, problems=build_problems(errors))
-    require_query_type(schema, whence)
+    _require_query_type(schema, whence)
     return LoadedSchema(schema, tuple(describe_mistakes(errors, whence)))
 
 
@@ -276,10 +262,10 @@ def load_introspection(data: Value, whence: str) -> LoadedSchema:
         msg = f"{whence} holds no introspection result: there is no '__schema' in it."
         raise SchemaError(msg)
     notes = []
-    names = [kind.get("name") for kind in list_objects(data["__schema"].get("types"))]
+    names = [kind.get("name") for kind in _list_objects(data["__schema"].get("types"))]
     counts = Counter(name for name in names if isinstance(name, str))
     if repeated := [sanitize_text(name, 40) for name, count in counts.items() if count > 1]:
-        notes.append(f"{whence} describes types more than once: {join_first(repeated)}.")
+        notes.append(f"{whence} describes types more than once: {_join_first(repeated)}.")
     schema, reason = build_introspected(data)
     # Repaired only after a failure, since this copies the whole result.
     if schema is None:
@@ -288,12 +274,12 @@ def load_introspection(data: Value, whence: str) -> LoadedSchema:
             schema, reason = build_introspected(mended)
             notes.append(
                 f"{whence} has default values that are no GraphQL, which are left out: "
-                f"{join_first(dropped)}."
+                f"{_join_first(dropped)}."
             )
     if schema is None:
         msg = f"{whence} describes no schema: {reason}"
         raise SchemaError(msg)
-    require_query_type(schema, whence)
+    _require_query_type(schema, whence)
     return LoadedSchema(schema, tuple(notes))
 
 
@@ -313,13 +299,13 @@ def build_introspected(data: dict[str, Any]) -> tuple[GraphQLSchema | None, str]
         return None, f"{prefix}{sanitize_text(error, 200)}"
 
 
-def require_query_type(schema: GraphQLSchema, whence: str) -> None:
+def _require_query_type(schema: GraphQLSchema, whence: str) -> None:
     if schema.query_type is None:
         msg = f"{whence} describes no schema: there is no query type in it."
         raise SchemaError(msg)
 
 
-def join_first(names: Sequence[str]) -> str:
+def _join_first(names: Sequence[str]) -> str:
     more = ", …" if len(names) > MAX_MISTAKES_SHOWN else ""
     return f"{', '.join(names[:MAX_MISTAKES_SHOWN])}{more}"
 
@@ -341,18 +327,18 @@ def remove_wrong_defaults(data: dict[str, Any]) -> tuple[dict[str, Any], list[st
 
 def iterate_inputs(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the arguments and input fields of an introspection result, each after its path."""
-    for directive in list_objects(schema.get("directives")):
-        for value in list_objects(directive.get("args")):
+    for directive in _list_objects(schema.get("directives")):
+        for value in _list_objects(directive.get("args")):
             yield f"@{directive.get('name')}({value.get('name')}:)", value
-    for kind in list_objects(schema.get("types")):
-        for value in list_objects(kind.get("inputFields")):
+    for kind in _list_objects(schema.get("types")):
+        for value in _list_objects(kind.get("inputFields")):
             yield f"{kind.get('name')}.{value.get('name')}", value
-        for field in list_objects(kind.get("fields")):
-            for value in list_objects(field.get("args")):
+        for field in _list_objects(kind.get("fields")):
+            for value in _list_objects(field.get("args")):
                 yield f"{kind.get('name')}.{field.get('name')}({value.get('name')}:)", value
 
 
-def list_objects(values: object) -> list[dict[str, Any]]:
+def _list_objects(values: object) -> list[dict[str, Any]]:
     return [it for it in values if isinstance(it, dict)] if isinstance(values, list) else []
 
 

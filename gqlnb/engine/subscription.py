@@ -50,16 +50,6 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.limits import Limits
 
-__all__ = [
-    "RESOLVER_OPTIONS",
-    "Stream",
-    "SubscriptionArguments",
-    "build_subscription",
-    "check_subscription",
-    "open_event_source",
-    "subscribe",
-]
-
 # Arguments that this engine supports; with any other graphql-core itself subscribes.
 SUBSCRIBE_OPTIONS = frozenset(
     {"field_resolver", "type_resolver", "subscribe_field_resolver", "max_coercion_errors"}

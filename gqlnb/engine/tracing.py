@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.execution_budget import ExecutionBudget
     from gqlnb.engine.subscription import Runner, Stream, SubscriptionArguments
 
-__all__ = ["build_traced_adapter"]
-
 T = TypeVar("T", Result, ExecutionResult)
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-__all__ = ["DEMO", "GITHUB_ENDPOINT", "open_client", "register_connections"]
-
 DEMO = "demo"
 GITHUB = "github"
 GITHUB_ENDPOINT = "https://api.github.com/graphql"

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
-__all__ = ["MAX_NODES", "QueryCost", "collect_variable_defaults", "compute_cost", "iter_fields"]
-
 #: Most nodes of one operation. Source: GitHub documentation, "Node limit".
 MAX_NODES = 500_000
 _CONDITIONS = {"skip": False, "include": True}  # the value with which a selection is kept

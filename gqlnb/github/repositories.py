@@ -22,23 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "GITHUB_LAUNCH",
-    "SNAPSHOT_DATE",
-    "Language",
-    "Owner",
-    "Repository",
-    "choose_creation_time",
-    "choose_owner_kind",
-    "find_language_color",
-    "format_timestamp",
-    "hash_to_fraction",
-    "list_licenses",
-    "load_snapshot",
-    "parse_node_id",
-    "parse_timestamp",
-]
-
 #: The day of the star counts in the embedded table.
 SNAPSHOT_DATE = "2026-08-22"
 #: The time when GitHub opened to everybody; no repository is older.

@@ -35,8 +35,6 @@ from gqlnb.tokens import Token
 if TYPE_CHECKING:
     from gqlnb.server.streams import Receive, Send
 
-__all__ = ["app", "serve"]
-
 Keys = Mapping[str, Token | str] | None
 MAX_BODY_BYTES = 2**16  # the longest sensible body has a few hundred
 # The names that this machine has for itself, on the address we listen on. Any other name that

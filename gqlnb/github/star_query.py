@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 import re
-from dataclasses import dataclass
-from typing import SupportsIndex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from gqlnb.errors import QueryError, find_similar, sanitize_text
 from gqlnb.github.search_syntax import (
@@ -16,13 +16,10 @@ from gqlnb.github.search_syntax import (
     quote_term,
 )
 
-__all__ = [
-    "StarQuery",
-    "check_threshold",
-    "normalize_typed_query",
-    "parse_star_query",
-    "spell_out_thresholds",
-]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gqlnb.client.client import Client
 
 THRESHOLD_FORMS = "'>N', '>=N', '<N', '<=N', 'N..M', 'N'"
 # Fifteen digits: more than any count, and exact in every JSON reader.
@@ -181,7 +178,7 @@ def check_threshold(text: str) -> None:
         If it has no threshold.
     """
     if text.strip() and not parse_star_query(text).threshold:
-        raise make_threshold_error(text.strip())
+        raise _make_threshold_error(text.strip())
 
 
 def normalize_spaces(text: str) -> str:
@@ -256,8 +253,8 @@ class _Terms:
             if self._has_threshold and _LOOKS_NUMERIC.fullmatch(text):
                 raise _make_repeated_error(self._text)
             if text == self._text.strip():
-                raise make_threshold_error(self._given)
-            raise make_threshold_error(text, " A number of a name is written in quotes.")
+                raise _make_threshold_error(self._given)
+            raise _make_threshold_error(text, " A number of a name is written in quotes.")
         if text.lower() in {"star", "stars"} and self._is_beside_threshold(match):
             msg = (
                 f"Search term {quote_term(text)} beside a threshold is a word to search for. Leave "
@@ -310,7 +307,7 @@ class _StarQueryParser:
     def build_query(self) -> StarQuery:
         query = StarQuery(self._threshold, " ".join(self._terms), self._order)
         if not parse_expression(query.expression).clauses:
-            raise make_threshold_error(self._given)
+            raise _make_threshold_error(self._given)
         return query
 
     def _check_single_threshold(self) -> None:
@@ -339,7 +336,7 @@ def _join_thresholds(text: str) -> str:
     return f"{low}..{high}" if low is not None and high is not None and low <= high else ""
 
 
-def make_threshold_error(given: object, advice: str = "") -> QueryError:
+def _make_threshold_error(given: object, advice: str = "") -> QueryError:
     return QueryError(
         f"Star threshold {sanitize_text(repr(given), 80)} is not one of {THRESHOLD_FORMS}, "
         f"with N and M whole numbers of stars. Write {_propose_threshold(given)}.{advice}"
@@ -430,3 +427,53 @@ def _check_qualifier(text: str) -> None:
             "Put it in quotes if it is text."
         )
         raise QueryError(msg)
+
+
+# GitHub refuses less than one row of a search.
+COUNT = "{name}: search(query: ${name}, type: REPOSITORY, first: 1) {{ repositoryCount }}"
+MOST_STARS = """
+query MostStars($query: String!) {
+  search(query: $query, type: REPOSITORY, first: 1) {
+    nodes { ... on Repository { stargazerCount } }
+  }
+}
+""".strip()
+
+
+def count_ranges(client: Client, query: StarQuery, ranges: Sequence[tuple[int, int]]) -> list[int]:
+    """Return how many repositories of a search have stars in each range, both ends included.
+
+    Raises
+    ------
+    GqlnbError
+        If the request fails, or a count is missing.
+    """
+    names = [f"range{number}" for number in range(len(ranges))]
+    declared = ", ".join(f"${name}: String!" for name in names)
+    counts = "\n  ".join(COUNT.format(name=name) for name in names)
+    variables = {
+        name: replace(query, threshold=f"{low}..{high}", order="").expression
+        for name, (low, high) in zip(names, ranges, strict=True)
+    }
+    result = client.execute(f"query StarCounts({declared}) {{\n  {counts}\n}}", variables)
+    data: Any = result.raise_for_errors().data
+    return [int(data[name]["repositoryCount"]) for name in names]
+
+
+def find_most_stars(client: Client, query: StarQuery) -> int:
+    """Return the stars of the repository of a search that has most; 0 if there is none."""
+    variables = {"query": replace(query, order="stars-desc").expression}
+    data: Any = client.execute(MOST_STARS, variables).raise_for_errors().data
+    return max((int(node["stargazerCount"]) for node in data["search"]["nodes"]), default=0)
+
+
+def read_least_stars(query: StarQuery) -> int:
+    """Return the fewest stars that a search admits.
+
+    Examples
+    --------
+    >>> [read_least_stars(StarQuery(text)) for text in (">1000", "10..20", "*..5", "7", "")]
+    [1001, 10, 0, 7, 0]
+    """
+    sign, number = re.match(r"(>?)=?(\d*)", query.threshold).groups()  # type: ignore[union-attr]
+    return int(number or 0) + len(sign) * ("=" not in query.threshold)

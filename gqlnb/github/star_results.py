@@ -19,8 +19,7 @@ from gqlnb.github.harvester.requests import (
     raise_partial_error,
 )
 from gqlnb.github.harvester.runner import MIN_PAGE_SIZE
-from gqlnb.github.search_notes import list_search_notes
-from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
+from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS, list_search_notes
 from gqlnb.github.star_query import StarQuery, parse_star_query
 from gqlnb.http.error_responses import is_transient_error
 from gqlnb.http.response_parser import find_refusal
@@ -29,8 +28,7 @@ from gqlnb.option_checks import explain_keywords, read_whole_number
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import describe_missing, read_missing_fields
 from gqlnb.result.frame_display import register_frame_display
-from gqlnb.result.list_captions import mark_rows
-from gqlnb.result.list_verdicts import Verdict
+from gqlnb.result.list_verdicts import Verdict, mark_rows
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:

@@ -21,19 +21,6 @@ from gqlnb.http.headers import parse_accept
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = [
-    "MIN_COMPRESSED_BYTES",
-    "BodyTooLargeError",
-    "Decoder",
-    "DecompressionError",
-    "TruncatedBodyError",
-    "accepted_encodings",
-    "compress_body",
-    "create_decoder",
-    "decompress_body",
-    "negotiate_encoding",
-]
-
 PIECE = 1 << 18  # bytes of output at a time
 _GZIP_WINDOW_BITS = 31  # the largest window of zlib, plus 16 for the gzip format
 _MAX_CODINGS = 5  # in a row; the maximum of curl and urllib3

@@ -17,22 +17,6 @@ if TYPE_CHECKING:
 
     from gqlnb.http.messages import Response
 
-__all__ = [
-    "NULL_AS_TEXT",
-    "TransientFailure",
-    "describe_page",
-    "find_message",
-    "find_transient_failure",
-    "is_empty",
-    "is_login_path",
-    "is_token_refused",
-    "is_transient_error",
-    "is_transient_message",
-    "nullify_response",
-    "transcode_response",
-    "unescape_json",
-]
-
 _MAX_TITLE = 80  # characters
 # Printable ASCII that needs no escape.
 _ESCAPED_ASCII = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\(/)")

@@ -42,28 +42,6 @@ if TYPE_CHECKING:
     from gqlnb.http.headers import HttpRequest
     from gqlnb.http.server_rules import ServerRules
 
-__all__ = [
-    "ANSWER_HEADERS",
-    "BAD_MESSAGE_CODE",
-    "LEGACY_SUBPROTOCOL",
-    "SUBPROTOCOL",
-    "SUBPROTOCOL_UNACCEPTABLE",
-    "WRONG_SUBPROTOCOL_CODES",
-    "Action",
-    "BadMessageError",
-    "ClientProtocol",
-    "CloseSocket",
-    "LegacyClientProtocol",
-    "RefusedError",
-    "SendMessage",
-    "ServerProtocol",
-    "StartOperation",
-    "StopOperation",
-    "check_handshake",
-    "explain_close_code",
-    "find_authorization",
-]
-
 SUBPROTOCOL, LEGACY_SUBPROTOCOL = "graphql-transport-ws", "graphql-ws"
 _MAX_ID_LENGTH = 256  # characters; each message of an operation repeats its id
 MAX_REASON_BYTES = 123  # UTF-8 bytes in a close frame (RFC 6455, 5.5)

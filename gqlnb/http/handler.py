@@ -41,16 +41,6 @@ from gqlnb.http.server_rules import ServerRules
 if TYPE_CHECKING:
     from gqlnb.http.response_encoder import MaskedErrors
 
-__all__ = [
-    "RESOLVER_EXCEPTIONS",
-    "RETRY_AFTER",
-    "attach_http_request",
-    "build_internal_error",
-    "encode_response",
-    "handle_checked_request",
-    "handle_request",
-]
-
 ExecuteRequest = Callable[[Request], Awaitable[Response]]
 RETRY_AFTER = "5"  # seconds, of a 503
 # exit() or Ctrl-C inside a resolver must not end the server.

@@ -12,27 +12,6 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = [
-    "GRAPHQL_CONTENT_TYPE",
-    "GRAPHQL_MEDIA_TYPE",
-    "JSON_CONTENT_TYPE",
-    "JSON_MEDIA_TYPE",
-    "HttpRequest",
-    "find_media_quality",
-    "is_json",
-    "is_response_acceptable",
-    "is_same_origin",
-    "negotiate_media_type",
-    "normalize_origin",
-    "parse_accept",
-    "parse_headers",
-    "parse_host",
-    "parse_parameters",
-    "prefers_html",
-    "split_absolute_target",
-    "split_accept",
-]
-
 JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE = "application/json", "application/graphql-response+json"
 JSON_CONTENT_TYPE = f"{JSON_MEDIA_TYPE}; charset=utf-8"
 GRAPHQL_CONTENT_TYPE = f"{GRAPHQL_MEDIA_TYPE}; charset=utf-8"

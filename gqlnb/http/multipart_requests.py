@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
     from gqlnb.http.messages import Request
 
-__all__ = [
-    "MultipartBody",
-    "build_multipart_body",
-    "find_boundary",
-    "parse_upload_body",
-]
-
 # HTML, "Multipart form data": the characters that are escaped in a name.
 _NAME_ESCAPES = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
 

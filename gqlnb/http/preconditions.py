@@ -16,7 +16,7 @@ from typing import cast
 
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import sanitize_text
-from gqlnb.http import sse
+from gqlnb.http import incremental
 from gqlnb.http.headers import (
     HttpRequest,
     is_json,
@@ -34,24 +34,6 @@ from gqlnb.http.messages import (
     Response,
 )
 from gqlnb.http.server_rules import HEALTH_PATH, ServerRules
-
-__all__ = [
-    "EVENT_CONNECTION_HEADER",
-    "GRAPHQL_HEADERS",
-    "JSON_HEADERS",
-    "add_cors_headers",
-    "build_error_response",
-    "build_timeout_error",
-    "build_token_error",
-    "build_too_large_error",
-    "check_head_size",
-    "check_host_header",
-    "check_origin_header",
-    "check_preconditions",
-    "check_token",
-    "is_event_connection_request",
-    "is_page_request",
-]
 
 JSON_HEADERS: Mapping[str, str] = {
     "content-type": JSON_CONTENT_TYPE,
@@ -159,7 +141,7 @@ def is_event_connection_request(request: HttpRequest, rules: ServerRules) -> boo
         return True
     # A browser's EventSource, which sends no headers of its own.
     has_token = b"token=" in request.query_string and b"query=" not in request.query_string
-    events = sse.negotiate_events(request.headers.get("accept")) == "always"
+    events = incremental.negotiate_events(request.headers.get("accept")) == "always"
     return request.method == "GET" and has_token and events
 
 
@@ -274,7 +256,7 @@ def check_accept(request: HttpRequest, rules: ServerRules) -> Response | None:
         not rules.statuses.refuses_unacceptable
         or rules.is_monitoring_path(request.path)
         or is_response_acceptable(accept)
-        or sse.negotiate_events(accept) != "never"
+        or incremental.negotiate_events(accept) != "never"
     ):
         return None
     return build_error_response(406, f"Accept {GRAPHQL_MEDIA_TYPE} or {JSON_MEDIA_TYPE}.")

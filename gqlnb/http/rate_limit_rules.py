@@ -1,29 +1,19 @@
-"""Rate limits: budgets in responses, in all spellings, and the delay before a retry."""
+"""Rate limits: budgets in responses, in all spellings, and delays of requests and retries."""
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import fields, replace
 
-__all__ = [
-    "CLOCK_MARGIN",
-    "MAX_SECONDS",
-    "RATE_LIMIT_HEADERS",
-    "UNKNOWN_BUDGET",
-    "Budget",
-    "compute_restore_wait",
-    "parse_http_date",
-    "read_budget",
-    "read_budget_headers",
-    "read_cost_extension",
-]
+from gqlnb.errors import AnswerError, RateLimited, TransportError
 
 CLOCK_MARGIN = 1.0  # seconds; the clock of an endpoint may differ from that of its reset times
 MAX_SECONDS = 1e9  # 30 years; Retry-After may have any number of digits
@@ -260,3 +250,366 @@ def parse_http_date(date: str) -> float | None:
         return parsed.replace(tzinfo=parsed.tzinfo or UTC).timestamp()
     except (ValueError, OverflowError, TypeError):
         return None
+
+
+FailureKind = Literal["broken", "busy", "limited"]
+
+MAX_ATTEMPTS = 4  # in all; GitHub counts each against the same limits
+FIRST_BACKOFF = 0.5  # seconds before the second attempt; doubled for each further one
+# GitHub, "Rate limits and query limits for the GraphQL API": without Retry-After, wait for at least
+# one minute, and longer each time.
+DEFAULT_LIMIT_WAIT = 60.0
+TRANSIENT_STATUSES = frozenset({502, 503, 504})  # the statuses that urllib3 and GitHub's guide name
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?")  # some endpoints send fractions of a second
+_MAX_DOUBLINGS = 6  # 64 times: about an hour
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """The end of an attempt.
+
+    Attributes
+    ----------
+    kind
+        ``"query"``, ``"mutation"`` or ``"subscription"``.
+    failure
+        ``"broken"``: the response ended before it was complete, or was empty. ``"busy"``: a
+        transient HTTP status, or a response that reports a transient failure. ``"limited"``: a
+        rate limit. None: any other end.
+    number
+        Attempts so far, this one included.
+    seconds_left
+        Seconds left for waiting.
+    retry_after
+        Seconds to wait according to the endpoint, None if unknown.
+    """
+
+    kind: str
+    failure: FailureKind | None
+    number: int
+    seconds_left: float
+    retry_after: float | None = None
+
+
+# A mutation is never repeated, because it may have been executed. The error then says that this
+# is unknown.
+def compute_retry_delay(attempt: Attempt, fraction: float) -> float | None:
+    """Return the seconds to wait before the next attempt, or None to give up.
+
+    Parameters
+    ----------
+    attempt
+        The end of the last attempt.
+    fraction
+        A random number, ``0 <= fraction < 1``, so that many clients do not retry at once.
+
+    Returns
+    -------
+    float or None
+        At least the endpoint's `retry_after`, at most `seconds_left`.
+
+    Notes
+    -----
+    Only queries are sent again: a mutation whose response was lost may have been executed. Backoff
+    starts at 0.5 s and doubles; the delay is between half and all of it.
+    """
+    if attempt.kind != "query" or attempt.failure is None or attempt.number >= MAX_ATTEMPTS:
+        return None
+    # Jitter of half a step: see "Exponential Backoff And Jitter" of the AWS architecture blog.
+    backoff = FIRST_BACKOFF * 2.0 ** (attempt.number - 1) * (0.5 + fraction / 2)
+    if attempt.retry_after is not None:
+        wait = max(attempt.retry_after, backoff)
+    elif attempt.failure == "limited":
+        wait = compute_default_wait(attempt.number)
+    else:
+        wait = backoff
+    return wait if wait <= attempt.seconds_left else None
+
+
+def compute_default_wait(number: int) -> float:
+    """Return the seconds to wait after the n-th rate limit in a row without Retry-After."""
+    return DEFAULT_LIMIT_WAIT * 2.0 ** min(number - 1, _MAX_DOUBLINGS)
+
+
+def classify_failure(error: Exception) -> FailureKind | None:
+    """Return the kind of a transient failure; None for an error that a retry does not fix."""
+    if isinstance(error, RateLimited):
+        return "limited"
+    if isinstance(error, AnswerError):
+        return "broken" if error.broken else None
+    if not isinstance(error, TransportError):
+        return None
+    if error.transient or error.status in TRANSIENT_STATUSES:
+        return "busy"
+    return "broken" if error.broken else None
+
+
+def read_retry_after(headers: Mapping[str, str], now: float, *, limited: bool) -> float | None:
+    """Return the seconds to wait according to an endpoint, None if unknown.
+
+    Parameters
+    ----------
+    headers
+        Header values by lower-case name: ``Retry-After`` in seconds or as a date, else the reset
+        time of the budget (:func:`read_budget_headers`).
+    now
+        Seconds since the epoch; dates are by the endpoint's own clock, if it sends one.
+    limited
+        Whether the response reports a rate limit: ``x-ratelimit-remaining`` may be above 0 then
+        (yanyongyu/githubkit#271). Otherwise the reset time counts only if nothing remains.
+    """
+    after = headers.get("retry-after", "").strip()
+    if _SECONDS.fullmatch(after):
+        return min(float(after), MAX_SECONDS)
+    until = parse_http_date(after)
+    if until is not None:
+        endpoint_now = parse_http_date(headers.get("date", ""))
+        return max(0.0, until - (now if endpoint_now is None else endpoint_now))
+    budget = read_budget_headers(headers, now)
+    if budget.reset is not None and (limited or budget.remaining == 0):
+        return min(max(0.0, budget.reset.timestamp() + CLOCK_MARGIN - now), MAX_SECONDS)
+    return None
+
+
+MAX_CONCURRENT = 6  # requests at once; browsers open as many connections to one host
+# GitHub allows 60 s of CPU time per minute, "estimated by the total response time" (its
+# documentation, "Secondary rate limits"): one request at a time, without a pause.
+GITHUB_MAX_CONCURRENT = 1
+MINUTE = 60.0
+_GITHUB_HEADERS = frozenset({"x-github-request-id", "x-github-media-type"})
+OBSERVED_HEADERS = RATE_LIMIT_HEADERS | _GITHUB_HEADERS
+# Seconds by which the reset times of one window differ, where they are sent as seconds from now.
+_RESET_TOLERANCE = 2.0
+RECOVERY_ANSWERS = 10  # responses in a row after which concurrency is raised again
+
+
+class ResponseTimes:
+    """Response times of the last minute, by the second of their end."""
+
+    def __init__(self) -> None:
+        self._seconds: deque[list[float]] = deque()  # second, sum, count
+        self._mean_seconds = 0.0  # of one response
+
+    def add(self, took: float, now: float) -> None:
+        """Record the response time of a request."""
+        second = now // 1
+        if not self._seconds or self._seconds[-1][0] != second:
+            self._seconds.append([second, 0.0, 0])
+        self._seconds[-1][1] += took
+        self._seconds[-1][2] += 1
+        spent, count = (sum(entry[n] for entry in self._seconds) for n in (1, 2))
+        self._mean_seconds = spent / count
+
+    def compute_wait(self, flying: int, now: float) -> float | None:
+        """Return the seconds until one more response of the mean duration fits into a minute.
+
+        Parameters
+        ----------
+        flying
+            Number of requests in flight; None is returned if it does not fit beside them.
+        now
+            The time.
+        """
+        while self._seconds and self._seconds[0][0] + 1 + MINUTE <= now:
+            self._seconds.popleft()
+        over = sum(entry[1] for entry in self._seconds) + (flying + 1) * self._mean_seconds - MINUTE
+        wait = 0.0
+        for second, seconds, _ in self._seconds:
+            if over <= 0:
+                return wait
+            over -= seconds
+            wait = second + 1 + MINUTE - now
+        return wait if over <= 0 or not flying else None
+
+
+class Throttle(msgspec.Struct):
+    """The rate limits of one endpoint; not thread-safe.
+
+    Times are seconds since the epoch.
+
+    Parameters
+    ----------
+    max_concurrent
+        Maximum number of requests at once.
+
+    Attributes
+    ----------
+    in_flight
+        Number of requests in flight.
+    reserved_points
+        Estimated cost of the requests in flight.
+    blocked_until
+        Time before which nothing is sent.
+    requested_until
+        Time before which the endpoint itself forbids requests.
+    is_unconstrained
+        Whether a response without rate-limit headers changes nothing.
+    """
+
+    max_concurrent: int = MAX_CONCURRENT
+    in_flight: int = 0
+    reserved_points: float = 0.0
+    blocked_until: float = 0.0
+    requested_until: float = 0.0
+    is_unconstrained: bool = False
+    _budget: Budget = UNKNOWN_BUDGET
+    _budget_time: float = 0.0
+    _has_answer: bool = False
+    _is_github: bool = False
+    _unexplained_limits: int = 0  # in a row, without Retry-After
+    _slowdowns: int = 0
+    _recoveries: int = 0
+    _response_times: ResponseTimes = msgspec.field(default_factory=ResponseTimes)
+
+    @property
+    def capacity(self) -> int:
+        """The current maximum number of requests at once.
+
+        One until the first response shows the kind of endpoint; half as many after each rate
+        limit, and twice as many again after ten responses without one.
+        """
+        most = self.max_concurrent
+        if self._is_github:
+            most = min(most, GITHUB_MAX_CONCURRENT)
+        # Multiplicative decrease and slow increase, as in TCP: many clients then share a limit.
+        return max(1, most >> self._slowdowns) if self._has_answer else 1
+
+    def estimate_budget(self, now: float) -> Budget:
+        """Return the budget at a time, estimated from the last response."""
+        last = self._budget
+        if last.remaining is None:
+            return last
+        if last.restored:
+            restored = last.remaining + (now - self._budget_time) * last.restored
+            restored = restored if last.limit is None else min(restored, last.limit)
+            return replace(last, remaining=max(last.remaining, int(restored)))
+        if last.reset is not None and now >= last.reset.timestamp() + CLOCK_MARGIN:
+            return Budget(last.limit, last.limit, None, last.cost)
+        return last
+
+    def compute_delay(self, points: float, now: float) -> float | None:
+        """Return the seconds to wait before a request, None to wait for another one's response.
+
+        Parameters
+        ----------
+        points
+            Estimated cost of the request.
+        now
+            The time.
+        """
+        wait = max(0.0, self.blocked_until - now)
+        known = self.estimate_budget(now)
+        if known.remaining is not None:
+            need = points if known.limit is None else min(points, known.limit)
+            short = need + self.reserved_points - known.remaining
+            if short > 0 and need <= known.remaining and self.in_flight:
+                return None  # the endpoint may have counted those in flight already
+            if short > 0 and known.restored:
+                wait = max(wait, short / known.restored)
+            elif short > 0 and known.reset is not None:
+                wait = max(wait, known.reset.timestamp() + CLOCK_MARGIN - now)
+        # Only GitHub counts response times; elsewhere a long response is no reason to wait.
+        spans = self._response_times.compute_wait(self.in_flight, now) if self._is_github else 0.0
+        if spans is None or (self.in_flight >= self.capacity and not wait):
+            return None
+        return max(wait, spans)
+
+    def start_request(self, points: float) -> None:
+        """Record that a request of an estimated cost is sent."""
+        self.in_flight += 1
+        self.reserved_points += points
+
+    def finish_request(self, points: float) -> None:
+        """Record the end of a request of an estimated cost."""
+        self.in_flight -= 1
+        self.reserved_points = max(0.0, self.reserved_points - points) if self.in_flight else 0.0
+
+    def record_loss(self, took: float, wait: float | None, now: float) -> None:
+        """Record a request without a response: the endpoint may have charged it.
+
+        Parameters
+        ----------
+        took
+            Seconds until it failed.
+        wait
+            Seconds to wait according to the endpoint, None if unknown.
+        now
+            The time.
+        """
+        if self._is_github and took > 0:
+            self._response_times.add(took, now)
+        self.blocked_until = max(self.blocked_until, now + (wait or 0.0))
+        remaining = self._budget.remaining
+        if remaining is not None:
+            self._budget = replace(self._budget, remaining=max(0, remaining - 1))
+
+    def record_answer(
+        self, budget: Budget, headers: Mapping[str, str], took: float, now: float
+    ) -> None:
+        """Record a response.
+
+        Parameters
+        ----------
+        budget
+            The budget in the response.
+        headers
+            Its headers by lower-case name.
+        took
+            Seconds from the request to the end of the response.
+        now
+            The time.
+        """
+        self._has_answer = True
+        self._is_github = self._is_github or not _GITHUB_HEADERS.isdisjoint(headers)
+        if self._is_github and took > 0:
+            self._response_times.add(took, now)
+        if budget:
+            self._update_budget(budget, now)
+
+    def record_success(self, now: float) -> None:
+        """Record that a response was not a rate limit."""
+        if now < self.blocked_until:
+            return  # it was sent before the limit was reached
+        self._unexplained_limits = 0
+        if self._slowdowns:
+            self._recoveries += 1
+            if self._recoveries >= RECOVERY_ANSWERS:
+                self._slowdowns, self._recoveries = self._slowdowns - 1, 0
+        self.is_unconstrained = self._has_answer and not self._slowdowns
+
+    def record_limit(self, wait: float | None, now: float) -> None:
+        """Record that a rate limit was reached.
+
+        Parameters
+        ----------
+        wait
+            Seconds to wait according to the endpoint; None if unknown: then the delay is a minute,
+            and longer each time. Requests in flight that reach the same limit do not extend it.
+        now
+            The time.
+        """
+        self._has_answer, self.is_unconstrained = True, False
+        fresh = now >= self.blocked_until
+        if fresh:
+            self._slowdowns = min(self._slowdowns + 1, self.max_concurrent.bit_length())
+            self._recoveries = 0
+        if wait is not None:
+            self.requested_until = max(self.requested_until, now + wait)
+            self.blocked_until = max(self.blocked_until, self.requested_until)
+        elif fresh:
+            self._unexplained_limits += 1
+            self.blocked_until = now + compute_default_wait(self._unexplained_limits)
+
+    def _update_budget(self, budget: Budget, now: float) -> None:
+        known = self._budget
+        if budget.remaining is None:
+            self._budget = replace(known, cost=budget.cost) if known else budget
+            return
+        if budget.reset is not None and known.reset is not None and known.remaining is not None:
+            later = (budget.reset - known.reset).total_seconds()
+            if later < -_RESET_TOLERANCE and budget.reset <= datetime.fromtimestamp(now, UTC):
+                return  # of an earlier window
+            if abs(later) <= _RESET_TOLERANCE:  # responses may arrive out of order
+                budget = replace(budget, remaining=min(budget.remaining, known.remaining))
+        self._budget, self._budget_time = budget, now
+        if budget.cost is None:
+            self._budget = replace(budget, cost=known.cost)

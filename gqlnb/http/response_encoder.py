@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Response
     from gqlnb.limits import Limits
 
-__all__ = [
-    "MaskedErrors",
-    "encode_members",
-    "encode_part",
-    "mask_exception",
-    "remove_hints",
-    "replace_unserializable",
-]
-
 MaskedErrors = list[tuple[str, BaseException]]
 
 _NULL_MESSAGE = "Cannot return null for non-nullable field "

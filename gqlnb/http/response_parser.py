@@ -52,13 +52,11 @@ from gqlnb.http.incremental import (
     iter_parts,
     take_first_part,
 )
-from gqlnb.http.rate_limit_rules import compute_restore_wait, read_cost_extension
-from gqlnb.http.retry_rules import read_retry_after
+from gqlnb.http.rate_limit_rules import compute_restore_wait, read_cost_extension, read_retry_after
 from gqlnb.redact import strip_traceback
-from gqlnb.result.answer_notes import WARNINGS, count_nullified
+from gqlnb.result.answer_notes import WARNINGS, InvalidPartError, count_nullified
 from gqlnb.result.checked_decoder import Misfit, iter_misfits, read_lazily
 from gqlnb.result.column_batch import ColumnMembers
-from gqlnb.result.response_parts import InvalidPartError
 from gqlnb.result.result import (
     Result,
     add_errors,
@@ -76,17 +74,6 @@ if TYPE_CHECKING:
     from gqlnb.result.checked_decoder import CheckedDecoder
     from gqlnb.result.result import SchemaLoader
     from gqlnb.result.shape import Shape
-
-__all__ = [
-    "QUERY_ERROR_STATUSES",
-    "ResponseContext",
-    "demands_array",
-    "find_refusal",
-    "has_json_media_type",
-    "is_limit_error",
-    "parse_array",
-    "parse_response",
-]
 
 # Error types and codes of rate limits. GitHub uses the first two, without a special HTTP status;
 # Shopify and others use the rest.

@@ -14,18 +14,6 @@ from gqlnb.limits import Limits
 from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.tokens import Token
 
-__all__ = [
-    "BEARER_GUIDES",
-    "ENDPOINT",
-    "GUIDES_EXTENSION",
-    "HEALTH_PATH",
-    "LOOPBACK_HOSTS",
-    "METRICS_PATH",
-    "Access",
-    "ServerRules",
-    "TokenGuides",
-]
-
 # RFC 6454, 6.2: scheme, host and port, and nothing after them.
 _ORIGIN_PATTERN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 

@@ -25,15 +25,6 @@ from gqlnb.errors import (
     format_count,
     sanitize_text,
 )
-from gqlnb.notebook.cell_errors import (
-    PAGES_NAME,
-    clear_positions,
-    describe_incomplete,
-    explain_partial_pages,
-    get_partial_pages,
-    locate_problem,
-    require_query,
-)
 from gqlnb.notebook.cell_variables import (
     Interaction,
     add_missing_variable_hint,
@@ -43,17 +34,26 @@ from gqlnb.notebook.cell_variables import (
     collect_variables,
     describe_missing_values,
 )
-from gqlnb.notebook.display import Note, show, to_json_text
-from gqlnb.notebook.map_option import (
-    check_map_options,
-    convert_mapped,
-    find_input_names,
-    map_inputs,
+from gqlnb.notebook.display import (
+    PAGES_NAME,
+    Note,
+    clear_positions,
+    describe_incomplete,
+    explain_partial_pages,
+    get_partial_pages,
+    locate_problem,
+    require_query,
+    show,
+    to_json_text,
 )
 from gqlnb.notebook.output_options import (
     check_export_path,
+    check_map_options,
+    convert_mapped,
     export_result,
+    find_input_names,
     format_stats,
+    map_inputs,
     prepare_dry_run,
 )
 from gqlnb.notebook.saved_cells import check_fragments, has_operation
@@ -77,8 +77,6 @@ if TYPE_CHECKING:
     CellValue: TypeAlias = (
         Result | pd.DataFrame | pl.DataFrame | pa.Table | Mapping[str, object] | str | None
     )
-
-__all__ = ["CellRunner"]
 
 NO_STRICT_HINT = "Add --no-strict to keep values of other types unchanged."
 # Warnings of frames that repeat the notes of the cell.
@@ -238,7 +236,11 @@ class CellRunner:
             self._show_controls(document, variables)
             self._save_snippet()
             return None
+        history, start = self._state.history, perf_counter()
+        count = len(history)
         value = self._run_document(document, variables)
+        if len(history) > count:  # something was sent
+            history.record_value(value, perf_counter() - start)
         if options.output is None:
             return None if options.silent else value
         self._state.shell.user_ns[options.output] = value

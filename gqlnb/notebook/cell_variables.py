@@ -21,7 +21,6 @@ from graphql import (
 )
 from graphql.utilities import value_from_ast_untyped
 
-from gqlnb.client.progress import is_unattended
 from gqlnb.document.document import format_variable_type
 from gqlnb.document.variables import (
     bind_variables,
@@ -42,8 +41,8 @@ from gqlnb.errors import (
     sanitize_text,
     suggest,
 )
-from gqlnb.notebook.cell_errors import require_query
-from gqlnb.notebook.display import Note, wrap_html
+from gqlnb.interactive import is_unattended
+from gqlnb.notebook.display import Note, require_query, wrap_html
 from gqlnb.notebook.magic_options import NAME
 from gqlnb.notebook.widgets.live_output import build_view_bundle
 
@@ -53,16 +52,6 @@ if TYPE_CHECKING:
     from graphql import VariableDefinitionNode
 
     from gqlnb.document.document import Document
-
-__all__ = [
-    "Interaction",
-    "add_missing_variable_hint",
-    "build_control",
-    "check_interact_variables",
-    "check_variables",
-    "collect_variables",
-    "describe_missing_values",
-]
 
 CONTROL_STYLE = {"description_width": "initial"}
 BUILT_IN = frozenset({"Int", "Float", "String", "Boolean", "ID"})
@@ -104,14 +93,14 @@ def collect_variables(
     """
     values = {name: names[name] for name in document.variables if name in names} if by_name else {}
     if options.vars is not None:
-        values |= read_variable_mapping(options.vars, names)
+        values |= _read_variable_mapping(options.vars, names)
     if options.param:
         # In a function both scopes are one dict, since a comprehension only sees the globals.
         scopes: Scopes = (global_ns, names)
         if isinstance(names, ChainMap):
             merged = {**global_ns, **names}
             scopes = (merged, merged)
-        params = read_params(options.param, scopes)
+        params = _read_params(options.param, scopes)
         for name in params if document.is_parsed else ():
             if name not in document.variables:
                 label = sanitize_text(name, 40)
@@ -238,7 +227,7 @@ def check_braces(name: str, value: object, document: Document) -> None:
         raise OptionError(msg)
 
 
-def read_variable_mapping(name: str, names: Mapping[str, object]) -> dict[str, object]:
+def _read_variable_mapping(name: str, names: Mapping[str, object]) -> dict[str, object]:
     value: Any = names.get(name)
     if not hasattr(value, "keys"):
         found = "no such name" if name not in names else type(value).__name__
@@ -248,7 +237,7 @@ def read_variable_mapping(name: str, names: Mapping[str, object]) -> dict[str, o
     return dict(value)
 
 
-def read_params(params: Sequence[str], scopes: Scopes) -> dict[str, object]:
+def _read_params(params: Sequence[str], scopes: Scopes) -> dict[str, object]:
     values = {}
     for text in params:
         name, equals, expression = (part.strip() for part in text.partition("="))

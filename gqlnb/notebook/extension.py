@@ -15,14 +15,14 @@ from gqlnb.result.frame_display import FRAMES_ATTRIBUTE, TABLE, FrameDisplay
 from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graphql import GraphQLSchema
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.lib.pretty import RepresentationPrinter
     from traitlets.config import Configurable
 
     from gqlnb.notebook.completion.completion_context import CompletionProvider
-
-__all__ = ["load_ipython_extension", "unload_ipython_extension"]
 
 MAGIC_NAMES = ("graphql", "gql")
 CONNECTIONS_TABLE = "connections"  # a table of [tool.gqlnb] that the client reads
@@ -95,7 +95,12 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
 
         return CompletionProvider(magic.state, run.__doc__ or "")
 
-    completer = TabCompleter(ipython, create_provider)
+    def create_panel() -> Callable[[str], object]:
+        from gqlnb.notebook.panel import Panel
+
+        return Panel(magic.state).answer
+
+    completer = TabCompleter(ipython, create_provider, create_panel)
     completer.install()
     ipython.input_transformers_cleanup.insert(0, move_help_to_line)
     for mime, show_summary in SCHEMA_FORMATS.items():

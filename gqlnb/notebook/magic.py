@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 
-__all__ = ["GraphQLMagic"]
-
 # Until Python 3.12 a comprehension has a frame of its own, between the magic and its function.
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 CALLERS = frozenset({"run_line_magic", "run_cell_magic"})

@@ -12,19 +12,7 @@ from gqlnb.errors import OptionError, sanitize_text, suggest
 from gqlnb.redact import has_token_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = [
-    "NAME",
-    "TYPES",
-    "build_parser",
-    "check_options",
-    "find_inline_operation",
-    "get_cell_parser",
-    "has_stored_text",
-    "read_line",
-    "refuse_secrets",
-]
+    from collections.abc import Iterator, Mapping
 
 NAME = re.compile(r"[^\W\d]\w*")
 INLINE_OPERATION = re.compile(r"\{|(?:query|mutation|subscription)\b")
@@ -141,14 +129,14 @@ def get_cell_parser() -> LineParser:
     add = parser.add_argument
     add("target", nargs="?")
     add("-c", "--connection")
-    add("-o", "--output", type=check_name)
+    add("-o", "--output", type=_check_name)
     add("-t", "--type", choices=TYPES)
     add("-p", "--param", action="append", default=[])
     add("-v", "--vars")
     add_header(parser)
     add("--operation")
     add("-f", "--file")
-    add("-S", "--save", metavar="NAME", type=check_name)
+    add("-S", "--save", metavar="NAME", type=_check_name)
     add("--export-to", metavar="FILE")
     add("--max-results", metavar="N", type=parse_count)
     add("--record", metavar="FILE")
@@ -163,7 +151,7 @@ def get_cell_parser() -> LineParser:
     return parser
 
 
-def check_name(name: str) -> str:
+def _check_name(name: str) -> str:
     if not NAME.fullmatch(name):
         msg = f"takes a Python name, not {sanitize_text(name, 40)!r}."
         raise ArgumentTypeError(msg)
@@ -357,7 +345,7 @@ def read_line(parser: LineParser, line: str) -> Namespace:
 DEFAULT_HITS = 20  # a screenful
 
 
-def parse_row_limit(text: str) -> int | None:
+def _parse_row_limit(text: str) -> int | None:
     return None if text == "all" else int(text)
 
 
@@ -388,6 +376,20 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
         ),
         CONNECTION,
     ),
+    "endpoint": (
+        (("name",), {"nargs": "?"}),
+        (
+            ("--list",),
+            {"action": "append", "metavar": "FIELD", "help": "examine this list; may be repeated"},
+        ),
+        (("--max-requests",), {"type": int, "default": 60, "help": "the most requests to send"}),
+        (("--dry-run",), {"action": "store_true", "help": "only count the requests"}),
+        (
+            ("--keep",),
+            {"action": "store_true", "help": "write the paging of its lists into your settings"},
+        ),
+        CONNECTION,
+    ),
     "search": (
         (("words",), {"nargs": "+", "metavar": "[CONNECTION] WORD"}),
         (("--limit",), {"type": int, "default": DEFAULT_HITS, "help": "number of hits"}),
@@ -397,7 +399,7 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
         (("query",), {"nargs": "+"}),
         (
             ("--limit",),
-            {"type": parse_row_limit, "default": 100, "help": "number of rows, or: all"},
+            {"type": _parse_row_limit, "default": 100, "help": "number of rows, or: all"},
         ),
         (("-c", "--connection"), {"default": "demo", "help": "the connection"}),
         (("-o", "--output"), {"metavar": "NAME", "help": "keep the DataFrame under this name"}),
@@ -411,7 +413,7 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
     ),
     "stop": ((("server",), {"nargs": "?"}),),
 }
-WITH_HEADERS = ("connect", "schema", "search")  # subcommands that send requests
+WITH_HEADERS = ("connect", "schema", "endpoint", "search")  # subcommands that send requests
 
 
 def build_parser(word: str) -> LineParser:
@@ -422,3 +424,17 @@ def build_parser(word: str) -> LineParser:
     if word in WITH_HEADERS:
         add_header(parser)
     return parser
+
+
+UNNAMED_TARGET = "# Write the name of a schema or client of the notebook behind %%graphql."
+
+
+def write_cell(query: str, variables: Mapping[str, Any], target: str | None) -> str:
+    """Write a ``%%graphql`` cell; refuse variables that look like a token."""
+    # --param ends at white space outside strings and brackets, which a repr never has.
+    given = [f"-p {name}={value!r}" for name, value in variables.items() if NAME.fullmatch(name)]
+    line = " ".join(["%%graphql", *([target] if target else []), *given])
+    # A token typed as a variable must not end up in a cell of the notebook.
+    refuse_secrets(line, None)
+    note = [] if target else [UNNAMED_TARGET]
+    return "\n".join([line, *note, query.strip()])

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.client.recording.session import Recording
 
-__all__ = ["CellSettings", "CellTarget", "NotebookState", "describe_target", "list_targets"]
-
 
 class CellSettings(HasTraits):
     """The settings of ``%config GraphQLMagic`` and ``[tool.gqlnb]``."""

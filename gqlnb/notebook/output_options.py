@@ -1,37 +1,200 @@
-"""The options about output: ``--export-to``, ``--dry-run`` and ``--stats``."""
+"""Options of a cell: ``--map`` for its inputs, ``--export-to``, ``--dry-run`` and ``--stats``."""
 
 from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from gqlnb.config import open_replacement
 from gqlnb.document.document import format_variable_type
+from gqlnb.document.input_coercion import read_record
 from gqlnb.document.json_codec import dump_json
 from gqlnb.document.limit_checks import compute_expanded_size, expand_fragments, measure_definition
 from gqlnb.document.variables import write_large_integers
-from gqlnb.errors import GqlnbError, OptionError, format_count, sanitize_text
+from gqlnb.errors import GqlnbError, OptionError, format_count, sanitize_text, suggest
 from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
 from gqlnb.http.rate_limit_rules import read_budget
-from gqlnb.notebook.display import wrap_html
+from gqlnb.notebook.display import Note, add_error_lines, show, wrap_html
 from gqlnb.redact import redact_text
+from gqlnb.result.answer_notes import MISSING, format_notes
 from gqlnb.result.renderer import render_preformatted
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import MutableMapping
+
     from gqlnb.client.client import Client
     from gqlnb.document.document import Document
     from gqlnb.result.result import Result
 
 
-__all__ = ["check_export_path", "export_result", "format_stats", "prepare_dry_run"]
+MAPPED_NAME = "_mapped"  # like the names that IPython gives to unnamed values
+FRAME_TYPES = ("result", "frame", "pandas", "polars", "arrow")
+EXCLUDED = ("--paginate", "--interact", "--no-execute", "--dry-run", "--explain", "--profile")
+
+
+def check_map_options(options: Namespace, kind: str) -> None:
+    """Check that ``--map`` fits the other options.
+
+    Parameters
+    ----------
+    options
+        The options of the cell.
+    kind
+        The type of its value.
+
+    Raises
+    ------
+    OptionError
+        If they exclude each other.
+    """
+    given = [it for it in EXCLUDED if getattr(options, it.lstrip("-").replace("-", "_"))]
+    if options.export_to is not None:
+        given.append("--export-to")
+    if given:
+        msg = f"%%graphql: --map sends one request per input and excludes {given[0]}."
+        raise OptionError(msg)
+    if kind not in FRAME_TYPES:
+        msg = f"%%graphql: --map returns one frame: -t {' | '.join(FRAME_TYPES)}, not {kind}."
+        raise OptionError(msg)
+
+
+def map_inputs(
+    client: Client,
+    document: Document,
+    options: Namespace,
+    *,
+    names: Mapping[str, object],
+    variables: Mapping[str, object],
+    user_ns: MutableMapping[str, object],
+) -> object:
+    """Execute an operation for each input; after a failure the answers are kept under a name.
+
+    Parameters
+    ----------
+    client
+        The client.
+    document
+        The document.
+    options
+        The options of the cell.
+    names
+        The names that the cell sees.
+    variables
+        The values of its variables by the notebook's names and by options.
+    user_ns
+        The names of the notebook, where the answers before a failure are kept.
+
+    Returns
+    -------
+    DataFrame
+        As of :meth:`gqlnb.Client.map`.
+
+    Raises
+    ------
+    OptionError
+        If there is no such name.
+    """
+    from gqlnb.result.event_frames import describe_errors
+
+    inputs = find_name(names, options.map, "--map")
+    resume = None if options.resume is None else find_name(names, options.resume, "--resume")
+    # A variable that the inputs set is not taken from a name of the notebook as well.
+    mapped = find_mapped_names(inputs, document, _read_param_names(options))
+    constants = {name: value for name, value in variables.items() if name not in mapped}
+    try:
+        with warnings.catch_warnings():
+            for message in (".* inputs have errors", MISSING):  # shown as notes instead
+                warnings.filterwarnings("ignore", message)
+            frame = client.map(
+                document,
+                inputs,
+                constants,
+                operation=options.operation,
+                validate=False if options.no_validate else None,
+                batch_size=options.batch,
+                resume=resume,
+            )
+    except (GqlnbError, KeyboardInterrupt) as error:
+        kept_frame = getattr(error, "result", None)
+        # Hundreds of answers may be there: they are kept under a name, so that the next run asks
+        # for the rest alone.
+        if hasattr(error, "outcomes") and kept_frame is not None:
+            name = options.output or MAPPED_NAME
+            user_ns[name] = kept_frame
+            counts = kept_frame.attrs
+            kept = f"{counts['answered']:,} of {counts['inputs']:,} inputs were answered."
+            advice = f"They are kept as {name}. To continue, add to the cell: --resume {name}"
+            if isinstance(error, GqlnbError):
+                add_error_lines(error, kept, advice)
+            else:
+                error.notes = (kept, advice)  # type: ignore[attr-defined]
+        raise
+    if text := describe_errors(frame):  # also where the frame itself is not shown
+        show(Note([text], wrong=True))
+    notes = [] if options.silent else frame.attrs.get("notes", [])
+    if notes:
+        show(Note(format_notes(notes, 'attrs["notes"] of the frame')))
+    return frame
+
+
+def find_name(names: Mapping[str, object], name: str, option: str) -> object:
+    """Return an object of the notebook; raise OptionError if no name is like that."""
+    if name in names:
+        return names[name]
+    guess = suggest(name, [it for it in names if not it.startswith("_")])
+    msg = f"{option} {sanitize_text(name, 40)}: the notebook has no such name.{guess}"
+    raise OptionError(msg)
+
+
+def find_input_names(
+    document: Document, options: Namespace, names: Mapping[str, object]
+) -> set[str]:
+    """Return the variables that get a value from at least one input of ``--map``.
+
+    Raises
+    ------
+    OptionError
+        If the notebook has no such name.
+    """
+    inputs = find_name(names, options.map, "--map")
+    records = inputs if isinstance(inputs, (list, tuple)) else ()
+    return find_mapped_names(inputs, document, _read_param_names(options)).union(
+        *(read_record(record) or () for record in records)
+    )
+
+
+def _read_param_names(options: Namespace) -> set[str]:
+    return {param.partition("=")[0].strip() for param in options.param}
+
+
+def find_mapped_names(inputs: object, document: Document, given: set[str]) -> set[str]:
+    """Return the variables that get their values from the inputs, not by name."""
+    columns = {
+        str(name) for name in getattr(inputs, "column_names", getattr(inputs, "columns", ()))
+    }
+    if isinstance(inputs, (list, tuple)) and inputs:
+        columns = set(read_record(inputs[0]) or ())
+    if not columns.isdisjoint(document.variables):
+        return columns - given
+    free = [name for name in document.variables if name not in given]
+    return set(free) if len(free) == 1 else set()
+
+
+def convert_mapped(frame: Any, kind: str) -> object:  # noqa: ANN401 - a DataFrame
+    """Return a frame in the type of a cell's value."""
+    if kind == "polars":
+        return frame.to_polars()
+    return frame.to_arrow() if kind == "arrow" else frame
 
 
 def check_export_path(name: str) -> Path:
@@ -78,12 +241,12 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
     raise OptionError(msg, result=result)
 
 
-def write_csv(result: Result, path: Path, *, strict: bool) -> str:
+def _write_csv(result: Result, path: Path, *, strict: bool) -> str:
     result.to_csv(path, strict=strict, lineterminator="\n")
     return format_count(len(result.frame(strict=strict)), "row")
 
 
-def write_parquet(result: Result, path: Path, *, strict: bool) -> str:
+def _write_parquet(result: Result, path: Path, *, strict: bool) -> str:
     from pyarrow.parquet import write_table
 
     from gqlnb.result.frames import build_parquet_table
@@ -93,28 +256,28 @@ def write_parquet(result: Result, path: Path, *, strict: bool) -> str:
     return format_count(table.num_rows, "row")
 
 
-def write_excel(result: Result, path: Path, *, strict: bool) -> str:
+def _write_excel(result: Result, path: Path, *, strict: bool) -> str:
     result.to_excel(path, strict=strict)
     return format_count(len(result.tables(strict=strict, quiet=True)), "sheet")
 
 
-def write_json(result: Result, path: Path, **_: bool) -> str:
+def _write_json(result: Result, path: Path, **_: bool) -> str:
     path.write_bytes(msgspec.json.format(dump_json(result.data), indent=2) + b"\n")
     return "the data"
 
 
-def write_query(result: Result, path: Path, **_: bool) -> str:
+def _write_query(result: Result, path: Path, **_: bool) -> str:
     text = result.document.text if result.document is not None else ""
     path.write_text(f"{text.strip()}\n", encoding="utf-8")
     return "the operation"
 
 
 WRITERS: dict[str, Callable[..., str]] = {
-    ".csv": write_csv,
-    ".parquet": write_parquet,
-    ".xlsx": write_excel,
-    ".json": write_json,
-    ".graphql": write_query,
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+    ".xlsx": _write_excel,
+    ".json": _write_json,
+    ".graphql": _write_query,
 }
 
 METER = "rateLimit"  # the field for the budget at GitHub and compatible endpoints

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,14 +19,12 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
-__all__ = ["History", "Snippets", "check_fragments", "has_operation"]
-
 HISTORY_SIZE = 1000  # entries; their texts are small
 LISTED_ENTRIES = 20  # entries of a listing
 LISTED_CHARACTERS = 60  # of a text in the listing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HistoryEntry:
     """One operation that was run.
 
@@ -37,12 +38,18 @@ class HistoryEntry:
         ``data``, a number of errors or events, or the name of an exception.
     text
         The text; variables are not stored.
+    seconds
+        How long the cell took; None if it failed.
+    value
+        Returns the value of the cell, or None once nothing else refers to it.
     """
 
     connection: str
     operation: str
     outcome: str
     text: str
+    seconds: float | None = None
+    value: Callable[[], object] = bool
 
 
 class History:
@@ -57,6 +64,17 @@ class History:
         title = f"{document.kind} {document.name or ''}".strip()
         self._entries.append(HistoryEntry(connection, title, outcome, text.strip("\n")))
         self._count += 1
+
+    def record_value(self, value: object, seconds: float) -> None:
+        """Note the duration and the value of the latest operation, without keeping the value."""
+        entry = self._entries[-1]
+        entry.seconds = seconds
+        with suppress(TypeError):  # such as a list
+            entry.value = weakref.ref(value)
+
+    def iterate_latest(self) -> Iterator[HistoryEntry]:
+        """Yield the entries, the latest first."""
+        return reversed(self._entries)
 
     def build_listing(self) -> Listing:
         """List the latest operations, the last one at the end."""
@@ -146,7 +164,7 @@ class Snippets:
                 fragments[node.name.value] = SavedFragment(
                     text[node.loc.start : node.loc.end],
                     node.type_condition.name.value,
-                    tuple(find_spreads(node)),
+                    tuple(_find_spreads(node)),
                 )
         self._snippets.pop(name, None)  # the new one is listed last
         self._snippets[name] = Snippet(name, text, tuple(operations), fragments)
@@ -173,7 +191,7 @@ class Snippets:
         nodes = document.definitions
         defined = {it.name.value for it in nodes if isinstance(it, FragmentDefinitionNode)}
         added: list[str] = []
-        waiting = deque(name for node in nodes for name in find_spreads(node))
+        waiting = deque(name for node in nodes for name in _find_spreads(node))
         while waiting:
             name = waiting.popleft()
             if name not in defined and name in self._fragments:
@@ -249,7 +267,7 @@ def parse_or_none(text: str) -> DocumentNode | None:
         return None
 
 
-def find_spreads(node: object) -> Iterator[str]:
+def _find_spreads(node: object) -> Iterator[str]:
     from graphql import FragmentSpreadNode, SelectionSetNode
 
     waiting: list[SelectionSetNode | None] = [getattr(node, "selection_set", None)]

@@ -30,8 +30,7 @@ from graphql import (
 from graphql.utilities.print_schema import print_directive
 
 from gqlnb.client.schema_store import get_schema_source
-from gqlnb.document.schema_text import print_sdl
-from gqlnb.document.schema_types import find_type
+from gqlnb.document.schema_text import find_type, print_sdl
 from gqlnb.errors import TargetError, clean_text, format_count, join_names, sanitize_text, suggest
 from gqlnb.notebook.completion.proposals import format_input_value
 from gqlnb.notebook.display import wrap_html
@@ -49,8 +48,6 @@ from gqlnb.notebook.schema_search import (
 
 if TYPE_CHECKING:
     from graphql import GraphQLInputType, GraphQLOutputType
-
-__all__ = ["IN_HTML", "LINKS", "SchemaDocs", "SchemaPage", "summarize_schema"]
 
 Pieces: TypeAlias = list[list[str]]
 Row: TypeAlias = dict[str, Any]
@@ -79,7 +76,7 @@ LONG = 100  # characters of arguments on one line
 ROOTS = ("query", "mutation", "subscription")
 
 
-class Member(NamedTuple):
+class _Member(NamedTuple):
     """One row of a section: a definition with its name and the place that it belongs to."""
 
     owner: str  # "" for types and directives
@@ -115,7 +112,7 @@ class Member(NamedTuple):
         text = describe_element(self.definition)
         if isinstance(self.definition, GraphQLNamedType) and text:
             text = f"{text.partition('. ')[0].rstrip('.')}."
-        return join_pieces(self.write_code()), text
+        return _join_pieces(self.write_code()), text
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +131,7 @@ class PageSection:
 
     name: str
     heading: str
-    members: Sequence[Member]
+    members: Sequence[_Member]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -397,7 +394,7 @@ class SchemaDocs:
             if (kind := getattr(self.schema, f"{word}_type")) is not None
         }
         sections = [
-            PageSection(word.title(), f"{word}: {kind.name}", list_members(kind))
+            PageSection(word.title(), f"{word}: {kind.name}", _list_members(kind))
             for word, kind in roots.items()
         ]
         own = list_own_types(self.schema)
@@ -405,10 +402,10 @@ class SchemaDocs:
         for sort, _, heading in TYPE_KINDS:
             # The view lists all types by name, the text the others in the order of the schema.
             named = sorted((it for it in own if isinstance(it, sort)), key=lambda it: it.name)
-            sections.append(PageSection(heading, "", list_types(named)))
+            sections.append(PageSection(heading, "", _list_types(named)))
             rest = [it for it in others if isinstance(it, sort)]
-            sections.append(PageSection("", heading, list_types(rest)))
-        directives = [Member("", f"@{it.name}", it) for it in self.schema.directives]
+            sections.append(PageSection("", heading, _list_types(rest)))
+        directives = [_Member("", f"@{it.name}", it) for it in self.schema.directives]
         sections.append(PageSection("Directives", "", directives))
         counts = f"{format_count(len(own), 'type')}, {format_count(len(directives), 'directive')}"
         names = ", ".join(kind.name for kind in roots.values())
@@ -440,9 +437,9 @@ class SchemaDocs:
     def _build_field(
         self, kind: GraphQLNamedType, name: str, field: Definition, argument: str
     ) -> SchemaPage:
-        member = Member(kind.name, name, field)
-        place, code = member.place, join_pieces(member.write_code())
-        arguments = list_inputs(place, getattr(field, "args", {}))
+        member = _Member(kind.name, name, field)
+        place, code = member.place, _join_pieces(member.write_code())
+        arguments = _list_inputs(place, getattr(field, "args", {}))
         require_argument(place, argument, arguments)
         sections: list[PageSection] = []
         type_code: Pieces = []
@@ -450,7 +447,7 @@ class SchemaDocs:
             type_code = [[f"{name}: "], *link_type(field.type)]
             inner = get_named_type(field.type)
             # A scalar without members is described by itself.
-            scalar = list_types([inner]) if inner.description and not get_members(inner) else ()
+            scalar = _list_types([inner]) if inner.description and not get_members(inner) else ()
             sections = [
                 PageSection("Arguments", "Arguments", arguments),
                 *self._list_sections(inner, f" of {inner.name}"),
@@ -473,7 +470,7 @@ class SchemaDocs:
             raise TargetError(msg)
         places = [location.name for location in directive.locations]
         often = "Repeatable, on " if directive.is_repeatable else "On "
-        arguments = list_inputs(owner, directive.args)
+        arguments = _list_inputs(owner, directive.args)
         require_argument(owner, argument, arguments)
         return SchemaPage(
             owner,
@@ -487,10 +484,10 @@ class SchemaDocs:
 
     def _list_sections(self, kind: GraphQLNamedType, suffix: str = "") -> tuple[PageSection, ...]:
         word = "Values" if isinstance(kind, GraphQLEnumType) else "Fields"
-        sections = [PageSection(f"{word}{suffix}", f"{word}{suffix}", list_members(kind))]
+        sections = [PageSection(f"{word}{suffix}", f"{word}{suffix}", _list_members(kind))]
         if isinstance(kind, (GraphQLInterfaceType, GraphQLUnionType)):
             heading = f"{kind.name} is one of" if suffix else "Is one of"
-            possible = list_types(self.schema.get_possible_types(kind))
+            possible = _list_types(self.schema.get_possible_types(kind))
             sections.append(PageSection(heading, heading, possible))
         return tuple(sections)
 
@@ -553,7 +550,7 @@ def find_uses(schema: GraphQLSchema, name: str) -> list[str]:
     return uses
 
 
-def name_others(members: Sequence[Member]) -> str:
+def name_others(members: Sequence[_Member]) -> str:
     """Return a line that names further members; empty without."""
     if not members:
         return ""
@@ -562,15 +559,15 @@ def name_others(members: Sequence[Member]) -> str:
     return f"… and {len(members):,} more: {', '.join(it.name for it in members[:NAMES])}{rest}"
 
 
-def list_types(kinds: Sequence[GraphQLNamedType]) -> list[Member]:
-    return [Member("", kind.name, kind) for kind in kinds]
+def _list_types(kinds: Sequence[GraphQLNamedType]) -> list[_Member]:
+    return [_Member("", kind.name, kind) for kind in kinds]
 
 
-def list_inputs(owner: str, arguments: Mapping[str, GraphQLArgument]) -> list[Member]:
-    return [Member(owner, name, argument) for name, argument in arguments.items()]
+def _list_inputs(owner: str, arguments: Mapping[str, GraphQLArgument]) -> list[_Member]:
+    return [_Member(owner, name, argument) for name, argument in arguments.items()]
 
 
-def require_argument(place: str, name: str, arguments: Sequence[Member]) -> None:
+def require_argument(place: str, name: str, arguments: Sequence[_Member]) -> None:
     """Raise an error if a place has no argument of this name.
 
     Raises
@@ -585,13 +582,13 @@ def require_argument(place: str, name: str, arguments: Sequence[Member]) -> None
         raise TargetError(msg)
 
 
-def list_members(kind: GraphQLNamedType) -> list[Member]:
-    return [Member(kind.name, name, it) for name, it in get_members(kind).items()]
+def _list_members(kind: GraphQLNamedType) -> list[_Member]:
+    return [_Member(kind.name, name, it) for name, it in get_members(kind).items()]
 
 
 def write_field(place: str, name: str, field: GraphQLField) -> Pieces:
     """Write a field with its arguments, or with their names alone if they are long."""
-    arguments = ", ".join(join_pieces(write_input(*it)) for it in field.args.items())
+    arguments = ", ".join(_join_pieces(write_input(*it)) for it in field.args.items())
     if len(arguments) > LONG:
         arguments = sanitize_text(", ".join(field.args), LONG)
     return [[name, place], [f"({arguments}): " if arguments else ": "], *link_type(field.type)]
@@ -619,7 +616,7 @@ def write_link(link: TypeLink) -> Row:
     return {"place": link.name, "via": join_names(link.via, VIA)}
 
 
-def join_pieces(pieces: Pieces) -> str:
+def _join_pieces(pieces: Pieces) -> str:
     return "".join(piece[0] for piece in pieces)
 
 

@@ -38,21 +38,6 @@ from gqlnb.notebook.display import Listing
 if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
-__all__ = [
-    "MEMBER",
-    "TYPE_KINDS",
-    "Definition",
-    "TypeLink",
-    "describe_element",
-    "describe_kind",
-    "get_index",
-    "get_members",
-    "is_indexed",
-    "list_own_types",
-    "search_schema",
-    "split_search_words",
-]
-
 Definition: TypeAlias = (
     GraphQLNamedType
     | GraphQLField
@@ -116,7 +101,7 @@ class TypeLink(NamedTuple):
     via: tuple[str, ...]
 
 
-class IndexEntry(NamedTuple):
+class _IndexEntry(NamedTuple):
     """A definition of a schema and its place."""
 
     owner: str
@@ -142,7 +127,7 @@ class SchemaIndex:
 
     def __init__(self, schema: GraphQLSchema) -> None:
         # Parallel lists instead of objects: a search reads one attribute of all entries.
-        self._entries: list[IndexEntry] = []
+        self._entries: list[_IndexEntry] = []
         self._names: list[str] = []  # all texts are case-folded
         self._parts: list[str] = []  # the parts of each name between PART_SEPARATORs
         self._descriptions: list[str] = []
@@ -157,9 +142,9 @@ class SchemaIndex:
                         self._add_link(member.name, name, MEMBER)
         for directive in schema.directives:
             owner = f"@{directive.name}"
-            self._add(IndexEntry(owner, "", "", directive), directive.name, "", TYPE)
+            self._add(_IndexEntry(owner, "", "", directive), directive.name, "", TYPE)
             for name, argument in directive.args.items():
-                entry = IndexEntry(owner, "", name, argument)
+                entry = _IndexEntry(owner, "", name, argument)
                 self._add(entry, name, directive.name.casefold(), ARGUMENT)
                 self._add_link(get_named_type(argument.type).name, owner, f"({name})")
 
@@ -167,25 +152,25 @@ class SchemaIndex:
         return len(self._entries)
 
     def _add_type(self, name: str, kind: GraphQLNamedType) -> None:
-        self._add(IndexEntry(name, "", "", kind), name, "", TYPE)
+        self._add(_IndexEntry(name, "", "", kind), name, "", TYPE)
         owner = name.casefold()
         if isinstance(kind, GraphQLEnumType):
             for value_name, value in kind.values.items():
-                self._add(IndexEntry(name, value_name, "", value), value_name, owner, ARGUMENT)
+                self._add(_IndexEntry(name, value_name, "", value), value_name, owner, ARGUMENT)
             return
         for field_name, field in get_members(kind).items():
-            self._add(IndexEntry(name, field_name, "", field), field_name, owner, FIELD)
+            self._add(_IndexEntry(name, field_name, "", field), field_name, owner, FIELD)
             self._add_link(get_named_type(field.type).name, name, field_name)  # type: ignore[union-attr]
             arguments = getattr(field, "args", None)
             if arguments:
                 owners = f"{owner}{PART_SEPARATOR}{field_name.casefold()}"
                 for argument_name, argument in arguments.items():
-                    entry = IndexEntry(name, field_name, argument_name, argument)
+                    entry = _IndexEntry(name, field_name, argument_name, argument)
                     self._add(entry, argument_name, owners, ARGUMENT)
                     via = f"{field_name}({argument_name})"
                     self._add_link(get_named_type(argument.type).name, name, via)
 
-    def _add(self, entry: IndexEntry, name: str, owners: str, weight: int) -> None:
+    def _add(self, entry: _IndexEntry, name: str, owners: str, weight: int) -> None:
         self._entries.append(entry)
         self._names.append(name.casefold())
         parts = [PART_SEPARATOR, PART_SEPARATOR.join(NAME_PART.findall(name)), PART_SEPARATOR]

@@ -17,13 +17,12 @@ from gqlnb.client.client import Client
 from gqlnb.client.credentials import parse_header_options
 from gqlnb.client.response_cache import open_response_cache
 from gqlnb.client.urls import redact_url
-from gqlnb.document.duration import format_short_age
+from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import OptionError, TargetError, TransportError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.search_syntax import is_qualifier
 from gqlnb.github.star_query import normalize_typed_query
-from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import Listing, Note, Text, show
+from gqlnb.notebook.display import Listing, Note, Text, add_error_lines, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
 from gqlnb.notebook.notebook_state import describe_target, list_targets
 from gqlnb.notebook.schema_docs import SchemaDocs
@@ -35,12 +34,11 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gqlnb.client.endpoint_report.report import EndpointReport
     from gqlnb.client.schema_diff import SchemaChanges
     from gqlnb.notebook.notebook_state import CellTarget, NotebookState
     from gqlnb.notebook.schema_docs import SchemaPage
     from gqlnb.server.background_server import Server
-
-__all__ = ["REPLAYABLE", "SUBCOMMANDS", "list_subcommands", "run_subcommand"]
 
 TARGETS_LISTED = 5
 Names: TypeAlias = MutableMapping[str, object]
@@ -220,6 +218,19 @@ def run_search(state: NotebookState, names: Names, line: str) -> Listing:
         return search_schema(target.client.schema, options.words, max(1, options.limit))
 
 
+def run_endpoint(state: NotebookState, names: Names, line: str) -> EndpointReport:
+    """Find out by experiment how an endpoint behaves."""
+    options = read_line(build_parser("endpoint"), line)
+    options.connection = options.connection or options.name
+    with open_client(state, names, options) as target:
+        return target.client.describe(
+            options.list,
+            max_requests=options.max_requests,
+            dry_run=options.dry_run,
+            keep=options.keep,
+        )
+
+
 def run_cache(_state: NotebookState, _names: Names, line: str) -> Listing | Text:
     """List the remembered answers, or remove them with: cache clear."""
     cache = open_response_cache()
@@ -327,6 +338,7 @@ SUBCOMMANDS: Mapping[str, Callable[[NotebookState, Names, str], object]] = {
     "close": run_close,
     "schema": run_schema,
     "search": run_search,
+    "endpoint": run_endpoint,
     "stars": run_stars,
     "cache": run_cache,
     "history": run_history,

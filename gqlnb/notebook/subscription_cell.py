@@ -9,8 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import AnswerError, GqlnbError, format_count
-from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import Note, Text, show, to_json_text
+from gqlnb.notebook.display import Note, Text, add_error_lines, show, to_json_text
 from gqlnb.notebook.output_options import export_result
 from gqlnb.notebook.widgets.live_frame import LiveFrame
 from gqlnb.notebook.widgets.live_output import EMPTY_BUNDLE, OutputUpdater, is_in_kernel
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from gqlnb.notebook.widgets.live_output import MimeBundle
     from gqlnb.result.frames import FrameColumn
     from gqlnb.result.result import Result
-
-__all__ = ["follow_parts", "follow_subscription"]
 
 LIVE_NAME = "_live"  # like the names that IPython gives to unnamed values
 TERMINAL_INTERVAL = 0.2  # seconds between updates of the status line
@@ -96,7 +93,7 @@ def follow_subscription(
                 result.raise_for_errors()
         value = convert_live_frame(live, kind)
         if path is not None:
-            export: Any = LiveFrameExport(live)
+            export: Any = _LiveFrameExport(live)
             lines = [export_result(export, path)]
     except Exception as error:  # noqa: BLE001 - the caller raises it, after the history is written
         if live.events:
@@ -147,7 +144,7 @@ def watch_at_terminal(live: LiveFrame) -> None:
 
 def convert_live_frame(live: LiveFrame, kind: str) -> object:
     """Convert a live frame to the type of value that ``--type`` names."""
-    export = LiveFrameExport(live)
+    export = _LiveFrameExport(live)
     value: object = live
     match kind:
         case "frame" | "pandas":
@@ -165,7 +162,7 @@ def convert_live_frame(live: LiveFrame, kind: str) -> object:
     return value
 
 
-class LiveFrameExport:
+class _LiveFrameExport:
     """The kept rows of a live frame with the interface of a Result, for conversion and export.
 
     Parameters

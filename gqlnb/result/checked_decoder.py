@@ -37,14 +37,6 @@ if TYPE_CHECKING:
     TakeField = Callable[[Sequence[Any], int, str], list[object]]
 
 
-__all__ = [
-    "CheckedDecoder",
-    "DecoderSelector",
-    "Misfit",
-    "iter_misfits",
-    "read_lazily",
-]
-
 JSON_TYPE_NAMES = {
     type(None): "null",
     dict: "an object",

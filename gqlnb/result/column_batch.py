@@ -14,14 +14,6 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.result.decoder import Data
 
-__all__ = [
-    "MIN_BATCH_ROWS",
-    "ColumnBatch",
-    "ColumnData",
-    "ColumnMembers",
-    "has_batches",
-]
-
 # Shorter lists stay dicts: the plan that collects columns costs about as much as it saves on them.
 MIN_BATCH_ROWS = 2_000
 

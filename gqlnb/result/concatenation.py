@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from gqlnb.result.column_builder import PandasDtype
 
-__all__ = ["concat"]
-
 
 @explain_keywords
 def concat(frames: Iterable[pd.DataFrame], *, ignore_index: bool = True) -> pd.DataFrame:

@@ -49,24 +49,6 @@ if TYPE_CHECKING:
     ]  # response name, msgspec type, whether it is required
     Buffer = bytes | msgspec.Raw
 
-__all__ = [
-    "DECODING_ERRORS",
-    "DecimalData",
-    "Envelope",
-    "QuickCheckError",
-    "RowDecoders",
-    "build_dict_type",
-    "build_struct_type",
-    "decode_envelope",
-    "decode_untyped",
-    "find_span",
-    "get_row_decoders",
-    "has_exact_scalars",
-    "join_pieces",
-    "remove_decimals",
-    "restore_decimals",
-]
-
 UTF8_CHUNK = 1 << 16  # bytes
 # List levels that are decoded with types where no schema is known; deeper ones are rare.
 UNTYPED_LIST_LEVELS = 2

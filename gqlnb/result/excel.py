@@ -13,15 +13,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gqlnb.document.input_records import is_missing
+from gqlnb.document.input_coercion import is_missing
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import FrameError
 from gqlnb.optional_imports import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-__all__ = ["write_workbook"]
 
 # Microsoft, "Excel specifications and limits".
 MAX_ROWS, MAX_TEXT, MAX_DIGITS, MAX_SHEET_NAME = 1_048_576, 32_767, 15, 31

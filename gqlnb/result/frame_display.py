@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.lib.pretty import RepresentationPrinter
 
-__all__ = [
-    "FRAMES_ATTRIBUTE",
-    "PANDAS",
-    "TABLE",
-    "FrameDisplay",
-    "register_frame_display",
-    "render_frame_text",
-]
-
 CLASSES = ("pandas.DataFrame", "pandas.core.frame.DataFrame")  # of pandas 3, and 2
 FRAMES_ATTRIBUTE = "_gqlnb_frames"  # the attribute of the shell that holds a FrameDisplay
 PANDAS_ROWS = 60  # the default of its option display.max_rows

@@ -1,4 +1,7 @@
-"""Whether one answer holds a whole list: complete, more or unknown, with the evidence."""
+"""Whether one answer holds a whole list: complete, more or unknown, with the evidence.
+
+The number of rows in words, as tables and the ``attrs`` of frames tell it, follows from that.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from gqlnb.document.suspect_lists import (
     is_round,
     is_usual,
 )
+from gqlnb.errors import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,8 +30,6 @@ if TYPE_CHECKING:
     from graphql import GraphQLArgument
 
     from gqlnb.document.document import Document
-
-__all__ = ["NO_SIGN", "STATES", "Verdict", "choose_weakest", "judge_inner_lists", "judge_list"]
 
 NUMERIC_TEXT = re.compile(r"[0-9]{1,9}(\.0)?")  # of a scalar that is sent as text, or a float
 INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.")
@@ -303,3 +305,50 @@ def _iterate_leaves(name: str, value: object) -> Iterator[tuple[str, int]]:
         yield name, int(float(value))
     elif isinstance(value, int) and not isinstance(value, bool):
         yield name, value
+
+
+# Apart from the verdicts: a display needs no graphql-core, which they import.
+
+
+FETCH_ALL = "--paginate fetches all"  # an option of cells and of `gqlnb query`
+
+
+def describe_rows(rows: int, verdict: Verdict | None) -> str:
+    """Return the number of rows in words, with that of all rows.
+
+    Examples
+    --------
+    >>> from gqlnb.result.list_verdicts import Verdict
+    >>> describe_rows(100, Verdict("more", "`total` counts 1,067", 1067, FETCH_ALL))
+    '100 of 1,067 rows; --paginate fetches all'
+    >>> describe_rows(100, Verdict("more", "`hasMore` is true"))
+    '100 rows, more exist'
+    >>> describe_rows(100, Verdict("unknown", "`limit: 100` is reached"))
+    '100 rows, perhaps more'
+    >>> describe_rows(1000, Verdict("unknown", "Pages overlap.", 1067))
+    '1,000 of 1,067 rows, not proved complete'
+    """
+    words = format_count(rows, "row")
+    if verdict is None or verdict.state == "complete":
+        return words
+    if verdict.total > rows:
+        words = f"{rows:,} of {format_count(verdict.total, 'row')}"
+    elif verdict.state == "more":
+        words += ", more exist"
+    if verdict.state == "unknown":
+        words += ", not proved complete" if verdict.total else ", perhaps more"
+    return f"{words}; {verdict.hint}" if verdict.hint else words
+
+
+def mark_rows(rows: int, verdict: Verdict) -> dict[Any, object]:
+    """Return the ``attrs`` of a frame with all rows that were received of a list.
+
+    ``completeness``; if the list is not complete also ``caption``, the words of every table; if
+    there are more rows also ``partial`` and ``all_rows``, their number or None.
+    """
+    marks: dict[Any, object] = {"completeness": str(verdict)}
+    if verdict.state != "complete":
+        marks["caption"] = describe_rows(rows, verdict)
+    if verdict.state == "more":
+        marks |= {"partial": True, "all_rows": verdict.total or None}
+    return marks

@@ -39,16 +39,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
-__all__ = [
-    "DTYPES",
-    "SHARED_TAG",
-    "TYPENAME",
-    "TYPENAME_KEY",
-    "ModelBuilder",
-    "add_typenames",
-    "get_python_type",
-]
-
 IMPORTS = """\
 import datetime
 import decimal

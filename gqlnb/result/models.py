@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 import msgspec
 from msgspec import inspect
 
-from gqlnb.document import duration, scalars
-from gqlnb.document.scalar_values import OtherFormError, WiderError
+from gqlnb.document import scalars
+from gqlnb.document.scalar_values import OtherFormError, WiderError, convert_seconds, to_nanoseconds
 from gqlnb.errors import AnswerError, SchemaError, describe_path, sanitize_text
 from gqlnb.result.model_classes import (
     DTYPES,
@@ -31,8 +31,6 @@ from gqlnb.result.shape import Shape, get_conditions
 if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.document.known_scalars import Scalar
-
-__all__ = ["build_model", "convert_data", "has_decimals"]
 
 VALUE_SHOWN = 80
 # A JSON value, and the value that msgspec gets in its place. Both of any type.
@@ -262,10 +260,8 @@ def _prepare_fields(prepared: dict[str, Any], steps: Mapping[str, Prepare]) -> N
 
 def _build_leaf_step(kind: Scalar, name: str) -> Prepare | None:
     if kind.arrow in {"duration", "seconds"}:
-        to_nanoseconds = (
-            duration.convert_seconds if kind.arrow == "seconds" else duration.to_nanoseconds
-        )
-        kind = replace(kind, convert=lambda value: _read_timedelta(to_nanoseconds(value)))
+        convert = convert_seconds if kind.arrow == "seconds" else to_nanoseconds
+        kind = replace(kind, convert=lambda value: _read_timedelta(convert(value)))
     if kind.convert is None:
         return None
     # Arrow parses text of times itself; msgspec gets a datetime.

@@ -8,19 +8,9 @@ from dataclasses import dataclass, field, fields, replace
 from reprlib import Repr
 from types import MappingProxyType
 
-from gqlnb.document.duration import format_short_age
+from gqlnb.document.scalar_values import format_short_age
 from gqlnb.document.selections import is_on_path
 from gqlnb.errors import format_count, sanitize_text
-
-__all__ = [
-    "COMPLETE",
-    "LIMITS_REACHED",
-    "MORE_PAGES_FOLLOW",
-    "NO_CURSOR",
-    "NO_LIST",
-    "STOPPED",
-    "Report",
-]
 
 COMPLETE = "complete"
 MORE_PAGES_FOLLOW = "more pages follow"  # on all pages of an iterator but the last

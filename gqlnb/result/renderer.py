@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from gqlnb.document.duration import format_short_age
 from gqlnb.document.error_details import explain_message
+from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import (
     GqlnbError,
     clean_text,
@@ -27,7 +27,7 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.result.answer_notes import format_notes
-from gqlnb.result.list_captions import describe_rows
+from gqlnb.result.list_verdicts import describe_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,38 +39,6 @@ if TYPE_CHECKING:
     from gqlnb.result.paging_report import Report
 
     Bundle = tuple[dict[str, Any], dict[str, Any]]
-
-__all__ = [
-    "COLUMNS_STYLE",
-    "ERRORS_SHOWN",
-    "HTML_CLASSES",
-    "IN_HTML",
-    "NOT_AMOUNTS",
-    "ROWS_SHOWN",
-    "Grid",
-    "Preview",
-    "build_caption",
-    "build_grid",
-    "build_inner_grid",
-    "choose_format",
-    "clip_items",
-    "count_shown",
-    "describe_frame",
-    "describe_value",
-    "draw_bar",
-    "format_cell",
-    "format_error",
-    "format_error_path",
-    "format_errors",
-    "is_nested",
-    "render_bundle",
-    "render_frame",
-    "render_lines",
-    "render_note",
-    "render_preformatted",
-    "render_text",
-    "unwrap_array",
-]
 
 ROWS_SHOWN = 20  # a screenful, of more rows than
 MOST_ROWS = 25  # which are all shown: "the first 20 of 21" would leave out one row

@@ -36,34 +36,10 @@ if TYPE_CHECKING:
     from gqlnb.result.frames import FrameColumn, Frames
     from gqlnb.result.paging_report import Report
     from gqlnb.result.renderer import Bundle, Preview
-    from gqlnb.result.scalar_forms import ScalarForms
-    from gqlnb.result.shape import Shape
+    from gqlnb.result.shape import ScalarForms, Shape
     from gqlnb.result.table_reader import AnswerData
 
     SchemaLoader = Callable[["Result"], "Result" | None]
-
-__all__ = [
-    "PartialError",
-    "Result",
-    "add_errors",
-    "attach_forms",
-    "attach_lazy_data",
-    "attach_schema_loader",
-    "build_data_result",
-    "build_frame",
-    "collect_members",
-    "copy_with_decimals",
-    "finish_pages",
-    "get_columns",
-    "get_shape",
-    "hide_decimals",
-    "keep_crawler",
-    "keep_exact_bytes",
-    "locate_in_cell",
-    "read_list",
-    "restore_decimals",
-    "warn_incomplete",
-]
 
 Model = TypeVar("Model")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -610,9 +586,8 @@ class Result(TableExports):
     def _load_answer(self, path: str | None = None, *, loads_schema: bool = True) -> AnswerData:
         """Return the data for frames, with aliases as a list if `path` asks for it."""
         # As bytes, if the shape is known and they came as bytes.
-        from gqlnb.result.alias_rows import ALIASES, combine_aliases
-        from gqlnb.result.scalar_forms import NO_FORMS
-        from gqlnb.result.shape import infer_shape
+        from gqlnb.result.frames import ALIASES, combine_aliases
+        from gqlnb.result.shape import NO_FORMS, infer_shape
         from gqlnb.result.table_reader import AnswerData
 
         if loads_schema:

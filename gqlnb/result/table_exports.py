@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from gqlnb.result.frames import FrameColumn, Frames
 
-__all__ = ["TableExports"]
-
 
 @explain_keywords
 class TableExports:

@@ -27,7 +27,7 @@ from gqlnb.result.decoder import (
     get_row_decoders,
     join_pieces,
 )
-from gqlnb.result.scalar_forms import NO_FORMS, ScalarForms
+from gqlnb.result.shape import NO_FORMS, ScalarForms
 from gqlnb.result.tables import (
     DATA_TABLE,
     ObjectPlan,
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from gqlnb.result.decoder import Data
     from gqlnb.result.shape import Shape
     from gqlnb.result.tables import Path, ReadPlan, ResultColumn
-
-__all__ = ["AnswerData", "TableRows", "read_tables"]
 
 CHUNK_BYTES = 1 << 18  # of rows decoded at a time: their structs fit into the processor's cache
 # A chunk of a wide table may be larger by as much for each column: a column takes as long for each

@@ -28,23 +28,6 @@ if TYPE_CHECKING:
 
     Data = Any  # JSON values, or the dicts and lists of this process
 
-__all__ = [
-    "DATA_TABLE",
-    "NODE",
-    "ObjectPlan",
-    "ReadPlan",
-    "ResultColumn",
-    "ResultTable",
-    "find_value_path",
-    "follow_path",
-    "get_last_plan",
-    "get_read_plan",
-    "is_sign",
-    "iter_rows_with_paths",
-    "list_rows",
-    "record_plan",
-]
-
 DATA_TABLE = "data"  # the name of the only table of an answer without lists
 NODE = -1  # the member of an edge that is its node
 Name = tuple[str, ...]

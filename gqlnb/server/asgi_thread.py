@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import uvicorn
 
-from gqlnb.server.calling_cell import find_calling_cell
 from gqlnb.server.listener import (
     GRACE_SECONDS,
     bind_socket,
+    find_calling_cell,
     redirect_sockets,
     resolve_address,
 )
-
-__all__ = ["AsgiThread"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.worker_pool import WorkerPool
 
-__all__ = ["authenticate", "call_function", "read_token_option"]
-
 T = TypeVar("T")
 TokenOption = Token | str | Mapping[str, "Token | str"] | Callable[[str], object] | None
 _LOG = logging.getLogger("gqlnb")

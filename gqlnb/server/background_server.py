@@ -24,14 +24,21 @@ from gqlnb.option_checks import explain_keywords
 from gqlnb.redact import hide_locals
 from gqlnb.server.app import App
 from gqlnb.server.authentication import read_token_option
-from gqlnb.server.calling_cell import CellRun, find_calling_cell
 from gqlnb.server.deployment import (
     Certificate,
     bind_unix_socket,
     check_root_path,
     read_certificate,
 )
-from gqlnb.server.listener import GRACE_SECONDS, Address, Listener, bind_socket, resolve_address
+from gqlnb.server.listener import (
+    GRACE_SECONDS,
+    Address,
+    CellRun,
+    Listener,
+    bind_socket,
+    find_calling_cell,
+    resolve_address,
+)
 from gqlnb.server.worker_pool import HangingCall
 from gqlnb.tokens import Token
 
@@ -44,8 +51,6 @@ if TYPE_CHECKING:
     from gqlnb.http.server_rules import Access
     from gqlnb.limits import Limits
     from gqlnb.server.authentication import TokenOption
-
-__all__ = ["Server", "find_allowed_hosts", "serve", "start_server"]
 
 _DEFAULT_PORT, _DEFAULT_HOST = 4000, "127.0.0.1"
 _listeners: set[Listener] = set()

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from gqlnb.limits import Limits
     from gqlnb.server.app import App
 
-__all__ = ["ConnectionWatcher", "HttpConnection", "WebSocketConnection"]
-
 IDLE, HEAD, BODY, RUNNING, SENDING = "idle", "head", "body", "running", "sending"
 _INCOMPLETE_STAGES = {HEAD, BODY}  # stages that wait for the rest of a request
 # Bytes given to the parser at once. The requests in them are started or queued before we can check,

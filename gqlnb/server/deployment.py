@@ -14,14 +14,6 @@ from gqlnb.errors import OptionError, PortInUseError, ServerError, sanitize_text
 from gqlnb.http.server_rules import HEALTH_PATH, METRICS_PATH
 from gqlnb.option_checks import raise_option_error
 
-__all__ = [
-    "Certificate",
-    "bind_unix_socket",
-    "check_path",
-    "check_root_path",
-    "read_certificate",
-]
-
 PathLike = str | os.PathLike[str]
 # Segments of RFC 3986's unreserved characters, which are never percent-encoded and need no escaping
 # in HTML. None begins with a dot: browsers and proxies remove "." and "..".

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
-from gqlnb.http import sse
+from gqlnb.http import incremental
 from gqlnb.http.handler import RETRY_AFTER, attach_http_request
 from gqlnb.http.messages import BadRequestError, Response, build_request
 from gqlnb.http.preconditions import (
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from gqlnb.http.headers import HttpRequest
     from gqlnb.http.messages import Request
     from gqlnb.server.streams import AsgiExchange, Streamer
-
-__all__ = ["EventConnections"]
 
 MAX_CONNECTIONS = 100  # reserved or open, where no limit is set
 OPEN_SECONDS = 10.0  # within which a reserved stream has to be opened
@@ -170,16 +168,18 @@ class EventConnections:
             await exchange.send(message)
 
         async def send_all() -> None:
-            headers = Response(200, sse.EVENT_STREAM_HEADERS)
+            headers = Response(200, incremental.EVENT_STREAM_HEADERS)
             head = add_cors_headers(headers, exchange.request, streams.rules)
             await exchange.send(build_start_message(head))
-            await send_part(sse.KEEP_ALIVE_COMMENT)  # hosts send the head with the first part only
+            await send_part(
+                incremental.KEEP_ALIVE_COMMENT
+            )  # hosts send the head with the first part only
             while True:
                 try:
                     async with asyncio.timeout(KEEP_ALIVE_SECONDS):
                         part = await connection.events.get()
                 except TimeoutError:
-                    part = sse.KEEP_ALIVE_COMMENT
+                    part = incremental.KEEP_ALIVE_COMMENT
                 await send_part(part)
 
         async def wait_for_disconnect() -> None:
@@ -232,7 +232,7 @@ async def _run_operation(
             async for response in responses:
                 body = streamed.encode_answer(response)
                 event = b'{"id":%b,"payload":%b}' % (shown, body)
-                await connection.events.put(sse.encode_event(event))
+                await connection.events.put(incremental.encode_event(event))
         streamed.log_end()
         await connection.events.put(b'event: complete\ndata: {"id":%b}\n\n' % shown)
     finally:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
-__all__ = ["BUNDLE_FILES", "MISSING_BUNDLE", "build_pages", "load_bundle", "read_checksum"]
-
 # Scripts, styles and requests from our origin only, and no frames, against clickjacking.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "

@@ -18,13 +18,12 @@ from gqlnb.document.document import Document
 from gqlnb.document.syntax import parse_source
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.execution_budget import ExecutionBudget
-from gqlnb.engine.leaf_types import has_only_builtin_leaves
 from gqlnb.engine.schema import Schema, get_adapter
 from gqlnb.engine.schema_adapters import is_schema
+from gqlnb.engine.schema_watch import has_only_builtin_leaves
 from gqlnb.errors import Problem, QueryError, ServerError, sanitize_text
 from gqlnb.http.handler import RESOLVER_EXCEPTIONS
-from gqlnb.http.messages import Request, Response
-from gqlnb.http.persisted_queries import PersistedQueries, PersistedQueryError
+from gqlnb.http.messages import PersistedQueries, PersistedQueryError, Request, Response
 from gqlnb.http.response_encoder import remove_hints
 from gqlnb.http.server_rules import Access
 from gqlnb.result.result import Result
@@ -48,8 +47,6 @@ if TYPE_CHECKING:
     from gqlnb.limits import Limits
     from gqlnb.server.scheduling import KnownRequest
     from gqlnb.server.worker_pool import HangingCall
-
-__all__ = ["RequestExecutor", "adopt_schema", "build_response"]
 
 # Seconds for an operation to reach its own time limit, before it is abandoned.
 _DEADLINE_SLACK = 0.25

@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = [
-    "AccessLine",
-    "Metrics",
-    "RequestLog",
-    "read_clocks",
-]
-
 MAX_ENTRIES = 1000  # requests
 # Exceptions; each keeps the local variables of its traceback alive, and with them the values of the
 # request, which take up to ten times the bytes of its body.

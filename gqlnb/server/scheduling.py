@@ -25,7 +25,7 @@ from weakref import WeakSet
 
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import bind_variables
-from gqlnb.engine.leaf_types import has_only_builtin_leaves
+from gqlnb.engine.schema_watch import has_only_builtin_leaves
 from gqlnb.errors import sanitize_text
 from gqlnb.server.worker_pool import (
     HANGING_SECONDS,
@@ -43,13 +43,6 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Request
     from gqlnb.result.result import Result
 
-
-__all__ = [
-    "KnownRequest",
-    "RunOutcome",
-    "Scheduler",
-    "StallWatchdog",
-]
 
 FAST_SECONDS = 0.001  # a switch of threads takes a tenth of it, in an idle interpreter
 # Another thread may hold the GIL for this long (sys.getswitchinterval()).

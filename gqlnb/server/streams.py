@@ -16,7 +16,7 @@ from gqlnb.document.json_codec import dump_json
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.subscription import Stream, SubscriptionArguments
 from gqlnb.errors import QueryError
-from gqlnb.http import sse
+from gqlnb.http import incremental
 from gqlnb.http.handler import RESOLVER_EXCEPTIONS, RETRY_AFTER, attach_http_request
 from gqlnb.http.headers import HttpRequest
 from gqlnb.http.incremental import (
@@ -32,12 +32,12 @@ from gqlnb.http.incremental import (
 )
 from gqlnb.http.messages import (
     BadRequestError,
+    PersistedQueryError,
     Request,
     Response,
     parse_query_string,
     parse_request_body,
 )
-from gqlnb.http.persisted_queries import PersistedQueryError
 from gqlnb.http.preconditions import add_cors_headers, build_error_response
 from gqlnb.http.response_encoder import encode_members, encode_part, mask_exception
 from gqlnb.server.request_executor import RequestExecutor, build_response
@@ -52,20 +52,6 @@ if TYPE_CHECKING:
     from gqlnb.http.response_encoder import MaskedErrors
     from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.request_log import RequestLog
-
-__all__ = [
-    "EVENT_PARTS",
-    "AsgiExchange",
-    "Receive",
-    "Send",
-    "StreamSlots",
-    "StreamedOperation",
-    "Streamer",
-    "build_start_message",
-    "create_streamer",
-    "run_until_disconnect",
-    "try_stream",
-]
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -350,11 +336,11 @@ class StreamFormat(NamedTuple):
 
 
 EVENT_FORMAT = StreamFormat(
-    sse.EVENT_STREAM_HEADERS,
-    sse.KEEP_ALIVE_COMMENT,  # hosts send the head with the first bytes only
-    sse.COMPLETE_EVENT,
-    sse.encode_event,
-    sse.KEEP_ALIVE_COMMENT,
+    incremental.EVENT_STREAM_HEADERS,
+    incremental.KEEP_ALIVE_COMMENT,  # hosts send the head with the first bytes only
+    incremental.COMPLETE_EVENT,
+    incremental.encode_event,
+    incremental.KEEP_ALIVE_COMMENT,
 )
 
 
@@ -374,7 +360,7 @@ async def try_stream(streams: Streamer, exchange: AsgiExchange) -> bool:
     """Answer a request with a stream; return False, with nothing sent, if it is to be JSON."""
     request, rules = exchange.request, streams.rules
     accept = request.headers.get("accept")
-    preference, parts = sse.negotiate_events(accept), negotiate_parts(accept)
+    preference, parts = incremental.negotiate_events(accept), negotiate_parts(accept)
     is_wanted = parts is not None or preference != "never"
     operation = _parse_request(request, rules) if is_wanted else None
     if operation is None:

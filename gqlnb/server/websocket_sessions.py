@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.streams import AsgiExchange, Streamer
 
-__all__ = ["serve_websocket"]
-
 
 async def serve_websocket(
     streams: Streamer | None, exchange: AsgiExchange, rules: ServerRules, scope: Mapping[str, Any]

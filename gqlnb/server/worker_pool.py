@@ -27,18 +27,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
-__all__ = [
-    "HANGING_SECONDS",
-    "MAX_THREADS",
-    "HangingCall",
-    "HangingError",
-    "NoThreadError",
-    "WorkerPool",
-    "describe_frame",
-    "find_resolver_frame",
-    "is_cancelled",
-]
-
 MAX_BUSY_THREADS = 40  # AnyIO's default: enough for resolvers that wait a little
 # After this time a call counts as waiting for something rather than busy, and another thread may
 # start. Shorter, and computing calls would get as many threads; longer, and others wait for a

@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from gqlnb import OptionError
-from gqlnb.cli.standin_command import parse_simulation
+from gqlnb.cli.serve_command import parse_simulation
 from gqlnb.github.standin.simulation import Simulation
 
 if TYPE_CHECKING:

@@ -82,4 +82,4 @@ def other():
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     """Wait a thousandth of what would be waited between attempts."""
-    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 0.0005)
+    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005)

@@ -37,7 +37,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 import gqlnb
 from gqlnb import Client, Token
 from gqlnb.client import connections
-from gqlnb.http.retry_rules import MAX_ATTEMPTS
+from gqlnb.http.rate_limit_rules import MAX_ATTEMPTS
 from gqlnb.server.app import App
 from tests.client.faults import Endpoint, json_answer
 from tests.named_connections import forget_connection

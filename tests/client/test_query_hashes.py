@@ -21,7 +21,7 @@ from gqlnb import (
     reference_schema,
     serve,
 )
-from gqlnb.client.query_hashes import QueryHashes
+from gqlnb.client.http_transport import QueryHashes
 from gqlnb.document.document import Document
 from gqlnb.http.messages import Request, Response
 from tests.client.faults import Endpoint, json_answer

@@ -19,8 +19,7 @@ from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.rate_limiter import Clock, RateLimiter, RequestQueue, get_queue
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.http.messages import Response
-from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
-from gqlnb.http.throttle import GITHUB_MAX_CONCURRENT, MAX_CONCURRENT
+from gqlnb.http.rate_limit_rules import DEFAULT_LIMIT_WAIT, GITHUB_MAX_CONCURRENT, MAX_CONCURRENT
 from gqlnb.result.result import Result
 from tests.client.faults import Endpoint, json_answer
 
@@ -296,7 +295,7 @@ def test_ctrl_c_interrupts_a_real_wait():
 )
 def test_the_reason_for_a_wait_is_shown(hands, monkeypatch, capsys, caplog, told, reason):
     """Once, in the log and on an interactive screen; the wait can be interrupted."""
-    monkeypatch.setattr("gqlnb.client.progress.is_interactive", lambda: True)
+    monkeypatch.setattr("gqlnb.interactive.is_interactive", lambda: True)
     pace, _ = paced(hands)
     pace.record_outcome(told(hands.now()))
     with caplog.at_level("WARNING", "gqlnb"), pace.queue_request(points=500):
@@ -649,7 +648,7 @@ def test_batches_are_rate_limited(hands, limits):
 
 def test_gateway_errors_of_the_stand_in_cost_points(hands, monkeypatch):
     """A 502 is retried; after the last attempt its points count as spent."""
-    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 0.0005)
+    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005)
     with served(hands, budget=100, gateway=0.5, seed=3) as server:
         client = Client(server.url, token=Token(SECRET), limits=Limits(wait=1e-9))
         good, failed = 0, []
@@ -706,7 +705,7 @@ def patiently(client):
 )
 def test_paging_the_stand_in_completes_despite_its_limits(hands, monkeypatch, names, limits):
     """Each repository once, in order; it takes hours of simulated time."""
-    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 0.0005)
+    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005)
     standin = github.service(simulation=Simulation(clock=hands.now, **limits))
     app = github.app(standin)  # without a socket: a server would tell the real time beside
     client = Client(app, headers={"User-Agent": "test"}, limits=Limits(wait=None))

@@ -11,7 +11,7 @@ import pytest
 from websockets.sync.server import serve
 
 from gqlnb import Client, Limits, TargetError, Token, TransportError
-from gqlnb.client.arguments import BUNDLE_VARIABLES
+from gqlnb.client.endpoint import BUNDLE_VARIABLES
 from tests.client.faults import Close, Endpoint, dripping, json_answer
 
 SECRET = "canary-91ab"

@@ -116,7 +116,7 @@ def test_a_replay_has_the_recorded_outcome(endpoint, tmp_path: Path, monkeypatch
     with recorded(file, mode="record"):
         first = outcome()
     sent = len(server.requests)
-    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 1e9)
+    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 1e9)
     with recorded(file, mode="replay"):
         assert outcome() == first
     assert len(server.requests) == sent

@@ -6,7 +6,7 @@ import certifi
 import pytest
 
 from gqlnb import Client, TargetError
-from gqlnb.client.arguments import BUNDLE_VARIABLES, resolve_verify
+from gqlnb.client.endpoint import BUNDLE_VARIABLES, resolve_verify
 
 
 @pytest.fixture(autouse=True)

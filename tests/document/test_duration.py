@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gqlnb.document import duration
+from gqlnb.document import scalar_values
 
 
 @pytest.mark.parametrize(
@@ -24,19 +24,19 @@ from gqlnb.document import duration
 )
 def test_durations_are_exact_in_nanoseconds(value, nanoseconds):
     """Also beyond 64 bits; the text form is parsed to an equal value."""
-    assert duration.to_nanoseconds(value) == nanoseconds
-    assert duration.parse_duration(duration.format_duration(nanoseconds)) == nanoseconds
+    assert scalar_values.to_nanoseconds(value) == nanoseconds
+    assert scalar_values.parse_duration(scalar_values.format_duration(nanoseconds)) == nanoseconds
 
 
 @pytest.mark.parametrize("value", ["", "P", "PT", "P1M", "P1Y", "90", "PT1.0000000001S", "P1D "])
 def test_a_duration_without_a_fixed_length_is_refused(value):
     """A month and a year have none."""
     with pytest.raises(ValueError, match=r"^$"):
-        duration.to_nanoseconds(value)
+        scalar_values.to_nanoseconds(value)
 
 
 @pytest.mark.parametrize("value", [90, 1.5, None, datetime.time(1), np.int64(5)])
 def test_a_number_is_not_a_duration(value):
     """Its unit would be a guess."""
     with pytest.raises(TypeError):
-        duration.to_nanoseconds(value)
+        scalar_values.to_nanoseconds(value)

@@ -9,9 +9,8 @@ from graphql import OverlappingFieldsCanBeMergedRule, build_schema, parse, valid
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gqlnb.document import overlapping_fields
-from gqlnb.document.overlapping_fields import check_overlapping_fields
-from gqlnb.document.validation import validate_document
+from gqlnb.document import validation
+from gqlnb.document.validation import check_overlapping_fields, validate_document
 
 SDL = """
 interface Named { name(short: Boolean, of: In): String self: Named list: [Named!] }
@@ -139,7 +138,7 @@ def test_documents_over_the_bound_are_refused_with_a_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each merged set is visited once; a document that has too many gets one error."""
-    monkeypatch.setattr(overlapping_fields, "MAX_VISITED_FIELDS", 1_000)
+    monkeypatch.setattr(validation, "MAX_VISITED_FIELDS", 1_000)
     (error,) = validate_document(SCHEMA, parse(HOSTILE["fields"]))
     assert "lead to more than 1,000 fields" in error.message
 

@@ -20,7 +20,7 @@ from gqlnb import QueryError, Schema
 from gqlnb.engine.compiled_execution import ExecutionMode, execute_within
 from gqlnb.engine.compiler import plans as plan
 from gqlnb.engine.compiler.conditions import collect_facts
-from gqlnb.engine.compiler.operation_cache import get_operation_cache
+from gqlnb.engine.compiler.plans import get_operation_cache
 from gqlnb.engine.execution_budget import BudgetExceededError, ExecutionBudget
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.engine.schema import get_adapter

@@ -17,7 +17,7 @@ from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.engine.schema import get_adapter
 from gqlnb.engine.subscription import SubscriptionArguments
 from gqlnb.http.incremental import LegacyPartWriter
-from gqlnb.result.response_parts import IncrementalResponse
+from gqlnb.result.answer_notes import IncrementalResponse
 from tests.engine.part_schema import (
     PATIENCE,
     Source,

@@ -9,7 +9,7 @@ from graphql import build_schema, get_introspection_query
 
 from gqlnb import Schema
 from gqlnb.document.document import Document
-from gqlnb.engine.leaf_types import has_only_builtin_leaves
+from gqlnb.engine.schema_watch import has_only_builtin_leaves
 
 SDL = """
 scalar Any

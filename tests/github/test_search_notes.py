@@ -4,8 +4,7 @@ import pytest
 
 from gqlnb import github, stars
 from gqlnb.github.repositories import load_snapshot
-from gqlnb.github.search_notes import list_search_notes
-from gqlnb.github.search_syntax import LANGUAGE_NAMES, normalize_language
+from gqlnb.github.search_syntax import LANGUAGE_NAMES, list_search_notes, normalize_language
 
 EXACT = "'1000' means exactly 1,000 stars; write '>1000' for above."
 

@@ -489,7 +489,7 @@ CUT_PAGES = build_cut_answers(PAGE)
 @pytest.mark.parametrize("fault", CUT_PAGES)
 def test_a_page_whose_body_is_cut_is_requested_again(fault, monkeypatch):
     """The rows of the page before are kept if that does not help."""
-    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 0.001)
+    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.001)
     cut, page = CUT_PAGES[fault], answer(PAGE)
     with Endpoint(FIRST, cut, page) as server:
         client = Client(server.url)

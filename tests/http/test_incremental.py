@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gqlnb.http.incremental import assemble_response, take_first_part
 from gqlnb.http.messages import Response
-from gqlnb.result.response_parts import IncrementalResponse, InvalidPartError
+from gqlnb.result.answer_notes import IncrementalResponse, InvalidPartError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

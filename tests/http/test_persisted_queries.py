@@ -9,9 +9,8 @@ import json
 import pytest
 
 from gqlnb import Access, reference_schema
-from gqlnb.http import persisted_queries
-from gqlnb.http.messages import parse_request_body
-from gqlnb.http.persisted_queries import PersistedQueries, PersistedQueryError
+from gqlnb.http import messages
+from gqlnb.http.messages import PersistedQueries, PersistedQueryError, parse_request_body
 from gqlnb.server.request_executor import RequestExecutor
 
 TEXT = "{ hello }"
@@ -66,7 +65,7 @@ def test_other_versions_are_not_supported(entry):
 
 def test_the_store_is_bounded(monkeypatch):
     """By number and length; the oldest texts are dropped."""
-    monkeypatch.setattr(persisted_queries, "MAX_TEXTS", 3)
+    monkeypatch.setattr(messages, "MAX_TEXTS", 3)
     store = PersistedQueries()
     for number in range(5):
         resolve(store, build(f"{{ a{number}: hello }}"))

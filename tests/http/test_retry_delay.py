@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gqlnb.errors import AnswerError, AuthError, QueryError, RateLimited, TransportError
-from gqlnb.http.retry_rules import (
+from gqlnb.http.rate_limit_rules import (
     DEFAULT_LIMIT_WAIT,
     MAX_ATTEMPTS,
     Attempt,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gqlnb.http import sse
+from gqlnb.http import incremental
 from gqlnb.http.content_encoding import BodyTooLargeError
-from gqlnb.http.sse import (
+from gqlnb.http.incremental import (
     COMPLETE_EVENT,
     KEEP_ALIVE_COMMENT,
     EventReader,
@@ -37,23 +37,23 @@ GRAPHQL = "application/graphql-response+json"
 )
 def test_events_are_sent_if_the_client_accepts_them(accept, wanted):
     """For all operations if preferred, otherwise only for subscriptions."""
-    assert sse.negotiate_events(accept) == wanted
+    assert incremental.negotiate_events(accept) == wanted
 
 
 def test_a_result_is_one_event_with_one_data_line():
     """Parsed as the event stream specification defines it."""
-    assert sse.encode_event(b'{"data":{}}') == b'event: next\ndata: {"data":{}}\n\n'
+    assert incremental.encode_event(b'{"data":{}}') == b'event: next\ndata: {"data":{}}\n\n'
 
 
 def test_the_end_is_an_event_that_a_browser_dispatches():
     """It has a data field, even if empty."""
-    assert sse.COMPLETE_EVENT.splitlines() == [b"event: complete", b"data:", b""]
+    assert incremental.COMPLETE_EVENT.splitlines() == [b"event: complete", b"data:", b""]
 
 
 def test_the_keep_alive_is_a_comment():
     """It dispatches no event."""
-    assert sse.KEEP_ALIVE_COMMENT.startswith(b":")
-    assert sse.KEEP_ALIVE_COMMENT.endswith(b"\n\n")
+    assert incremental.KEEP_ALIVE_COMMENT.startswith(b":")
+    assert incremental.KEEP_ALIVE_COMMENT.endswith(b"\n\n")
 
 
 STREAM = (

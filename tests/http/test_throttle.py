@@ -6,13 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.http.rate_limit_rules import CLOCK_MARGIN, UNKNOWN_BUDGET, Budget
-from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT
-from gqlnb.http.throttle import (
+from gqlnb.http.rate_limit_rules import (
+    CLOCK_MARGIN,
+    DEFAULT_LIMIT_WAIT,
     GITHUB_MAX_CONCURRENT,
     MAX_CONCURRENT,
     MINUTE,
     RECOVERY_ANSWERS,
+    UNKNOWN_BUDGET,
+    Budget,
     Throttle,
 )
 

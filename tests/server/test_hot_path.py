@@ -14,8 +14,7 @@ from gqlnb import Access, Client, Limits, Schema, Token, serve
 from gqlnb.document.document import Document
 from gqlnb.document.sized_cache import MAX_CACHED_CHARACTERS
 from gqlnb.server import scheduling
-from gqlnb.server.app import App
-from gqlnb.server.hot_path import MAX_HEAD_BYTES, MAX_HEADS
+from gqlnb.server.app import MAX_HEAD_BYTES, MAX_HEADS, App
 from gqlnb.server.scheduling import SpeedRecord
 
 SDL = """

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
-from gqlnb.result.response_parts import IncrementalResponse
+from gqlnb.result.answer_notes import IncrementalResponse
 from gqlnb.server.background_server import serve
 from tests.engine.part_schema import build_part_schema
 

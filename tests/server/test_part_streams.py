@@ -11,10 +11,15 @@ import requests
 
 from gqlnb import Client, Limits
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
-from gqlnb.http.incremental import MultipartReader, PartFormat, negotiate_parts, parse_boundary
+from gqlnb.http.incremental import (
+    EventReader,
+    MultipartReader,
+    PartFormat,
+    negotiate_parts,
+    parse_boundary,
+)
 from gqlnb.http.server_rules import Access
-from gqlnb.http.sse import EventReader
-from gqlnb.result.response_parts import IncrementalResponse
+from gqlnb.result.answer_notes import IncrementalResponse
 from gqlnb.server.background_server import serve
 from tests.engine.part_schema import PATIENCE, Source, build_part_schema
 

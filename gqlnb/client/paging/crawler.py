@@ -69,7 +69,7 @@ from gqlnb.errors import (
 from gqlnb.result.answer_notes import merge_extensions
 from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, NO_LIST, STOPPED, Report
 from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
-from gqlnb.result.scalar_forms import observe_forms
+from gqlnb.result.shape import observe_forms
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from gqlnb.document.paged_fields import ListRole, PagedField
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.document.suspect_lists import Rows, SuspectList
-    from gqlnb.result.scalar_forms import ScalarForms
+    from gqlnb.result.shape import ScalarForms
 
 __all__ = ["Crawler", "PageRequest"]
 
@@ -136,8 +136,8 @@ class Crawler:
         Number of requests sent.
     is_stopped
         Whether to send no more requests, as `progress` returned False.
-    shows_warnings
-        Whether warnings of the endpoint are shown when they come.
+    advises
+        Whether warnings of the endpoint are shown when they come, and errors advise to resume.
     detects_changes
         Whether pages overlap by an item, where positions are known, and come with added counts.
     longest_answer
@@ -160,7 +160,7 @@ class Crawler:
         self._variables, self.limits, self.fault = dict(variables), limits, plan.document.fault
         self._source, self._keep, self._endpoint_maximum = source, keep, most
         self.handed_out = False
-        self.shows_warnings = True
+        self.advises = True
         self.detects_changes = False
         self.is_stopped = False
         self.requests = self._duplicates = self.longest_answer = 0

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from graphql import NonNullTypeNode
 from msgspec.structs import replace
 
 from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool, wake_loop
@@ -16,8 +15,8 @@ from gqlnb.client.paging.options import PagingOptions
 from gqlnb.client.progress import Progress
 from gqlnb.document.document import Document
 from gqlnb.document.variables import bind_variables, check_variable_names
-from gqlnb.errors import GqlnbError, QueryError, sanitize_text
-from gqlnb.http.throttle import MAX_CONCURRENT
+from gqlnb.errors import PAGES_ADVICE, GqlnbError, QueryError, sanitize_text
+from gqlnb.http.rate_limit_rules import MAX_CONCURRENT
 from gqlnb.result.result import Result, finish_pages, keep_crawler, warn_incomplete
 
 if TYPE_CHECKING:
@@ -36,10 +35,9 @@ if TYPE_CHECKING:
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = ["ADVICE", "Pager"]
+__all__ = ["Pager"]
 
 FAILED, INTERRUPTED = "failed", "interrupted"
-ADVICE = "They are in error.result; client.resume() continues from there."
 GITHUB_PAGE = 100  # items; GitHub documentation, "Rate limits and query limits", node limit
 
 
@@ -70,7 +68,14 @@ class Pager:
         self._source = endpoint.source
         self._preparer, self._sender = preparer, sender
         self._schema_store, self._rate_limiter = store, limiter
-        self._roles: dict[tuple[str, str], ListRole] = {}  # found by experiments
+        # Found by experiments, of this client or of a report that was kept.
+        self._roles: dict[tuple[str, str], ListRole] = {}
+        for coordinate, settings in endpoint.lists.items():
+            type_name, _, field = coordinate.partition(".")
+            if settings.role is not None:
+                self._roles[type_name, field] = settings.role
+        sizes = (settings.largest for settings in endpoint.lists.values())
+        self._most = min((size for size in sizes if size is not None), default=None)
         # At most one: the last that can be resumed.
         self.unfinished: list[Crawler] = [] if unfinished is None else unfinished
 
@@ -145,7 +150,7 @@ class Pager:
             msg = f"No list {shown} to follow. The query has: {names}."
             raise QueryError(msg)
         # GitHub refuses pages beyond this size; other endpoints are tried with growing pages.
-        most = GITHUB_PAGE if is_github(self._source, plan) else None
+        most = GITHUB_PAGE if is_github(self._source, plan) else self._most
         return Crawler(
             plan,
             bound,
@@ -163,7 +168,7 @@ class Pager:
         return [
             name
             for name, node in declared.items()
-            if isinstance(node.type, NonNullTypeNode) and node.default_value is None
+            if node.type.kind == "non_null_type" and node.default_value is None
         ]
 
     def collect_pages(
@@ -395,7 +400,7 @@ def list_send_options(crawler: Crawler, page: PageRequest) -> dict[str, Any]:
         "queued": True,
         "give_up": crawler.is_heavy,
         "on_attempt": partial(record_attempt, page),
-        "quiet": not crawler.shows_warnings,
+        "quiet": not crawler.advises,
     }
 
 
@@ -430,7 +435,11 @@ def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) ->
         return
     result = attach_crawler(crawler.build_result(ended), crawler)
     error.result = result  # type: ignore[attr-defined]
+    if not crawler.advises:  # resume() would continue a part of what was asked for
+        return
     if ended == FAILED and error.args and not getattr(error, "problems", ()):
-        error.args = (f"{error.args[0]} {crawler.got:,} items were received before. {ADVICE}",)
+        error.args = (
+            f"{error.args[0]} {crawler.got:,} items were received before. {PAGES_ADVICE}",
+        )
     if ended == INTERRUPTED:
         error.add_note(f"{crawler.build_report(ended)}. Continue with client.resume().")

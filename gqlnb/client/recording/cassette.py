@@ -42,25 +42,13 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.http.messages import JSON_CONTENT_TYPE, Response
+from gqlnb.http.rate_limit_rules import read_retry_after
 from gqlnb.http.response_parser import QUERY_ERROR_STATUSES, has_json_media_type
-from gqlnb.http.retry_rules import read_retry_after
 from gqlnb.redact import MASK, find_secrets, replace_secrets, widen_to_json_values
 from gqlnb.tokens import collect_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-__all__ = [
-    "Cassette",
-    "CassetteLine",
-    "LineSpan",
-    "RecordedAnswer",
-    "TransportOutcome",
-    "build_request_key",
-    "decode_answer",
-    "encode_outcome",
-    "mask_secrets",
-]
 
 try:
     import fcntl

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Request
     from gqlnb.tokens import TokenHolder
 
-__all__ = ["RecordingTransport", "resolve_secrets"]
-
 PROMPT_TOKEN = "prompt"  # noqa: S105
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     JSONPath = tuple[str | int | None, ...]  # keys and indexes of a JSON value
 
-__all__ = ["ScrubReport", "scrub"]
-
 # In folders: notebooks and their exports, recordings, logs. Not settings and programs, which may
 # contain a token on purpose.
 SEARCHED_SUFFIXES = frozenset(

@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from gqlnb.client.recording.cassette import CassetteLine, LineSpan, RecordedAnswer
     from gqlnb.http.messages import Request
 
-__all__ = [
-    "SERVER_NAME",
-    "RecordedRequest",
-    "Recording",
-    "build_unrecordable_error",
-    "can_omit_token",
-    "get_active_recording",
-    "recorded",
-    "resolve_recording",
-]
-
 REPLAY_VARIABLE = "GQLNB_REPLAY"
 RECORD_VARIABLE = "GQLNB_RECORD"
 RecordingMode = Literal["replay", "record", "auto"]

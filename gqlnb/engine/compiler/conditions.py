@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from graphql import DirectiveNode, SelectionSetNode
 
-__all__ = ["Condition", "Conditions", "DocumentFacts", "collect_facts", "find_branch_variables"]
-
 # The name of a Boolean variable, and the value for which the field is in the answer.
 Condition: TypeAlias = tuple[str, bool]
 set_member = object.__setattr__  # nodes of graphql-core 3.3 are frozen; only new copies are set
@@ -138,7 +136,7 @@ def find_branch_variables(document: DocumentNode, names: Iterable[str]) -> froze
     names
         The variables that its directives ``@skip`` and ``@include`` read.
     """
-    fragments = {d.name.value: d for d in document.definitions if is_fragment(d)}
+    fragments = {d.name.value: d for d in document.definitions if _is_fragment(d)}
     search = BranchSearch(fragments)
     for definition in document.definitions:
         if isinstance(definition, OperationDefinitionNode) and not search.search(
@@ -148,7 +146,7 @@ def find_branch_variables(document: DocumentNode, names: Iterable[str]) -> froze
     return frozenset(names) - search.clashing
 
 
-def is_fragment(definition: object) -> TypeGuard[FragmentDefinitionNode]:
+def _is_fragment(definition: object) -> TypeGuard[FragmentDefinitionNode]:
     return isinstance(definition, FragmentDefinitionNode)
 
 

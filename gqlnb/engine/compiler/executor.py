@@ -23,7 +23,7 @@ from graphql.error import located_error
 from graphql.execution.values import get_argument_values
 from graphql.pyutils import is_iterable
 
-from gqlnb.document.input_records import is_table
+from gqlnb.document.input_coercion import is_table
 from gqlnb.engine.compiler.gathering import (
     await_leaves,
     await_members,
@@ -31,9 +31,11 @@ from gqlnb.engine.compiler.gathering import (
     queue_awaitable,
     yield_to_loop,
 )
-from gqlnb.engine.compiler.located_errors import ErrorLocation, PlanErrors, list_keys
 from gqlnb.engine.compiler.resolve_info import (
+    ErrorLocation,
     LazyPath,
+    PlanErrors,
+    list_keys,
     new_tuple,
     strip_list_indices,
     to_path,
@@ -59,16 +61,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from graphql import FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType
-
-__all__ = [
-    "ArgumentSource",
-    "CompiledFunction",
-    "FieldGroups",
-    "PlanExecutor",
-    "PlannedField",
-    "RepeatPlanExecutor",
-    "reject_table",
-]
 
 # Takes a source object, a list or a value; returns its completed form, or a coroutine of it.
 CompiledFunction: TypeAlias = "Callable[[Value, LazyPath, PlanExecutor], Value]"

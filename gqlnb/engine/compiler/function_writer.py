@@ -5,20 +5,33 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 from graphql import get_nullable_type, is_abstract_type
 
-from gqlnb.engine.compiler.python_names import MAX_LITERAL
 from gqlnb.engine.compiler.python_types import FIRST_COMPUTED
-from gqlnb.engine.leaf_types import SMALL_INT
+from gqlnb.engine.schema_watch import SMALL_INT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan
 
-__all__ = ["CLOCK_CHECK", "FunctionWriter", "SourceTooLongError", "ValueSlot"]
+MAX_LITERAL = 200  # characters of a string that is written into the source
+
+
+def is_identifier(name: object) -> bool:
+    """Return whether a name can be written after a dot: Python normalizes other than ASCII."""
+    if type(name) is not str or len(name) > MAX_LITERAL:
+        return False
+    return name.isascii() and name.isidentifier() and not iskeyword(name)
+
+
+def is_keyword_name(name: object) -> bool:
+    """Return whether a name can be that of an argument in a call."""
+    return is_identifier(name) and name != "__debug__"
+
 
 # Characters of source of one plan, some 4,000 fields. The rest is executed like graphql-core: it
 # would take seconds to compile, and many megabytes.

@@ -18,16 +18,6 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Awaitable, Generator, Sequence
 
-__all__ = [
-    "FUTURE",
-    "AwaitedLeaf",
-    "await_leaves",
-    "await_members",
-    "can_gather_leaves",
-    "queue_awaitable",
-    "yield_to_loop",
-]
-
 ENDED_TURNS = 2 if sys.version_info < (3, 12) else 0  # that asyncio.gather takes for ended tasks
 FUTURE = Future  # what loaders return
 # The arguments of PlanExecutor.await_single_leaf: an object that waits for one leaf only, the key

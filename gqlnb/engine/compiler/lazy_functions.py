@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
     from gqlnb.engine.compiler.resolve_info import LazyPath
 
-__all__ = ["PlanCompiler", "format_source"]
-
 # Listed before their items are completed: iterating over them runs no user code.
 VIEWS = frozenset(
     {type({}.keys()), type({}.values()), type({}.items()), set, frozenset, range, deque}
@@ -95,7 +93,7 @@ def format_source(label: str, writer: SourceWriter) -> str:
     return "\n".join([f"def execute(s, p, x{''.join(used)}):", docstring, *first, body, ""])
 
 
-def forget_sources(places: list[str]) -> None:
+def _forget_sources(places: list[str]) -> None:
     # A collection may end a plan while `linecache.checkcache` walks over the entries, so they are
     # removed with the next one that is added.
     _forgotten.extend(places)
@@ -309,7 +307,7 @@ class PlanCompiler:
         place = code.co_filename
         add_source(place, text)
         if not plan.source_names:
-            finalize(plan, forget_sources, plan.source_names)
+            finalize(plan, _forget_sources, plan.source_names)
         plan.source_names.append(place)
         plan.source_size += len(text)
         plan.cache.count_source(len(text))

@@ -27,9 +27,9 @@ from graphql import (
     is_leaf_type,
 )
 
-from gqlnb.engine.compiler.leaf_source import list_enum_names
-from gqlnb.engine.compiler.python_names import is_identifier
+from gqlnb.engine.compiler.function_writer import is_identifier
 from gqlnb.engine.compiler.python_types import DICT, OBJECT
+from gqlnb.engine.compiler.source_writer import list_enum_names
 from gqlnb.engine.graphql_compat import PLAIN_TYPES, SERIALIZERS, get_serializer
 from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnBatch
 
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.compiler.plans import FieldPlan, SelectionPlan
     from gqlnb.engine.compiler.resolve_info import LazyPath
-
-__all__ = ["collect_columns", "is_batch"]
 
 CHUNK_ROWS = 4_000  # read column by column: they fit into the processor's cache
 NUMBERS = {GraphQLInt: int, GraphQLFloat: float}

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan
     from gqlnb.engine.compiler.resolve_info import LazyPath
 
-__all__ = ["AbstractTypeResolver"]
-
 
 class TypenameAttributes(dict[type, tuple[str, ...]]):
     """The names of the attribute ``__typename`` of a class and its bases, as Python mangles it."""

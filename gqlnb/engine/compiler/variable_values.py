@@ -36,8 +36,7 @@ from gqlnb.engine.graphql_compat import (
     get_variable_default,
     get_variable_signature,
 )
-from gqlnb.engine.leaf_types import is_constant
-from gqlnb.engine.schema_watch import watch_literal
+from gqlnb.engine.schema_watch import is_constant, watch_literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
     from graphql import GraphQLInputField, GraphQLSchema, VariableDefinitionNode
 
     from gqlnb.engine.schema_watch import SchemaWatch
-
-__all__ = ["UnusualValueError", "VariableCoercer"]
 
 # Takes a value that is not Undefined and its depth; returns the coerced value.
 Coercer: TypeAlias = Callable[[Value, int], Value]

@@ -1,31 +1,269 @@
-"""A column of a frame: its Arrow values, their GraphQL type, and the conditions of filters."""
+"""Columns of frames: the GraphQL names of their labels, their types, and their scalar values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
+from uuid import UUID
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from graphql import GraphQLError
 
 from gqlnb.document.input_coercion import convert_value
-from gqlnb.engine.dataframe.graphql_names import is_graphql_name
-from gqlnb.engine.dataframe.scalar_parsers import (
-    NANOSECONDS_PER_UNIT,
-    TickArray,
-    format_durations,
-    format_local_moments,
-    format_moments,
-    format_times,
+from gqlnb.document.scalar_values import (
+    NANOSECONDS_PER_SECOND,
+    format_duration,
+    parse_fraction,
+    strip_zeros,
+    to_nanoseconds,
 )
-from gqlnb.errors import sanitize_text
+from gqlnb.document.variables import HIDES_VALUES
+from gqlnb.errors import SchemaError, sanitize_text
 
-__all__ = ["ArrowColumn", "UnsupportedColumnError", "build_column", "encode_json_texts"]
+NAME = re.compile(r"(?!__)[A-Za-z_][0-9A-Za-z_]*")  # two underscores belong to introspection
+# Letters that Unicode does not decompose, in the usual transliteration.
+LETTERS = str.maketrans(
+    {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "Th"}
+    | {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D"}
+)
+OTHER_CHARACTERS = re.compile(r"[^0-9A-Za-z_]+")
+OUTER_CHARACTERS = re.compile(r"^[^0-9A-Za-z_]+|[^0-9A-Za-z_]+$")
+# The first three are invalid as enum values, which fields become in an order; the others join
+# conditions in a filter.
+RESERVED_NAMES = frozenset({"true", "false", "null", "and", "or", "not"})
+PLURALS = (  # the first ending that fits; words that only look like plurals stay as they are
+    (re.compile(r"(ss|us|is|series|species|news)$", re.IGNORECASE), None),
+    (re.compile(r"ies$"), "y"),
+    (re.compile(r"(?<=[sc]h|ss)es$|(?<=x)es$"), ""),
+    (re.compile(r"s$"), ""),
+)
+
+
+def is_graphql_name(text: str) -> bool:
+    """Return whether a text is valid as the name of a field and of an enum value."""
+    return NAME.fullmatch(text) is not None and text not in {"true", "false", "null"}
+
+
+def check_name(text: object, what: str) -> str:
+    """Return a name given by the user.
+
+    Raises
+    ------
+    SchemaError
+        If it is not a valid GraphQL name.
+    """
+    if isinstance(text, str) and is_graphql_name(text):
+        return text
+    msg = (
+        f"{sanitize_text(text, 80)!r} can't be the name of {what}: use letters, digits and "
+        "underscores, no digit first, not two underscores first."
+    )
+    raise SchemaError(msg)
+
+
+def format_label(label: object) -> str:
+    """Return the label of a column as text; the parts of a tuple are joined by dots."""
+    return ".".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
+def build_field_names(labels: Iterable[object], frame: str) -> list[str]:
+    """Return a field name for each label of a frame's columns.
+
+    Raises
+    ------
+    SchemaError
+        If two labels become the same name, or one becomes empty.
+    """
+    found: dict[str, str] = {}
+    for label in map(format_label, labels):
+        name, shown = build_field_name(label), sanitize_text(label, 80)
+        if not name:
+            msg = (
+                f"Column {shown!r} of frame {frame!r} has no letter from a to z and no digit, of "
+                "which the name of a field consists. Rename it: "
+                f"df.rename(columns={{{shown!r}: ...}})."
+            )
+            raise SchemaError(msg)
+        if name in found:
+            how = "df.columns = [...]" if label == found[name] else "df.rename(columns=...)"
+            msg = (
+                f"Columns {sanitize_text(found[name], 80)!r} and {shown!r} of frame {frame!r} "
+                f"would both be field {name!r}. Rename one of them with {how}."
+            )
+            raise SchemaError(msg)
+        found[name] = label
+    return list(found)
+
+
+def build_field_name(label: str) -> str:
+    """Return a label as a field name; empty if no character of it is valid in a name."""
+    apart = unicodedata.normalize("NFKD", label.translate(LETTERS))
+    bare = "".join(c for c in apart if not unicodedata.combining(c))
+    name = OTHER_CHARACTERS.sub("_", OUTER_CHARACTERS.sub("", bare))
+    name = re.sub(r"^__+", "_", name)
+    if not name.strip("_"):
+        return ""
+    return f"_{name}" if name[0].isdigit() else f"{name}_" if name in RESERVED_NAMES else name
+
+
+def build_type_name(name: str) -> str:
+    """Return the type of a frame's rows: the singular, or the name with ``Row``, in PascalCase."""
+    word = singularize(name)
+    pascal = "".join(part[:1].upper() + part[1:] for part in word.split("_"))
+    return pascal if word != name else f"{pascal}Row"
+
+
+def singularize(word: str) -> str:
+    """Return the singular of a plural in s; any other word unchanged."""
+    for ending, instead in PLURALS:
+        if ending.search(word):
+            return word if instead is None else ending.sub(instead, word)
+    return word
+
+
+# Of the units of Arrow; days are parsed to days.
+NANOSECONDS_PER_UNIT = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1, "D": 1}
+TickArray: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+BIGINT_DIGITS = 38  # the digits of a 128 bit decimal
+
+MOMENT = re.compile(r"(\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d{1,9}))?(\D.*)?")
+TIME = re.compile(r"(\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?")
+
+SCALAR_DESCRIPTIONS = {
+    "BigInt": f"A whole number of up to {BIGINT_DIGITS} digits, beyond the 32 bits of Int.",
+    "Date": "A date in ISO 8601 format: 2024-02-29.",
+    "DateTime": "A date and time in ISO 8601 format, in UTC: 2024-02-29T12:30:00Z. "
+    "Filters accept any UTC offset; the default is UTC.",
+    "Decimal": "An exact decimal number, as text: 12.50.",
+    "Duration": "A length of time in ISO 8601 format, in seconds: PT90S. "
+    "Filters also accept weeks, days, hours and minutes: P1DT2H.",
+    "JSON": "Any JSON value.",
+    "LocalDateTime": "A date and time without a time zone: 2024-02-29T12:30:00.",
+    "Time": "A time of day in ISO 8601 format: 12:30:00.",
+    "UUID": "A UUID as text.",
+}
+
+
+def read_moment(text: str) -> int:
+    """Return a moment as nanoseconds since 1970, in UTC if it has no offset."""
+    match = MOMENT.fullmatch(text)
+    if match is None:
+        raise ValueError
+    base, digits, zone = match.groups()
+    found = datetime.fromisoformat(f"{base}{zone or ''}".upper())
+    since = found.replace(tzinfo=found.tzinfo or UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86400 + since.seconds) * NANOSECONDS_PER_SECOND + parse_fraction(digits)
+
+
+def read_local_moment(text: str) -> int:
+    """Return a moment without a time zone as nanoseconds since 1970; an offset is an error."""
+    match = MOMENT.fullmatch(text)
+    if match is None or match[3]:
+        raise ValueError
+    return read_moment(text)
+
+
+def _read_date(text: str) -> int:
+    return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
+
+
+def _read_time(text: str) -> int:
+    match = TIME.fullmatch(text)
+    if match is None:
+        raise ValueError
+    found = datetime.fromisoformat(f"1970-01-01T{match[1]}")
+    seconds = found.hour * 3600 + found.minute * 60 + found.second
+    return seconds * NANOSECONDS_PER_SECOND + parse_fraction(match[2])
+
+
+def read_decimal(value: object) -> Decimal:
+    """Return an exact decimal number; of a float the number that it prints as."""
+    found = Decimal(str(value))
+    if isinstance(value, bool) or not found.is_finite() or abs(found.adjusted()) > 1000:
+        raise ValueError
+    return found
+
+
+def _read_big_integer(value: object) -> int:
+    found = read_decimal(value)
+    if found != found.to_integral_value() or found.adjusted() >= BIGINT_DIGITS:
+        raise ValueError
+    return int(found)
+
+
+def build_parser(name: str, read: Callable[[Any], Any], form: str) -> Callable[[Any], Any]:
+    """Return a scalar's parser; its error shows a valid form.
+
+    The error never contains the value, which may be that of a variable.
+    """
+
+    def parse(value: object) -> object:
+        try:
+            return read(value)
+        except (ArithmeticError, AttributeError, TypeError, ValueError):
+            message = f"{name} cannot represent this value: write {form}."
+        raise GraphQLError(message)
+
+    setattr(parse, HIDES_VALUES, True)
+    return parse
+
+
+READERS: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
+    ("BigInt", _read_big_integer, f"a whole number of up to {BIGINT_DIGITS} digits"),
+    ("Date", _read_date, "a day such as '2024-02-29'"),
+    ("DateTime", read_moment, "a moment such as '2024-02-29T12:30:00Z'"),
+    (
+        "LocalDateTime",
+        read_local_moment,
+        "a date and time without a time zone such as '2024-02-29T12:30:00'",
+    ),
+    ("Decimal", read_decimal, "a number such as '12.50'"),
+    ("Duration", to_nanoseconds, "a length of time such as 'PT90S'"),
+    ("UUID", lambda text: str(UUID(text)), "a UUID as text"),
+    ("Time", _read_time, "a time of day such as '12:30:00'"),
+)
+SCALAR_PARSERS = {
+    name: {"__parseValue": build_parser(name, read, form)} for name, read, form in READERS
+}
+
+
+def format_moments(ticks: TickArray, unit: str) -> list[str]:
+    """Return moments in UTC as text.
+
+    Parameters
+    ----------
+    ticks
+        NumPy integers, `unit` since 1970.
+    unit
+        ``"s"``, ``"ms"``, ``"us"``, ``"ns"`` or, for days, ``"D"``.
+    """
+    texts: list[str] = np.datetime_as_string(ticks.astype(f"datetime64[{unit}]")).tolist()
+    return texts if unit == "D" else [f"{strip_zeros(text)}Z" for text in texts]
+
+
+def format_local_moments(ticks: TickArray, unit: str) -> list[str]:
+    """Version of :func:`format_moments` for moments without a time zone."""
+    return [text.removesuffix("Z") for text in format_moments(ticks, unit)]
+
+
+def format_times(ticks: TickArray, unit: str) -> list[str]:
+    """Return times of day as text; `ticks` are NumPy integers, `unit` since midnight."""
+    return [text.partition("T")[2] for text in format_local_moments(ticks, unit)]
+
+
+def format_durations(ticks: TickArray, unit: str) -> list[str]:
+    """Return lengths of time as text; `ticks` are NumPy integers in `unit`."""
+    return [format_duration(tick * NANOSECONDS_PER_UNIT[unit]) for tick in ticks.tolist()]
+
 
 ArrowArray: TypeAlias = Any  # pyarrow has no type stubs
 Value: TypeAlias = Any  # a JSON value, or an operand as its scalar parses it
@@ -202,11 +440,11 @@ def build_column(array: ArrowArray, hint: str | None = None) -> ArrowColumn:
         If GraphQL has no type for it.
     """
     if hint == "JSON":
-        return ArrowColumn("JSON", array, decode_json_texts, ())
+        return ArrowColumn("JSON", array, _decode_json_texts, ())
     if hint == "BigInt":
-        return ArrowColumn("BigInt", array, list_integers, COMPARISONS, step=Fraction(1))
+        return ArrowColumn("BigInt", array, _list_integers, COMPARISONS, step=Fraction(1))
     if hint is not None:
-        return ArrowColumn(hint, array, list_values, EQUALITY)
+        return ArrowColumn(hint, array, _list_values, EQUALITY)
     for fits, make in COLUMN_BUILDERS:
         if fits(array.type):
             return make(array)
@@ -214,7 +452,7 @@ def build_column(array: ArrowArray, hint: str | None = None) -> ArrowColumn:
     raise UnsupportedColumnError(msg)
 
 
-def list_values(array: ArrowArray) -> list[Value]:
+def _list_values(array: ArrowArray) -> list[Value]:
     found: list[Value] = array.to_pylist()
     return found
 
@@ -226,7 +464,7 @@ def build_integer_column(array: ArrowArray) -> ArrowColumn:
     low, high = ends["min"] or 0, ends["max"] or 0
     small = array.type.bit_width < 32 or (low >= -INT_LIMIT and high < INT_LIMIT)
     return ArrowColumn(
-        "Int" if small else "BigInt", array, list_values, COMPARISONS, step=Fraction(1)
+        "Int" if small else "BigInt", array, _list_values, COMPARISONS, step=Fraction(1)
     )
 
 
@@ -239,16 +477,16 @@ def build_float_column(array: ArrowArray) -> ArrowColumn:
         lost = pc.sum(pc.is_inf(array)).as_py()
         note = f"Infinite values ({lost:,}) are null, as JSON has none." if lost else ""
         array = pc.if_else(finite, array, pa.scalar(None, pa.float64()))
-    return ArrowColumn("Float", array, list_values, COMPARISONS, note=note)
+    return ArrowColumn("Float", array, _list_values, COMPARISONS, note=note)
 
 
-def build_decimal_column(array: ArrowArray) -> ArrowColumn:
+def _build_decimal_column(array: ArrowArray) -> ArrowColumn:
     return ArrowColumn(
         "Decimal", array, list_decimals, COMPARISONS, step=Fraction(10) ** -array.type.scale
     )
 
 
-def list_integers(array: ArrowArray) -> list[int | None]:
+def _list_integers(array: ArrowArray) -> list[int | None]:
     return [None if value is None else int(value) for value in array.to_pylist()]
 
 
@@ -286,7 +524,7 @@ def build_timestamp_column(array: ArrowArray) -> ArrowColumn:
     return build_tick_column("DateTime", ticks, unit, format_moments)
 
 
-def build_date_column(array: ArrowArray) -> ArrowColumn:
+def _build_date_column(array: ArrowArray) -> ArrowColumn:
     days = array.cast(pa.date32()).cast(pa.int32())
     return build_tick_column("Date", days, "D", format_moments)
 
@@ -304,9 +542,9 @@ def build_tick_column(
     return ArrowColumn(name, ticks, show, COMPARISONS, step=Fraction(NANOSECONDS_PER_UNIT[unit]))
 
 
-def build_nested_column(array: ArrowArray) -> ArrowColumn:
+def _build_nested_column(array: ArrowArray) -> ArrowColumn:
     return ArrowColumn(
-        "JSON", array, lambda a: decode_json_texts(encode_json_texts(a.to_pylist())), ()
+        "JSON", array, lambda a: _decode_json_texts(encode_json_texts(a.to_pylist())), ()
     )
 
 
@@ -346,7 +584,7 @@ def encode_json_texts(values: list[Value]) -> ArrowArray:
     return pa.array(texts, pa.large_string())
 
 
-def decode_json_texts(array: ArrowArray) -> list[Value]:
+def _decode_json_texts(array: ArrowArray) -> list[Value]:
     return [None if text is None else msgspec.json.decode(text) for text in array.to_pylist()]
 
 
@@ -356,15 +594,15 @@ COLUMN_BUILDERS: tuple[
 ] = (
     (pa_types.is_run_end_encoded, lambda a: build_column(pc.run_end_decode(a))),
     (lambda kind: isinstance(kind, pa.BaseExtensionType), build_extension_column),
-    (pa_types.is_boolean, lambda a: ArrowColumn("Boolean", a, list_values, ("eq", "neq"))),
+    (pa_types.is_boolean, lambda a: ArrowColumn("Boolean", a, _list_values, ("eq", "neq"))),
     (pa_types.is_integer, build_integer_column),
     (pa_types.is_floating, build_float_column),
-    (pa_types.is_string, lambda a: ArrowColumn("String", a, list_values, TEXT_OPERATORS)),
-    (pa_types.is_large_string, lambda a: ArrowColumn("String", a, list_values, TEXT_OPERATORS)),
+    (pa_types.is_string, lambda a: ArrowColumn("String", a, _list_values, TEXT_OPERATORS)),
+    (pa_types.is_large_string, lambda a: ArrowColumn("String", a, _list_values, TEXT_OPERATORS)),
     (pa_types.is_string_view, lambda a: build_column(a.cast(pa.large_string()))),
     (pa_types.is_dictionary, build_category_column),
     (pa_types.is_timestamp, build_timestamp_column),
-    (pa_types.is_date, build_date_column),
+    (pa_types.is_date, _build_date_column),
     (
         pa_types.is_time,
         lambda a: build_tick_column(
@@ -375,7 +613,7 @@ COLUMN_BUILDERS: tuple[
         pa_types.is_duration,
         lambda a: build_tick_column("Duration", a.cast(pa.int64()), a.type.unit, format_durations),
     ),
-    (pa_types.is_decimal, build_decimal_column),
+    (pa_types.is_decimal, _build_decimal_column),
     (pa_types.is_null, lambda a: build_column(a.cast(pa.string()))),
-    (pa_types.is_nested, build_nested_column),
+    (pa_types.is_nested, _build_nested_column),
 )

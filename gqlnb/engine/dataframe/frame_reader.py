@@ -14,20 +14,19 @@ import numpy as np
 import pyarrow as pa
 
 from gqlnb.engine.dataframe.arrow_column import (
+    BIGINT_DIGITS,
     ArrowArray,
     ArrowColumn,
     UnsupportedColumnError,
     build_column,
+    build_field_names,
     encode_json_texts,
+    format_label,
 )
-from gqlnb.engine.dataframe.graphql_names import build_field_names, format_label
-from gqlnb.engine.dataframe.scalar_parsers import BIGINT_DIGITS
 from gqlnb.errors import SchemaError, sanitize_text
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["read_frame"]
 
 CONVERSION_ERRORS = (
     pa.ArrowException,

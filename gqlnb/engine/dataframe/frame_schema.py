@@ -11,21 +11,27 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gqlnb.engine.dataframe.arrow_column import ArrowArray, ArrowColumn, Value, build_column
+from gqlnb.engine.dataframe.arrow_column import (
+    BIGINT_DIGITS,
+    SCALAR_DESCRIPTIONS,
+    SCALAR_PARSERS,
+    ArrowArray,
+    ArrowColumn,
+    Value,
+    build_column,
+    build_type_name,
+    check_name,
+)
 from gqlnb.engine.dataframe.frame_table import (
     FrameTable,
     ToManyLink,
     ToOneLink,
     collect_fields_below,
 )
-from gqlnb.engine.dataframe.graphql_names import build_type_name, check_name
-from gqlnb.engine.dataframe.scalar_parsers import BIGINT_DIGITS, SCALAR_DESCRIPTIONS, SCALAR_PARSERS
 from gqlnb.errors import SchemaError, sanitize_text, suggest
 
 if TYPE_CHECKING:
     from graphql import GraphQLResolveInfo
-
-__all__ = ["FrameSchema"]
 
 COMMON_TYPES = {
     "PageInfo": """"Where a page lies."
@@ -105,7 +111,7 @@ def write_sdl(tables: Mapping[str, FrameTable], keys: Mapping[str, str]) -> str:
                 f"  {format_description(note)}",
                 f"  {table.lookup}({key}: {kind}!): {table.type}",
             ]
-    return "\n\n".join([format_block("type Query", fields), str(definitions)])
+    return "\n\n".join([_format_block("type Query", fields), str(definitions)])
 
 
 def write_row_types(
@@ -142,9 +148,9 @@ def write_row_types(
         "  totalCount: Int!",
     ]
     return {
-        kind: f"{description}\n{format_block(f'type {kind}', fields)}",
-        f"{kind}Edge": format_block(f"type {kind}Edge", edge),
-        f"{kind}Connection": format_block(f"type {kind}Connection", connection),
+        kind: f"{description}\n{_format_block(f'type {kind}', fields)}",
+        f"{kind}Edge": _format_block(f"type {kind}Edge", edge),
+        f"{kind}Connection": _format_block(f"type {kind}Connection", connection),
     }
 
 
@@ -153,19 +159,19 @@ def write_connection_arguments(table: FrameTable, definitions: TypeDefinitions) 
     where, order = f"{table.type}Where", f"{table.type}Order"
     conditions = [f"  {name}: {write_filter(table, name, definitions)}" for name in table.fields]
     joined = [f"  and: [{where}!]", f"  or: [{where}!]", f"  not: {where}"]
-    block = format_block(f"input {where}", [*conditions, *joined])
+    block = _format_block(f"input {where}", [*conditions, *joined])
     definitions.add(where, f"{format_description(FILTER_DESCRIPTION)}\n{block}", table)
     names = [name for name, field in table.fields.items() if field.column.ordered]
     if not names:
         return f"{PAGING_ARGUMENTS}, where: {where}"
-    listed = format_block(f"enum {order}Field", [f"  {name}" for name in names])
+    listed = _format_block(f"enum {order}Field", [f"  {name}" for name in names])
     fields = definitions.add(f"{order}Field", listed, table)
     members = [
         f"  field: {fields}!",
         "  direction: OrderDirection! = ASC",
         "  nulls: OrderNulls! = LAST",
     ]
-    definitions.add(order, format_block(f"input {order}", members), table)
+    definitions.add(order, _format_block(f"input {order}", members), table)
     return f"{PAGING_ARGUMENTS}, where: {where}, orderBy: [{order}!]"
 
 
@@ -176,7 +182,7 @@ def write_filter(table: FrameTable, name: str, definitions: TypeDefinitions) -> 
     members = [
         f"  {word}: {f'[{kind}!]' if word in LIST_OPERATORS else kind}" for word in column.operators
     ]
-    text = format_block(f"input {kind}Filter", [*members, "  isNull: Boolean"])
+    text = _format_block(f"input {kind}Filter", [*members, "  isNull: Boolean"])
     return definitions.share(f"{kind}Filter", text)
 
 
@@ -185,7 +191,7 @@ def write_column_type(table: FrameTable, name: str, definitions: TypeDefinitions
     column: ArrowColumn = table.fields[name].column
     if not column.type:
         kind = f"{table.type}{name[:1].upper()}{name[1:]}"
-        text = format_block(f"enum {kind}", [f"  {member}" for member in column.names])
+        text = _format_block(f"enum {kind}", [f"  {member}" for member in column.names])
         if definitions.texts.get(kind, text) != text:
             definitions.add(kind, text, table)
         return definitions.share(kind, text)
@@ -197,7 +203,7 @@ def write_column_type(table: FrameTable, name: str, definitions: TypeDefinitions
     return column.type
 
 
-def format_block(head: str, lines: Iterable[str]) -> str:
+def _format_block(head: str, lines: Iterable[str]) -> str:
     return "\n".join([f"{head} {{", *lines, "}"])
 
 
@@ -337,7 +343,7 @@ class FrameSchema:
         for name, table in self.tables.items():
             types["Query"].fields[name].resolve = build_connection_resolver(table)
             if name in self.keys:
-                types["Query"].fields[table.lookup].resolve = build_lookup_resolver(
+                types["Query"].fields[table.lookup].resolve = _build_lookup_resolver(
                     table, self.keys[name]
                 )
             for field, link in table.links.items():
@@ -378,7 +384,7 @@ def build_connection_resolver(
     return resolve
 
 
-def build_lookup_resolver(table: FrameTable, key: str) -> Callable[..., object]:
+def _build_lookup_resolver(table: FrameTable, key: str) -> Callable[..., object]:
 
     def resolve(_source: object, info: GraphQLResolveInfo[Any], /, **args: object) -> object:
         rows = table.filter_rows({key: {"eq": args[key]}})

@@ -16,8 +16,6 @@ from gqlnb.engine.dataframe.arrow_column import ArrowArray, Value
 from gqlnb.engine.dataframe.frame_reader import read_frame
 from gqlnb.errors import sanitize_text
 
-__all__ = ["FrameTable", "ToManyLink", "ToOneLink", "collect_fields_below"]
-
 
 class ToOneLink:
     """A field with the row of another table that its column refers to.
@@ -260,7 +258,7 @@ class FrameTable:
         connection: dict[str, Value] = {"totalCount": len(chosen)}
         if not asked.keys() & {"edges", "nodes", "pageInfo"}:
             return connection
-        order = self._cached_order(by) if (by := parse_order(args.get("orderBy"))) else None
+        order = self._cached_order(by) if (by := _parse_order(args.get("orderBy"))) else None
         keys = chosen if order is None else order.get_keys(chosen)
         after, before = (
             row if row is None or order is None else order.places[row] for row in (after, before)
@@ -375,7 +373,7 @@ class RowOrder(NamedTuple):
         return np.arange(len(chosen)) if len(chosen) == len(self.rows) else self.places[chosen]
 
 
-def parse_order(given: Sequence[Mapping[str, Value]] | None) -> Order:
+def _parse_order(given: Sequence[Mapping[str, Value]] | None) -> Order:
     return tuple(
         (it["field"], it["direction"] == "DESC", it["nulls"] == "FIRST") for it in given or ()
     )

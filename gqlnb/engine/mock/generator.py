@@ -54,8 +54,6 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.mock.mock_objects import FieldRecipe
 
-__all__ = ["EVENT_COUNT", "MockGenerator", "MockOptions"]
-
 EVENT_COUNT = 3
 ERROR_LIST_FIELDS = frozenset({"errors", "userErrors", "user_errors", "problems"})  # always empty
 NULL_SHARES = 2**53

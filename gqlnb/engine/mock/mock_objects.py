@@ -18,27 +18,6 @@ if TYPE_CHECKING:
     from graphql import GraphQLField
 
 
-__all__ = [
-    "LIMIT_ARGUMENTS",
-    "OFFSET_ARGUMENTS",
-    "ORDERING_ARGUMENTS",
-    "PAGING_ARGUMENTS",
-    "FieldRecipe",
-    "MockObject",
-    "MockPage",
-    "MockType",
-    "build_part_maker",
-    "choose_item",
-    "choose_type",
-    "collect_inputs",
-    "echo_input",
-    "find_by_arguments",
-    "find_by_id",
-    "find_node_type",
-    "find_requested_type",
-    "select_places",
-]
-
 MAX_OBJECT_NUMBER = 2**31 - 1  # numbers of objects: as many as an Int holds
 ID_FIELDS = ("id", "_id", "nodeId", "uuid")  # the first of these that a type has
 MAX_ID_LENGTH = 600  # characters of an id; a longer one does not contain the values of fields
@@ -230,9 +209,9 @@ class MockType:
         """
         fields = self.select_field_values(given)
         if self.identity is None:
-            number = mix_bits(base ^ self.salt ^ hash_parts(serialize_fields(given)))
+            number = mix_bits(base ^ self.salt ^ hash_parts(_serialize_fields(given)))
             return MockObject(self, number, fields)
-        identity: Any = f"{self.name}:{serialize_fields({**given, '': base} if base else given)}"
+        identity: Any = f"{self.name}:{_serialize_fields({**given, '': base} if base else given)}"
         # An id that can't contain the fields is a number made from them.
         if not self._has_text_id or len(identity) > MAX_ID_LENGTH:
             identity = self.format_any_id(base ^ hash_parts(identity))
@@ -283,7 +262,7 @@ class MockType:
         )
 
 
-def serialize_fields(given: Mapping[str, object]) -> str:
+def _serialize_fields(given: Mapping[str, object]) -> str:
     return json.dumps(given, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
@@ -417,7 +396,7 @@ def build_part_maker(
     if not is_object_type(inner):
         return None
     if name == "edges" and is_list_type(type_) and "node" in inner.fields:
-        return build_edges_maker(get_type(inner))
+        return _build_edges_maker(get_type(inner))
     if name == "pageInfo" and not is_list_type(type_):
         info = get_type(inner)
         return lambda page, item: MockObject(
@@ -426,7 +405,7 @@ def build_part_maker(
     return None
 
 
-def build_edges_maker(kind: MockType) -> Callable[[MockPage, MockObject], object]:
+def _build_edges_maker(kind: MockType) -> Callable[[MockPage, MockObject], object]:
     def make_edges(page: MockPage, item: MockObject) -> list[MockObject]:
         edges = []
         for place in page.shown:

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.mock.mock_objects import MockType
 
-__all__ = ["build_mock_schema"]
-
 MISSING = object()
 SDL_SOURCE = "The SDL"
 SOURCE_HINT = "Give SDL, the result of an introspection query, or a schema object."

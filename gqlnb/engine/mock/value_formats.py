@@ -18,17 +18,6 @@ from uuid import UUID
 from gqlnb.document import known_scalars as kinds
 from gqlnb.document.known_scalars import get_known_scalar
 
-__all__ = [
-    "ValueGuess",
-    "ValueMaker",
-    "find_format",
-    "guess_field",
-    "hash_arguments",
-    "hash_parts",
-    "mix_bits",
-    "pick_integer",
-]
-
 T = TypeVar("T")
 ValueMaker = Callable[[int], object]  # from a number of 64 bits to a value
 
@@ -63,7 +52,7 @@ def pick_integer(value: int, low: int, high: int) -> int:
 
 # There is no Faker here: it takes 10 to 130 us for a value instead of 0.5 us, and its lists of
 # names change between releases, which would change the data of every seed.
-def pick_from(values: Sequence[T], value: int) -> T:
+def _pick_from(values: Sequence[T], value: int) -> T:
     return values[value % len(values)]
 
 
@@ -131,18 +120,18 @@ LARGE_INTEGER = 10**12
 # -- makers
 
 
-def make_words(value: int) -> str:
-    return f"{pick_from(ADJECTIVES, value)} {pick_from(NOUNS, value >> 16)}"
+def _make_words(value: int) -> str:
+    return f"{_pick_from(ADJECTIVES, value)} {_pick_from(NOUNS, value >> 16)}"
 
 
 def make_label(value: int) -> str:
     """Return words and a number, in the style of names of repositories and tags."""
-    return f"{make_words(value).replace(' ', '-')}-{(value >> 32) % 1000}"
+    return f"{_make_words(value).replace(' ', '-')}-{(value >> 32) % 1000}"
 
 
-def make_sentence(value: int) -> str:
-    words = (*make_words(value).split(), *make_words(mix_bits(value)).split())
-    return pick_from(SENTENCE_FORMS, value >> 48).format(*words).capitalize()
+def _make_sentence(value: int) -> str:
+    words = (*_make_words(value).split(), *_make_words(mix_bits(value)).split())
+    return _pick_from(SENTENCE_FORMS, value >> 48).format(*words).capitalize()
 
 
 def make_moment(value: int) -> datetime:
@@ -161,11 +150,11 @@ make_date = build_moment_maker("%Y-%m-%d")
 make_time = build_moment_maker("%H:%M:%S")
 
 
-def make_epoch_seconds(value: int) -> int:
+def _make_epoch_seconds(value: int) -> int:
     return int(make_moment(value).timestamp())
 
 
-def make_duration(value: int) -> str:
+def _make_duration(value: int) -> str:
     return f"PT{value % 600}S"
 
 
@@ -179,7 +168,7 @@ def make_decimal(value: int) -> str:
     return f"{pick_integer(value >> 8, 1, 10 ** pick_integer(value, 1, 4))}.{value % 100:02}"
 
 
-def make_uuid(value: int) -> str:
+def _make_uuid(value: int) -> str:
     return str(UUID(int=value << 64 | mix_bits(value), version=4))
 
 
@@ -198,28 +187,28 @@ def build_hex_maker(count: int) -> ValueMaker:
 
 # Hosts, addresses and phone numbers are those reserved for examples (RFC 2606, RFC 5737, RFC 3849,
 # NANP 555-0100 to 555-0199), so that a mock leads to nobody.
-def make_url(value: int) -> str:
+def _make_url(value: int) -> str:
     return f"https://example.org/{make_label(value)}"
 
 
-def make_email(value: int) -> str:
-    first, last = pick_from(FIRST_NAMES, value), pick_from(LAST_NAMES, value >> 16)
+def _make_email(value: int) -> str:
+    first, last = _pick_from(FIRST_NAMES, value), _pick_from(LAST_NAMES, value >> 16)
     return f"{first}.{last}{(value >> 32) % 100}@example.org".lower()
 
 
-def make_phone(value: int) -> str:
+def _make_phone(value: int) -> str:
     return f"+1202555{pick_integer(value, 100, 199):04}"
 
 
-def make_json_object(value: int) -> dict[str, object]:
+def _make_json_object(value: int) -> dict[str, object]:
     return {"label": make_label(value), "value": value % 1000, "active": bool(value >> 20 & 1)}
 
 
-def make_version(value: int) -> str:
+def _make_version(value: int) -> str:
     return f"{value % 5}.{(value >> 8) % 20}.{(value >> 16) % 10}"
 
 
-def make_boolean(value: int) -> bool:
+def _make_boolean(value: int) -> bool:
     return bool(mix_bits(value) & 1)
 
 
@@ -236,7 +225,7 @@ def build_float_maker(low: int, high: int, places: int = 2) -> ValueMaker:
 
 def build_place_maker(index: int) -> ValueMaker:
     """Return a maker of one column of `PLACES`."""
-    return lambda value: pick_from(PLACES, value)[index]
+    return lambda value: _pick_from(PLACES, value)[index]
 
 
 # -- tables
@@ -251,7 +240,7 @@ FORMATS: tuple[tuple[str, ValueMaker], ...] = (
     ("localdatetime", make_local_timestamp),
     ("date iso8601date localdate awsdate", make_date),
     ("time localtime awstime", make_time),
-    ("duration iso8601duration", make_duration),
+    ("duration iso8601duration", _make_duration),
     ("decimal bigdecimal numeric", make_decimal),
     ("bigint long int64 safeint", build_integer_maker(0, LARGE_INTEGER)),
     ("positiveint unsignedint nonnegativeint", build_integer_maker(1, 10_000)),
@@ -260,33 +249,33 @@ FORMATS: tuple[tuple[str, ValueMaker], ...] = (
     ("short int16", build_integer_maker(0, 32_767)),
     ("positivefloat unsignedfloat nonnegativefloat", build_float_maker(1, 1000)),
     ("negativefloat nonpositivefloat", build_float_maker(-1000, -1)),
-    ("json jsonobject jsonb any", make_json_object),
+    ("json jsonobject jsonb any", _make_json_object),
     ("awsjson", lambda value: f'{{"value": {value % 1000}}}'),
-    ("uuid guid", make_uuid),
-    ("uri url awsurl", make_url),
-    ("emailaddress email awsemail", make_email),
-    ("phonenumber awsphone", make_phone),
-    ("html", lambda value: f"<p>{make_sentence(value)}</p>"),
+    ("uuid guid", _make_uuid),
+    ("uri url awsurl", _make_url),
+    ("emailaddress email awsemail", _make_email),
+    ("phonenumber awsphone", _make_phone),
+    ("html", lambda value: f"<p>{_make_sentence(value)}</p>"),
     ("gitobjectid sha1", build_hex_maker(40)),
     ("objectid", build_hex_maker(24)),
-    ("gitsshremote", lambda v: f"git@example.org:{pick_from(NOUNS, v)}/{make_label(v)}.git"),
+    ("gitsshremote", lambda v: f"git@example.org:{_pick_from(NOUNS, v)}/{make_label(v)}.git"),
     ("gitrefname", lambda value: f"refs/heads/{make_label(value)}"),
     ("base64string", lambda value: b64encode(value.to_bytes(8, "big") + b"data").decode()),
     ("ip ipv4 awsipaddress inet", lambda value: f"192.0.2.{value % 256}"),
     ("ipv6", lambda value: f"2001:db8::{pick_integer(value, 1, 65535):x}"),
     ("mac", lambda value: f"02:{value >> 8 & 255:02x}:{value & 255:02x}:00:00:01"),
     ("port", build_integer_maker(1024, 65535)),
-    ("hostname", lambda value: f"{pick_from(NOUNS, value)}.example.org"),
+    ("hostname", lambda value: f"{_pick_from(NOUNS, value)}.example.org"),
     ("latitude", build_float_maker(-90, 90, 5)),
     ("longitude", build_float_maker(-180, 180, 5)),
     ("postalcode", lambda value: f"{value % 100_000:05}"),
     ("countrycode", build_place_maker(2)),
     ("currency", build_place_maker(4)),
-    ("locale", lambda value: "{5}-{2}".format(*pick_from(PLACES, value))),
+    ("locale", lambda value: "{5}-{2}".format(*_pick_from(PLACES, value))),
     ("timezone", build_place_maker(3)),
     ("hexcolorcode", lambda value: f"#{value & 0xFFFFFF:06x}"),
-    ("semver", make_version),
-    ("nonemptystring", make_words),
+    ("semver", _make_version),
+    ("nonemptystring", _make_words),
     ("void", lambda _value: None),
 )
 NAMED_FORMATS = {name: make for names, make in FORMATS for name in names.split()}
@@ -294,13 +283,13 @@ NAMED_FORMATS = {name: make for names, make in FORMATS for name in names.split()
 DATABASE_FORMATS = {"timestamp": make_local_timestamp, "datetime": make_local_timestamp}
 # By the kind of column that a scalar has.
 KIND_FORMATS: dict[kinds.Scalar, ValueMaker] = {
-    kinds.JSON: make_json_object,
+    kinds.JSON: _make_json_object,
     kinds.BIG_INTEGER: build_integer_maker(0, LARGE_INTEGER),
     kinds.BYTE: build_integer_maker(0, 127),
     kinds.TIME: make_time,
     kinds.DATE: make_date,
-    kinds.EPOCH_MILLISECONDS: lambda value: make_epoch_seconds(value) * 1000,
-    kinds.EPOCH_SECONDS: make_epoch_seconds,
+    kinds.EPOCH_MILLISECONDS: lambda value: _make_epoch_seconds(value) * 1000,
+    kinds.EPOCH_SECONDS: _make_epoch_seconds,
     kinds.DECIMAL: make_decimal,
     kinds.LOCAL_DATETIME: make_local_timestamp,
     kinds.LONG: build_integer_maker(0, 10_000),
@@ -309,8 +298,8 @@ KIND_FORMATS: dict[kinds.Scalar, ValueMaker] = {
     kinds.NUMBER: build_float_maker(0, 1000),
     kinds.EXACT_NUMBER: build_float_maker(0, 1000),
     kinds.DURATION_SECONDS: build_float_maker(0, 600),
-    kinds.DURATION: make_duration,
-    kinds.BOOLEAN: make_boolean,
+    kinds.DURATION: _make_duration,
+    kinds.BOOLEAN: _make_boolean,
     kinds.OBJECT_TEXT: make_label,
     kinds.ZONED_TIME: build_moment_maker("%H:%M:%SZ"),
 }
@@ -352,21 +341,21 @@ class ValueGuess(NamedTuple):
     shared: bool = False
 
 
-def make_person(value: int) -> str:
-    return f"{pick_from(FIRST_NAMES, value)} {pick_from(LAST_NAMES, value >> 16)}"
+def _make_person(value: int) -> str:
+    return f"{_pick_from(FIRST_NAMES, value)} {_pick_from(LAST_NAMES, value >> 16)}"
 
 
-def make_login(value: int) -> str:
-    return f"{make_person(value).replace(' ', '-')}{(value >> 32) % 100}".lower()
+def _make_login(value: int) -> str:
+    return f"{_make_person(value).replace(' ', '-')}{(value >> 32) % 100}".lower()
 
 
-def make_company(value: int) -> str:
-    suffix = pick_from(COMPANY_SUFFIXES, value >> 16)
-    return f"{pick_from(LAST_NAMES, value)} {suffix}"
+def _make_company(value: int) -> str:
+    suffix = _pick_from(COMPANY_SUFFIXES, value >> 16)
+    return f"{_pick_from(LAST_NAMES, value)} {suffix}"
 
 
-def make_street(value: int) -> str:
-    return f"{pick_from(STREET_NAMES, value)} Street {pick_integer(value >> 8, 1, 120)}"
+def _make_street(value: int) -> str:
+    return f"{_pick_from(STREET_NAMES, value)} Street {pick_integer(value >> 8, 1, 120)}"
 
 
 def make_count(value: int) -> int:
@@ -399,25 +388,25 @@ integer, real, place = (
 )
 TEXT_GUESSES = build_guesses(
     (
-        ("name, title, headline, subject", make_words),
+        ("name, title, headline, subject", _make_words),
         ("slug, key, label, tag, name with owner", make_label),
-        ("url, uri, href, link, website, homepage, blog, permalink", make_url),
+        ("url, uri, href, link, website, homepage, blog, permalink", _make_url),
         (
             "avatar, image, photo, picture, icon, logo, thumbnail",
-            lambda n: f"{make_url(n)}.png",
+            lambda n: f"{_make_url(n)}.png",
         ),
         (
             "description, summary, bio, about, body, text, content, comment, message",
-            make_sentence,
+            _make_sentence,
         ),
-        ("company, organization, employer, brand", make_company),
-        ("street, address, street address", make_street),
+        ("company, organization, employer, brand", _make_company),
+        ("street, address, street address", _make_street),
         ("zip, zip code, postcode, postal code", NAMED_FORMATS["postalcode"]),
-        ("phone, phone number, mobile, telephone, fax", make_phone),
+        ("phone, phone number, mobile, telephone, fax", _make_phone),
         ("color, colour", NAMED_FORMATS["hexcolorcode"]),
-        ("version, semver", make_version),
+        ("version, semver", _make_version),
         ("sha, oid, commit, hash, digest, checksum", build_hex_maker(40)),
-        ("uuid, guid", make_uuid),
+        ("uuid, guid", _make_uuid),
         ("ip, ip address", NAMED_FORMATS["ipv4"]),
         ("host, hostname, domain", NAMED_FORMATS["hostname"]),
         ("mime type, content type, media type", lambda _n: "text/plain"),
@@ -425,15 +414,15 @@ TEXT_GUESSES = build_guesses(
         ("price, amount, total, cost, balance", make_decimal),
         ("birthday, birth date, date of birth, born", make_birthday),
         ("date, day", make_date),
-        ("status, state, kind, type, category", lambda n: pick_from(NOUNS, n)),
+        ("status, state, kind, type, category", lambda n: _pick_from(NOUNS, n)),
         ("cursor", lambda n: f"cursor:{n % 1000}"),
     ),
     shared=(
-        ("first name, given name, forename", lambda n: pick_from(FIRST_NAMES, n)),
-        ("last name, surname, family name", lambda n: pick_from(LAST_NAMES, n >> 16)),
-        ("full name, display name, author name, owner name", make_person),
-        ("login, username, user name, handle, nickname, screen name", make_login),
-        ("email, mail, email address", make_email),
+        ("first name, given name, forename", lambda n: _pick_from(FIRST_NAMES, n)),
+        ("last name, surname, family name", lambda n: _pick_from(LAST_NAMES, n >> 16)),
+        ("full name, display name, author name, owner name", _make_person),
+        ("login, username, user name, handle, nickname, screen name", _make_login),
+        ("email, mail, email address", _make_email),
         ("city, town, location, place", place(0)),
         ("country, nation", place(1)),
         ("country code", place(2)),
@@ -455,7 +444,7 @@ INTEGER_GUESSES = build_guesses(
         ("width, height", integer(100, 2000)),
         ("port", integer(1024, 65535)),
         ("quantity, position, rank, index", integer(1, 100)),
-        ("timestamp", make_epoch_seconds),
+        ("timestamp", _make_epoch_seconds),
     ),
     shared=(("database id, full database id", integer(1, 2**31 - 1)),),
 )
@@ -475,11 +464,11 @@ FLOAT_GUESSES = build_guesses(
 )
 BOOLEAN_GUESSES = build_guesses((("success, successful, ok", lambda _n: True),))
 GUESSES_BY_SCALAR: dict[str, tuple[dict[str, ValueGuess], ValueGuess]] = {
-    "String": (TEXT_GUESSES, ValueGuess(make_words)),
+    "String": (TEXT_GUESSES, ValueGuess(_make_words)),
     "ID": (TEXT_GUESSES, ValueGuess(make_label)),
     "Int": (INTEGER_GUESSES, ValueGuess(make_count)),
     "Float": (FLOAT_GUESSES, ValueGuess(real(0, 1000))),
-    "Boolean": (BOOLEAN_GUESSES, ValueGuess(make_boolean)),
+    "Boolean": (BOOLEAN_GUESSES, ValueGuess(_make_boolean)),
 }
 EARLIER_GUESSES: dict[ValueMaker, ValueGuess] = {
     make_timestamp: ValueGuess(make_early_timestamp),
@@ -513,7 +502,7 @@ def guess_field(scalar: str, field: str, owner: str, given: ValueMaker | None = 
         return ValueGuess(lambda n: f"{scalar}-{n % 10_000}")
     if EARLY_WORDS.intersection(parts) and given in EARLIER_GUESSES:
         return EARLIER_GUESSES[given]
-    return ValueGuess(given, given is make_email)
+    return ValueGuess(given, given is _make_email)
 
 
 @lru_cache(maxsize=4096)
@@ -522,7 +511,7 @@ def _guess_builtin(scalar: str, parts: tuple[str, ...], *, human: bool) -> Value
     if scalar in {"String", "ID"}:
         # `name` alone says little: a person has a first and a last name, anything else two words.
         if parts == ("name",) and human:
-            return ValueGuess(make_person, shared=True)
+            return ValueGuess(_make_person, shared=True)
         if TIME_WORDS.intersection(parts[-1:]):
             timestamp = make_timestamp
             early = EARLY_WORDS.intersection(parts)

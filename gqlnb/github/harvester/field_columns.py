@@ -12,10 +12,14 @@ import pyarrow as pa
 
 from gqlnb.errors import FrameError, sanitize_text
 from gqlnb.github.harvester.own_fields import BASE_COLUMNS, ERRORS_KEY, OwnFields, RowShape
-from gqlnb.result.column_builder import CONVERSION_ERRORS, ColumnBuilder, ColumnValueError
+from gqlnb.result.column_builder import (
+    CONVERSION_ERRORS,
+    ColumnBuilder,
+    ColumnValueError,
+    get_cell_shape,
+)
 from gqlnb.result.decoder import decode_envelope, decode_untyped
 from gqlnb.result.frames import assemble_frame, read_columns
-from gqlnb.result.list_cells import get_cell_shape
 from gqlnb.result.shape import Shape
 from gqlnb.result.table_reader import AnswerData
 from gqlnb.result.tables import ResultColumn, get_read_plan

@@ -13,7 +13,6 @@ import msgspec
 
 from gqlnb import background
 from gqlnb.client.progress import Progress
-from gqlnb.client.range_harvest.accounts import AccountPool
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.estimate import Estimate, estimate_harvest, narrow_scope
@@ -27,14 +26,15 @@ from gqlnb.github.harvester.storage import (
     build_arrow_schema,
     build_repository_frame,
 )
-from gqlnb.github.search_notes import list_search_notes
+from gqlnb.github.search_syntax import list_search_notes
 from gqlnb.interactive import warn_caller
+from gqlnb.lists.accounts import AccountPool
 from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
 from gqlnb.result.frame_display import register_frame_display
-from gqlnb.result.list_captions import mark_rows
+from gqlnb.result.list_verdicts import mark_rows
 from gqlnb.result.renderer import render_lines
 from gqlnb.result.result import Result
 
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.client.progress import ProgressCallback
-    from gqlnb.client.range_harvest.accounts import Account
     from gqlnb.http.rate_limit_rules import Budget
+    from gqlnb.lists.accounts import Account
 
     RowsCallback = Callable[[int, int, int], object]
 

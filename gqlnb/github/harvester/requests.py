@@ -29,8 +29,8 @@ from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.harvester.own_fields import ALIAS_PREFIX, ERRORS_KEY, drop_fields
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE
 from gqlnb.http.error_responses import is_transient_error
+from gqlnb.http.rate_limit_rules import DEFAULT_LIMIT_WAIT, read_retry_after
 from gqlnb.http.response_parser import find_refusal, is_limit_error
-from gqlnb.http.retry_rules import DEFAULT_LIMIT_WAIT, read_retry_after
 from gqlnb.lists.windows import Page
 from gqlnb.result.answer_notes import read_notes
 from gqlnb.result.result import PartialError, Result

@@ -22,15 +22,6 @@ from gqlnb.errors import sanitize_text
 from gqlnb.github.query_cost import iter_fields
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE
 
-__all__ = [
-    "ConnectionPage",
-    "KeysetCursors",
-    "build_page",
-    "make_boundary_error",
-    "make_github_error",
-    "require_boundary",
-]
-
 _RESOURCES_EXCEEDED = "Resource limits for this query exceeded."
 _OFFSET_PATTERN = re.compile(rb"cursor:(\d{1,9})")
 _KEYSET_PREFIX = b"cursor:v2:"

@@ -46,12 +46,8 @@ from graphql import (
 )
 
 from gqlnb.document.input_coercion import has_default
-from gqlnb.github.standin.field_conflicts import FieldConflictFinder
-from gqlnb.github.standin.literal_printer import locate_node, print_value
-from gqlnb.github.standin.spread_graph import SpreadGraph
-from gqlnb.github.standin.variable_errors import INT_RANGE
-
-__all__ = ["ErrorDict", "find_engine_errors"]
+from gqlnb.github.standin.field_conflicts import FieldConflictFinder, SpreadGraph
+from gqlnb.github.standin.variable_errors import INT_RANGE, locate_node, print_value
 
 ErrorDict = dict[str, Any]
 _Definition = OperationDefinitionNode | FragmentDefinitionNode

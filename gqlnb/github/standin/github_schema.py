@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.execution_budget import ExecutionBudget
     from gqlnb.limits import Limits
 
-__all__ = ["AUTHENTICATION_URL", "DOCS_URL", "StandIn", "schema", "service"]
-
 SNAPSHOT_SOURCE = f"embedded snapshot of {SNAPSHOT_DATE}"
 _CACHED_PRICES = 256  # of one document for each of its page sizes
 _UNKNOWN_NAME = "It is not in this stand-in for a part of GitHub's schema; GitHub may have it."

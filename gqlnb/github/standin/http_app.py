@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from gqlnb.http.headers import HttpRequest
     from gqlnb.server.streams import Receive, Send
 
-__all__ = ["app", "serve"]
-
 _RATE_LIMITS_URL = f"{DOCS_URL}/overview/rate-limits-and-query-limits-for-the-graphql-api"
 _USER_ID = 583231  # the number of the account in messages about its budget
 

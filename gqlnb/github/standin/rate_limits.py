@@ -22,8 +22,6 @@ from gqlnb.tokens import ACCEPTED_SCHEMES
 if TYPE_CHECKING:
     from gqlnb.github.standin.simulation import Simulation
 
-__all__ = ["CURRENT_METER", "RequestMeter", "TokenBudgets"]
-
 #: Points of a user's token for an hour. Source: GitHub documentation, "Primary rate limit".
 HOURLY_LIMIT = 5_000
 HOUR_SECONDS = 3_600.0

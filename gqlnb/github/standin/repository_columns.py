@@ -21,14 +21,6 @@ from gqlnb.github.repositories import (
 )
 from gqlnb.option_checks import explain_keywords
 
-__all__ = [
-    "Owners",
-    "RepositoryColumns",
-    "RepositoryRows",
-    "Rows",
-    "index_by_owner",
-]
-
 
 def make_login_key(login: str) -> str:
     """Return the sort key of a login, the same order as of ``owner/name``."""

@@ -34,15 +34,6 @@ from gqlnb.option_checks import explain_keywords
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Population",
-    "RepositoryMatches",
-    "make_sort_key",
-    "scatter_numbers",
-    "select_rows",
-    "sort_rows",
-]
-
 RowSelector = slice | Rows
 Mask = NDArray[np.bool_] | bool  # one boolean for each selected row, or one for all
 TieBreaker = Callable[[Rows], NDArray[Any]]  # the sort keys of rows that are equal otherwise

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from gqlnb.github.repositories import Repository
 
-__all__ = ["DataFaults", "Simulation"]
-
 _UNLIMITED_OPTIONS = frozenset({"resources", "budget", "pace", "concurrency"})  # None for no limit
 _OPTION_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("dropped", "duplicated", "gateway", "timeouts"), check_share),

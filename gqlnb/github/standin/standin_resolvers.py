@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from gqlnb.github.standin.repository_search import Population
     from gqlnb.github.standin.simulation import Simulation
 
-__all__ = ["StandInResolvers", "resolve_type_name"]
-
 Resolver = Callable[..., Any]  # (root, args, context); what a field may be is in the SDL
 
 _GITHUB_URL = "https://github.com"

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.mock.mock_objects import MockType
 
-__all__ = ["UNKNOWN", "bind_fields", "note_outcome"]
-
 Resolver = Callable[[Any, dict[str, Any], Any], Any]  # (root, args, context)
 Facts = Mapping[str, Mapping[str, Resolver | None]]  # by type and field; None reads an attribute
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-__all__ = ["population"]
-
 #: By year: a number of stars, and the number of repositories with as many or more.
 #: Counted or measured: 2020 (December, from the public archive of events), 2023 (August, from a
 #: complete harvest) at 5 and 50 stars, the 100th rank, the top, and 100,000 stars; of 2026 (August)

@@ -27,12 +27,6 @@ if TYPE_CHECKING:
 
     from gqlnb.notebook.notebook_state import NotebookState
 
-__all__ = [
-    "CompletionProvider",
-    "complete_line",
-    "find_option",
-]
-
 NameSource = Callable[[], Iterable[tuple[str, str]]]  # pairs of a name and its description
 
 

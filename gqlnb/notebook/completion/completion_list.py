@@ -30,16 +30,6 @@ if TYPE_CHECKING:
     from gqlnb.notebook.completion.proposals import Proposal
 
 
-__all__ = [
-    "Completion",
-    "complete_at_cursor",
-    "find_at_cursor",
-    "render_markdown",
-    "write_insertion",
-    "write_label",
-    "write_signature",
-]
-
 LABEL_LENGTH = 40  # characters of an entry; beside longer ones, types and texts are out of sight
 LISTED = 12  # members of a type in its documentation
 _TICKS = re.compile("`+")

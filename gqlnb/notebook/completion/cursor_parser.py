@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     Members: TypeAlias = Mapping[str, GraphQLArgument | GraphQLInputField]
 
 
-__all__ = ["CursorParser", "DocumentState", "SourceToken", "find_definitions", "tokenize"]
-
 # Possessive quantifiers (++) keep the time linear, whatever the text.
 _TOKEN = re.compile(
     r"""
@@ -267,10 +265,10 @@ class ValueState(ParserState):
             inner = _get_nullable(expected)
             # A value of another type is coerced to a list of one item.
             item = inner.of_type if is_list_type(inner) else inner
-            self.parser.enter(ListState(self.parser, item))
+            self.parser.enter(_ListState(self.parser, item))
         elif text == "{":
             types, owner, one = _get_input_fields(expected)
-            self.parser.enter(InputObjectState(self.parser, types, owner, one=one))
+            self.parser.enter(_InputObjectState(self.parser, types, owner, one=one))
         else:
             return False
         return True
@@ -290,7 +288,7 @@ class ValueState(ParserState):
             yield Proposal(f"${found.name}", found.kind, found.detail)
 
 
-class MembersState(ValueState):
+class _MembersState(ValueState):
     """Names with values: arguments, or the fields of an input object.
 
     Parameters
@@ -351,11 +349,11 @@ class MembersState(ValueState):
             yield from propose_members(self.types, self.kind, self.owner, given)
 
 
-class ArgumentsState(MembersState):
+class ArgumentsState(_MembersState):
     """The arguments of a field or directive."""
 
 
-class InputObjectState(MembersState):
+class _InputObjectState(_MembersState):
     """A value of an input object type."""
 
     kind = "input field"
@@ -385,13 +383,13 @@ class InputObjectState(MembersState):
 
     def read_token(self, kind: str, text: str) -> None:
         if text in (")", "]"):  # the closing brace is missing
-            self.parser.leave(InputObjectState)
+            self.parser.leave(_InputObjectState)
             self.parser.stack[-1].read_token(kind, text)
         else:
             super().read_token(kind, text)
 
 
-class ListState(ValueState):
+class _ListState(ValueState):
     """A list of values of one type."""
 
     def __init__(self, parser: CursorParser, item: Expected) -> None:
@@ -401,11 +399,11 @@ class ListState(ValueState):
     def read_token(self, kind: str, text: str) -> None:
         self.after = ""
         if text == "]":
-            self.parser.leave(ListState)
+            self.parser.leave(_ListState)
         elif text == "$":
             self.after = "$"
         elif text in (")", "}"):  # the closing bracket is missing
-            self.parser.leave(ListState)
+            self.parser.leave(_ListState)
             self.parser.stack[-1].read_token(kind, text)
         else:
             self.read_value_start(text, self.item)
@@ -493,7 +491,7 @@ class DocumentState(DirectiveState):
         elif self.read_directive_token(kind, text):
             return
         elif text == "(":
-            self.parser.enter(VariableDefinitionsState(self.parser))
+            self.parser.enter(_VariableDefinitionsState(self.parser))
         elif kind == "name":
             self._read_name(text)
 
@@ -546,6 +544,7 @@ class SelectionSetState(DirectiveState):
         self.inner: GraphQLNamedType | None = None  # the parent type of a nested selection set
 
     def read_token(self, kind: str, text: str) -> None:
+        """Read a token of a selection set: its end, or a part of a field."""
         if text == "}":
             self.parser.leave(SelectionSetState)
         elif text == "{":
@@ -603,7 +602,7 @@ class SelectionSetState(DirectiveState):
         return do_types_overlap(schema, self.parent, condition)  # type: ignore[arg-type]
 
 
-class VariableDefinitionsState(ValueState, DirectiveState):
+class _VariableDefinitionsState(ValueState, DirectiveState):
     """The definitions of an operation's variables."""
 
     location = DirectiveLocation.VARIABLE_DEFINITION
@@ -619,7 +618,7 @@ class VariableDefinitionsState(ValueState, DirectiveState):
 
     def read_token(self, kind: str, text: str) -> None:
         if text == ")":
-            self.parser.leave(VariableDefinitionsState)
+            self.parser.leave(_VariableDefinitionsState)
         elif text in ("$", ":", "="):
             self._read_mark(text)
         elif self.after == "=" and self.read_value_start(text, self._get_type()):
@@ -627,7 +626,7 @@ class VariableDefinitionsState(ValueState, DirectiveState):
         elif self.read_directive_token(kind, text):
             return
         elif text == "{":  # the closing bracket is missing
-            self.parser.leave(VariableDefinitionsState)
+            self.parser.leave(_VariableDefinitionsState)
             self.parser.stack[-1].read_token(kind, text)
         else:
             self._read_word(kind, text)

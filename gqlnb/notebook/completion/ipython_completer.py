@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from gqlnb.notebook.completion.completion_list import Completion
     from gqlnb.notebook.completion.proposals import Proposal
 
-__all__ = ["TabCompleter"]
-
 MAGIC_NAME = r"(?:graphql|gql)\b"
 _CELL_MAGIC = re.compile(rf"\s*%%{MAGIC_NAME}(?P<line>[^\n]*)(?P<newline>\n?)")
 _LINE_MAGIC = re.compile(rf"\s*(?:[^\W\d]\w*\s*=\s*)?%{MAGIC_NAME}(?P<line>.*)")
 _INLINE_OPERATION = re.compile(r"(?:^|\s)(?=\{|(?:query|mutation|subscription)\b)")
 MATCHER = "gqlnb"
+PANEL_PREFIX = "%%gqlnb-panel\n"  # no magic: a kernel without the extension answers nothing of ours
 TYPE_LENGTH = 16  # characters of a label beside a name of the notebook
 
 _log = logging.getLogger("gqlnb")
@@ -109,13 +108,18 @@ class TabCompleter:
         The shell.
     create_provider
         Creates the source of names and schemas on first use, so that loading stays cheap.
+    create_panel
+        Creates the function that answers JupyterLab's panel, on first use too.
     """
 
     def __init__(
-        self, shell: InteractiveShell, create_provider: Callable[[], CompletionProvider]
+        self,
+        shell: InteractiveShell,
+        create_provider: Callable[[], CompletionProvider],
+        create_panel: Callable[[], Callable[[str], object]],
     ) -> None:
         self.shell = shell
-        self._create_provider = create_provider
+        self._create_provider, self._create_panel = create_provider, create_panel
         self._original_inspect: Any = None
         self._original_complete: Any = None
         self._replaced: dict[str, Any] = {}  # our methods by the names of the kernel's
@@ -130,6 +134,10 @@ class TabCompleter:
     @cached_property
     def _provider(self) -> CompletionProvider:
         return self._create_provider()
+
+    @cached_property
+    def _answer_panel(self) -> Callable[[str], object]:
+        return self._create_panel()
 
     def install(self) -> None:
         """Add the completer to the shell, and to its kernel if it has one."""
@@ -200,7 +208,14 @@ class TabCompleter:
         }
 
     def _answer_kernel_completion(self, code: str, cursor_pos: int | None) -> object:
-        """Answer a completion request: in GraphQL with rich entries, elsewhere as the kernel."""
+        """Answer a completion request: in GraphQL with rich entries, elsewhere as the kernel.
+
+        The questions of JupyterLab's panel are such requests too.
+        """
+        if code.startswith(PANEL_PREFIX):
+            answer = self._answer_panel(code.removeprefix(PANEL_PREFIX))
+            empty = {"matches": [], "cursor_start": 0, "cursor_end": 0}
+            return {"status": "ok", **empty, "metadata": {"gqlnb": answer}}
         from gqlnb.notebook.completion.completion_list import write_insertion, write_label
 
         offset = len(code) if cursor_pos is None else cursor_pos
@@ -271,7 +286,7 @@ class TabCompleter:
         data: dict[str, str] = {}
         try:
             found = None if place is None else self.find_documentation(place)
-            data = {} if found is None else build_documentation_bundle(found)
+            data = {} if found is None else _build_documentation_bundle(found)
         except Exception:  # noqa: BLE001 - a foreign schema must not break the kernel
             _log.debug("inspection failed", exc_info=True)
         # A field may share its name with a Python function: `id` in an operation is a field.
@@ -289,7 +304,7 @@ def get_type_label(found: Proposal) -> str:
     return found.kind if described or not found.detail else found.detail
 
 
-def build_documentation_bundle(found: Proposal) -> dict[str, str]:
+def _build_documentation_bundle(found: Proposal) -> dict[str, str]:
     from gqlnb.notebook.completion.completion_list import render_markdown, write_signature
 
     description = getattr(found.thing, "description", None) or ""

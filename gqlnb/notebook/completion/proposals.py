@@ -30,18 +30,6 @@ from graphql.type import SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaField
 from graphql.utilities.print_schema import print_input_value
 from graphql.utilities.type_comparators import do_types_overlap
 
-__all__ = [
-    "Proposal",
-    "find_similar_names",
-    "format_input_value",
-    "propose_directives",
-    "propose_fields",
-    "propose_input_types",
-    "propose_members",
-    "propose_type_conditions",
-    "propose_values",
-]
-
 # Of a mistyped name: a shorter word resembles too many.
 SHORTEST_TYPO, NEAR_MATCHES, TYPO_CUTOFF = 2, 5, 0.66
 BOOLEAN = ("true", "false")

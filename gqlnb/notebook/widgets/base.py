@@ -64,8 +64,8 @@ import anywidget
 import traitlets
 
 from gqlnb import background
-from gqlnb.client.progress import is_unattended
 from gqlnb.errors import GqlnbError, sanitize_text
+from gqlnb.interactive import is_unattended
 from gqlnb.notebook.display import wrap_html
 from gqlnb.notebook.widgets.live_output import build_view_bundle
 from gqlnb.option_checks import explain_keywords
@@ -73,8 +73,6 @@ from gqlnb.redact import hide_locals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-__all__ = ["Widget", "describe_error", "get_notebook_names"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

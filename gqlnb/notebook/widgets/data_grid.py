@@ -1,4 +1,7 @@
-"""A frame as the data of a grid: columns as text, filters, sorting, search, windows of cells."""
+"""A frame as the data of a grid: columns as text, filters, sorting, search, windows of cells.
+
+Above each column is a small picture: a histogram, or the most frequent values.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,8 +24,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gqlnb.errors import QueryError, clean_text, sanitize_text
-from gqlnb.notebook.widgets.column_pictures import MOST_ROWS, build_picture
+from gqlnb.errors import QueryError, clean_text, format_count, sanitize_text
 from gqlnb.result.renderer import (
     NOT_AMOUNTS,
     Grid,
@@ -38,13 +40,159 @@ from gqlnb.result.renderer import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+
+BINS = 12
+VALUES = 4  # the most frequent ones that have a part; the others share one
+FREQUENT = 0.2  # of the rows: values that are rarer together have no parts
+LABEL = 40  # characters
+MOST_ROWS = 2_000_000  # counted in a tenth of a second; longer columns have no picture
+SKEWED = 50  # times the median: beyond, equal widths would leave one bar
+EXACT = 2**53  # floats, of which edges are made, hold no larger integer
+DAY = 86_400_000_000  # microseconds
+
+
+def build_picture(
+    kind: str, array: pa.Array | None, read_text: Callable[[], pa.Array]
+) -> dict[str, object] | None:
+    """Return the picture of a column as JSON values; None if it has none.
+
+    Parameters
+    ----------
+    kind
+        ``"number"``, ``"time"`` or ``"text"``.
+    array
+        Its values; None for objects.
+    read_text
+        Called for the values of a column of text as they are shown.
+
+    Returns
+    -------
+    dict
+        ``kind``, ``"bars"`` or ``"values"``; ``parts``, each with ``count``, ``label`` and
+        ``filter`` (empty for none); ``said``, a sentence.
+    """
+    # Objects, such as lists, would get their texts for the picture alone.
+    if array is None or len(array) <= 1:
+        return None
+    if kind == "text":
+        return _build_values(read_text())
+    numbers = _read_numbers(kind, array)
+    if numbers is None or not numbers.size or numbers.min() == numbers.max():
+        return None
+    is_time, is_whole = kind == "time", numbers.dtype.kind == "i"
+    edges = _choose_edges(numbers, is_whole=is_whole, is_time=is_time)
+    counts = np.histogram(numbers, edges)[0].tolist()
+    is_exact = is_time or is_whole  # else two ranges share an end
+    write = _write_times if is_time else (_write_integers if is_whole else _write_floats)
+    ranges = list(write(edges.tolist()))
+    parts = [
+        {
+            "count": count,
+            "label": f"{low} to {high}",
+            "filter": f"{low}..{high}" if is_exact else f">={low} <{high}",
+        }
+        for count, (low, high) in zip(counts, ranges, strict=True)
+    ]
+    # Open ends, so that rounding excludes neither the least value nor the largest.
+    parts[0]["filter"] = f"..{ranges[0][1]}" if is_exact else f"<{ranges[0][1]}"
+    parts[-1]["filter"] = f"{ranges[-1][0]}.." if is_exact else f">={ranges[-1][0]}"
+    return {"kind": "bars", "parts": parts, "said": f"{ranges[0][0]} to {ranges[-1][1]}"}
+
+
+def _read_numbers(kind: str, array: pa.Array) -> NDArray[Any] | None:
+    """Return the present values: integers, floats, or microseconds of times."""
+    if kind == "time":
+        zone = getattr(array.type, "tz", None)
+        array = array.cast(pa.timestamp("us", zone)).cast(pa.int64())
+    elif not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
+        array = array.cast(pa.float64(), safe=False)
+    numbers: NDArray[Any] = array.drop_null().to_numpy(zero_copy_only=False)
+    if numbers.dtype.kind == "f":
+        finite: NDArray[Any] = numbers[np.isfinite(numbers)]
+        return finite
+    limit = 2**62 if kind == "time" else EXACT
+    is_exact = not numbers.size or (numbers.min() >= -limit and numbers.max() <= limit)
+    return numbers.astype(np.int64) if is_exact else None
+
+
+def _choose_edges(numbers: NDArray[Any], *, is_whole: bool, is_time: bool) -> NDArray[Any]:
+    low, high = numbers.min(), numbers.max()
+    if is_time:
+        step = DAY if high - low > 2 * BINS * DAY else 1_000_000
+        count = min(BINS, int((high - low) // step) + 1)
+        edges = np.linspace(low // step, high // step + 1, count + 1).astype(np.int64) * step
+        return np.unique(edges)
+    if low > 0 and high > SKEWED * np.median(numbers):
+        edges = np.geomspace(low, high, BINS + 1)
+    else:
+        edges = np.linspace(low, high, BINS + 1)
+    if is_whole:
+        return np.unique([*np.floor(edges[:-1]), high + 1]).astype(np.int64)
+    # As a filter writes them, so that it selects the rows that are counted.
+    inner = np.unique([float(f"{edge:.6g}") for edge in edges[1:-1]])
+    return np.array([low, *inner[(inner > low) & (inner < high)], high])
+
+
+def _write_integers(edges: Sequence[int]) -> Iterator[tuple[str, str]]:
+    for low, end in pairwise(edges):
+        yield f"{low:,}", f"{end - 1:,}"
+
+
+def _write_floats(edges: Sequence[float]) -> Iterator[tuple[str, str]]:
+    for low, end in pairwise(edges):
+        yield f"{low:.6g}", f"{end:.6g}"
+
+
+def _write_times(edges: Sequence[int]) -> Iterator[tuple[str, str]]:
+    is_days = all(edge % DAY == 0 for edge in edges)
+    unit, form = (DAY, "%Y-%m-%d") if is_days else (1_000_000, "%Y-%m-%d %H:%M:%S")
+    for low, end in pairwise(edges):
+        ends = (pd.Timestamp(moment, unit="us") for moment in (low, end - unit))
+        first, last = (moment.strftime(form) for moment in ends)
+        yield first, last
+
+
+def _build_values(array: pa.Array) -> dict[str, object] | None:
+    """Return the most frequent values of a column of text."""
+    present = array.drop_null()
+    if not len(present):
+        return None
+    counted = pc.value_counts(present)
+    counts = counted.field(1).to_numpy()
+    order = np.argsort(-counts, kind="stable")[:VALUES]
+    if counts[order].sum() < FREQUENT * len(present):  # names and ids
+        return {"kind": "values", "parts": [], "said": f"{len(present):,} different values"}
+    parts = [
+        {"count": count, "label": sanitize_text(text, LABEL), "filter": _write_filter(text)}
+        for text, count in zip(
+            counted.field(0).take(pa.array(order)).to_pylist(), counts[order].tolist(), strict=True
+        )
+    ]
+    others = len(present) - int(counts[order].sum())
+    if others:
+        more = format_count(len(counted) - len(order), "other value")
+        parts.append({"count": others, "label": more, "filter": ""})
+    if missing := len(array) - len(present):
+        parts.append({"count": missing, "label": "missing", "filter": "="})
+    return {
+        "kind": "values",
+        "parts": parts,
+        "said": format_count(len(counted), "different value"),
+    }
+
+
+def _write_filter(text: str) -> str:
+    """Return the filter for a value; empty for one that a box would change."""
+    is_plain = text == text.strip() and text.isprintable() and 0 < len(text) <= 200
+    return f"={text}" if is_plain else ""
+
+
 Rows: TypeAlias = "NDArray[np.intp] | slice | list[int]"
 
-__all__ = ["GridSource"]
 
 CELL = 200  # characters of a cell; no column is wider
 NAME = 120  # characters of a column's name
@@ -112,12 +260,12 @@ class GridColumn:
             if numbers and all(map(is_number, self._iterate_present())):
                 return "number"
         found = self.arrow
-        return "time" if found is not None and is_time(found.type) else "text"
+        return "time" if found is not None and _is_time(found.type) else "text"
 
     def _choose_format(self) -> Callable[[Any], str]:
         """Choose one format for all values of the column."""
         if self.kind == "text":
-            return format_value
+            return _format_value
         if self.kind == "time":
             return self._choose_time_format()
         form = choose_format(self._sample, CELL)
@@ -226,14 +374,14 @@ class GridColumn:
             codes = self.values.cat.codes.to_numpy()
             return names.take(pa.array(codes, mask=codes < 0))
         if found is not None:
-            if is_text(found.type):
+            if _is_text(found.type):
                 return found
             zone = getattr(found.type, "tz", None)
             if zone == "UTC":  # without Arrow's time zones, which Windows may lack
                 found = found.cast(pa.timestamp(found.type.unit))
             elif zone:
                 found = pc.local_timestamp(found)
-            if is_time(found.type) or pa.types.is_integer(found.type):
+            if _is_time(found.type) or pa.types.is_integer(found.type):
                 return found.cast(pa.string())
         # The last resort: format every value, so that search matches the shown text.
         values = self.values.tolist()
@@ -266,7 +414,7 @@ def encode_grid(grid: Grid) -> dict[str, object]:
     return {"names": grid.names, "index": grid.index, "rows": grid.rows, "inner": inner}
 
 
-def format_value(value: object) -> str:
+def _format_value(value: object) -> str:
     value = unwrap_array(value)
     if isinstance(value, (dict, list, tuple)):
         text = LINE.encode(clip_items(value))
@@ -299,7 +447,7 @@ def is_missing(value: object) -> bool:
     return isinstance(value, Decimal) and value.is_nan()
 
 
-def is_text(kind: pa.DataType) -> bool:
+def _is_text(kind: pa.DataType) -> bool:
     types = pa.types
     return any((types.is_string(kind), types.is_large_string(kind), types.is_string_view(kind)))
 
@@ -310,7 +458,7 @@ def is_unordered(kind: pa.DataType) -> bool:
     return bool(known or isinstance(kind, pa.BaseExtensionType))
 
 
-def is_time(kind: pa.DataType) -> bool:
+def _is_time(kind: pa.DataType) -> bool:
     return any((pa.types.is_timestamp(kind), pa.types.is_date(kind)))
 
 
@@ -422,7 +570,7 @@ def compute_order(
     if query.find:
         masks.append(_find_words(query.find, columns, rows))
     if masks:
-        selected = np.flatnonzero(combine_masks(masks))
+        selected = np.flatnonzero(_combine_masks(masks))
     if not query.sort:
         return selected
     keys = {f"{n}": columns[at].ranks for n, (at, _) in enumerate(query.sort)}
@@ -479,7 +627,7 @@ def _filter_numbers(column: GridColumn, text: str) -> NDArray[np.bool_]:
             "= for missing."
         )
         raise QueryError(msg)
-    return combine_masks([_compare(column, name, _parse_number(number)) for name, number in tests])
+    return _combine_masks([_compare(column, name, _parse_number(number)) for name, number in tests])
 
 
 def _parse_comparisons(text: str) -> list[tuple[str, str]]:
@@ -497,7 +645,7 @@ def _parse_comparisons(text: str) -> list[tuple[str, str]]:
     return tests if at == len(text) else []
 
 
-def combine_masks(masks: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+def _combine_masks(masks: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
     made: NDArray[np.bool_] = np.logical_and.reduce(masks)
     return made
 
@@ -547,7 +695,7 @@ def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
     masks = [
         _to_numpy(pc.fill_null(test(moments, bound), fill_value=False)) for test, bound in tests
     ]
-    return masks[0] | masks[1] if text.startswith("!=") else combine_masks(masks)
+    return masks[0] | masks[1] if text.startswith("!=") else _combine_masks(masks)
 
 
 def _find_span(text: str, zone: str | None, column: GridColumn) -> tuple[int, int]:

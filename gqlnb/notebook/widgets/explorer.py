@@ -26,7 +26,7 @@ from gqlnb.document.variables import describe_unset, find_unset_variables
 from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import GqlnbError, OptionError, TextError, sanitize_text
 from gqlnb.http.response_encoder import replace_unserializable
-from gqlnb.notebook.magic_options import NAME, refuse_secrets
+from gqlnb.notebook.magic_options import write_cell
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.renderer import render_bundle
@@ -46,12 +46,9 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
 
 
-__all__ = ["Explorer"]
-
 HEIGHTS = range(320, 4001)  # pixels; the editors overlap in a smaller view
 EVENT_INTERVAL = 0.05  # seconds; JupyterLab refuses more than 1,000 messages per second
 MAX_ANSWER_BYTES = 4_000_000  # an editor in the browser shows larger answers with a delay
-UNNAMED_TARGET = "# Write the name of a schema or client of the notebook behind %%graphql."
 
 
 @dataclass(slots=True, eq=False)
@@ -140,7 +137,7 @@ class Explorer(Widget):
         self.client: Client = target if isinstance(target, Client) else connect(target)
         self._target = target
         self._height = height
-        self._query, self._variables = query, format_variables(variables)
+        self._query, self._variables = query, _format_variables(variables)
         self._result: Result | None = None
         self._error: str | None = None
         self._failure: bytes | None = None  # of the last run(), as an answer
@@ -448,7 +445,7 @@ def load_magic() -> bool:
     return True
 
 
-def format_variables(variables: Mapping[str, Any] | None) -> str:
+def _format_variables(variables: Mapping[str, Any] | None) -> str:
     try:
         return "" if not variables else json.dumps(dict(variables), indent=2, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -531,14 +528,3 @@ def encode_introspection(schema: GraphQLSchema) -> bytes:
         input_value_deprecation=True,
     )
     return dump_json({"data": found})
-
-
-def write_cell(query: str, variables: Mapping[str, Any], target: str | None) -> str:
-    """Write a ``%%graphql`` cell; refuse variables that look like a token."""
-    # --param ends at white space outside strings and brackets, which a repr never has.
-    given = [f"-p {name}={value!r}" for name, value in variables.items() if NAME.fullmatch(name)]
-    line = " ".join(["%%graphql", *([target] if target else []), *given])
-    # A token typed as a variable must not end up in a cell of the notebook.
-    refuse_secrets(line, None)
-    note = [] if target else [UNNAMED_TARGET]
-    return "\n".join([line, *note, query.strip()])

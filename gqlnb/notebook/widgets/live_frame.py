@@ -34,7 +34,7 @@ from gqlnb.option_checks import check_whole_number, explain_keywords
 from gqlnb.redact import strip_traceback
 from gqlnb.result.renderer import IN_HTML, ROWS_SHOWN, build_grid, format_errors, render_note
 from gqlnb.result.result import Result
-from gqlnb.server.calling_cell import find_calling_cell
+from gqlnb.server.listener import find_calling_cell
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -43,9 +43,7 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
     from gqlnb.notebook.widgets.live_output import MimeBundle
-    from gqlnb.server.calling_cell import CellRun
-
-__all__ = ["LiveFrame"]
+    from gqlnb.server.listener import CellRun
 
 ROWS = 1000  # enough to scroll through, about a megabyte
 END_TIMEOUT = 5.0  # seconds for the cleanup of a subscription

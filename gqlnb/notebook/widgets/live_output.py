@@ -6,21 +6,12 @@ from functools import partial
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.progress import is_unattended
+from gqlnb.interactive import is_unattended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from IPython.display import DisplayHandle
-
-__all__ = [
-    "EMPTY_BUNDLE",
-    "MimeBundle",
-    "OutputUpdater",
-    "SavedOutput",
-    "build_view_bundle",
-    "is_in_kernel",
-]
 
 MimeBundle = dict[str, str]
 # Our extension of JupyterLab and Notebook shows these outputs: live, and as HTML when reopened.

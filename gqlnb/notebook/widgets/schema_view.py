@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from gqlnb.notebook.schema_docs import SchemaPage
     from gqlnb.notebook.widgets.base import Message
 
-__all__ = ["SchemaView"]
-
 HITS = 50  # hits that are sent at a time
 MAX_SEARCH_LENGTH = 200  # characters of a search text
 MAX_SAVED_BYTES = 20_000  # of the page that is saved with a notebook

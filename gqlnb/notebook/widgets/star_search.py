@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
+from bisect import bisect_right
 from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from html import escape
-from threading import Timer
+from itertools import islice
+from math import ceil, floor, log10, sqrt
+from threading import Event, Timer
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote, urlsplit
 
+import numpy as np
 import traitlets
 
 from gqlnb import background
-from gqlnb.errors import GqlnbError, QueryError, describe_exception, sanitize_text
+from gqlnb.client.urls import redact_url
+from gqlnb.errors import GqlnbError, QueryError, describe_exception, format_count, sanitize_text
 from gqlnb.github.builtin_connections import open_client
-from gqlnb.github.star_query import check_threshold, parse_star_query
-from gqlnb.github.star_results import collect_stars
+from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
+from gqlnb.github.star_query import (
+    check_threshold,
+    count_ranges,
+    find_most_stars,
+    parse_star_query,
+    read_least_stars,
+)
+from gqlnb.github.star_results import collect_stars, find_sent_query
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
 from gqlnb.notebook.widgets.live_output import SavedOutput, is_in_kernel
-from gqlnb.notebook.widgets.search_run import (
-    IDLE,
-    StarRun,
-    find_pages,
-    find_site,
-    format_client,
-    read_limit,
-    write_caption,
-    write_python,
-    write_query_text,
-)
-from gqlnb.notebook.widgets.star_charts import (
-    build_charts,
-    build_histogram,
-    build_histogram_grid,
-    count_bins,
-)
-from gqlnb.option_checks import explain_keywords
-from gqlnb.result.renderer import count_shown, render_frame
+from gqlnb.option_checks import explain_keywords, read_whole_number
+from gqlnb.result.renderer import Grid, count_shown, draw_bar, render_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,11 +46,471 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.notebook.widgets.base import Message
     from gqlnb.notebook.widgets.data_grid import GridSource
-    from gqlnb.notebook.widgets.star_charts import Bin
 
     OnResult = Callable[[pd.DataFrame], object]
 
-__all__ = ["StarSearch"]
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+    from gqlnb.github.star_query import StarQuery
+
+TOP = 20  # bars; more leave no space for their names
+NAME = 140  # characters of owner and name on GitHub, at most
+FEWEST, LEAST = 8, 3  # ranges of the histogram, of many values and of a few
+SPARE = 4  # more ranges than the fewest; still more are hard to read
+# Steps within a power of ten: 1, 1-2-5, then series R10, R20, R40 of ISO 3 (preferred numbers).
+R10 = (1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8)
+R20 = (*R10, 1.12, 1.4, 1.8, 2.24, 2.8, 3.55, 4.5, 5.6, 7.1, 9)
+R40 = (
+    *(*R20, 1.06, 1.18, 1.32, 1.5, 1.7, 1.9, 2.12, 2.36, 2.65, 3, 3.35, 3.75, 4.25, 4.75),
+    *(5.3, 6, 6.7, 7.5, 8.5, 9.5),
+)
+HATCH = "▒"
+SERIES = ((1,), (1, 2, 5), R10, R20, R40)
+
+
+@dataclass(frozen=True, slots=True)
+class StarBar:
+    """The bar of one repository, named ``owner/name``."""
+
+    name: str
+    stars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The number of repositories with `low` to `high` stars, both included, and of rows of them."""
+
+    low: int
+    high: int
+    count: int
+    held: int
+
+
+def find_top(frame: pd.DataFrame) -> list[StarBar]:
+    """Return the repositories with the most stars, in descending order."""
+    known = frame.dropna(subset=["stargazers"])
+    first = known.sort_values("stargazers", ascending=False, kind="stable").head(TOP)
+    rows = zip(first["owner"], first["name"], first["stargazers"], strict=True)
+    return [
+        StarBar(sanitize_text(f"{owner}/{name}", NAME), int(stars)) for owner, name, stars in rows
+    ]
+
+
+def build_histogram(counts: ArrayLike) -> list[Bin]:
+    """Count the values in adjacent ranges.
+
+    Parameters
+    ----------
+    counts
+        Numbers of stars, at least 0, in any order.
+
+    Returns
+    -------
+    list of Bin
+        The ranges with the numbers of their values, from low to high.
+    """
+    numbers = np.asarray(counts, dtype=np.int64)
+    if not numbers.size:
+        return []
+    most = int(numbers.max())
+    # The square root of their number, as usual, lest most of the ranges be empty.
+    fewest = max(LEAST, min(FEWEST, ceil(sqrt(numbers.size))))
+    return fill_bins(choose_edges(int(numbers.min()), most, fewest), most, numbers)
+
+
+def fill_bins(starts: Sequence[int], most: int, numbers: np.ndarray[Any, Any]) -> list[Bin]:
+    """Count the values in the ranges that begin at `starts`; the last one ends at `most`."""
+    places = np.searchsorted(np.asarray(starts), numbers, side="right") - 1
+    found = np.bincount(places[places >= 0], minlength=len(starts)).tolist()
+    ends = [*(start - 1 for start in starts[1:]), max(most, starts[-1])]
+    return [Bin(*row) for row in zip(starts, ends, found, found, strict=True)]
+
+
+def count_bins(client: Client, query: StarQuery, frame: pd.DataFrame) -> list[Bin]:
+    """Return the histogram of all repositories of a search, also of those without a row.
+
+    The rows of a result that is cut have a shape of their own: of the most stars only, their ranges
+    of few stars are nearly empty.
+
+    Returns
+    -------
+    list of Bin
+        The ranges with the numbers of their repositories, from low to high.
+
+    Raises
+    ------
+    GqlnbError
+        If the counts of the ranges cannot be read.
+    """
+    numbers = np.asarray(frame["stargazers"].dropna(), dtype=np.int64)
+    if len(frame) >= frame.attrs["total_count"] or not numbers.size:
+        return build_histogram(numbers)
+    is_first = frame.attrs["order"] == "stars-desc"
+    most = int(numbers.max()) if is_first else find_most_stars(client, query)
+    least = read_least_stars(query)
+    bins = fill_bins(choose_edges(min(least, most), most, FEWEST), most, numbers)
+    counts = count_ranges(client, query, [(max(least, each.low), each.high) for each in bins])
+    # A row may have moved between the requests.
+    return [replace(it, count=max(n, it.held)) for it, n in zip(bins, counts, strict=True)]
+
+
+def choose_edges(low: int, high: int, fewest: int) -> list[int]:
+    """Return the lower ends of `fewest` or some more ranges that cover `low` to `high`."""
+    if low == high:
+        return [low]
+    for steps in SERIES:
+        found = select_steps(steps, low, high)
+        if len(found) >= fewest:
+            return found
+    # Below a third of a power of ten a logarithmic scale is nearly linear: steps 1, 2, 5, 10 ...
+    widths = (digit * 10**power for power in range(15) for digit in (1, 2, 5))
+    step = next(width for width in widths if (high - low) // width < fewest + SPARE)
+    return list(range(low // step * step, high + 1, step))
+
+
+def select_steps(steps: Sequence[float], low: int, high: int) -> list[int]:
+    """Return the lower ends from `low` to `high` at given steps of each power of ten."""
+    powers = range(floor(log10(max(1, low))), floor(log10(max(1, high))) + 1)
+    every = {round(step * 10**power) for power in powers for step in steps}
+    ordered = sorted(every | ({0} if low == 0 else set()))
+    begin = max(0, bisect_right(ordered, low) - 1)
+    return ordered[begin : bisect_right(ordered, high)]
+
+
+def build_charts(frame: pd.DataFrame, bins: Sequence[Bin] | None = None) -> dict[str, Any]:
+    """Return both charts as JSON values, each with a description for screen readers.
+
+    `bins` are those of :func:`count_bins`; by default those of the rows.
+
+    Returns
+    -------
+    dict
+        ``top`` and ``spread``: what each chart draws, and its description.
+    """
+    bars = find_top(frame)
+    if bins is None:
+        bins = build_histogram(frame["stargazers"].dropna())
+    return {
+        "top": {"bars": [asdict(bar) for bar in bars], "said": _describe_bars(bars)},
+        "spread": {"bins": [asdict(found) for found in bins], "said": _describe_bins(bins)},
+    }
+
+
+def _describe_bars(bars: Sequence[StarBar]) -> str:
+    if not bars:
+        return "No repositories."
+    first, last = bars[0], bars[-1]
+    if len(bars) == 1:
+        return f"One repository: {first.name} with {first.stars:,} stars."
+    return (
+        f"The {len(bars)} repositories with the most stars, from {first.name} with "
+        f"{first.stars:,} to {last.name} with {last.stars:,}."
+    )
+
+
+def _describe_bins(bins: Sequence[Bin]) -> str:
+    if not bins:
+        return "No repositories."
+    first, *others = sorted(bins, key=lambda found: -found.count)
+    number = sum(found.count for found in bins)
+    text = (
+        f"{format_count(number, 'repository', 'repositories')} by stars, on a logarithmic scale in "
+        f"{format_count(len(bins), 'range')}"
+    )
+    held = sum(found.held for found in bins)
+    rest = f" Hatched: those that are not among the {held:,} rows." if held < number else ""
+    if others and first.count == others[0].count:
+        return f"{text}; no range has more than {first.count:,}.{rest}"
+    return f"{text}; the most, {first.count:,}, have {_format_range(first)} stars.{rest}"
+
+
+def _format_range(found: Bin) -> str:
+    return f"{found.low:,}" if found.low == found.high else f"{found.low:,} to {found.high:,}"
+
+
+def build_histogram_grid(bins: Sequence[Bin]) -> Grid:
+    """Build the histogram as a text table; what the rows do not hold is hatched."""
+    largest = max((found.count for found in bins), default=1)
+    names = ["stars", "repositories"]
+    rows = [[_format_range(found), f"{found.count:,}"] for found in bins]
+    if any(found.held < found.count for found in bins):
+        names.append("in rows")
+        rows = [[*row, f"{found.held:,}"] for row, found in zip(rows, bins, strict=True)]
+    bars = []
+    for found in bins:
+        held, whole = draw_bar(found.held / largest), draw_bar(found.count / largest)
+        bars.append(whole if found.held == found.count else held + HATCH * (len(whole) - len(held)))
+    return Grid(names, [True] * len(names), rows, [""] * len(bins), bars)
+
+
+GITHUB = "https://github.com"
+
+
+def write_query_text(frame: pd.DataFrame, limit: int | None) -> str:
+    """Return the sent query with the variables as defaults, so that it runs on its own.
+
+    Parameters
+    ----------
+    frame
+        The result of the search.
+    limit
+        The requested number of rows; None for all.
+
+    Returns
+    -------
+    str
+        A GraphQL document.
+    """
+    expression = frame.attrs["query"]
+    if not parse_star_query(expression).order:
+        expression += f" sort:{frame.attrs['order']}"
+    query = json.dumps(expression, ensure_ascii=False)
+    first = MAX_PAGE_SIZE if limit is None else min(MAX_PAGE_SIZE, limit)
+    # Only the first occurrence, which is the declaration of the variable.
+    text = find_sent_query(frame).replace("$query: String!", f"$query: String! = {query}", 1)
+    text = text.replace("$first: Int!", f"$first: Int! = {first}", 1)
+    if len(frame) <= MAX_PAGE_SIZE:
+        return text
+    if len(frame) > MAX_SEARCH_RESULTS:
+        return f"# {MAX_SEARCH_RESULTS:,} of {len(frame):,} rows; one search gives no more\n{text}"
+    most = "" if limit is None or limit >= MAX_SEARCH_RESULTS else f" --max-results {limit}"
+    return f"# {len(frame):,} rows, {MAX_PAGE_SIZE} a page: %%graphql --paginate{most}\n{text}"
+
+
+def write_python(
+    query: str, limit: int | None, client: object, names: Mapping[str, object] | None = None
+) -> str:
+    """Return a line of Python that repeats a search.
+
+    Parameters
+    ----------
+    query, limit, client
+        As for :func:`gqlnb.stars`.
+    names
+        The names of the notebook; a client without a name is written as ``client``.
+
+    Returns
+    -------
+    str
+        A call of :func:`gqlnb.stars`.
+    """
+    word = format_client(client) if isinstance(client, str) else "client"
+    for name, value in (names or {}).items():
+        if value is client and name[0] != "_" and not isinstance(client, str):
+            word = name
+            break
+    return f"import gqlnb; gqlnb.stars({query!r}, limit={limit!r}, client={word})"
+
+
+def format_client(client: object) -> str:
+    """Return the repr of a client, which hides secrets; of an address without them."""
+    return repr(redact_url(client.strip()) if isinstance(client, str) else client)
+
+
+def find_site(source: str | None) -> str:
+    """Return the address of the website that shows the repositories of a source.
+
+    Parameters
+    ----------
+    source
+        The source of an answer: the embedded snapshot, or the address of an endpoint.
+
+    Returns
+    -------
+    str
+        Such as ``"https://github.com"``, without a slash at the end; "" if it is not known.
+    """
+    if source is not None and _is_snapshot(source):
+        return GITHUB
+    parts = urlsplit(source or "")
+    if parts.scheme != "https":
+        return ""
+    # Source: GitHub documentation, "Forming calls with GraphQL": api.github.com, api.NAME.ghe.com
+    # for Enterprise Cloud with data residency, and HOST/api/graphql for Enterprise Server.
+    if parts.netloc == "api.github.com" or re.fullmatch(r"api\.[\w-]+\.ghe\.com", parts.netloc):
+        return f"https://{parts.netloc.removeprefix('api.')}"
+    return f"https://{parts.netloc}" if parts.path == "/api/graphql" else ""
+
+
+def find_pages(frame: pd.DataFrame) -> dict[tuple[int, int], str]:
+    """Return the pages of the repositories that a table shows, by row and column of their names."""
+    site, at = find_site(frame.attrs["source"]), [*frame.columns].index("name")
+    if not site:
+        return {}
+    rows = zip(frame["owner"], frame["name"], strict=True)
+    return {
+        (row, at): f"{site}/{quote(owner, safe='')}/{quote(name, safe='')}"
+        for row, (owner, name) in enumerate(islice(rows, count_shown(len(frame))))
+    }
+
+
+def _is_snapshot(source: str) -> bool:
+    return "embedded snapshot of" in source
+
+
+@dataclass(slots=True, eq=False)
+class StarRun:
+    """One search: its parameters, progress and outcome.
+
+    Attributes
+    ----------
+    query, limit
+        As :func:`gqlnb.github.star_results.collect_stars` takes them.
+    stopped
+        Whether it was cancelled, or a later search took its place.
+    finished
+        Set at the end.
+    received, wanted
+        The numbers of received and of expected rows; `wanted` is None until it is known.
+    pages
+        The number of received pages.
+    budget
+        The remaining budget of the endpoint as text; "" if unknown.
+    frame, error
+        The outcome; both are None while it runs and after it was stopped.
+    sent_at
+        The time of the last message to the front end, in seconds of the monotonic clock.
+    send_pending
+        Whether a timer will send the next message.
+    """
+
+    query: str
+    limit: int | None
+    stopped: bool = False
+    finished: Event = field(default_factory=Event)
+    received: int = 0
+    wanted: int | None = None
+    pages: int = 0
+    budget: str = ""
+    frame: pd.DataFrame | None = None
+    error: Exception | None = None
+    sent_at: float = 0.0
+    send_pending: bool = False
+
+    def end(
+        self,
+        *,
+        frame: pd.DataFrame | None = None,
+        error: Exception | None = None,
+        stopped: bool = False,
+    ) -> bool:
+        """Set the outcome; return False if it had ended before."""
+        if self.finished.is_set():
+            return False
+        self.frame, self.error, self.stopped = frame, error, stopped
+        self.finished.set()
+        return True
+
+    def get_frame(self) -> pd.DataFrame:
+        """Return the rows.
+
+        Returns
+        -------
+        DataFrame
+            The rows of the search.
+
+        Raises
+        ------
+        GqlnbError
+            If the search was cancelled.
+        Exception
+            The error that ended it.
+        """
+        if self.error is not None:
+            raise self.error
+        if self.frame is None:
+            msg = f"The search for {self.query} was cancelled. Run it again."
+            raise GqlnbError(msg)
+        return self.frame
+
+    @property
+    def phase(self) -> str:
+        """``"running"``, ``"cancelled"``, ``"failed"`` or ``"done"``."""
+        if not self.finished.is_set():
+            return "running"
+        if self.stopped:
+            return "cancelled"
+        return "done" if self.error is None else "failed"
+
+    @property
+    def text(self) -> str:
+        """The progress in a few words; "" after a failure, which is shown separately."""
+        got, pages = format_count(self.received, "row"), format_count(self.pages, "page")
+        match self.phase:
+            case "running" if self.wanted is not None:
+                return f"{self.received:,} of {format_count(self.wanted, 'row')}, {pages} …"
+            case "running":
+                return "Searching …"
+            case "cancelled":
+                return f"Cancelled after {got}."
+            case "done":
+                return f"{got} in {pages}."
+        return ""
+
+    def to_state(self) -> dict[str, object]:
+        """Return the state that a view shows."""
+        return {
+            "phase": self.phase,
+            "text": self.text,
+            "budget": self.budget,
+            "got": self.received,
+            "wanted": self.wanted,
+        }
+
+
+#: The state that a view shows before the first search.
+IDLE = {"phase": "idle", "text": "", "budget": "", "got": 0, "wanted": None}
+
+
+def read_limit(value: SupportsIndex | str | None) -> int | None:
+    """Read a number of rows from the text of a box, or check a number.
+
+    An empty text, ``"all"`` and None mean no limit.
+
+    Returns
+    -------
+    int or None
+        The number of rows; None for all.
+
+    Raises
+    ------
+    QueryError
+        If it is not a whole number above 0.
+    """
+    if value is None or (isinstance(value, str) and value.strip().lower() in {"", "all"}):
+        return None
+    number = parse_whole_number(value)
+    if number is None or not 1 <= number < 10**15:  # exact in every JSON reader
+        msg = (
+            f"Number of rows {sanitize_text(repr(value), 80)} is not a whole number above 0. "
+            "Enter for example 100, or nothing for all rows."
+        )
+        raise QueryError(msg)
+    return number
+
+
+def parse_whole_number(value: SupportsIndex | str) -> int | None:
+    """Return a whole number or the value of a text of digits, else None."""
+    if isinstance(value, str):
+        digits = value.strip().replace(",", "").replace("_", "")
+        return int(digits) if re.fullmatch(r"[0-9]{1,15}", digits) else None
+    return read_whole_number(value)
+
+
+def write_caption(frame: pd.DataFrame) -> str:
+    """Describe the rows of a table and their source."""
+    attrs = frame.attrs
+    total, query, source = attrs["total_count"], attrs["query"], attrs["source"]
+    parts = [f"{len(frame):,} of the {total:,} repositories that match {query}."]
+    if not total:
+        parts = [f"No repository matches {query}."]
+    if source:
+        # A snapshot covers some repositories at one date, so its counts differ from GitHub's.
+        but = ", not GitHub's counts" if _is_snapshot(source) else ""
+        parts.append(f"Source: {source}{but}.")
+    return sanitize_text(" ".join([*parts, *attrs["notes"]]), 1000)
+
 
 ACKNOWLEDGED: Message = {"kind": "heard"}
 PROPOSED_QUERY = ">10000"

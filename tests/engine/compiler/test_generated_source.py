@@ -20,7 +20,7 @@ from graphql import (
 
 from gqlnb import engine
 from gqlnb.engine.compiler import function_writer, plans
-from gqlnb.engine.compiler.operation_cache import get_operation_cache
+from gqlnb.engine.compiler.plans import get_operation_cache
 
 if TYPE_CHECKING:
     from graphql import DocumentNode

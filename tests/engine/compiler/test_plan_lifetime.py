@@ -22,8 +22,8 @@ from graphql import build_schema, parse
 import gqlnb
 from gqlnb import Client, Limits, Schema, engine
 from gqlnb.document.sized_cache import SizedCache
-from gqlnb.engine.compiler import lazy_functions, operation_cache, plans
-from gqlnb.engine.compiler.operation_cache import get_operation_cache
+from gqlnb.engine.compiler import lazy_functions, plans
+from gqlnb.engine.compiler.plans import get_operation_cache
 from gqlnb.engine.compiler.python_types import MAX_TYPES
 
 if TYPE_CHECKING:
@@ -186,8 +186,8 @@ def _measure_own_memory() -> int:
 def test_many_documents_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of operations and the length of their source are bounded for each schema."""
     monkeypatch.setattr(plans, "HOT", 0)
-    monkeypatch.setattr(operation_cache, "MAX_OPERATIONS", 20)
-    monkeypatch.setattr(operation_cache, "MAX_SCHEMA_SOURCE", 30_000)
+    monkeypatch.setattr(plans, "MAX_OPERATIONS", 20)
+    monkeypatch.setattr(plans, "MAX_SCHEMA_SOURCE", 30_000)
     monkeypatch.setattr(lazy_functions, "_codes", SizedCache(20, 30_000))
     names = [f"f{n}" for n in range(20)]
     schema = build_schema(f"type Query {{ {' '.join(f'{name}: String' for name in names)} }}")
@@ -214,7 +214,7 @@ def test_many_documents_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_source_is_bounded_without_new_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents that are executed once are compiled later, when none is added."""
-    monkeypatch.setattr(operation_cache, "MAX_SCHEMA_SOURCE", 30_000)
+    monkeypatch.setattr(plans, "MAX_SCHEMA_SOURCE", 30_000)
     names = [f"f{n}" for n in range(20)]
     schema = build_schema(f"type Query {{ {' '.join(f'{name}: String' for name in names)} }}")
     documents = [parse(f"query Q{n} {{ {' '.join(names)} }}") for n in range(40)]

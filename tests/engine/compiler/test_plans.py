@@ -13,7 +13,7 @@ import pytest
 from graphql import GraphQLResolveInfo, build_schema, default_field_resolver, parse
 
 from gqlnb import Limits, QueryError, Schema, engine
-from gqlnb.engine.compiler import cached_operations, lazy_functions, operation_cache
+from gqlnb.engine.compiler import lazy_functions
 from gqlnb.engine.compiler import plans as plans_module
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 
@@ -62,7 +62,7 @@ def schema():
 
 def plans(schema):
     """Return the plans held for a schema."""
-    operations = operation_cache.get_operation_cache(schema.graphql).values()
+    operations = plans_module.get_operation_cache(schema.graphql).values()
     return [plan for operation in operations for plan in operation.plans.values()]
 
 
@@ -76,7 +76,7 @@ def count_executions(text, root, monkeypatch, hot=64, first_runs=100):
     core.type_map["Query"].fields["more"].resolve = lambda source, info: {"name": "more"}
     document = parse(text)
     first = engine.execute(core, document, root)
-    ((plan,),) = [o.plans.values() for o in operation_cache.get_operation_cache(core).values()]
+    ((plan,),) = [o.plans.values() for o in plans_module.get_operation_cache(core).values()]
     number = 1
     while not plan.source_names:
         assert engine.execute(core, document, root) == first
@@ -114,7 +114,7 @@ def test_an_operation_that_is_too_large_is_not_compiled():
     document, root = parse(f"{{ {' '.join(names)} }}"), dict.fromkeys(names, 1)
     for _ in range(plans_module.HOT + 3):
         assert engine.execute(core, document, root).data == root
-    (operation,) = operation_cache.get_operation_cache(core).values()
+    (operation,) = plans_module.get_operation_cache(core).values()
     assert operation.source_size == 0
 
 
@@ -159,9 +159,9 @@ def test_the_number_of_plans_for_directive_values_is_bounded():
         values = {name: bool(number >> n & 1) for n, name in enumerate(names)}
         found = engine.execute(core, document, root, variable_values=values)
         assert found == graphql.execute(core, document, root, variable_values=values)
-    (operation,) = operation_cache.get_operation_cache(core).values()
-    assert operation.plans_built == cached_operations.MAX_PLANS_BUILT
-    assert len(operation.plans) == cached_operations.MAX_PLANS_PER_OPERATION
+    (operation,) = plans_module.get_operation_cache(core).values()
+    assert operation.plans_built == plans_module.MAX_PLANS_BUILT
+    assert len(operation.plans) == plans_module.MAX_PLANS_PER_OPERATION
 
 
 def test_each_resolver_call_gets_new_arguments(schema):
@@ -182,11 +182,11 @@ def test_each_resolver_call_gets_new_arguments(schema):
 
 def test_the_plan_cache_is_bounded(monkeypatch):
     """New documents evict the oldest."""
-    monkeypatch.setattr(operation_cache, "MAX_OPERATIONS", 4)
+    monkeypatch.setattr(plans_module, "MAX_OPERATIONS", 4)
     core = build_schema("type Query { a: Int }")
     for number in range(20):
         engine.execute(core, parse(f"{{ a{number}: a }}"), {"a": 1})
-    assert len(operation_cache.get_operation_cache(core)) == 4
+    assert len(plans_module.get_operation_cache(core)) == 4
 
 
 def test_a_dropped_plan_removes_its_source_from_linecache(schema):
@@ -196,7 +196,7 @@ def test_a_dropped_plan_removes_its_source_from_linecache(schema):
     (plan,) = plans(schema)
     places = list(plan.source_names)
     assert all(place in linecache.cache for place in places)
-    operation_cache.get_operation_cache(schema.graphql).clear()
+    plans_module.get_operation_cache(schema.graphql).clear()
     del plan
     found = [linecache.cache[place] for place in places]
     gc.collect()
@@ -219,7 +219,7 @@ def test_equal_sources_share_their_code_and_their_place_in_linecache(monkeypatch
     assert places
     assert places == second[0].source_names
     for schema, kept in zip(schemas, (True, False), strict=True):
-        operation_cache.get_operation_cache(schema.graphql).clear()
+        plans_module.get_operation_cache(schema.graphql).clear()
         (first if kept else second).clear()
         gc.collect()
         Schema(sdl).execute("{ a }", root={"a": 1})

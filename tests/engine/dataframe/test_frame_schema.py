@@ -13,8 +13,8 @@ import pytest
 from graphql import execute_sync, parse
 
 from gqlnb import Client, QueryError, Schema, SchemaError, serve
+from gqlnb.engine.dataframe.arrow_column import build_field_names, build_type_name
 from gqlnb.engine.dataframe.frame_table import FrameTable
-from gqlnb.engine.dataframe.graphql_names import build_field_names, build_type_name
 
 
 @pytest.fixture

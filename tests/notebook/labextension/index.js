@@ -3,15 +3,19 @@
 import * as language from "@codemirror/language";
 import * as state from "@codemirror/state";
 import * as view from "@codemirror/view";
+import * as apputils from "@jupyterlab/apputils";
 import * as codemirror from "@jupyterlab/codemirror";
 import * as completer from "@jupyterlab/completer";
 import * as rendermime from "@jupyterlab/rendermime";
+import * as ui from "@jupyterlab/ui-components";
 import * as lumino from "@lumino/widgets";
 
 import { plugin } from "./graphql.js";
+import { panelPlugin } from "./panel.js";
 import { widgetPlugin } from "./widgets.js";
 
 export default [
   plugin({ codemirror, completer, language, lumino, rendermime, state, view }),
   widgetPlugin({ ...lumino, ...rendermime }),
+  panelPlugin({ ...lumino, ...apputils, ...ui }),
 ];

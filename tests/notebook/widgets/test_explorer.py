@@ -12,9 +12,9 @@ from graphql import build_client_schema, print_schema
 
 import gqlnb
 from gqlnb import Explorer, GqlnbError, OptionError, QueryError, Schema, Token
-from gqlnb.notebook.magic_options import get_cell_parser, read_line
+from gqlnb.notebook.magic_options import get_cell_parser, read_line, write_cell
 from gqlnb.notebook.widgets import explorer as explorer_module
-from gqlnb.notebook.widgets.explorer import encode_error, encode_result, write_cell
+from gqlnb.notebook.widgets.explorer import encode_error, encode_result
 from tests.client.test_incremental_answers import ASK, FIRST, LAST, WHOLE, Speaker
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gqlnb import connect, stars
 from gqlnb.github.star_query import parse_star_query
-from gqlnb.notebook.widgets.star_charts import (
+from gqlnb.notebook.widgets.star_search import (
     build_charts,
     build_histogram,
     build_histogram_grid,

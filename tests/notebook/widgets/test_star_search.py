@@ -17,8 +17,7 @@ from pandas.testing import assert_frame_equal
 
 from gqlnb import Client, GqlnbError, QueryError, Schema, Token, github, stars
 from gqlnb.notebook.widgets import star_search
-from gqlnb.notebook.widgets.search_run import find_site
-from gqlnb.notebook.widgets.star_search import StarSearch
+from gqlnb.notebook.widgets.star_search import StarSearch, find_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gqlnb import QueryError
-from gqlnb.notebook.widgets import tree as module
-from gqlnb.notebook.widgets.tree import TreeSource
+from gqlnb.notebook.widgets import result_view as module
+from gqlnb.notebook.widgets.result_view import TreeSource
 
 DATA = {
     "me": {"login": "Ada", "none": None, "x": [1, 2.5, True]},

@@ -3,12 +3,14 @@
 (() => {
   const here = document.currentScript.src;
   const NEEDED = {
+    apputils: "@jupyterlab/apputils",
     codemirror: "@jupyterlab/codemirror",
     completer: "@jupyterlab/completer",
     language: "@codemirror/language",
     lumino: "@lumino/widgets",
     rendermime: "@jupyterlab/rendermime",
     state: "@codemirror/state",
+    ui: "@jupyterlab/ui-components",
     view: "@codemirror/view",
   };
   let scope;
@@ -36,15 +38,18 @@
         console.info(`gqlnb: no GraphQL colours and completion here, without ${missing.join(", ")}`);
         return () => ({ __esModule: true, default: [] });
       }
-      const [{ plugin }, { widgetPlugin }, ...modules] = await Promise.all([
+      const [{ plugin }, { widgetPlugin }, { panelPlugin }, ...modules] = await Promise.all([
         import(new URL("graphql.js", here)),
         import(new URL("widgets.js", here)),
+        import(new URL("panel.js", here)),
         ...Object.values(NEEDED).map(shared),
       ]);
       const names = Object.keys(NEEDED);
       const found = Object.fromEntries(names.map((name, place) => [name, modules[place]]));
       const outputs = { ...found.lumino, ...found.rendermime };
-      return () => ({ __esModule: true, default: [plugin(found), widgetPlugin(outputs)] });
+      const parts = { ...found.lumino, ...found.apputils, ...found.ui };
+      const plugins = [plugin(found), widgetPlugin(outputs), panelPlugin(parts)];
+      return () => ({ __esModule: true, default: plugins });
     },
   };
 })();

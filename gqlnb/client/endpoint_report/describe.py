@@ -1,0 +1,277 @@
+"""The report of an endpoint: its sections in order, the number of requests, and advice."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from graphql import (
+    get_named_type,
+    is_abstract_type,
+    is_input_object_type,
+    is_specified_directive,
+    is_specified_scalar_type,
+)
+
+from gqlnb.client.endpoint_report import lists, protocol, scalars
+from gqlnb.client.endpoint_report.list_queries import ListQuery, find_list_queries, parse_list
+from gqlnb.client.endpoint_report.meter import MeteredClient, RequestLimitError
+from gqlnb.client.endpoint_report.report import EndpointReport, ReportLine, ReportWriter
+from gqlnb.client.measured_lists import ListSettings
+from gqlnb.document.paged_fields import ListRole
+from gqlnb.document.paging_conventions import PageArguments
+from gqlnb.errors import GqlnbError, OptionError, format_count, sanitize_text, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphql import GraphQLSchema
+
+    from gqlnb.client.endpoint_report.lists import MeasuredList
+    from gqlnb.client.schema_store import SchemaStore
+
+__all__ = ["MeteredClient", "describe_endpoint"]
+
+MAX_LISTS = 3
+MAX_INTROSPECTION = 12
+SLOW_SECONDS = 20.0  # of the 60 that a client waits
+SPECIFIED_NAMES = frozenset({"Int", "Float", "String", "Boolean", "ID"})
+MANY_TYPES = 8  # names that are shown
+
+
+def describe_endpoint(
+    client: MeteredClient,
+    store: SchemaStore,
+    names: Sequence[str] | None,
+    *,
+    dry_run: bool,
+) -> EndpointReport:
+    """Return the report of :meth:`gqlnb.Client.describe`.
+
+    Parameters
+    ----------
+    client
+        Sends the requests.
+    store
+        The schema store of the client, for an endpoint that refuses introspection.
+    names
+        The lists to examine; None for the first ones.
+    dry_run
+        Whether to send nothing.
+    """
+    lines: list[ReportLine] = []
+    if dry_run:
+        return plan_report(client, names)
+    begun = time.monotonic()
+    measured: list[MeasuredList] = []
+    schema = None
+    texts = ""
+    writer = ReportWriter("protocol", lines)
+    try:
+        schema = read_schema(client, store, writer)
+        texts = protocol.report_protocol(client, schema, writer)
+        if schema is not None:
+            report_schema(schema, ReportWriter("schema", lines))
+            section = ReportWriter("lists", lines)
+            for query in choose_lists(schema, names):
+                found = lists.ListExaminer(client, schema, query, section).run()
+                measured += [found] if found is not None else []
+            scalars.report_scalars(client, measured, ReportWriter("scalars", lines))
+    except RequestLimitError:
+        ReportWriter("lists", lines).skip(
+            "the rest", f"the report may send {client.meter.most} requests"
+        )
+    if client.http is not None:
+        protocol.report_headers(client, writer)
+        protocol.identify_server(client, texts, writer)
+    advise(client, measured, lines)
+    seconds = time.monotonic() - begun
+    settings = {} if schema is None else collect_settings(schema, measured)
+    return EndpointReport(client.source, tuple(lines), client.meter.sent, seconds, lists=settings)
+
+
+def plan_report(client: MeteredClient, names: Sequence[str] | None) -> EndpointReport:
+    """Return the report of a dry run: the most requests of each section."""
+    count = MAX_LISTS if names is None else len(names)
+    planned = {
+        "protocol": protocol.MAX_REQUESTS if client.http is not None else 0,
+        "schema": 0 if client.is_in_process else MAX_INTROSPECTION,
+        "lists": lists.MAX_REQUESTS * count,
+        "scalars": scalars.MAX_REQUESTS,
+    }
+    lines = [
+        ReportLine(name, "requests", f"at most {requests}", "planned, nothing was sent")
+        for name, requests in planned.items()
+    ]
+    return EndpointReport(
+        client.source, lines, min(client.meter.most, sum(planned.values())), is_planned=True
+    )
+
+
+def read_schema(
+    client: MeteredClient, store: SchemaStore, writer: ReportWriter
+) -> GraphQLSchema | None:
+    """Return the schema, requested anew; else that of the client, or None."""
+    if client.is_in_process:
+        return client.store.get_schema()
+    before = client.meter.sent
+    try:
+        schema = client.store.refresh()
+    except GqlnbError as error:
+        writer.add("introspection", "refused", sanitize_text(error, 200))
+        try:
+            schema = store.get_schema()
+        except GqlnbError:
+            return None
+        client.store.set_schema(schema)
+        return schema
+    missing = [note for note in client.store.notes if "leave" in note or "without" in note]
+    requests = format_count(client.meter.sent - before, "request")
+    writer.add(
+        "introspection",
+        "; ".join(missing) or "whole",
+        f"{len(schema.type_map)} types in {requests}",
+    )
+    return schema
+
+
+def report_schema(schema: GraphQLSchema, writer: ReportWriter) -> None:
+    """Report the size and the features of a schema."""
+    kinds = [kind for name, kind in schema.type_map.items() if not name.startswith("__")]
+    roots = {
+        "queries": schema.query_type,
+        "mutations": schema.mutation_type,
+        "subscriptions": schema.subscription_type,
+    }
+    for name, root in roots.items():
+        count = 0 if root is None else len(root.fields)
+        writer.add(name, count or "none", "" if root is None else f"fields of {root.name}")
+    writer.add("types", len(kinds), "without those of introspection")
+    one_of = [k.name for k in kinds if is_input_object_type(k) and getattr(k, "is_one_of", False)]
+    specified = [k.name for k in kinds if getattr(k, "specified_by_url", None)]
+    repeatable = [f"@{it.name}" for it in schema.directives if it.is_repeatable]
+    own = [f"@{it.name}" for it in schema.directives if not is_specified_directive(it)]
+    old = [name for kind in kinds for name in list_deprecated_arguments(kind)]
+    found = {
+        "oneOf": one_of,
+        "specifiedBy": specified,
+        "directives": own,
+        "repeatable directives": repeatable,
+        "deprecated arguments": old,
+        "custom scalars": [
+            k.name
+            for k in kinds
+            if type(k).__name__ == "GraphQLScalarType" and not is_specified_scalar_type(k)
+        ],
+        "types without a path": [
+            name for name in find_unreachable_types(schema) if name not in SPECIFIED_NAMES
+        ],
+    }
+    for subject, names in found.items():
+        more = ", ..." if len(names) > MANY_TYPES else ""
+        writer.add(subject, len(names) or "none", f"{', '.join(names[:MANY_TYPES])}{more}")
+    available = [query.name for query in find_list_queries(schema)]
+    more = ", ..." if len(available) > MANY_TYPES else ""
+    shown = f"{', '.join(available[:MANY_TYPES])}{more}"
+    writer.add("root lists without arguments", len(available) or "none", shown)
+
+
+def list_deprecated_arguments(kind: Any) -> list[str]:  # noqa: ANN401 - a named type
+    """Return the deprecated arguments of the fields of a type."""
+    return [
+        f"{kind.name}.{name}({argument})"
+        for name, declared in getattr(kind, "fields", {}).items()
+        for argument, definition in getattr(declared, "args", {}).items()
+        if definition.deprecation_reason is not None
+    ]
+
+
+def find_unreachable_types(schema: GraphQLSchema) -> list[str]:
+    """Return the types to which no field, argument or member leads from the root types."""
+    roots = (schema.query_type, schema.mutation_type, schema.subscription_type)
+    arguments = [it.type for directive in schema.directives for it in directive.args.values()]
+    pending: list[Any] = [root for root in roots if root is not None]
+    pending += map(get_named_type, arguments)
+    reached: set[str] = set()
+    while pending:
+        kind = pending.pop()
+        if kind.name in reached:
+            continue
+        reached.add(kind.name)
+        for member in getattr(kind, "fields", {}).values():
+            pending.append(get_named_type(member.type))
+            pending += [get_named_type(it.type) for it in getattr(member, "args", {}).values()]
+        pending += getattr(kind, "interfaces", ())
+        pending += schema.get_possible_types(kind) if is_abstract_type(kind) else ()
+    return [name for name in schema.type_map if name not in reached and name[:2] != "__"]
+
+
+def choose_lists(schema: GraphQLSchema, names: Sequence[str] | None) -> list[ListQuery]:
+    """Return the lists to examine; raise OptionError if there is none of a name."""
+    available = {query.name: query for query in find_list_queries(schema)}
+    if names is None:
+        return list(available.values())[:MAX_LISTS]
+    chosen = []
+    for name in names:
+        try:
+            query = available.get(name)
+            chosen.append(query if query is not None else parse_list(schema, name))
+        except ValueError as error:
+            msg = f"lists= {sanitize_text(repr(name), 80)}: {error}.{suggest(name, available)}"
+            raise OptionError(msg) from None
+    return chosen
+
+
+def advise(client: MeteredClient, measured: list[MeasuredList], lines: list[ReportLine]) -> None:
+    """Add the options to set, by the lines above."""
+    writer = ReportWriter("advice", lines)
+    found = {line.subject: line for line in lines}
+    for each in measured:
+        if each.largest is not None and each.largest > each.default:
+            writer.add(
+                f"{each.query.name}: page_size={each.largest}",
+                f"fewer requests than with pages of {each.default}",
+                found[f"{each.query.name}: largest page"].evidence,
+            )
+        how = describe_paging(each)
+        writer.add(f"{each.query.name}: execute_all()", how, f"{each.query.name}, see lists")
+    arrays = found.get("arrays of requests")
+    if arrays is not None and arrays.finding == "answered":
+        writer.add("batch=10", "execute_many() and map() send arrays", arrays.evidence)
+    if client.meter.slowest > SLOW_SECONDS:
+        seconds = round(client.meter.slowest * 5)
+        evidence = f"the slowest answer took {client.meter.slowest:.1f} s"
+        writer.add(f"timeout={seconds}", "for larger answers than these", evidence)
+    introspection = found.get("introspection")
+    if introspection is not None and introspection.finding == "refused":
+        writer.add("schema=FILE", "texts are not checked without one", introspection.evidence)
+    writer.skip("harvest", "whether a list has a cap shows only beyond its last page")
+
+
+def describe_paging(measured: MeasuredList) -> str:
+    """Return what paging does with a list."""
+    arguments = measured.arguments
+    if arguments.kind == "none":
+        return "takes the one page as all" if measured.is_whole else "reports the list as doubtful"
+    size = measured.largest or 100
+    pages = "" if measured.total is None else f", about {-(-measured.total // size)} pages"
+    return f"follows it by {arguments.kind}{pages}"
+
+
+def collect_settings(
+    schema: GraphQLSchema, measured: list[MeasuredList]
+) -> dict[str, ListSettings]:
+    """Return the roles and sizes that paging can use, by the type and name of the field."""
+    lists = {}
+    for each in measured:
+        outer, _, name = each.query.name.rpartition(".")
+        root: Any = schema.query_type
+        owner = get_named_type(root.fields[outer].type) if outer else root
+        role = each.role or ListRole(PageArguments("none"))
+        arguments = None if each.role is None else each.role.arguments
+        settings = ListSettings(
+            arguments, role.cursor, role.is_cursor_of_row, role.holder, each.largest
+        )
+        if settings != ListSettings():
+            lists[f"{owner.name}.{name}"] = settings
+    return lists

@@ -1,0 +1,342 @@
+"""Queries for one list of a schema: candidates among the fields, texts, and rows of answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from graphql import (
+    GraphQLError,
+    get_named_type,
+    get_nullable_type,
+    is_composite_type,
+    is_leaf_type,
+    is_list_type,
+    is_object_type,
+    is_required_argument,
+    parse,
+    parse_value,
+    print_ast,
+)
+
+from gqlnb.document.paging_conventions import find_identifier
+from gqlnb.document.paging_plan import write_member
+from gqlnb.document.suspect_lists import SIZE_WORDS, is_count_name, is_named_after
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from graphql import GraphQLField, GraphQLSchema
+
+    from gqlnb.document.paging_conventions import ArgumentPath, NamedType
+
+__all__ = ["ListQuery", "NestedList", "Reading", "find_list_queries", "parse_list"]
+
+MAX_LEAVES = 40  # fields of a row
+FIRST_SIZE = 10  # rows, where a size is required
+LOOKUPS = frozenset({"node", "nodes", "_entities", "_service"})
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """The rows of one answer.
+
+    Attributes
+    ----------
+    ids
+        The identity of each row.
+    count
+        The count beside them; None if there is none.
+    info
+        The values of ``pageInfo``.
+    rows
+        The rows.
+    errors
+        The messages of the errors beside the data.
+    """
+
+    ids: list[str]
+    count: int | None
+    info: Mapping[str, Any]
+    rows: list[Any]
+    errors: list[str]
+
+
+class NestedList(msgspec.Struct, frozen=True):
+    """A list in the rows of another.
+
+    Attributes
+    ----------
+    name
+        The field.
+    body
+        The selections of its items, with those of the objects around them.
+    step
+        The field of the list in the object that the field returns; empty if it is the list.
+    size
+        The argument that is named like a size; None if there is none.
+    """
+
+    name: str
+    body: str
+    step: str
+    size: str | None
+
+    def write(self, arguments: str) -> str:
+        """Return the selection of the list."""
+        listed = f"({arguments})" if arguments else ""
+        return f"{self.name}{listed} {{ {self.body} }}"
+
+    def measure(self, row: object) -> int:
+        """Return the number of items in a row."""
+        value = row.get(self.name) if isinstance(row, dict) else None
+        if self.step:
+            value = value.get(self.step) if isinstance(value, dict) else None
+        return len(value) if isinstance(value, list) else 0
+
+
+@dataclass(slots=True, eq=False)
+class ListQuery:
+    """A field of the query type, or of an object that it returns, with a list.
+
+    Attributes
+    ----------
+    name
+        The field, behind the object around it.
+    declared
+        Its definition.
+    steps
+        The field names from the data to the list.
+    row_type
+        The type of the rows.
+    has_edges
+        Whether the rows are the nodes of edges.
+    info_names
+        The fields of ``pageInfo``; empty if it is no cursor connection.
+    base
+        The literals of required arguments.
+    count_names
+        The fields beside the list that may count its rows.
+    """
+
+    name: str
+    declared: GraphQLField
+    steps: tuple[str, ...]
+    row_type: NamedType
+    has_edges: bool = False
+    info_names: tuple[str, ...] = ()
+    base: dict[ArgumentPath, str] = field(default_factory=dict)
+    count_names: tuple[str, ...] = ()
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether the list is in an object that the field returns."""
+        return len(self.steps) > self.name.count(".") + 1
+
+    @property
+    def leaves(self) -> dict[str, NamedType]:
+        """The leaf fields of a row that are selected, with their named types."""
+        return select_leaves(self.row_type)
+
+    def move_below(self, outer: str) -> ListQuery:
+        """Return the same list in an object that a field of the query type returns."""
+        return replace(self, name=f"{outer}.{self.name}", steps=(outer, *self.steps))
+
+    def write(self, values: Mapping[ArgumentPath, str] | None = None, *, nested: str = "") -> str:
+        """Return the text of a query, with literals for arguments or members of them."""
+        arguments: dict[str, str] = {}
+        for path, text in {**self.base, **(values or {})}.items():
+            name = str(path[0])
+            node = parse_value(arguments[name]) if name in arguments else None
+            arguments[name] = write_member(node, path[1:], text)
+        listed = ", ".join(f"{name}: {text}" for name, text in arguments.items())
+        body = f"{' '.join(self.leaves) or write_fragments(self.row_type)} {nested}".strip()
+        if self.has_edges:
+            body = f"node {{ {body} }}"
+        if self.is_wrapped:
+            info = f" pageInfo {{ {' '.join(self.info_names)} }}" if self.info_names else ""
+            body = f"{self.steps[-1]} {{ {body} }}{info} {' '.join(self.count_names)}"
+        text = f"{f'({listed})' if listed else ''} {{ {body.strip()} }}"
+        for name in reversed(self.name.split(".")):
+            text = f"{{ {name}{text} }}"
+        return text
+
+    def find_nested(self) -> NestedList | None:
+        """Return the first list in the rows that needs no arguments; None if there is none."""
+        lists = find_lists_of(getattr(self.row_type, "fields", {}))
+        for name, inner in lists.items():
+            names = [it for it in inner.declared.args if is_named_after(it, SIZE_WORDS)]
+            leaf = next(iter(inner.leaves), "__typename")
+            body = f"node {{ {leaf} }}" if inner.has_edges else leaf
+            step = inner.steps[-1] if inner.is_wrapped else ""
+            body = f"{step} {{ {body} }}" if step else body
+            if not inner.base:
+                return NestedList(name, body, step, next(iter(names), None))
+        return None
+
+    def has_rows(self, data: object) -> bool:
+        """Return whether an answer has a list of rows, which may be empty."""
+        for step in self.steps:
+            data = data.get(step) if isinstance(data, dict) else None
+        return isinstance(data, list)
+
+    def read(self, data: Any, errors: list[Any]) -> Reading:  # noqa: ANN401 - JSON
+        """Return the rows of an answer."""
+        holder: dict[str, Any] = {}
+        value = data
+        for step in self.steps:
+            holder = value if isinstance(value, dict) else {}
+            value = holder.get(step)
+        rows: list[Any] = value if isinstance(value, list) else []
+        if self.has_edges:
+            rows = [row.get("node") if isinstance(row, dict) else row for row in rows]
+        counts = [holder.get(name) for name in self.count_names] if self.is_wrapped else []
+        count = next((each for each in counts if isinstance(each, int)), None)
+        info = holder.get("pageInfo") if self.info_names else None
+        key = find_identifier(self.row_type)
+        ids = [identify_row(row, key) for row in rows]
+        return Reading(ids, count, info or {}, rows, [str(it.get("message", it)) for it in errors])
+
+
+def identify_row(row: object, key: str | None) -> str:
+    """Return the identity of a row: its identifier, else all of it."""
+    if isinstance(row, dict) and key is not None and row.get(key) is not None:
+        return str(row[key])
+    return msgspec.json.encode(row, order="sorted", enc_hook=str).decode()
+
+
+def select_leaves(kind: NamedType) -> dict[str, NamedType]:
+    """Return the leaf fields of a type that need no arguments, the identifier first."""
+    fields = getattr(kind, "fields", {})
+    leaves = {
+        name: get_named_type(declared.type)
+        for name, declared in fields.items()
+        if is_leaf_type(get_named_type(declared.type))
+        and not any(map(is_required_argument, declared.args.values()))
+    }
+    key = find_identifier(kind)
+    if key in leaves:
+        leaves = {key: leaves.pop(key), **leaves}
+    return dict(list(leaves.items())[:MAX_LEAVES])
+
+
+def write_fragments(kind: NamedType) -> str:
+    """Return the selections that identify rows of several types."""
+    parts = ["__typename"]
+    for member in getattr(kind, "types", ()):
+        key = find_identifier(member)
+        parts += [f"... on {member.name} {{ {key} }}"] if key is not None else []
+    return " ".join(parts)
+
+
+def find_list_queries(schema: GraphQLSchema) -> list[ListQuery]:
+    """Return the lists that can be queried, those with arguments first.
+
+    They are of the query type, and behind them of the objects that its fields return.
+    """
+    root = schema.query_type
+    fields = root.fields if root is not None else {}
+    queries = find_lists_of(fields)
+    for name, declared in fields.items():
+        kind = get_nullable_type(declared.type)
+        is_plain = not any(map(is_required_argument, declared.args.values()))
+        if is_object_type(kind) and kind is not root and is_plain and name not in queries:
+            below = find_lists_of(kind.fields)
+            queries |= {f"{name}.{key}": query.move_below(name) for key, query in below.items()}
+    return sorted(
+        queries.values(), key=lambda it: ("." in it.name, not it.declared.args, len(it.base))
+    )
+
+
+def find_lists_of(fields: Mapping[str, GraphQLField]) -> dict[str, ListQuery]:
+    """Return the queries of the fields of an object, by name."""
+    built = {name: build_list_query(name, declared) for name, declared in fields.items()}
+    return {name: query for name, query in built.items() if query is not None}
+
+
+def parse_list(schema: GraphQLSchema, text: str) -> ListQuery:
+    """Return the query for a field with arguments, as ``search(query: "a", type: USER)``.
+
+    Raises
+    ------
+    ValueError
+        If it is not a list of the query type.
+    """
+    try:
+        operation: Any = parse(f"{{ {text} }}").definitions[0]
+    except GraphQLError as error:
+        raise ValueError(str(error)) from None
+    selection = operation.selection_set.selections[0]
+    name = selection.name.value
+    declared = schema.query_type.fields.get(name) if schema.query_type is not None else None
+    given: dict[ArgumentPath, str] = {
+        (argument.name.value,): print_ast(argument.value) for argument in selection.arguments or ()
+    }
+    query = None if declared is None else build_list_query(name, declared, given)
+    if query is None:
+        msg = f"{name}: no list of the query type, or an argument is missing"
+        raise ValueError(msg)
+    return query
+
+
+def build_list_query(
+    name: str, declared: GraphQLField, given: Mapping[ArgumentPath, str] | None = None
+) -> ListQuery | None:
+    """Return the query for a field; None if it has no list, or needs unknown arguments.
+
+    Parameters
+    ----------
+    name, declared
+        The field.
+    given
+        The literals of arguments.
+    """
+    base = dict(given or {})
+    for argument, definition in declared.args.items():
+        if is_required_argument(definition) and (argument,) not in base:
+            scalar = get_named_type(definition.type).name
+            if scalar not in {"Int", "Float"} or not is_named_after(argument, SIZE_WORDS):
+                return None
+            base[(argument,)] = str(FIRST_SIZE)
+    if name.startswith("__") or name in LOOKUPS:
+        return None
+    kind: NamedType = get_nullable_type(declared.type)
+    if is_list_type(kind):
+        row_type = get_named_type(kind)
+        query = ListQuery(name, declared, (name,), row_type, base=base)
+        return query if is_composite_type(row_type) else None
+    if not is_object_type(kind):
+        return None
+    return build_wrapped_query(name, declared, kind, base)
+
+
+def build_wrapped_query(
+    name: str, declared: GraphQLField, kind: NamedType, base: dict[ArgumentPath, str]
+) -> ListQuery | None:
+    """Return the query for a list within an object: a connection, or rows beside a count."""
+    lists = {
+        inner: get_named_type(member.type)
+        for inner, member in kind.fields.items()
+        if is_list_type(get_nullable_type(member.type))
+        and is_composite_type(get_named_type(member.type))
+        and not any(map(is_required_argument, member.args.values()))
+    }
+    if not lists:
+        return None
+    if find_identifier(kind) is not None and "pageInfo" not in kind.fields:
+        return None  # an object of its own, and not a page
+    info = kind.fields.get("pageInfo") if "after" in declared.args else None
+    info_fields = getattr(get_named_type(info.type), "fields", {}) if info is not None else {}
+    info_names = tuple(name for name in ("hasNextPage", "endCursor") if name in info_fields)
+    preferred = ("nodes", "edges") if info_names else ()
+    step = next((each for each in preferred if each in lists), next(iter(lists)))
+    row_type = lists[step]
+    has_edges = step == "edges" and "node" in getattr(row_type, "fields", {})
+    if has_edges:
+        row_type = get_named_type(row_type.fields["node"].type)
+    counts = tuple(
+        inner
+        for inner, member in kind.fields.items()
+        if is_leaf_type(get_named_type(member.type)) and is_count_name(inner, [step, name])
+    )
+    return ListQuery(name, declared, (name, step), row_type, has_edges, info_names, base, counts)

@@ -1,0 +1,143 @@
+"""The paging of lists as a report measured it, in the settings of a connection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from gqlnb.config import (
+    Settings,
+    load_project_settings,
+    load_user_settings,
+    replace_file,
+    shorten_path,
+)
+from gqlnb.document.paged_fields import ListRole
+from gqlnb.document.paging_conventions import PageArguments
+from gqlnb.errors import OptionError, sanitize_text
+
+__all__ = [
+    "ListSettings",
+    "check_lists",
+    "dump_lists",
+    "read_lists",
+    "save_lists",
+]
+
+
+class ListSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The paging of one list.
+
+    Attributes
+    ----------
+    arguments
+        Its arguments; None for a list that a convention pages.
+    cursor, is_cursor_of_row, holder
+        As of :class:`ListRole`.
+    largest
+        The number of rows of the largest page; None if no limit is known.
+    """
+
+    arguments: PageArguments | None = None
+    cursor: tuple[str, ...] = ()
+    is_cursor_of_row: bool = False
+    holder: tuple[str, ...] = ()
+    largest: int | None = None
+
+    @property
+    def role(self) -> ListRole | None:
+        """The role, as experiments find it."""
+        if self.arguments is None:
+            return None
+        return ListRole(self.arguments, self.cursor, self.is_cursor_of_row, self.holder)
+
+
+ListTables = Mapping[str, ListSettings]  # by coordinate, such as "Query.books"
+
+
+def read_lists(table: object) -> dict[str, ListSettings]:
+    """Return the lists of a table of settings; raise ValidationError if it is not valid."""
+    return msgspec.convert(table, dict[str, ListSettings])
+
+
+def check_lists(table: object) -> str:
+    """Return the error in a table of lists; "" if it is valid."""
+    try:
+        lists = read_lists(table)
+    except msgspec.ValidationError as error:
+        return f"lists: {sanitize_text(error, 200)}. describe(keep=True) writes them."
+    wrong = next((name for name in lists if name.count(".") != 1), None)
+    return "" if wrong is None else f"lists: {wrong!r} is not a type and a field: 'Query.books'."
+
+
+def dump_lists(lists: ListTables) -> dict[str, Any]:
+    """Return lists as values of TOML, which has no null."""
+    tables: dict[str, Any] = msgspec.to_builtins(lists)
+    for table in tables.values():
+        arguments = table.get("arguments") or {}
+        for name in [name for name, value in arguments.items() if value is None]:
+            del arguments[name]
+    return tables
+
+
+def save_lists(name: str | None, lists: ListTables) -> str:
+    """Write lists into the settings of a connection; return the path of the file, as it is shown.
+
+    Raises
+    ------
+    OptionError
+        If no settings file has the connection, or it cannot be changed.
+    """
+    import tomli_w
+
+    settings = find_settings(name) if name is not None else None
+    if settings is None:
+        shown = "the endpoint" if name is None else repr(name)
+        msg = (
+            f"{shown} is not a connection of a settings file, so nothing can be kept for it. Add "
+            "it first: %graphql connect NAME ADDRESS --keep"
+        )
+        raise OptionError(msg)
+    tables = dump_lists(lists)
+    prefix = ".".join((*settings.table, "connections", str(name), "lists"))
+    # The text of the file stays as it is, with its comments: the tables of an earlier report are
+    # removed, and the new ones appended.
+    text = remove_tables(settings.text, prefix).rstrip()
+    for key in reversed((*settings.table, "connections", str(name), "lists")):
+        tables = {key: tables}
+    path = shorten_path(settings.path)
+    text = f"{text}\n\n{tomli_w.dumps(tables)}"
+    import tomllib
+
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        reason = sanitize_text(error, 200)
+        msg = f"{path} was left as it is: with the lists it would not be valid TOML: {reason}."
+        raise OptionError(msg) from None
+    replace_file(settings.path.resolve(), text.encode(), private=not settings.table)
+    return path
+
+
+def find_settings(name: str) -> Settings | None:
+    """Return the settings with a connection; those of the project count."""
+    for load in (load_project_settings, load_user_settings):
+        settings = load()
+        if settings is not None and name in settings.get_table("connections"):
+            return settings
+    return None
+
+
+def remove_tables(text: str, prefix: str) -> str:
+    """Remove the tables of TOML text whose names begin with a dotted prefix."""
+    kept, skips = [], False
+    for line in text.splitlines(keepends=True):
+        header = re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+", line)
+        if header is not None:
+            skips = header[1] == prefix or header[1].startswith(f"{prefix}.")
+        if not skips:
+            kept.append(line)
+    return "".join(kept)

@@ -1,0 +1,686 @@
+"""The state and the rows of the harvest of a list, their store, and the result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from io import BytesIO
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gqlnb.lists.columns import ValueRange, parse_value
+from gqlnb.lists.part_files import drop_rows, find_repeated_rows, replace_durably
+from gqlnb.lists.report import Changes
+from gqlnb.lists.store import (
+    COVERAGE_NAME,
+    ROWS_PER_PART,
+    HarvestStore,
+    LogHeader,
+    Part,
+    StoredState,
+)
+from gqlnb.option_checks import explain_keywords
+from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.frame_display import register_frame_display
+from gqlnb.result.list_verdicts import mark_rows
+from gqlnb.result.renderer import render_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+    import pyarrow as pa
+
+    from gqlnb.lists.report import Coverage
+
+__all__ = [
+    "REFRESH_HINT",
+    "Ends",
+    "ListState",
+    "ListStore",
+    "RangeEstimate",
+    "RangeHarvest",
+    "Reading",
+    "WindowStep",
+    "are_frequent",
+    "build_range_frame",
+    "compare_hashes",
+    "concat_tables",
+    "find_most_rows",
+    "hash_rows",
+    "unify_texts",
+]
+
+Ends = tuple[Any, Any]  # of a range, as JSON values in the log
+
+
+class Reading(msgspec.Struct, kw_only=True):
+    """A range that was read.
+
+    Attributes
+    ----------
+    number
+        Its number among all readings.
+    ends
+        The range.
+    count
+        The number of rows according to the endpoint; None if it does not say.
+    got
+        The number of rows that came.
+    doubt
+        The reason why completeness is not proved; empty if it is.
+    has_lasting_doubt
+        Whether another reading has the same doubt, as the endpoint does not count rows, or returns
+        no more of them.
+    requests
+        The number of requests; the rows of a single one are of one moment.
+    digest
+        A hash of the ids of its rows.
+    is_verified
+        Whether another reading of the range returned the same rows.
+    """
+
+    number: int
+    ends: Ends
+    count: int | None
+    got: int
+    doubt: str = ""
+    has_lasting_doubt: bool = False
+    requests: int = 1
+    digest: str = ""
+    is_verified: bool = False
+
+
+class WindowStep(msgspec.Struct, tag="range", kw_only=True):
+    """A range was taken: it was read, or divided.
+
+    Attributes
+    ----------
+    ends
+        The range.
+    parts
+        The ranges into which it was divided; empty if it was read.
+    reading
+        The reading; None if it was divided.
+    rows
+        The rows of the reading, as a Parquet file.
+    requests
+        The number of requests.
+    seen
+        The number of changes that were seen while it was read.
+    notes
+        Notes of the endpoint on the answers, by a key that is the same for equal notes.
+    """
+
+    ends: Ends
+    parts: list[Ends] = []
+    reading: Reading | None = None
+    rows: bytes = b""
+    requests: int = 0
+    seen: int = 0
+    notes: dict[str, str] = {}
+
+
+class ListState(StoredState, tag="state", kw_only=True):
+    """The state of a harvest.
+
+    Attributes
+    ----------
+    kind
+        The kind of the values, as of :func:`find_kind`; empty before the first row.
+    id
+        The column that identifies a row, or None.
+    has_nulls
+        Whether the column may be null.
+    total
+        The number of rows at the beginning.
+    started, previous
+        The beginning of this harvest and of the one before, in seconds since 1970.
+    pinned
+        The last value, if the range was open and later rows are left out.
+    pending
+        The ranges to read; the last is the next.
+    readings
+        The ranges that were read.
+    numbers
+        The number of readings, replaced ones included.
+    pages, counts
+        Numbers of requests for rows, and of those that only counted.
+    seen
+        The number of changes that were seen: readings in which rows changed, and ranges whose count
+        had changed when they were counted again.
+    repeated
+        The number of ranges that were read again.
+    changes
+        The differences to the harvest before; None if there was none.
+    """
+
+    kind: str = ""
+    id: str | None = None
+    has_nulls: bool = True
+    total: int | None = None
+    started: float = 0.0
+    previous: float = 0.0
+    pinned: Any = None
+    pending: list[Ends] = msgspec.field(default_factory=list)
+    readings: list[Reading] = msgspec.field(default_factory=list)
+    numbers: int = 0
+    pages: int = 0
+    counts: int = 0
+    seen: int = 0
+    repeated: int = 0
+    changes: Changes | None = None
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether rows change so often that changes may hide each other between two pages."""
+        return are_frequent(self.seen, self.numbers)
+
+    def parse_range(self, ends: Ends) -> ValueRange:
+        """Return a range with values of Python."""
+        return ValueRange(*(parse_value(self.kind, end) if self.kind else end for end in ends))
+
+    def apply_step(self, step: WindowStep) -> None:
+        """Change the state after a range was read or divided."""
+        self.pending.remove(step.ends)
+        self.pages += step.requests
+        self.seen += step.seen
+        self.add_notes(step.notes)
+        if step.reading is None:
+            self.pending.extend(reversed(step.parts))
+            return
+        self.numbers = step.reading.number + 1
+        self.readings.append(step.reading)
+
+
+# Changes come at random. If `seen` were seen in some intervals, about seen² / (4 * intervals) pairs
+# of them, such as a deletion and an insertion, hid each other: less than 1/80 below this limit.
+def are_frequent(seen: int, intervals: int) -> bool:
+    """Return whether so many changes were seen that others may have hidden each other."""
+    return seen**2 * 20 > intervals
+
+
+def find_most_rows(count: int, cap: int | None) -> int:
+    """Return the number of rows above which a list has grown beyond all rows that change."""
+    return 2 * count + 10 * (cap or 1000)
+
+
+PREVIOUS_NAME = "_previous.hashes"  # in the format of Parquet, but not a part
+_DECODER: msgspec.json.Decoder[ListState | WindowStep] = msgspec.json.Decoder(
+    ListState | WindowStep
+)
+
+
+class ListStore(HarvestStore[ListState]):
+    """The store of a harvest in ranges.
+
+    Parameters
+    ----------
+    folder, header, resume, rows_per_part
+        As of :class:`gqlnb.lists.store.HarvestStore`.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        header: LogHeader,
+        *,
+        resume: bool = True,
+        rows_per_part: int = ROWS_PER_PART,
+    ) -> None:
+        super().__init__(
+            folder, header, ListState(), _DECODER, resume=resume, rows_per_part=rows_per_part
+        )
+        self._paused: Coverage | None = None
+
+    def _replay(self, event: WindowStep) -> None:
+        """Change the state and the rows as a step of the log did."""
+        self._hold_step(event, _decode_rows(event.rows) if event.rows else None)
+
+    def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
+        return concat_tables(tables)
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether a range was read, even if it is empty."""
+        return bool(self._list_parts())
+
+    def add_step(self, step: WindowStep, table: pa.Table | None) -> None:
+        """Log a step and add its rows, which are safe from interruption then."""
+        if self.folder is not None:
+            rows = b"" if table is None else _encode_rows(table)
+            self._append_event(msgspec.structs.replace(step, rows=rows))
+        self._hold_step(step, table)
+        self._save_full_part()
+
+    def _hold_step(self, step: WindowStep, table: pa.Table | None) -> None:
+        self.state.apply_step(step)
+        # Without rows the columns are kept once.
+        if table is not None and step.reading and (table.num_rows or not self._list_parts()):
+            self._new.append(Part([(step.reading.number, table.num_rows)], table))
+
+    def remove_old_rows(self, moved: dict[str, None]) -> tuple[Counter[int], dict[str, None]]:
+        """Drop the rows of replaced readings, and keep the last of rows with equal ids.
+
+        Parameters
+        ----------
+        moved
+            The ids of which a row was dropped before.
+
+        Returns
+        -------
+        (Counter, dict)
+            The number of rows left by reading, and the ids of which a row was dropped.
+        """
+        self.save_state()
+        current = {reading.number for reading in self.state.readings}
+        replaced: dict[int, list[int]] = {}
+        for number, part in enumerate(self._parts):
+            readings = [number for number, rows in part.segments for _ in range(rows)]
+            if indexes := [n for n, reading in enumerate(readings) if reading not in current]:
+                replaced[number] = indexes
+        self._drop_rows(replaced)
+        last = len(self._parts) - 1  # the rows are read backwards, as the first of equal ones stays
+        sizes = [sum(rows for _, rows in part.segments) for part in self._parts]
+        found = find_repeated_rows(
+            lambda: ([self.list_keys(part)[::-1]] for part in reversed(self._parts)), self.rows
+        )
+        repeated = {
+            last - number: [sizes[last - number] - 1 - index for index in indexes]
+            for number, indexes in found.items()
+        }
+        moved = dict(moved)
+        for number, indexes in repeated.items():
+            keys = self.list_keys(self._parts[number])
+            moved |= dict.fromkeys(keys[index] for index in indexes)
+        self._drop_rows(repeated)
+        left = Counter[int]()
+        for part in self._parts:
+            for number, rows in part.segments:
+                left[number] += rows
+        return left, moved
+
+    def _drop_rows(self, places: dict[int, list[int]]) -> None:
+        """Remove the rows at some indexes of parts, by the number of the part."""
+        for number, indexes in places.items():
+            part = self._parts[number]
+            readings = [reading for reading, rows in part.segments for _ in range(rows)]
+            dropped = Counter(readings[index] for index in indexes)
+            left = [(reading, rows - dropped[reading]) for reading, rows in part.segments]
+            table, left = drop_rows(part.load(), indexes), [pair for pair in left if pair[1]]
+            in_folder = self.folder is not None
+            self._parts[number] = (
+                self._write_part(number, table, left) if in_folder else Part(left, table)
+            )
+
+    def list_keys(self, part: Part) -> list[str]:
+        """Return the keys that identify the rows of a part."""
+        return list_row_keys(part.load(), self.state.id, part.segments)
+
+    def save_fingerprints(self) -> None:
+        """Keep a hash of each row to find the changes of a refresh; remove the report before."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        assert self.folder is not None  # noqa: S101 - for mypy
+        (self.folder / COVERAGE_NAME).unlink(missing_ok=True)
+        prints = self._read_fingerprints()
+        table = pa.table({"key": list(prints), "hash": list(prints.values())})
+        unfinished = self.folder / f"{PREVIOUS_NAME}.tmp"
+        pq.write_table(table, unfinished)
+        replace_durably(unfinished, self.folder / PREVIOUS_NAME)
+
+    def find_changes(self) -> Changes | None:
+        """Compare the rows with the hashes kept before, or None."""
+        import pyarrow.parquet as pq
+
+        assert self.folder is not None  # noqa: S101 - for mypy
+        path = self.folder / PREVIOUS_NAME
+        if not path.exists():
+            return None
+        before = dict(zip(*(column.to_pylist() for column in pq.read_table(path)), strict=True))
+        now = self._read_fingerprints()
+        return compare_hashes(before, now)
+
+    def _read_fingerprints(self) -> dict[str, bytes]:
+        """Return a hash of each row by its key; the same in every process."""
+        prints: dict[str, bytes] = {}
+        for part in self._list_parts():
+            prints |= hash_rows(part.load(), self.list_keys(part))
+        return prints
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """The report on the harvest, finished or stopped; None while it runs."""
+        return self.state.coverage or self._paused
+
+    def pause(self, coverage: Coverage) -> None:
+        """Keep the report on a stopped harvest, which the next run continues."""
+        self._paused = coverage
+
+    def finish(self, coverage: Coverage) -> None:
+        """Write the report and mark the harvest as ended."""
+        super().finish(coverage)
+        if self.folder is not None:
+            (self.folder / PREVIOUS_NAME).unlink(missing_ok=True)
+
+
+def hash_rows(table: pa.Table, keys: Sequence[str]) -> dict[str, bytes]:
+    """Return a hash of each row by its key; the same in every process."""
+    rows = zip(keys, table.to_pylist(), strict=True)
+    return {key: blake2b(str(row).encode(), digest_size=8).digest() for key, row in rows}
+
+
+def compare_hashes(before: Mapping[str, bytes], now: Mapping[str, bytes]) -> Changes:
+    """Return the keys that were added, removed, or have another hash."""
+    return Changes(
+        added=[key for key in now if key not in before],
+        changed=[key for key in now if before.get(key, now[key]) != now[key]],
+        removed=[key for key in before if key not in now],
+    )
+
+
+def list_row_keys(
+    table: pa.Table, id_: str | None, segments: Sequence[tuple[int, int]]
+) -> list[str]:
+    """Return keys that identify rows: their ids, or the whole rows with numbers."""
+    # Equal rows of one reading are different rows, so they are numbered within it.
+    if id_ is not None and id_ in table.column_names:
+        ids = table[id_].to_pylist()
+        if None not in ids:
+            return [str(value) for value in ids]
+    keys, rows = list[str](), iter(table.to_pylist())
+    for _, count in segments:
+        seen = Counter[str]()
+        for _ in range(count):
+            text = str(next(rows))
+            seen[text] += 1
+            keys.append(f"{text} {seen[text]}")
+    return keys
+
+
+def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return tables as one; columns without a value get the type that others have."""
+    import pyarrow as pa
+
+    tables = unify_texts(tables)
+    types: dict[str, pa.DataType] = {}
+    for table in tables:
+        for column in table.schema:
+            if column.name not in types or table[column.name].null_count < table.num_rows:
+                types[column.name] = column.type
+    fitted = [
+        pa.table(
+            {
+                name: table[name]
+                if name in table.column_names and table[name].type == kind
+                else _cast_column(table, name, kind)
+                for name, kind in types.items()
+            }
+        )
+        for table in tables
+    ]
+    return pa.concat_tables(fitted, promote_options="permissive").replace_schema_metadata(
+        tables[-1].schema.metadata
+    )
+
+
+def unify_texts(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
+    """Return tables with text in the columns that are text in one of them alone."""
+    # Such a column is kept as received in one part, because one of its values does not fit.
+    import pyarrow as pa
+
+    text, kinds, with_text = pa.large_string(), dict[str, set[pa.DataType]](), set[str]()
+    for table in tables:
+        for column in table.schema:
+            kinds.setdefault(column.name, set()).add(column.type)
+            if column.type == text and table[column.name].null_count < table.num_rows:
+                with_text.add(column.name)
+    mixed = {name for name in with_text if len(kinds[name]) > 1}
+    return [_write_texts(table, mixed) for table in tables] if mixed else tables
+
+
+def _write_texts(table: pa.Table, names: set[str]) -> pa.Table:
+    """Return a table with text in the columns of these names, also for pandas."""
+    import pyarrow as pa
+
+    metadata = dict(table.schema.metadata or {})
+    for at, column in enumerate(table.schema):
+        if column.name in names:
+            try:
+                texts = table[column.name].cast(pa.large_string())
+            except pa.ArrowException:  # lists
+                values = [
+                    None if value is None else msgspec.json.encode(value, enc_hook=str).decode()
+                    for value in table[column.name].to_pylist()
+                ]
+                texts = pa.array(values, pa.large_string())
+            table = table.set_column(at, column.name, texts)
+    described = msgspec.json.decode(metadata.get(b"pandas", b'{"columns":[]}'))
+    for entry in described["columns"]:
+        if entry["name"] in names:
+            entry["numpy_type"] = "object"
+    return table.replace_schema_metadata({**metadata, b"pandas": msgspec.json.encode(described)})
+
+
+def _cast_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    if name not in table.column_names or table[name].null_count == table.num_rows:
+        return pa.chunked_array([pa.nulls(table.num_rows, kind)])
+    return table[name]  # the types are promoted where they are concatenated
+
+
+def _encode_rows(table: pa.Table) -> bytes:
+    import pyarrow.parquet as pq
+
+    file = BytesIO()
+    pq.write_table(table, file, compression="zstd")
+    return file.getvalue()
+
+
+def _decode_rows(rows: bytes) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(BytesIO(rows))
+
+
+# -- the result
+
+REFRESH_HINT = "refresh=True reads ranges again that may be proved now."
+
+
+@explain_keywords
+@dataclass(frozen=True, slots=True)
+class RangeEstimate:
+    """The expected cost of a harvest in ranges.
+
+    Attributes
+    ----------
+    source
+        Address of the endpoint.
+    rows
+        The number of rows; None if the endpoint does not say.
+    cap
+        The most rows that the endpoint returns of one list; None if it is unknown.
+    notes
+        Notes of the endpoint on its answer, such as data that it lacks, as sentences.
+
+    Examples
+    --------
+    >>> text = "query ($low: Int) { books(low: $low) { total pages } }"  # doctest: +SKIP
+    >>> client.harvest(text, slice="pages", dry_run=True)  # doctest: +SKIP
+    5,210 rows from https://books.example/graphql, in 6 ranges or more
+    """
+
+    source: str
+    rows: int | None
+    cap: int | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def least(self) -> int | None:
+        """The fewest ranges, of which each takes at least a request; None if it is unknown."""
+        return None if self.rows is None else max(1, ceil(self.rows / (self.cap or self.rows or 1)))
+
+    def __repr__(self) -> str:
+        text = f"{self.rows or 0:,} rows from {self.source}, in {self.least or 0:,} ranges or more"
+        if self.rows is None:
+            text = f"An unknown number of rows from {self.source}: it does not count them"
+        return "\n  ".join([text, *format_notes(self.notes, "notes")])
+
+    def _list_warnings(self) -> list[str]:
+        return summarize_notes(self.notes, "notes")
+
+
+@explain_keywords
+@dataclass(frozen=True, slots=True)
+class RangeHarvest:
+    """The rows of a harvest in ranges, with a report on their completeness.
+
+    Attributes
+    ----------
+    source
+        Address of the endpoint.
+
+    Examples
+    --------
+    >>> found = gqlnb.github.harvest_nodes("repo:owner/name", type="ISSUE")  # doctest: +SKIP
+    >>> found.complete, len(found)  # doctest: +SKIP
+    (True, 41234)
+    """
+
+    source: str
+    _store: ListStore = field(repr=False)
+
+    @property
+    def coverage(self) -> Coverage:
+        """The number of rows expected and received, the ranges, and those not proved complete."""
+        coverage = self._store.coverage
+        if coverage is None:
+            msg = "a harvest returns only when it is finished or stopped"
+            raise AssertionError(msg)
+        return coverage
+
+    @property
+    def folder(self) -> Path | None:
+        """Folder of the Parquet parts; None if the rows are in memory."""
+        return self._store.folder
+
+    @property
+    def complete(self) -> bool:
+        """Whether counts and rows prove that all rows were received."""
+        return self.coverage.complete
+
+    @property
+    def changes(self) -> Changes | None:
+        """The ids added, changed and removed since the harvest before, after ``refresh=True``."""
+        return None if self.coverage.stopped else self._store.state.changes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes of the endpoint on its answers, such as fields without data, as sentences."""
+        return tuple(self.coverage.notes)
+
+    def __len__(self) -> int:
+        return self._store.rows
+
+    def arrow(self) -> pa.Table:
+        """Return all rows as an Arrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns of :meth:`gqlnb.Result.arrow`; rows in the order in which they were read.
+        """
+        return self._store.load_table()
+
+    def frame(self) -> pd.DataFrame:
+        """Return all rows as a DataFrame; it must fit into memory.
+
+        Returns
+        -------
+        DataFrame
+            The columns and dtypes of :meth:`gqlnb.Result.frame`, rows in the order in which they
+            were read; decimals with as many places as the longest of their column needs. ``attrs``
+            with ``source``, ``partial``, ``notes`` (the warnings) and ``coverage``.
+        """
+        register_frame_display()
+        frame = build_range_frame(self._store.load_tables())
+        frame.attrs = {
+            "source": self.source,
+            "partial": not self.complete,
+            "total_count": self.coverage.expected,
+            "notes": self._list_warnings(),
+            "coverage": self.coverage.to_dict(),
+            **mark_rows(len(self), self.coverage.judge_rows()),
+        }
+        return frame
+
+    @property
+    def _hint(self) -> str:
+        # Rows in memory cannot be refreshed.
+        return "" if self.folder is None else REFRESH_HINT
+
+    def _list_warnings(self) -> list[str]:
+        return self.coverage.list_warnings(self._hint)
+
+    def __repr__(self) -> str:
+        changes = [f"since the harvest before: {self.changes}"] if self.changes is not None else []
+        title = f"{len(self):,} rows from {self.source}"
+        return self.coverage.describe_harvest(title, self.folder, hint=self._hint, details=changes)
+
+    def _repr_html_(self) -> str:
+        return render_lines(repr(self))
+
+
+def build_range_frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
+    """Return the tables of the parts as one DataFrame."""
+    from pyarrow import types
+
+    from gqlnb.result.concatenation import concat
+
+    # Parts have 18 places, since a later part may need more than this one.
+    scales = Counter[str]()
+    tables = unify_texts(tables)
+    for table in tables:
+        for column in table.schema:
+            if types.is_decimal(column.type):
+                scales[column.name] = max(scales[column.name], _find_scale(table[column.name]))
+    frames = []
+    for table in tables:
+        short = table
+        for index, column in enumerate(table.schema):
+            if column.name in scales:
+                values = _cast_decimals(table[column.name], scales[column.name])
+                short = short.set_column(index, column.name, values)
+        frames.append(short.to_pandas())
+    return concat(frames)
+
+
+def _find_scale(values: pa.ChunkedArray) -> int:
+    """Return the fewest decimal places that hold all values."""
+    scales = range(values.type.scale)
+    return next((scale for scale in scales if _fits_scale(values, scale)), values.type.scale)
+
+
+def _fits_scale(values: pa.ChunkedArray, scale: int) -> bool:
+    import pyarrow as pa
+
+    try:
+        _cast_decimals(values, scale)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _cast_decimals(values: pa.ChunkedArray, scale: int) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    kind = values.type
+    build_type = pa.decimal128 if pa.types.is_decimal128(kind) else pa.decimal256
+    return values.cast(build_type(kind.precision, scale))

@@ -1,0 +1,156 @@
+"""Edits of a ``%%graphql`` cell: extracting a fragment, renaming an alias or a variable."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate, pairwise
+from textwrap import dedent, indent
+from typing import TYPE_CHECKING
+
+from gqlnb.errors import OptionError
+from gqlnb.notebook.completion.completion_context import parse_target
+from gqlnb.notebook.completion.completion_list import find_at_cursor, parse_until
+from gqlnb.notebook.completion.cursor_parser import SelectionSetState, tokenize
+from gqlnb.notebook.completion.ipython_completer import locate_cursor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphql import GraphQLSchema
+
+    from gqlnb.notebook.completion.ipython_completer import CursorPosition
+
+    FindSchema = Callable[[str | None], tuple[str, GraphQLSchema]]
+
+__all__ = ["extract_fragment", "find_place", "rename_at"]
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+OPENING, CLOSING = "({[", ")}]"
+
+
+def find_place(find_schema: FindSchema, code: str, cursor: int) -> tuple[str, str]:
+    """Return the endpoint of a cell, and the place of the name at the cursor in its schema.
+
+    Raises
+    ------
+    OptionError
+        If the cursor is on no name of the schema.
+    """
+    place = _locate(code, cursor)
+    target, schema = find_schema(parse_target(place.line))
+    found = find_at_cursor(schema, place.text, place.offset)
+    if found is None or found.kind not in ("field", "argument", "enum value", "type", "directive"):
+        msg = "The cursor is not on a name of the schema."
+        raise OptionError(msg)
+    names = {
+        "argument": f"{found.owner}({found.name})",
+        "type": found.name,
+        "directive": f"@{found.name}",
+    }
+    return target, names.get(found.kind, f"{found.owner}.{found.name}")
+
+
+def extract_fragment(find_schema: FindSchema, code: str, start: int, end: int, name: str) -> str:
+    """Return a cell in which a fragment holds the selected fields.
+
+    Parameters
+    ----------
+    find_schema
+        Returns name and schema of the endpoint that a cell names.
+    code
+        The cell.
+    start, end
+        The selection, in characters.
+    name
+        The name of the fragment.
+
+    Raises
+    ------
+    OptionError
+        If the selection is not a list of whole fields, or the name is taken or not valid.
+    """
+    place = _locate(code, start)
+    head = len(code) - len(place.text)
+    first, last = place.offset, end - head
+    tokens = tokenize(place.text)
+    within = [it for it in tokens if it.start >= first and it.end <= last]
+    steps = [(it.text in OPENING) - (it.text in CLOSING) for it in within]
+    depths = [*accumulate(steps)]
+    beside = [it.text for it in tokens if it.end <= first][-1:]
+    behind = [it.text for it in tokens if it.start >= last][:1]
+    is_cut = (
+        any(it.start < edge < it.end for it in tokens for edge in (first, last))
+        or bool({*beside} & {":", "...", "on", "@"} or {*behind} & {":", "(", "{", "@"})
+        or [it.text for it in within[:1]] == ["{"]
+    )
+    _, schema = find_schema(parse_target(place.line))
+    state = parse_until(schema, tokens, first, None).stack[-1]
+    parent = state.parent if isinstance(state, SelectionSetState) else None
+    if not within or is_cut or depths[-1] or min(depths) < 0 or parent is None:
+        msg = "Select whole fields of one selection set, such as: name owner { login }"
+        raise OptionError(msg)
+    _check_name(name, {b.text for a, b in pairwise(tokens) if a.text == "fragment"})
+    begin, finish = within[0].start, within[-1].end
+    margin = place.text[place.text.rfind("\n", 0, begin) + 1 : begin]
+    fields = indent(dedent(" " * len(margin) + place.text[begin:finish]).strip(), "  ")
+    rest = f"{place.text[:begin]}...{name}{place.text[finish:]}".rstrip()
+    return f"{code[:head]}{rest}\n\nfragment {name} on {parent.name} {{\n{fields}\n}}"
+
+
+def rename_at(code: str, cursor: int, name: str) -> str:
+    """Return a cell with the alias or the variable at the cursor renamed.
+
+    Raises
+    ------
+    OptionError
+        If the cursor is on neither, or the name is taken or not valid.
+    """
+    place = _locate(code, cursor)
+    head, tokens = len(code) - len(place.text), tokenize(place.text)
+    at = next(
+        (
+            n
+            for n, it in enumerate(tokens)
+            if it.kind == "name" and it.start <= place.offset <= it.end
+        ),
+        next(
+            (n + 1 for n, it in enumerate(tokens) if it.text == "$" and it.start == place.offset),
+            None,
+        ),
+    )
+    if at is None or at >= len(tokens):
+        msg = "Place the cursor on an alias or a variable."
+        raise OptionError(msg)
+    line, old, name = code[:head], tokens[at].text, name.removeprefix("$")
+    if at and tokens[at - 1].text == "$":
+        pairs = [(a, b) for a, b in pairwise(tokens) if a.text == "$"]
+        _check_name(name, {b.text for _, b in pairs} - {old})
+        chosen = [b for _, b in pairs if b.text == old]
+        # The values of the line belong to the variables.
+        line = re.sub(rf"((?:-p|--param)[ =]){re.escape(old)}=", rf"\g<1>{name}=", line)
+    else:
+        is_alias = [it.text for it in tokens[at + 1 : at + 2]] == [":"]
+        state = parse_until(None, tokens, tokens[at].start, None).stack[-1]
+        if not is_alias or not isinstance(state, SelectionSetState):
+            msg = "Place the cursor on an alias or a variable."
+            raise OptionError(msg)
+        _check_name(name, set())
+        chosen = [tokens[at]]
+    text = place.text
+    for token in reversed(chosen):
+        text = f"{text[: token.start]}{name}{text[token.end :]}"
+    return f"{line}{text}"
+
+
+def _locate(code: str, cursor: int) -> CursorPosition:
+    place = locate_cursor(code, cursor)
+    if place is not None and place.inside and place.cell:
+        return place
+    msg = "Place the cursor in the text of a %%graphql cell."
+    raise OptionError(msg)
+
+
+def _check_name(name: str, taken: set[str]) -> None:
+    if not NAME.fullmatch(name) or name in taken:
+        msg = f"{name!r} is taken." if name in taken else "Write letters, digits and '_'."
+        raise OptionError(msg)

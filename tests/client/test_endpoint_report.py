@@ -1,0 +1,285 @@
+"""The report of an endpoint, against schemas whose behaviour is written here."""
+
+from __future__ import annotations
+
+import json
+import time
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import gqlnb
+from gqlnb import Access, Client, OptionError, Schema, config, serve
+from gqlnb.client import connections
+from gqlnb.client.endpoint_report.meter import Meter, RequestLimitError
+from gqlnb.client.endpoint_report.scalars import name_form
+from gqlnb.http.messages import Response
+from tests.named_connections import forget_connection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gqlnb import Server
+
+SDL = """
+scalar Date
+scalar BigInt
+type Star { id: ID!, born: Date, weight: BigInt }
+type Stars { rows: [Star!]!, total: Int! }
+type Query {
+  cut(take: Int, skip: Int): Stars!
+  strict(limit: Int = 10, offset: Int = 0): [Star!]!
+  all: [Star!]!
+  find(name: String!): [Star!]!
+}
+type Mutation { remove: Boolean }
+type Subscription { tick: Int }
+"""
+STARS = [
+    {"id": str(n), "born": None if n % 7 == 0 else "1999-12-31", "weight": 2**60 + n}
+    for n in range(230)
+]
+
+
+def get_cut(_root: Any, args: Any, _context: Any) -> Any:
+    """Return at most 100 rows silently, with the count of all."""
+    start, size = args.get("skip") or 0, args.get("take")
+    return {"rows": STARS[start : start + min(20 if size is None else size, 100)], "total": 230}
+
+
+def get_strict(_root: Any, args: Any, _context: Any) -> Any:
+    """Refuse more than 50 rows."""
+    if args["limit"] > 50:
+        msg = "limit may be at most 50"
+        raise ValueError(msg)
+    return STARS[args["offset"] :][: args["limit"]]
+
+
+RESOLVERS = {
+    "Query": {"cut": get_cut, "strict": get_strict, "all": lambda *_: STARS[:13]},
+    "Mutation": {"remove": lambda *_: pytest.fail("a report sends only queries")},
+}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """Yield a server of the schema."""
+    with serve(Schema(SDL, RESOLVERS), port=0) as made:
+        yield made
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Client]:
+    """Yield a client of it."""
+    with Client(server.url) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("subject", "finding"),
+    [
+        ("cut: default page", "20 rows"),
+        ("cut: two readings", "agree"),
+        ("cut: `skip`", "offset"),
+        ("cut: `take`", "size"),
+        ("cut: largest page", "100 rows"),
+        ("cut: above it", "cut silently"),
+        ("cut: count", "`total`: 230, agrees"),
+        ("cut: size 0", "0 rows"),
+        ("cut: `skip` beyond the end", "no rows"),
+        ("strict: default page", "10 rows"),
+        ("strict: largest page", "50 rows"),
+        ("strict: above it", "refused"),
+        ("strict: count", "none"),
+        ("all: arguments", "none that pages"),
+        ("BigInt", "integer above 2**53 (20)"),
+        ("BigInt: dtype", "Int64"),
+        ("Date", "null (3), date (17)"),
+        ("Date: variable", "not tried"),
+        ("queries", "4"),
+        ("mutations", "1"),
+        ("introspection", "whole"),
+        ("GET", "refused, HTTP 405"),
+        ("syntax error", "HTTP 400, errors"),
+        ("arrays of requests", "refused, HTTP 400"),
+        ("WebSocket", "graphql-transport-ws"),
+        ("server-sent events", "offered"),
+        ("cut: page_size=100", "fewer requests than with pages of 20"),
+    ],
+)
+def test_lines(subject: str, finding: str, reports: dict[str, Any]) -> None:
+    """Each finding is that of the resolvers, and of the server."""
+    assert reports[subject].finding == finding
+    assert reports[subject].evidence
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[str, Any]:
+    """Return the lines of one report, by subject."""
+    with serve(Schema(SDL, RESOLVERS), port=0) as made, Client(made.url) as client:
+        report = client.describe()
+        assert report.requests <= 60
+    return {line.subject: line for line in report}
+
+
+def test_a_dry_run_sends_nothing(server: Server, client: Client) -> None:
+    """It tells the most requests, and there are no more."""
+    plan = client.describe(dry_run=True)
+    assert len(server.log) == 0
+    assert "at most 60 requests" in repr(plan)
+    assert {line.section for line in plan} == {"protocol", "schema", "lists", "scalars"}
+
+
+def test_the_number_of_requests_is_bounded(server: Server, client: Client) -> None:
+    """What was not examined for want of requests is not tried."""
+    report = client.describe(max_requests=20)
+    assert report.requests == 20
+    assert any(line.finding == "not tried" and "requests" in line.evidence for line in report)
+
+
+def test_named_lists_are_examined(client: Client) -> None:
+    """With arguments, too; another name is an error before any list is examined."""
+    report = client.describe(["all", 'find(name: "a")'], max_requests=40)
+    assert report.find("all: default page").finding == "13 rows"
+    assert report.find("find: rows").finding == "not tried"
+    with pytest.raises(OptionError, match=r"'cot'.*Did you mean 'cut'"):
+        client.describe(["cot"])
+
+
+def test_refused_introspection_is_reported() -> None:
+    """Nothing is known of the schema then, and the protocol is examined all the same."""
+    hidden = Access(introspection=False)
+    with serve(Schema(SDL, RESOLVERS), port=0, access=hidden) as server:
+        report = Client(server.url).describe()
+        assert report.find("introspection").finding == "refused"
+        assert report.find("schema=FILE").section == "advice"
+        given = Client(server.url, schema=SDL).describe()
+    assert report.find("syntax error").finding == "HTTP 400, errors"
+    assert given.find("cut: `skip`").finding == "offset"
+
+
+def test_a_schema_of_this_process_has_no_protocol() -> None:
+    """Its lists are examined, which takes less than a second."""
+    report = Client(Schema(SDL, RESOLVERS)).describe()
+    assert report.find("HTTP").finding == "not tried"
+    assert report.find("cut: `skip`").finding == "offset"
+    assert report.seconds < 5
+
+
+def test_a_report_is_shown_as_table_text_and_json(client: Client) -> None:
+    """All of them have all lines."""
+    report = client.describe(["all"])
+    frame = report.frame()
+    assert list(frame.columns) == ["section", "subject", "finding", "evidence"]
+    assert len(frame) == len(report) == len(report.to_dict()["lines"])
+    for line in report:
+        assert line.subject in repr(report)
+    assert report._repr_html_().count("<tr>") >= len(report)
+    assert "&#x27;" in report._repr_html_() or "<script" not in report._repr_html_()
+
+
+def test_requests_to_other_machines_are_spaced() -> None:
+    """Two a second; the clock is that of the machine."""
+    meter, begun = Meter(3, interval=0.1), time.monotonic()
+    for _ in range(3):
+        meter.measure(lambda: Response(200))
+    assert time.monotonic() - begun >= 0.2
+    with pytest.raises(RequestLimitError):
+        meter.count()
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        ("2024-02-29", "date"),
+        ("2024-02-29T10:00:00", "timestamp without a zone"),
+        ("2024-02-29T10:00:00.5+02:00", "timestamp with a zone"),
+        ("10:30:00", "time"),
+        ("9007199254740993", "whole number as text"),
+        ("-1.50", "decimal as text"),
+        (2**53, "integer"),
+        (2**53 + 1, "integer above 2**53"),
+        (1.5, "number"),
+        (True, "boolean"),
+        ({"a": 1}, "object"),
+        ("P1DT2H", "duration"),
+        ("P", "text"),
+        (None, "null"),
+    ],
+)
+def test_forms_of_values(value: Any, form: str) -> None:
+    """Text is told by its form."""
+    assert name_form(value) == form
+
+
+@pytest.fixture
+def kept(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield the settings file with a connection to the server."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    connections.save_connection("sky", server.url, None, {})
+    yield config.get_user_file()
+    forget_connection("sky")
+
+
+def test_kept_roles_spare_the_experiments(server: Server, kept: Path) -> None:
+    """A later client takes the roles and the largest page from the settings of the connection."""
+    text = "{ cut { total rows { id } } }"
+    before = gqlnb.connect("sky").execute_all(text)
+    gqlnb.connect("sky").describe(["cut"], keep=True)
+    assert tomllib.loads(kept.read_text())["connections"]["sky"]["lists"]["Query.cut"] == {
+        "arguments": {
+            "kind": "offset",
+            "position": ["skip"],
+            "position_type": "Int!",
+            "size": ["take"],
+            "default_position": 0,
+            "found_size": 40,
+            "quoted": [],
+            "is_number": True,
+        },
+        "largest": 100,
+    }
+    connections.close_client("sky")
+    count = len(server.log)
+    after = gqlnb.connect("sky").execute_all(text)
+    assert after.data == before.data
+    assert after.report.complete
+    assert after.report.requests < before.report.requests
+    assert len(server.log) - count <= after.report.requests + 1  # and the schema
+
+
+def test_a_second_report_replaces_what_was_kept(kept: Path) -> None:
+    """The rest of the file stays as it is."""
+    kept.write_text(f"# mine\n{kept.read_text()}\n[connections.other]\nurl = 'http://other/'\n")
+    gqlnb.connect("sky").describe(["cut"], keep=True)
+    once = kept.read_text()
+    gqlnb.connect("sky").describe(["cut"], keep=True)
+    assert kept.read_text() == once
+    assert once.startswith("# mine\n")
+    assert tomllib.loads(once)["connections"]["other"] == {"url": "http://other/"}
+
+
+def test_nothing_is_kept_for_an_address(client: Client) -> None:
+    """There is no place for it."""
+    with pytest.raises(OptionError, match="not a connection of a settings file"):
+        client.describe(["all"], keep=True)
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [("'Query.cut' = 1", "Expected `object`"), ("cut = { largest = 5 }", "not a type and a field")],
+)
+def test_invalid_lists_are_named(kept: Path, table: str, reason: str) -> None:
+    """As any other mistake in a settings file."""
+    kept.write_text(f"{kept.read_text()}\n[connections.sky.lists]\n{table}\n")
+    with pytest.raises(gqlnb.TargetError, match=reason):
+        gqlnb.connect("sky")
+
+
+def test_json_has_no_values_but_those_of_json(client: Client) -> None:
+    """So that another program can read it."""
+    report = client.describe(["all"])
+    assert json.loads(json.dumps(report.to_dict()))["requests"] == report.requests

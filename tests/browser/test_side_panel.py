@@ -388,18 +388,19 @@ def test_hits_on_githubs_whole_schema_come_at_once(side: Callable[..., Any]) -> 
 
 
 def test_notebook_7_has_the_panel(
-    side: Callable[..., Any], lab: Lab, browser: BrowserContext
+    write_notebook: Callable[[list[str]], str],
+    lab: Lab,
+    browser: BrowserContext,
+    stop_kernels: None,
 ) -> None:
     """In its left sidebar, opened by keys."""
     pytest.importorskip("notebook", reason="Notebook 7 is not installed")
-    notebook, _ = side("1")
-    path = notebook.page.evaluate("window.jupyterapp.shell.currentWidget.context.path")
-    page = browser.new_page()  # Notebook 7 itself reports errors
+    path, page = write_notebook(["1"]), browser.new_page()  # Notebook 7 itself reports errors
     page.goto(f"{lab.url}/notebooks/{path}?token={lab.token}")
     page.wait_for_function(READY, arg=path, timeout=60_000)
     page.keyboard.press("Alt+Shift+g")
     panel = page.locator("#gqlnb-panel")
-    expect(panel.get_by_role("heading", name="demo")).to_be_visible()
+    panel.get_by_role("button", name="Load gqlnb").click()
     panel.get_by_role("button", name="Schema of demo").click()
     expect(panel.get_by_role("treeitem", name="Query, type")).to_be_visible()
     photograph(page, "panel-notebook-7")

@@ -41,6 +41,9 @@ from gqlnb.redact import find_secrets, replace_secrets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+# The last sentence of an error after some pages, which cells leave out.
+PAGES_ADVICE = "They are in error.result; client.resume() continues from there."
+
 __all__ = [
     "AnswerError",
     "AuthError",

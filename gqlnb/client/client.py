@@ -73,8 +73,6 @@ if TYPE_CHECKING:
     from gqlnb.client.measured_lists import ListSettings
     from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ShowProgress
-    from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
-    from gqlnb.client.range_harvest.slices import Slice
     from gqlnb.client.recording.session import Recording, RecordingMode
     from gqlnb.client.response_cache import CachePolicy
     from gqlnb.client.schema_diff import SchemaChanges
@@ -85,6 +83,8 @@ if TYPE_CHECKING:
     from gqlnb.errors import TransportError
     from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.limits import Limits
+    from gqlnb.lists.columns import Slice
+    from gqlnb.lists.list_store import RangeEstimate, RangeHarvest
     from gqlnb.result.event_frames import MappedFrame
     from gqlnb.result.result import Result
     from gqlnb.tokens import Token, TokenHolder
@@ -1555,17 +1555,16 @@ class Client:
         >>> found.complete, len(found)
         (True, 1067)
         """
-        from gqlnb.client.range_harvest.range_harvester import estimate_ranges, harvest_ranges
-        from gqlnb.client.range_harvest.range_reader import RangeQuery
-        from gqlnb.client.range_harvest.slices import make_slice
+        from gqlnb.client.paging.list_reader import ListQuery, estimate_list, harvest_list
+        from gqlnb.lists.columns import make_slice
 
         parts = self._apply_options(token, headers, extensions, timeout, validate)
-        query = RangeQuery(text, variables, make_slice(slice), operation, path, page_size)
+        query = ListQuery(text, variables, make_slice(slice), operation, path, page_size)
         harvested: RangeHarvest | RangeEstimate
         if dry_run:
-            harvested = estimate_ranges(query, parts.pager, self.source)
+            harvested = estimate_list(query, parts.pager, self.source)
         else:
-            harvested = harvest_ranges(
+            harvested = harvest_list(
                 query,
                 parts.pager,
                 source=self.source,

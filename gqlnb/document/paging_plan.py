@@ -122,8 +122,6 @@ class PagingPlan:
         The lists that are not paged fields, and may be cut.
     path
         As given.
-    unfollowed
-        The paging arguments, by field name, of lists that cannot be continued.
     hidden
         The added fields of the first response.
     """
@@ -150,7 +148,6 @@ class PagingPlan:
         self.selections = self._finder.selections
         self.fields = self._finder.fields
         self.path = path
-        self.unfollowed = self._finder.unfollowed
         # Ids of the selections that only prove completeness: counts, and the page info of lists
         # that `path` leaves out.
         self._added_counts: set[int] = set()

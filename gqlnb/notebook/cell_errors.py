@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.paging.pager import ADVICE
 from gqlnb.document.syntax import find_position
-from gqlnb.errors import OptionError, QueryError, TextError
+from gqlnb.errors import PAGES_ADVICE, OptionError, QueryError, TextError
 
 if TYPE_CHECKING:
     from gqlnb.document.document import Document
@@ -73,7 +72,7 @@ def add_error_lines(error: Exception, *lines: str) -> None:
         error.problems = (*before, replace(last, hint=hint))
     else:
         # The pager's own advice names methods of a client; the cell gives a better one.
-        message = str(error.args[0]).partition(ADVICE)[0].rstrip()
+        message = str(error.args[0]).partition(PAGES_ADVICE)[0].rstrip()
         error.args = (f"{message}\n  {text}",)
 
 

@@ -23,7 +23,6 @@ from graphql import (
 from graphql.utilities import value_from_ast_untyped
 from ipywidgets import VBox
 
-from gqlnb.client.progress import is_unattended
 from gqlnb.document.document import format_variable_type
 from gqlnb.document.variables import (
     bind_variables,
@@ -44,6 +43,7 @@ from gqlnb.errors import (
     sanitize_text,
     suggest,
 )
+from gqlnb.interactive import is_unattended
 from gqlnb.notebook.cell_errors import require_query
 from gqlnb.notebook.display import Note, wrap_html
 from gqlnb.notebook.magic_options import NAME

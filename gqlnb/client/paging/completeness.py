@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.document.paging_conventions import format_argument, get_at_path
 from gqlnb.document.selections import ADDED_PREFIX, is_on_path
+from gqlnb.document.suspect_lists import is_usual
 from gqlnb.result.paging_report import COMPLETE, LIMITS_REACHED
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ MAY_CONTINUE = (
     "in the query."
 )
 SMALLEST_SHARED_LIMIT = 10  # items; short lists have that many together by chance
-SMALLEST_SERVICE_LIMIT = 5  # items; no service is known that cuts lists to fewer
 MAX_ITEMS_INSPECTED = 20  # items of each list that are searched for further lists
 
 
@@ -116,12 +116,7 @@ def check_bound(cursor: ListCursor) -> str:
 
 def is_likely_truncated(length: int, asked: int | None) -> bool:
     """Return whether the endpoint may have cut a list to `length` items."""
-    # That is the case for the size asked for, and for the limits that services usually set:
-    # multiples of five and powers of two.
-    if asked is not None and length >= asked:
-        return True
-    is_power_of_two = length & (length - 1) == 0
-    return length >= SMALLEST_SERVICE_LIMIT and (length % 5 == 0 or is_power_of_two)
+    return (asked is not None and length >= asked) or is_usual(length)
 
 
 def _follow_cursor(

@@ -136,8 +136,8 @@ class Crawler:
         Number of requests sent.
     is_stopped
         Whether to send no more requests, as `progress` returned False.
-    shows_warnings
-        Whether warnings of the endpoint are shown when they come.
+    advises
+        Whether warnings of the endpoint are shown when they come, and errors advise to resume.
     detects_changes
         Whether pages overlap by an item, where positions are known, and come with added counts.
     longest_answer
@@ -160,7 +160,7 @@ class Crawler:
         self._variables, self.limits, self.fault = dict(variables), limits, plan.document.fault
         self._source, self._keep, self._endpoint_maximum = source, keep, most
         self.handed_out = False
-        self.shows_warnings = True
+        self.advises = True
         self.detects_changes = False
         self.is_stopped = False
         self.requests = self._duplicates = self.longest_answer = 0
@@ -455,9 +455,6 @@ class Crawler:
             self._doubts.add(field.name, f"the query has `{name}: {size}`.")
         for field in filter(self._plan.has_both_sizes, self._sizes.base_sizes):
             self._doubts.add(field.name, "`first:` and `last:` together leave items out.")
-        for name, argument in self._plan.unfollowed.items():
-            reason = f"it takes `{argument}:`, and its pages do not say whether more follow."
-            self._doubts.add(name, reason)
         self._examine_lists()
         self._add_lists(None, self.data)
         self._note_unanswered(self.data, self._errors)

@@ -13,7 +13,6 @@ import msgspec
 
 from gqlnb import background
 from gqlnb.client.progress import Progress
-from gqlnb.client.range_harvest.accounts import AccountPool
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.estimate import Estimate, estimate_harvest, narrow_scope
@@ -29,6 +28,7 @@ from gqlnb.github.harvester.storage import (
 )
 from gqlnb.github.search_syntax import list_search_notes
 from gqlnb.interactive import warn_caller
+from gqlnb.lists.accounts import AccountPool
 from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.lists.window_harvest import WindowHarvest
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.client.progress import ProgressCallback
-    from gqlnb.client.range_harvest.accounts import Account
     from gqlnb.http.rate_limit_rules import Budget
+    from gqlnb.lists.accounts import Account
 
     RowsCallback = Callable[[int, int, int], object]
 

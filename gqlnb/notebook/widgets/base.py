@@ -65,8 +65,8 @@ import traitlets
 from IPython.core.getipython import get_ipython
 
 from gqlnb import background
-from gqlnb.client.progress import is_unattended
 from gqlnb.errors import GqlnbError, sanitize_text
+from gqlnb.interactive import is_unattended
 from gqlnb.notebook.display import wrap_html
 from gqlnb.notebook.widgets.live_output import build_view_bundle
 from gqlnb.option_checks import explain_keywords

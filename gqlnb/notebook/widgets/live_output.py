@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.getipython import get_ipython
 
-from gqlnb.client.progress import is_unattended
+from gqlnb.interactive import is_unattended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

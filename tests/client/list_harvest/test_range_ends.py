@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gqlnb import Client, OptionError, QueryError, Schema, Slice
-from gqlnb.client.range_harvest.slices import is_between_steps
-from tests.client.range_harvest.simulator import Endpoint
-from tests.client.range_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
+from gqlnb.lists.columns import is_between_steps
+from tests.client.list_harvest.simulator import Endpoint
+from tests.client.list_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
 
 if TYPE_CHECKING:
     from pathlib import Path

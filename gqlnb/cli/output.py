@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from gqlnb.client.credentials import SERVE_HINT
 from gqlnb.client.schema_sources import ACCEPTED_FORMS
-from gqlnb.client.urls import SERVE_HINT
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import PAGES_ADVICE, GqlnbError, advise_if_strict
 from gqlnb.result.list_captions import describe_rows

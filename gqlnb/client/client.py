@@ -41,8 +41,7 @@ from gqlnb.client.paging.pager import Pager
 from gqlnb.client.pickling import make_recipe, reduce_client
 from gqlnb.client.progress import Progress
 from gqlnb.client.rate_limiter import RateLimiter, get_queue
-from gqlnb.client.recording.recording_transport import resolve_secrets
-from gqlnb.client.recording.session import resolve_recording
+from gqlnb.client.recording.session import resolve_recording, resolve_secrets
 from gqlnb.client.request_preparer import RequestPreparer
 from gqlnb.client.request_sender import PreparedRequest, RequestSender
 from gqlnb.client.response_cache import resolve_cache

@@ -14,12 +14,18 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from gqlnb import background
-from gqlnb.client.credentials import VALUE_SOURCE, is_secret_name
+from gqlnb.client.credentials import (
+    DEFAULT_URL,
+    VALUE_SOURCE,
+    check_url,
+    find_secret_segments,
+    is_secret_name,
+    redact_url,
+)
 from gqlnb.client.endpoint import check_batch, check_nan, check_persisted_queries
 from gqlnb.client.measured_lists import ListSettings, check_lists, read_lists
 from gqlnb.client.recording.session import can_omit_token
 from gqlnb.client.response_cache import resolve_cache
-from gqlnb.client.urls import DEFAULT_URL, check_url, find_secret_segments, redact_url
 from gqlnb.config import (
     SETTINGS_FORMAT,
     Settings,

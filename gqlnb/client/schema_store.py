@@ -23,10 +23,10 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from gqlnb import background
+from gqlnb.client.credentials import find_secret_segments, is_loopback, strip_url
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.request_sender import PreparedRequest
 from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
-from gqlnb.client.urls import find_secret_segments, is_loopback, strip_url
 from gqlnb.config import replace_file
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, dump_json, dump_valid_json, load_json

@@ -206,8 +206,7 @@ class Schema:
         >>> Schema.mock(sdl).execute('{ user(id: "7") { id age } }').data
         {'user': {'id': '7', 'age': 86}}
         """
-        from gqlnb.engine.mock.generator import MockOptions
-        from gqlnb.engine.mock.mock_schema import build_mock_schema
+        from gqlnb.engine.mock.mock_schema import MockOptions, build_mock_schema
 
         options = MockOptions(seed, nulls, lengths, sizes, scalars or {})
         graphql, notes = build_mock_schema(schema, options, resolvers)

@@ -24,8 +24,7 @@ from gqlnb.lists.store import (
 )
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
-from gqlnb.result.frame_display import register_frame_display
-from gqlnb.result.renderer import render_lines
+from gqlnb.result.renderer import register_frame_display, render_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,9 +10,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gqlnb.client.credentials import parse_header_options
+from gqlnb.client.credentials import is_loopback, parse_header_options
 from gqlnb.client.request_preparer import add_target_hint
-from gqlnb.client.urls import is_loopback
 from gqlnb.document.variables import convert_variables
 from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import (

@@ -12,8 +12,7 @@ from gqlnb.config import load_project_settings
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text, suggest_or_list
 from gqlnb.notebook.completion.ipython_completer import TabCompleter
 from gqlnb.notebook.magic import GraphQLMagic
-from gqlnb.result.frame_display import FRAMES_ATTRIBUTE, TABLE, FrameDisplay
-from gqlnb.result.renderer import render_lines
+from gqlnb.result.renderer import FRAMES_ATTRIBUTE, TABLE, FrameDisplay, render_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 from gqlnb import background
 from gqlnb.client import connections
 from gqlnb.client.client import Client
-from gqlnb.client.credentials import parse_header_options
+from gqlnb.client.credentials import parse_header_options, redact_url
 from gqlnb.client.response_cache import open_response_cache
-from gqlnb.client.urls import redact_url
 from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import OptionError, TargetError, TransportError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import register_connections

@@ -908,7 +908,6 @@ def _get_given_warnings(result: Result) -> set[str]:
 def keep_exact_bytes(result: Result) -> None:
     """Let frames be read from the bytes, if numbers in the data may not be exact."""
     # JSON numbers of decimal scalars are floats in the data, as everywhere in Python.
-
     body, shape = _get_body(result), None
     if body and result._lazy_data is None:
         shape = get_shape(result)

@@ -33,8 +33,7 @@ from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
-from gqlnb.result.frame_display import register_frame_display
-from gqlnb.result.renderer import render_lines
+from gqlnb.result.renderer import register_frame_display, render_lines
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gqlnb import background
 from gqlnb.client import connections
-from gqlnb.client.urls import redact_url
+from gqlnb.client.credentials import redact_url
 from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.standin.github_schema import service

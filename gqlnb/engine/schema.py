@@ -24,6 +24,7 @@ from gqlnb.engine.schema_builder import (
     summarize_operations,
 )
 from gqlnb.engine.subscription import SubscriptionArguments
+from gqlnb.engine.tracing import build_traced_adapter
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import MAX_CACHED_TEXT
 from gqlnb.option_checks import explain_keywords
@@ -695,8 +696,6 @@ class Schema:
         >>> reference_schema().with_tracing().execute("{ hello }").data  # doctest: +SKIP
         {'hello': 'Hello world!'}
         """
-        from gqlnb.engine.tracing import build_traced_adapter
-
         traced: Self = copy.copy(self)
         traced._set_adapter(build_traced_adapter(self._adapter, provider))
         return traced

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from traitlets import TraitError
 
+from gqlnb.config import load_project_settings
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text, suggest_or_list
 from gqlnb.notebook.completion.ipython_completer import TabCompleter
 from gqlnb.notebook.magic import GraphQLMagic
@@ -198,8 +199,6 @@ def apply_project_settings(magic: Configurable) -> None:
         If the file is not valid TOML, or has unknown settings or invalid values; the valid ones
         have been applied.
     """
-    from gqlnb.config import load_project_settings
-
     settings = load_project_settings()
     if settings is None:
         return

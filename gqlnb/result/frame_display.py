@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.config import load_project_settings
 from gqlnb.result.renderer import HTML_CLASSES, build_caption, build_grid, render_frame
 
 if TYPE_CHECKING:
@@ -82,7 +83,6 @@ def register_frame_display() -> None:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if shell is None or hasattr(shell, FRAMES_ATTRIBUTE):
         return
-    from gqlnb.config import load_project_settings
 
     settings = load_project_settings()
     choice = TABLE if settings is None else settings.values.get("frames", TABLE)

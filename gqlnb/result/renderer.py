@@ -27,7 +27,7 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.result.answer_notes import format_notes
-from gqlnb.result.list_verdicts import describe_rows
+from gqlnb.result.list_captions import describe_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

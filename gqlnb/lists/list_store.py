@@ -180,8 +180,8 @@ class ListState(StoredState, tag="state", kw_only=True):
 
     @property
     def is_moving(self) -> bool:
-        """Whether rows change so often that changes may hide each other between two pages."""
-        return are_frequent(self.seen, self.numbers)
+        """Whether so many changes were seen that others may have hidden each other."""
+        return are_frequent(self.seen, len(self.readings))
 
     def parse_range(self, ends: Ends) -> ValueRange:
         """Return a range with values of Python."""

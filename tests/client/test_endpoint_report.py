@@ -11,6 +11,7 @@ import pytest
 
 import gqlnb
 from gqlnb import Access, Client, OptionError, Schema, config, serve
+from gqlnb.cli.main import main
 from gqlnb.client import connections
 from gqlnb.client.endpoint_report.meter import Meter, RequestLimitError
 from gqlnb.client.endpoint_report.scalars import name_form
@@ -262,10 +263,11 @@ def test_a_second_report_replaces_what_was_kept(kept: Path) -> None:
     assert tomllib.loads(once)["connections"]["other"] == {"url": "http://other/"}
 
 
-def test_nothing_is_kept_for_an_address(client: Client) -> None:
-    """There is no place for it."""
+def test_nothing_is_kept_for_an_address(server: Server, client: Client) -> None:
+    """There is no place for it, which is said before anything is sent."""
     with pytest.raises(OptionError, match="not a connection of a settings file"):
         client.describe(["all"], keep=True)
+    assert len(server.log) == 0
 
 
 @pytest.mark.parametrize(
@@ -283,3 +285,19 @@ def test_json_has_no_values_but_those_of_json(client: Client) -> None:
     """So that another program can read it."""
     report = client.describe(["all"])
     assert json.loads(json.dumps(report.to_dict()))["requests"] == report.requests
+
+
+def test_the_command_prints_the_report(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """As text and as JSON; a list that does not exist is an error."""
+    assert main(["endpoint", server.url, "--list", "cut"]) == 0
+    assert "cut silently" in capsys.readouterr().out
+    assert main(["endpoint", "-c", server.url, "--list", "all", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert {"section", "subject", "finding", "evidence"} == set(report["lines"][0])
+    assert main(["endpoint", server.url, "--dry-run"]) == 0
+    assert "at most 60 requests" in capsys.readouterr().out
+    assert main(["endpoint", server.url, "--list", "cot"]) == 2
+    assert "--list 'cot'" in (error := capsys.readouterr().err)
+    assert "Did you mean 'cut'?" in error
+    assert main(["endpoint", server.url, "-c", server.url]) == 2
+    assert "Name the endpoint once" in capsys.readouterr().err

@@ -114,6 +114,8 @@ class MeteredClient:
         Counts the requests.
     source
         The endpoint, as it is shown.
+    extensions
+        The names of the extensions of all answers.
     http
         The transport over HTTP; None for anything else.
     store
@@ -131,6 +133,7 @@ class MeteredClient:
         local = endpoint.local_schema
         endpoint = replace(endpoint, transport=MeteredTransport(transport, self.meter))
         self.source = endpoint.source
+        self.extensions: set[str] = set()
         self.is_in_process = local is not None
         self._sender = sender.with_endpoint(endpoint, sender.limiter)
         self.store = SchemaStore(endpoint, self._sender)
@@ -141,7 +144,9 @@ class MeteredClient:
     def execute(self, text: str, variables: dict[str, Any] | None = None) -> Result:
         """Execute a query by one attempt; raise as :meth:`gqlnb.Client.execute`."""
         prepared = self._preparer.prepare(text, variables)
-        return self._sender.send(prepared, queued=True, quiet=True, give_up=lambda _: True)
+        result = self._sender.send(prepared, queued=True, quiet=True, give_up=lambda _: True)
+        self.extensions.update(result.extensions or {})
+        return result
 
     def probe(self, body: bytes = b"", **options: Any) -> Response:  # noqa: ANN401 - of `HttpTransport.probe`
         """Send any body over HTTP; raise TransportError if no response comes."""

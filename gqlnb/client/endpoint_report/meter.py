@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from gqlnb.client.schema_store import SchemaStore
 from gqlnb.client.transports import InProcessTransport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.request_sender import RequestSender
@@ -53,6 +54,18 @@ class Meter:
     def left(self) -> int:
         """The number of requests that may still be sent."""
         return self.most - self.sent
+
+    @contextmanager
+    def reserve(self, requests: int) -> Iterator[None]:
+        """Keep some requests for later; the block ends where the others are spent."""
+        requests = min(requests, self.left // 3)
+        self.most -= requests
+        try:
+            yield
+        except RequestLimitError:
+            pass
+        finally:
+            self.most += requests
 
     def count(self) -> None:
         """Wait until the next request may be sent, and count it.

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from gqlnb import engine, github
     from gqlnb.client.batches import BatchError
     from gqlnb.client.client import Client, connect
-    from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
-    from gqlnb.client.range_harvest.slices import Slice
     from gqlnb.client.recording.scrubber import scrub
     from gqlnb.client.recording.session import recorded
     from gqlnb.client.response_cache import cached
@@ -79,6 +77,8 @@ if TYPE_CHECKING:
     from gqlnb.github.star_results import stars
     from gqlnb.http.server_rules import Access
     from gqlnb.limits import Limits
+    from gqlnb.lists.columns import Slice
+    from gqlnb.lists.list_store import RangeEstimate, RangeHarvest
     from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
     from gqlnb.notebook.widgets.explorer import Explorer
     from gqlnb.notebook.widgets.live_frame import LiveFrame
@@ -149,8 +149,8 @@ _EXPORTS = {
     "gqlnb.errors": tuple(n for n in __all__ if n.endswith("Error") or n == "RateLimited"),
     "gqlnb.client.batches": ("BatchError",),
     "gqlnb.client.client": ("Client", "connect"),
-    "gqlnb.client.range_harvest.harvest_result": ("RangeEstimate", "RangeHarvest"),
-    "gqlnb.client.range_harvest.slices": ("Slice",),
+    "gqlnb.lists.list_store": ("RangeEstimate", "RangeHarvest"),
+    "gqlnb.lists.columns": ("Slice",),
     "gqlnb.client.recording.session": ("recorded",),
     "gqlnb.client.recording.scrubber": ("scrub",),
     "gqlnb.client.response_cache": ("cached",),

@@ -1,18 +1,23 @@
-"""Support of ``help()``, Tab, misspelled attributes and warnings in interactive sessions."""
+"""Support of ``help()``, Tab, misspelled attributes, warnings and waits in interactive sessions."""
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
 import warnings
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from gqlnb.errors import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 PACKAGE = __name__.partition(".")[0]
+_LOG = logging.getLogger(PACKAGE)
+NOTICEABLE_WAIT = 1.5  # seconds; a shorter wait needs no explanation
 
 GETMEMBERS_DEPTH = 5  # `__dir__`, two functions of inspect, and pydoc's, with one to spare
 
@@ -81,3 +86,30 @@ def warn_caller(message: str) -> None:
     while frame and str(frame.f_globals.get("__name__")).partition(".")[0] == PACKAGE:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, stacklevel=level)
+
+
+def announce_wait(text: str, wait: float) -> None:
+    """Log the reason for a wait of so many seconds; in interactive use also write it to stderr."""
+    _LOG.warning("%s", text)
+    if wait >= NOTICEABLE_WAIT and is_interactive():
+        sys.stderr.write(f"{text} Interrupt to stop waiting.\n")
+
+
+def is_interactive() -> bool:
+    """Return whether stderr is seen by a person: in an open notebook, or at a terminal."""
+    shell = sys.modules.get("IPython")
+    if shell is not None and shell.get_ipython() is not None:
+        return not is_unattended()
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def is_unattended() -> bool:
+    """Return whether the cell is run by a program that shows nothing, such as nbclient."""
+    # Programs that run notebooks allow no input. Voila and Databricks allow none either, but show
+    # the notebook to a person.
+    shell = sys.modules.get("IPython")
+    parent: dict[str, Any] = getattr(shell and shell.get_ipython(), "get_parent", dict)() or {}
+    if parent.get("content", {}).get("allow_stdin") is not False:
+        return False
+    server = os.environ.get("SERVER_SOFTWARE", "")
+    return not (server.startswith("voila/") or "DATABRICKS_RUNTIME_VERSION" in os.environ)

@@ -60,7 +60,7 @@ MODULES = {
     "redact",
 }
 # A result is read by its document, so these two share a layer, in this direction only.
-SAME_LAYER = {("result", "document"), ("errors", "redact")}
+SAME_LAYER = {("result", "document"), ("errors", "redact"), ("lists", "http")}
 HEAVY = {"anywidget", "graphql", "ipywidgets", "pandas", "pyarrow", "requests", "starlette"} | {
     "uvicorn"
 }

@@ -41,8 +41,7 @@ from gqlnb.client.paging.pager import Pager
 from gqlnb.client.pickling import make_recipe, reduce_client
 from gqlnb.client.progress import Progress
 from gqlnb.client.rate_limiter import RateLimiter, get_queue
-from gqlnb.client.recording.recording_transport import resolve_secrets
-from gqlnb.client.recording.session import resolve_recording
+from gqlnb.client.recording.session import resolve_recording, resolve_secrets
 from gqlnb.client.request_preparer import RequestPreparer
 from gqlnb.client.request_sender import PreparedRequest, RequestSender
 from gqlnb.client.response_cache import resolve_cache
@@ -55,6 +54,7 @@ from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import DEFAULT_RECONNECTS
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
 from gqlnb.redact import hide_locals
+from gqlnb.result.model_classes import add_typenames
 from gqlnb.result.result import build_frame, warn_incomplete
 
 if TYPE_CHECKING:
@@ -72,8 +72,6 @@ if TYPE_CHECKING:
     from gqlnb.client.measured_lists import ListSettings
     from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ShowProgress
-    from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
-    from gqlnb.client.range_harvest.slices import Slice
     from gqlnb.client.recording.session import Recording, RecordingMode
     from gqlnb.client.response_cache import CachePolicy
     from gqlnb.client.schema_diff import SchemaChanges
@@ -84,6 +82,8 @@ if TYPE_CHECKING:
     from gqlnb.errors import TransportError
     from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.limits import Limits
+    from gqlnb.lists.columns import Slice
+    from gqlnb.lists.list_store import RangeEstimate, RangeHarvest
     from gqlnb.result.event_frames import MappedFrame
     from gqlnb.result.result import Result
     from gqlnb.tokens import Token, TokenHolder
@@ -1086,8 +1086,6 @@ class Client:
         GqlnbError
             As of :meth:`execute` and :meth:`Result.models`.
         """
-        from gqlnb.result.model_classes import add_typenames
-
         _ = self.schema  # so that the document is checked, and its classes are known
         typed = add_typenames(self.parse_document(text, operation, validate=validate))
         result = self.execute(
@@ -1558,17 +1556,16 @@ class Client:
         >>> found.complete, len(found)
         (True, 1067)
         """
-        from gqlnb.client.range_harvest.range_harvester import estimate_ranges, harvest_ranges
-        from gqlnb.client.range_harvest.range_reader import RangeQuery
-        from gqlnb.client.range_harvest.slices import make_slice
+        from gqlnb.client.paging.list_reader import ListQuery, estimate_list, harvest_list
+        from gqlnb.lists.columns import make_slice
 
         parts = self._apply_options(token, headers, extensions, timeout, validate)
-        query = RangeQuery(text, variables, make_slice(slice), operation, path, page_size)
+        query = ListQuery(text, variables, make_slice(slice), operation, path, page_size)
         harvested: RangeHarvest | RangeEstimate
         if dry_run:
-            harvested = estimate_ranges(query, parts.pager, self.source)
+            harvested = estimate_list(query, parts.pager, self.source)
         else:
-            harvested = harvest_ranges(
+            harvested = harvest_list(
                 query,
                 parts.pager,
                 source=self.source,

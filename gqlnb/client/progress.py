@@ -1,8 +1,7 @@
-"""Progress bars of paging in notebooks and at terminals, and announcements of long waits."""
+"""Progress bars of paging in notebooks and at terminals."""
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
@@ -11,21 +10,19 @@ from contextlib import suppress
 from html import escape
 from io import StringIO
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.errors import OptionError, sanitize_text
-from gqlnb.http.rate_limit_rules import Budget
+from gqlnb.interactive import is_interactive
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-_LOG = logging.getLogger("gqlnb")
-NOTICEABLE_WAIT = 1.5  # seconds; a shorter wait needs no explanation
+    from gqlnb.http.rate_limit_rules import Budget
 
 PROGRESS_VARIABLE = "GQLNB_PROGRESS"
 OFF = frozenset({"0", "false", "no", "off"})
 BAR_COLUMNS = 80  # in a notebook
-MAX_ACCOUNTS_SHOWN = 4  # beside a bar
 MIN_SECONDS = 1.0  # before a bar appears
 PROVING = "checking that no row is missing"  # all are there, and requests go on
 # pytest sets these, and the kernels of nbval inherit them. A bar would change the compared output.
@@ -255,98 +252,3 @@ def get_bar_class() -> type[Any]:
     shell = sys.modules.get("IPython")
     is_in_kernel = getattr(shell and shell.get_ipython(), "kernel", None) is not None
     return OutputBar if is_in_kernel else UnmonitoredBar
-
-
-def announce_wait(text: str, wait: float) -> None:
-    """Log the reason for a wait of so many seconds; in interactive use also write it to stderr."""
-    _LOG.warning("%s", text)
-    if wait >= NOTICEABLE_WAIT and is_interactive():
-        sys.stderr.write(f"{text} Interrupt to stop waiting.\n")
-
-
-def announce_pause(error: Exception, wait: float) -> None:
-    """Announce that a harvest waits for a rate limit, without the error's advice to callers."""
-    source = str(error).partition(": ")[0]
-    text = f"{source}: rate limit reached. The harvest goes on by itself in {wait:.0f} s."
-    announce_wait(text, wait)
-
-
-def is_interactive() -> bool:
-    """Return whether stderr is seen by a person: in an open notebook, or at a terminal."""
-    shell = sys.modules.get("IPython")
-    if shell is not None and shell.get_ipython() is not None:
-        return not is_unattended()
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
-def is_unattended() -> bool:
-    """Return whether the cell is run by a program that shows nothing, such as nbclient."""
-    # Programs that run notebooks allow no input. Voila and Databricks allow none either, but show
-    # the notebook to a person.
-    shell = sys.modules.get("IPython")
-    parent: dict[str, Any] = getattr(shell and shell.get_ipython(), "get_parent", dict)() or {}
-    if parent.get("content", {}).get("allow_stdin") is not False:
-        return False
-    server = os.environ.get("SERVER_SOFTWARE", "")
-    return not (server.startswith("voila/") or "DATABRICKS_RUNTIME_VERSION" in os.environ)
-
-
-class Account(Protocol):
-    """An account that sends requests of a harvest.
-
-    Attributes
-    ----------
-    name
-        The login, or the number of the client if the endpoint does not say the login.
-    refusal
-        The reason for which it sends no more requests; empty while it does.
-    budget
-        The remaining budget; None before its first answer.
-    """
-
-    name: str
-    refusal: str
-
-    @property
-    def budget(self) -> Budget | None:
-        """The remaining budget."""
-
-
-class AccountBudgets(Budget, frozen=True):
-    """The budgets of several accounts together.
-
-    Attributes
-    ----------
-    accounts
-        Name and rest of each, as text.
-    """
-
-    accounts: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        total = Budget.__str__(self)
-        if len(self.accounts) > MAX_ACCOUNTS_SHOWN:
-            return f"{len(self.accounts)} accounts: {total}"
-        return f"{total} ({', '.join(self.accounts)})"
-
-
-def sum_budgets(accounts: Sequence[Account]) -> Budget | None:
-    """Return the budget of all accounts together, until the first one is renewed."""
-    known = [each.budget for each in accounts if each.budget is not None and not each.refusal]
-    if len(accounts) < 2:
-        return known[0] if known else None
-    left = [each.remaining for each in known if each.remaining is not None]
-    return AccountBudgets(
-        limit=sum(each.limit or 0 for each in known) or None,
-        remaining=sum(left) if left and len(left) == len(known) else None,
-        reset=min((each.reset for each in known if each.reset), default=None),
-        cost=known[-1].cost if known else None,
-        accounts=tuple(map(describe_account, accounts)),
-    )
-
-
-def describe_account(account: Account) -> str:
-    """Return the name of an account and the points it has left."""
-    left = account.budget.remaining if account.budget else None
-    state = "?" if left is None else f"{left:,.0f}"
-    return f"{account.name} {'refused' if account.refusal else state}"

@@ -15,7 +15,6 @@ from weakref import WeakSet, WeakValueDictionary
 
 from gqlnb.background import wait_for_event
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.progress import NOTICEABLE_WAIT, announce_wait
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.errors import AnswerError, RateLimited, TransportError
 from gqlnb.http.rate_limit_rules import (
@@ -26,6 +25,7 @@ from gqlnb.http.rate_limit_rules import (
     classify_failure,
     read_budget,
 )
+from gqlnb.interactive import NOTICEABLE_WAIT, announce_wait
 from gqlnb.result.result import Result
 from gqlnb.tokens import compute_fingerprint
 

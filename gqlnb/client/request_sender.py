@@ -13,7 +13,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.progress import announce_wait
 from gqlnb.client.transports import MAYBE_EXECUTED
 from gqlnb.document.upload import has_file
 from gqlnb.errors import AnswerError, GqlnbError, RateLimited, TransportError
@@ -26,7 +25,7 @@ from gqlnb.http.rate_limit_rules import (
     compute_retry_delay,
 )
 from gqlnb.http.response_parser import ResponseContext, parse_array, parse_response
-from gqlnb.interactive import warn_caller
+from gqlnb.interactive import announce_wait, warn_caller
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import MAX_NOTES, WARNINGS, iterate_warnings
 from gqlnb.result.result import Result

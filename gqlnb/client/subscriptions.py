@@ -24,9 +24,7 @@ from gqlnb.client.event_streams import (
     stream_events,
 )
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.progress import is_interactive
-from gqlnb.client.recording.recording_transport import RecordingTransport
-from gqlnb.client.recording.session import build_unrecordable_error
+from gqlnb.client.recording.session import RecordingTransport, build_unrecordable_error
 from gqlnb.client.transports import AsgiTransport, InProcessTransport, StreamSecrets, make_response
 from gqlnb.client.websocket_client import (
     LEGACY_ONLY,
@@ -58,6 +56,7 @@ from gqlnb.http.incremental import apply_part
 from gqlnb.http.messages import Response
 from gqlnb.http.rate_limit_rules import TRANSIENT_STATUSES, classify_failure
 from gqlnb.http.response_parser import ResponseContext, parse_response
+from gqlnb.interactive import is_interactive
 from gqlnb.option_checks import check_whole_number
 from gqlnb.redact import hide_locals, strip_traceback
 from gqlnb.result.answer_notes import IncrementalResponse, InvalidPartError

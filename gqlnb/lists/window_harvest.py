@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,6 +20,8 @@ from gqlnb.lists.windows import (
     PageRequest,
     Row,
     Source,
+    Task,
+    TaskQueue,
     Window,
     plan_windows,
 )
@@ -27,6 +29,8 @@ from gqlnb.lists.windows import (
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
     from typing import TypeVar
+
+    from gqlnb.lists.windows import TaskRequest
 
     Result = TypeVar("Result")
     Steps = Generator[list[PageRequest], list[Page], Result]
@@ -36,7 +40,6 @@ __all__ = [
     "ClosedWindow",
     "HarvestProgress",
     "HarvestState",
-    "TaskRequest",
     "WindowHarvest",
     "is_confirmed",
     "is_whole",
@@ -146,60 +149,30 @@ class HarvestState(HarvestProgress):
         self.spans = [*others, (low, high)]
 
 
-class TaskRequest(NamedTuple):
-    """A request of a task, with the place of its answer among those that the task waits for."""
-
-    task: int
-    place: int
-    request: PageRequest
-
-
-class Task:
-    """A generator that yields requests and takes their pages.
-
-    What it finds counts when it ends, so that a task that was interrupted can be run again.
+class SpanTask(Task[PageRequest]):
+    """The harvest of a span.
 
     Attributes
     ----------
     span
         The window to harvest, and its count if it is known.
-    steps
-        The generator.
     closed
         The windows that it closes, with their rows.
     todo
         The spans that it leaves to other tasks.
     repeated
         Number of windows that it read again.
-    pages
-        The answers so far, by place.
-    missing
-        Number of answers that it waits for.
     """
 
     def __init__(self, span: tuple[Window, int | None], steps: Steps[None]) -> None:
-        self.span, self.steps = span, steps
+        super().__init__(steps)
+        self.span = span
         self.closed: list[tuple[ClosedWindow, Iterable[Row]]] = []
         self.todo: list[tuple[Window, int | None]] = []
         self.repeated = 0
-        self.pages: list[Page] = []
-        self.missing = 0
-
-    def advance(self) -> list[PageRequest] | None:
-        """Return the next requests; None at the end."""
-        pages: list[Page] | None = self.pages or None
-        while True:
-            try:
-                requests = next(self.steps) if pages is None else self.steps.send(pages)
-            except StopIteration:
-                return None
-            if requests:
-                self.pages, self.missing = [Page(0)] * len(requests), len(requests)
-                return requests
-            pages = []
 
 
-class WindowHarvest:
+class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
     """A harvest, without I/O: it gives requests, and takes the pages in any order.
 
     Parameters
@@ -232,16 +205,15 @@ class WindowHarvest:
         twice: bool = False,
         answers: Iterable[tuple[PageRequest, Page]] = (),
     ) -> None:
+        super().__init__()
         self.state = state or HarvestState()
         self.page_size = source.page_size
         self._source, self._twice, self._width = source, twice, tasks
         self._count_order = source.orders - 1
-        self._doubts = self._heavy = self._number = 0
-        self._tasks: dict[int, Task] = {}
-        self._task: Task | None = None  # that continues
-        self._pending: deque[TaskRequest] = deque()
+        self._doubts = self._heavy = 0
+        self._task: SpanTask | None = None  # that continues
         self._closed: list[tuple[ClosedWindow, Iterable[Row]]] = []
-        self._answers: list[tuple[TaskRequest, Page]] = []
+        self._answers: list[tuple[TaskRequest[PageRequest], Page]] = []
         self._known: defaultdict[PageRequest, list[Page]] = defaultdict(list)
         for request, page in answers:
             self._known[request].append(page)
@@ -260,24 +232,7 @@ class WindowHarvest:
         self._start_tasks()
         return bool(self._pending)
 
-    @property
-    def pending(self) -> int:
-        """Number of requests that can be sent now."""
-        return len(self._pending)
-
-    def peek(self) -> TaskRequest:
-        """Return the next request; there must be one."""
-        return self._pending[0]
-
-    def take(self) -> TaskRequest:
-        """Return the next request, and forget it; there must be one."""
-        return self._pending.popleft()
-
-    def put_back(self, requests: Sequence[TaskRequest]) -> None:
-        """Make requests the next ones again, as they had no answer."""
-        self._pending.extendleft(reversed(requests))
-
-    def feed(self, request: TaskRequest, page: Page) -> None:
+    def feed(self, request: TaskRequest[PageRequest], page: Page) -> None:
         """Take the page of a request.
 
         Raises
@@ -292,15 +247,7 @@ class WindowHarvest:
         else:
             self.state.counts += 1
         self._answers.append((request, page))
-        self._give_page(request, page)
-
-    def _give_page(self, request: TaskRequest, page: Page) -> None:
-        """Continue the task of a request, if it waits for no other page."""
-        task = self._tasks[request.task]
-        task.pages[request.place] = page
-        task.missing -= 1
-        if not task.missing:
-            self._advance(request.task)
+        self._give_answer(request, page)
 
     def take_answers(self) -> list[tuple[PageRequest, Page]]:
         """Return the answers since the last call to which tasks that have not ended may return."""
@@ -339,24 +286,18 @@ class WindowHarvest:
 
     def _start_tasks(self) -> None:
         while self._todo and len(self._tasks) < (1 if self.state.may_vary else self._width):
-            self._number += 1
             span = self._todo.pop()
-            self._tasks[self._number] = Task(span, self._harvest_span(*span))
-            self._advance(self._number)
+            self._start_task(SpanTask(span, self._harvest_span(*span)))
 
-    def _advance(self, number: int) -> None:
-        """Continue a task until it waits for an answer that is not known, or ends."""
-        task = self._task = self._tasks[number]
-        while (requests := task.advance()) is not None:
-            for place, request in enumerate(requests):
-                if known := self._known.get(request):
-                    task.pages[place] = known.pop(0)
-                    task.missing -= 1
-                else:
-                    self._pending.append(TaskRequest(number, place, request))
-            if task.missing:
-                return
-        del self._tasks[number]
+    def _continue_task(self, task: SpanTask) -> list[PageRequest] | None:
+        self._task = task
+        return task.advance()
+
+    def _recall_answer(self, request: PageRequest) -> Page | None:
+        known = self._known.get(request)
+        return known.pop(0) if known else None
+
+    def _end_task(self, task: SpanTask) -> None:
         self._todo += task.todo
         self._closed += task.closed
         self.state.repeated += task.repeated
@@ -391,7 +332,7 @@ class WindowHarvest:
             stale = [task for task in self._pending if task.request.first > self.page_size]
             self._pending = deque(task for task in self._pending if task not in stale)
             for task in stale:  # they would be too large as well
-                self._give_page(task, Page(0, heavy=True))
+                self._give_answer(task, Page(0, heavy=True))
 
     def _close(
         self,
@@ -404,7 +345,7 @@ class WindowHarvest:
         own = [row for row in rows.values() if window.contains(row)]
         self._get_task().closed.append((ClosedWindow(window.low, window.high, agreed, gap), own))
 
-    def _get_task(self) -> Task:
+    def _get_task(self) -> SpanTask:
         assert self._task is not None  # noqa: S101 - called by its steps
         return self._task
 

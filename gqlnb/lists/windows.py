@@ -1,4 +1,4 @@
-"""Windows of a column whose values never change: requests, answers, and their plan by counts.
+"""Windows of a column: the tasks that harvest them, their requests, and their plan by counts.
 
 Counts are cheap: endpoints find no rows for them, and answer many in one request. A window of one
 page shows all its rows at one moment, so a window is cut into windows of just below one page.
@@ -7,15 +7,27 @@ page shows all its rows at one moment, so a window is cut into windows of just b
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
+from collections import deque
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
 
-__all__ = ["MOST_WINDOWS", "Page", "PageRequest", "Row", "Source", "Window", "plan_windows"]
+__all__ = [
+    "MOST_WINDOWS",
+    "Page",
+    "PageRequest",
+    "Row",
+    "Source",
+    "Task",
+    "TaskQueue",
+    "TaskRequest",
+    "Window",
+    "plan_windows",
+]
 
 # Of 3,000 and 18,400 rows at random times, simulated with 96 to 98 of 100 rows, 8 to 24 windows and
 # 4 to 6 rounds, these cost about least, with few requests one after another.
@@ -288,3 +300,117 @@ def plan_windows(
         for request, page in zip(requests, pages, strict=True):
             plan.add_count(request.window, page.total)
     return plan.list_parts()
+
+
+# -- tasks, without I/O: each asks for answers, and goes on when all of them came
+
+Request = TypeVar("Request")
+
+
+class TaskRequest(NamedTuple, Generic[Request]):
+    """A request of a task, with the place of its answer among those that the task waits for."""
+
+    task: int
+    place: int
+    request: Request
+
+
+class Task(Generic[Request]):
+    """A generator that yields requests, and takes the list of their answers.
+
+    What it finds counts when it ends, so that a task that was interrupted can be run again.
+
+    Attributes
+    ----------
+    steps
+        The generator.
+    answers
+        The answers so far, by place.
+    missing
+        Number of answers that it waits for.
+    """
+
+    def __init__(self, steps: Generator[list[Request], list[Any], None]) -> None:
+        self.steps = steps
+        self.answers: list[Any] = []
+        self.missing = 0
+
+    def advance(self) -> list[Request] | None:
+        """Return the next requests; None at the end."""
+        answers: list[Any] | None = self.answers or None
+        while True:
+            try:
+                requests = next(self.steps) if answers is None else self.steps.send(answers)
+            except StopIteration:
+                return None
+            if requests:
+                self.answers, self.missing = [None] * len(requests), len(requests)
+                return requests
+            answers = []
+
+
+AnyTask = TypeVar("AnyTask", bound=Task[Any])
+
+
+class TaskQueue(Generic[Request, AnyTask]):
+    """The tasks under way, and their requests, which may be answered in any order."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._tasks: dict[int, AnyTask] = {}
+        self._pending: deque[TaskRequest[Request]] = deque()
+
+    @property
+    def pending(self) -> int:
+        """Number of requests that can be sent now."""
+        return len(self._pending)
+
+    def peek(self) -> TaskRequest[Request]:
+        """Return the next request; there must be one."""
+        return self._pending[0]
+
+    def take(self) -> TaskRequest[Request]:
+        """Return the next request, and forget it; there must be one."""
+        return self._pending.popleft()
+
+    def put_back(self, requests: Sequence[TaskRequest[Request]]) -> None:
+        """Make requests the next ones again, as they had no answer."""
+        self._pending.extendleft(reversed(requests))
+
+    def _start_task(self, task: AnyTask) -> None:
+        self._number += 1
+        self._tasks[self._number] = task
+        self._advance(self._number)
+
+    def _give_answer(self, request: TaskRequest[Request], answer: object) -> None:
+        """Continue the task of a request, if it waits for no other answer."""
+        task = self._tasks[request.task]
+        task.answers[request.place] = answer
+        task.missing -= 1
+        if not task.missing:
+            self._advance(request.task)
+
+    def _advance(self, number: int) -> None:
+        """Continue a task until it waits for an answer that is not known, or ends."""
+        task = self._tasks[number]
+        while (requests := self._continue_task(task)) is not None:
+            for place, request in enumerate(requests):
+                if known := self._recall_answer(request):
+                    task.answers[place] = known
+                    task.missing -= 1
+                else:
+                    self._pending.append(TaskRequest(number, place, request))
+            if task.missing:
+                return
+        del self._tasks[number]
+        self._end_task(task)
+
+    def _continue_task(self, task: AnyTask) -> list[Request] | None:
+        return task.advance()
+
+    def _recall_answer(self, request: Request) -> object:  # noqa: ARG002 - for subclasses
+        """Return the answer to a request from an interrupted run, or None."""
+        return None
+
+    def _end_task(self, task: AnyTask) -> None:
+        """Take what a task has found."""

@@ -251,7 +251,7 @@ def test_total_waits_stay_within_the_budget(endpoint):
 
 def test_a_wait_is_announced_and_can_be_interrupted(endpoint, caplog, capsys, monkeypatch):
     """The log and an interactive user see the reason; Ctrl-C ends it."""
-    monkeypatch.setattr("gqlnb.client.progress.is_interactive", lambda: True)
+    monkeypatch.setattr("gqlnb.interactive.is_interactive", lambda: True)
     server = endpoint(answer("", "429 No", Retry_After="30"))
     main = threading.main_thread().ident
     waiting = threading.Timer(0, signal.pthread_kill, (main, signal.SIGINT))

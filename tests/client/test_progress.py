@@ -17,10 +17,10 @@ from gqlnb.client.progress import (
     PROGRESS_VARIABLE,
     TESTING_VARIABLES,
     Progress,
-    announce_pause,
     render_bar,
 )
 from gqlnb.http.rate_limit_rules import Budget
+from gqlnb.lists.accounts import announce_pause
 
 BUDGET = Budget(5000, 4987, datetime(2027, 1, 15, 8, 1, tzinfo=UTC), 1)
 
@@ -28,7 +28,8 @@ BUDGET = Budget(5000, 4987, datetime(2027, 1, 15, 8, 1, tzinfo=UTC), 1)
 @pytest.fixture
 def person(monkeypatch):
     """Have somebody watch, outside of any test."""
-    monkeypatch.setattr("gqlnb.client.progress.is_interactive", lambda: True)
+    for module in ("interactive", "client.progress"):
+        monkeypatch.setattr(f"gqlnb.{module}.is_interactive", lambda: True)
     monkeypatch.setattr(
         "gqlnb.client.progress.TESTING_VARIABLES", ()
     )  # pytest sets them again and again

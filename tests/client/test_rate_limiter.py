@@ -295,7 +295,7 @@ def test_ctrl_c_interrupts_a_real_wait():
 )
 def test_the_reason_for_a_wait_is_shown(hands, monkeypatch, capsys, caplog, told, reason):
     """Once, in the log and on an interactive screen; the wait can be interrupted."""
-    monkeypatch.setattr("gqlnb.client.progress.is_interactive", lambda: True)
+    monkeypatch.setattr("gqlnb.interactive.is_interactive", lambda: True)
     pace, _ = paced(hands)
     pace.record_outcome(told(hands.now()))
     with caplog.at_level("WARNING", "gqlnb"), pace.queue_request(points=500):

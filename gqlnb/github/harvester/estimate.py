@@ -26,9 +26,9 @@ from gqlnb.result.renderer import render_lines
 
 if TYPE_CHECKING:
     from gqlnb.client.client import Client
-    from gqlnb.client.range_harvest.accounts import AccountPool
     from gqlnb.github.harvester.scope import Scope
     from gqlnb.http.rate_limit_rules import Budget
+    from gqlnb.lists.accounts import AccountPool
 
 __all__ = ["Estimate", "estimate_harvest", "narrow_scope"]
 

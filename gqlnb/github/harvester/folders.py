@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gqlnb.client.range_harvest.harvest_result import build_range_frame
-from gqlnb.client.range_harvest.range_store import compare_hashes, concat_tables, hash_rows
 from gqlnb.errors import FrameError, OptionError, format_count, sanitize_text
 from gqlnb.github.harvester.storage import build_repository_frame, concat_rows
 from gqlnb.interactive import warn_caller
+from gqlnb.lists.list_store import build_range_frame, compare_hashes, concat_tables, hash_rows
 from gqlnb.lists.part_files import find_lost_part, has_end, read_parquet
 from gqlnb.lists.report import Changes, Coverage
 from gqlnb.lists.store import COVERAGE_NAME, LOG_NAME, LogHeader, parse_header

@@ -13,7 +13,6 @@ import msgspec
 
 from gqlnb import background
 from gqlnb.client.progress import Progress
-from gqlnb.client.range_harvest.accounts import AccountPool
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.estimate import Estimate, estimate_harvest, narrow_scope
@@ -29,13 +28,12 @@ from gqlnb.github.harvester.storage import (
 )
 from gqlnb.github.search_syntax import list_search_notes
 from gqlnb.interactive import warn_caller
+from gqlnb.lists.accounts import AccountPool
 from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
-from gqlnb.result.frame_display import register_frame_display
-from gqlnb.result.list_verdicts import mark_rows
-from gqlnb.result.renderer import render_lines
+from gqlnb.result.renderer import register_frame_display, render_lines
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -46,8 +44,8 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.client.progress import ProgressCallback
-    from gqlnb.client.range_harvest.accounts import Account
     from gqlnb.http.rate_limit_rules import Budget
+    from gqlnb.lists.accounts import Account
 
     RowsCallback = Callable[[int, int, int], object]
 
@@ -140,14 +138,9 @@ class Harvest:
         register_frame_display()
         frame = build_repository_frame(self.arrow(), self._storage.own_columns, explode)
         frame.attrs |= {
-            "total_count": self.coverage.expected,
-            "source": self.source,
             "query": self.query,
             "order": "stars-desc",
-            "notes": self._list_warnings(),
-            "coverage": self.coverage.to_dict(),
-            "partial": not self.complete,
-            **mark_rows(len(self), self.coverage.judge_rows()),
+            **self.coverage.build_attrs(len(self), self.source, self._list_warnings()),
         }
         return frame
 

@@ -6,11 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.background import open_thread_pool
-from gqlnb.client.range_harvest.accounts import Account, AccountPool
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import AuthError, GqlnbError, OptionError
 from gqlnb.github.builtin_connections import open_client, register_connections
 from gqlnb.github.harvester.requests import PortableClient
+from gqlnb.lists.accounts import Account, AccountPool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,10 +6,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from gqlnb.client.range_harvest.accounts import Account, AccountPool
-from gqlnb.client.range_harvest.range_harvester import estimate_ranges, harvest_ranges
-from gqlnb.client.range_harvest.range_reader import RangeQuery
-from gqlnb.client.range_harvest.slices import Slice, ValueRange, bind_range
+from gqlnb.client.paging.list_reader import ListQuery, estimate_list, harvest_list
 from gqlnb.errors import OptionError, QueryError, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.identities import group_clients, open_clients
@@ -18,6 +15,8 @@ from gqlnb.github.harvester.requests import explain_query_error
 from gqlnb.github.harvester.scope import intersect_ranges
 from gqlnb.github.search_syntax import MAX_SEARCH_RESULTS, RangeTest, parse_qualifier
 from gqlnb.interactive import warn_caller
+from gqlnb.lists.accounts import Account, AccountPool
+from gqlnb.lists.columns import Slice, ValueRange, bind_range
 from gqlnb.lists.store import ROWS_PER_PART
 from gqlnb.option_checks import explain_keywords
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.client.paging.pager import Pager
     from gqlnb.client.progress import ProgressCallback
-    from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
+    from gqlnb.lists.list_store import RangeEstimate, RangeHarvest
 
 __all__ = [
     "NodeType",
@@ -294,8 +293,8 @@ def harvest_nodes(
             return AccountPool(accounts, pool.notes, pool.doubt)
 
         with _explain_errors(search, opened[0]):
-            nodes = harvest_ranges(
-                RangeQuery(search.text, None, search.slice, page_size=page_size),
+            nodes = harvest_list(
+                ListQuery(search.text, None, search.slice, page_size=page_size),
                 opened[0]._pager,
                 source=opened[0].source,
                 out=out,
@@ -342,8 +341,8 @@ def estimate_nodes(
     """
     search = build_node_search(query, type, None, slice)
     with open_client(client) as opened, _explain_errors(search, opened):
-        ranges = RangeQuery(search.text, None, search.slice)
-        counted = estimate_ranges(ranges, opened._pager, opened.source)
+        ranges = ListQuery(search.text, None, search.slice)
+        counted = estimate_list(ranges, opened._pager, opened.source)
     for warning in counted._list_warnings():
         warn_caller(warning)
     return counted

@@ -26,18 +26,18 @@ from gqlnb.github.harvester.requests import (
 from gqlnb.github.harvester.scope import ORDERS
 from gqlnb.github.harvester.storage import Answer, ClosedEvent, FieldsEvent
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
-from gqlnb.lists.window_harvest import HarvestProgress, TaskRequest
-from gqlnb.lists.windows import Page
+from gqlnb.lists.window_harvest import HarvestProgress
+from gqlnb.lists.windows import Page, PageRequest, TaskRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Executor, Future
 
     from gqlnb.client.progress import ProgressCallback
-    from gqlnb.client.range_harvest.accounts import Account, AccountPool
     from gqlnb.github.harvester.requests import FetchOutcome, PortableClient, RepositoryRow
     from gqlnb.github.harvester.scope import Scope
     from gqlnb.github.harvester.storage import RepositoryStore
+    from gqlnb.lists.accounts import Account, AccountPool
     from gqlnb.lists.window_harvest import WindowHarvest
 
 __all__ = ["HarvestRunner"]
@@ -66,7 +66,7 @@ class SentRequest(NamedTuple):
         Instead: rows whose own fields are requested by id.
     """
 
-    tasks: Sequence[TaskRequest] = ()
+    tasks: Sequence[TaskRequest[PageRequest]] = ()
     rows: Sequence[RepositoryRow] = ()
 
 
@@ -161,9 +161,9 @@ class HarvestRunner:
         count = min(self._node_batch.size, len(self._incomplete))
         return SentRequest(rows=[self._incomplete.popleft() for _ in range(count)])
 
-    def _take_tasks(self, senders: int) -> list[TaskRequest]:
+    def _take_tasks(self, senders: int) -> list[TaskRequest[PageRequest]]:
         """Return the pages and counts of one request, the pages first."""
-        harvest, tasks = self._harvest, list[TaskRequest]()
+        harvest, tasks = self._harvest, list[TaskRequest[PageRequest]]()
         room, pages = self._batch_size.pages * COUNTS_PER_PAGE, 0
         # What is pending is shared, so that no identity waits for the requests of another.
         most = max(1, -(-harvest.pending // senders))
@@ -188,7 +188,7 @@ class HarvestRunner:
             msg = f"The executor accepts no more requests: {describe_exception(error)}"
             raise TransportError(msg) from error
 
-    def _build_request(self, task: TaskRequest) -> SearchRequest:
+    def _build_request(self, task: TaskRequest[PageRequest]) -> SearchRequest:
         window, order, first, after = task.request
         return SearchRequest(self._scope.format_window(window, ORDERS[order]), first, after)
 
@@ -270,7 +270,7 @@ class HarvestRunner:
             self._by_id = True  # its fields could not come with the page
         self._feed_pages(pairs)
 
-    def _feed_pages(self, pairs: Sequence[tuple[TaskRequest, Page]]) -> None:
+    def _feed_pages(self, pairs: Sequence[tuple[TaskRequest[PageRequest], Page]]) -> None:
         """Let the harvest take pages, and keep the rows of the windows that they close."""
         self._store_rows()
         for task, page in pairs:
@@ -285,7 +285,7 @@ class HarvestRunner:
             answers=[Answer.from_page(*answer) for answer in self._harvest.take_answers()],
         )
 
-    def _drop_fields(self, task: TaskRequest) -> bool:
+    def _drop_fields(self, task: TaskRequest[PageRequest]) -> bool:
         """Request a page again without own fields, if it is too large in spite of being small."""
         first = task.request.first
         if not self._fields or self._by_id or not 0 < first <= SMALL_PAGE:

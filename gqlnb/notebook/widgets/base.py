@@ -62,10 +62,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import anywidget
 import traitlets
+from IPython.core.getipython import get_ipython
 
 from gqlnb import background
-from gqlnb.client.progress import is_unattended
 from gqlnb.errors import GqlnbError, sanitize_text
+from gqlnb.interactive import is_unattended
 from gqlnb.notebook.display import wrap_html
 from gqlnb.notebook.widgets.live_output import build_view_bundle
 from gqlnb.option_checks import explain_keywords
@@ -254,8 +255,6 @@ def forget_route(comm: object) -> None:
 
 def get_notebook_names() -> dict[str, Any]:
     """Return a copy of the names of the notebook; empty outside of IPython."""
-    from IPython.core.getipython import get_ipython
-
     shell = get_ipython()
     return {} if shell is None else dict(shell.user_ns)
 

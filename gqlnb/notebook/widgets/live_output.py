@@ -6,7 +6,9 @@ from functools import partial
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.progress import is_unattended
+from IPython.core.getipython import get_ipython
+
+from gqlnb.interactive import is_unattended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -94,8 +96,6 @@ class OutputUpdater:
 
 def is_in_kernel() -> bool:
     """Return whether outputs can be updated later: in a notebook, not in a terminal."""
-    from IPython.core.getipython import get_ipython
-
     return getattr(get_ipython(), "kernel", None) is not None
 
 

@@ -13,13 +13,13 @@ from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
-from gqlnb.client.range_harvest.accounts import Account, AccountPool
 from gqlnb.github.harvester.harvests import TASKS_PER_REQUEST
 from gqlnb.github.harvester.requests import COUNTS_PER_PAGE, FetchOutcome
 from gqlnb.github.harvester.runner import HarvestRunner
 from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.http.rate_limit_rules import Budget
+from gqlnb.lists.accounts import Account, AccountPool
 from gqlnb.lists.window_harvest import WindowHarvest
 from tests.github.harvester.search_simulator import Changes, SearchSimulator
 
@@ -119,7 +119,7 @@ def simulate_schedule(
     harvest = WindowHarvest(scope.build_source(), tasks=TASKS_PER_REQUEST * accounts)
     pool = AccountPool[Any]([Account(f"account {number}", [None]) for number in range(accounts)])
     runner = HarvestRunner(scope, harvest, storage, pool, executor, 1, lambda *_: None)
-    with patch("gqlnb.client.range_harvest.accounts.wait", executor.wait):
+    with patch("gqlnb.lists.accounts.wait", executor.wait):
         runner.run()
     coverage = harvest.build_coverage(storage.rows)
     assert coverage.complete

@@ -15,12 +15,12 @@ import pytest
 from msgspec import structs
 
 from gqlnb import Client, OptionError, QueryError, Schema, github, reference_schema, stars
-from gqlnb.client.range_harvest import accounts
 from gqlnb.errors import TransportError
 from gqlnb.github.harvester.harvests import harvest_frame
 from gqlnb.github.harvester.requests import PAGES_PER_REQUEST, BatchSize
 from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.github.standin.simulation import Simulation
+from gqlnb.lists import accounts
 from gqlnb.lists.report import Gap
 from gqlnb.lists.window_harvest import FIRST_COUNTS
 from tests.github.harvester.logging_standin import rows

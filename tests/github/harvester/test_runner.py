@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gqlnb import Client, TransportError, github
-from gqlnb.client.range_harvest.accounts import Account, AccountPool
 from gqlnb.errors import AuthError
 from gqlnb.github.harvester.own_fields import OwnFields, RowShape
 from gqlnb.github.harvester.requests import FetchOutcome, PortableClient
@@ -16,6 +15,7 @@ from gqlnb.github.harvester.runner import HarvestRunner
 from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.http.rate_limit_rules import Budget
+from gqlnb.lists.accounts import Account, AccountPool
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.lists.windows import Page
 from tests.github.harvester.search_simulator import Changes, SearchSimulator

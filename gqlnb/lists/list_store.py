@@ -1,15 +1,17 @@
-"""The state and the rows of a harvest in ranges, and their store."""
+"""The state and the rows of the harvest of a list, their store, and the result."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from io import BytesIO
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gqlnb.client.range_harvest.slices import ValueRange, parse_value
+from gqlnb.lists.columns import ValueRange, parse_value
 from gqlnb.lists.part_files import drop_rows, find_repeated_rows, replace_durably
 from gqlnb.lists.report import Changes
 from gqlnb.lists.store import (
@@ -20,22 +22,30 @@ from gqlnb.lists.store import (
     Part,
     StoredState,
 )
+from gqlnb.option_checks import explain_keywords
+from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.renderer import register_frame_display, render_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    import pandas as pd
     import pyarrow as pa
 
     from gqlnb.lists.report import Coverage
 
 __all__ = [
+    "REFRESH_HINT",
     "Ends",
-    "RangeState",
-    "RangeStep",
-    "RangeStore",
+    "ListState",
+    "ListStore",
+    "RangeEstimate",
+    "RangeHarvest",
     "Reading",
+    "WindowStep",
     "are_frequent",
+    "build_range_frame",
     "compare_hashes",
     "concat_tables",
     "find_most_rows",
@@ -64,6 +74,10 @@ class Reading(msgspec.Struct, kw_only=True):
     has_lasting_doubt
         Whether another reading has the same doubt, as the endpoint does not count rows, or returns
         no more of them.
+    may_improve
+        Whether another reading may prove it: a field failed, or rows may have been skipped between
+        pages without a count. A reading after a deletion lacks the deleted rows, so that two
+        readings with the same rows have skipped none.
     requests
         The number of requests; the rows of a single one are of one moment.
     digest
@@ -78,12 +92,13 @@ class Reading(msgspec.Struct, kw_only=True):
     got: int
     doubt: str = ""
     has_lasting_doubt: bool = False
+    may_improve: bool = False
     requests: int = 1
     digest: str = ""
     is_verified: bool = False
 
 
-class RangeStep(msgspec.Struct, tag="range", kw_only=True):
+class WindowStep(msgspec.Struct, tag="range", kw_only=True):
     """A range was taken: it was read, or divided.
 
     Attributes
@@ -98,9 +113,8 @@ class RangeStep(msgspec.Struct, tag="range", kw_only=True):
         The rows of the reading, as a Parquet file.
     requests
         The number of requests.
-    intervals, unstable
-        The number of intervals between requests after which a change would have shown, and of
-        readings in which rows changed.
+    seen
+        The number of changes that were seen while it was read.
     notes
         Notes of the endpoint on the answers, by a key that is the same for equal notes.
     """
@@ -110,12 +124,11 @@ class RangeStep(msgspec.Struct, tag="range", kw_only=True):
     reading: Reading | None = None
     rows: bytes = b""
     requests: int = 0
-    intervals: int = 0
-    unstable: int = 0
+    seen: int = 0
     notes: dict[str, str] = {}
 
 
-class RangeState(StoredState, tag="state", kw_only=True):
+class ListState(StoredState, tag="state", kw_only=True):
     """The state of a harvest.
 
     Attributes
@@ -140,11 +153,9 @@ class RangeState(StoredState, tag="state", kw_only=True):
         The number of readings, replaced ones included.
     pages, counts
         Numbers of requests for rows, and of those that only counted.
-    intervals, unstable
-        The number of intervals between requests after which a change would have shown, and of
-        readings in which rows changed.
-    moves
-        The number of times that the count of a range had changed when it was counted again.
+    seen
+        The number of changes that were seen: readings in which rows changed, and ranges whose count
+        had changed when they were counted again.
     repeated
         The number of ranges that were read again.
     changes
@@ -163,27 +174,24 @@ class RangeState(StoredState, tag="state", kw_only=True):
     numbers: int = 0
     pages: int = 0
     counts: int = 0
-    intervals: int = 0
-    unstable: int = 0
-    moves: int = 0
+    seen: int = 0
     repeated: int = 0
     changes: Changes | None = None
 
     @property
     def is_moving(self) -> bool:
         """Whether rows change so often that changes may hide each other between two pages."""
-        return are_frequent(self.unstable, self.intervals)
+        return are_frequent(self.seen, self.numbers)
 
     def parse_range(self, ends: Ends) -> ValueRange:
         """Return a range with values of Python."""
         return ValueRange(*(parse_value(self.kind, end) if self.kind else end for end in ends))
 
-    def apply_step(self, step: RangeStep) -> None:
+    def apply_step(self, step: WindowStep) -> None:
         """Change the state after a range was read or divided."""
         self.pending.remove(step.ends)
         self.pages += step.requests
-        self.intervals += step.intervals
-        self.unstable += step.unstable
+        self.seen += step.seen
         self.add_notes(step.notes)
         if step.reading is None:
             self.pending.extend(reversed(step.parts))
@@ -205,12 +213,12 @@ def find_most_rows(count: int, cap: int | None) -> int:
 
 
 PREVIOUS_NAME = "_previous.hashes"  # in the format of Parquet, but not a part
-_DECODER: msgspec.json.Decoder[RangeState | RangeStep] = msgspec.json.Decoder(
-    RangeState | RangeStep
+_DECODER: msgspec.json.Decoder[ListState | WindowStep] = msgspec.json.Decoder(
+    ListState | WindowStep
 )
 
 
-class RangeStore(HarvestStore[RangeState]):
+class ListStore(HarvestStore[ListState]):
     """The store of a harvest in ranges.
 
     Parameters
@@ -228,11 +236,11 @@ class RangeStore(HarvestStore[RangeState]):
         rows_per_part: int = ROWS_PER_PART,
     ) -> None:
         super().__init__(
-            folder, header, RangeState(), _DECODER, resume=resume, rows_per_part=rows_per_part
+            folder, header, ListState(), _DECODER, resume=resume, rows_per_part=rows_per_part
         )
         self._paused: Coverage | None = None
 
-    def _replay(self, event: RangeStep) -> None:
+    def _replay(self, event: WindowStep) -> None:
         """Change the state and the rows as a step of the log did."""
         self._hold_step(event, _decode_rows(event.rows) if event.rows else None)
 
@@ -244,7 +252,7 @@ class RangeStore(HarvestStore[RangeState]):
         """Whether a range was read, even if it is empty."""
         return bool(self._list_parts())
 
-    def add_step(self, step: RangeStep, table: pa.Table | None) -> None:
+    def add_step(self, step: WindowStep, table: pa.Table | None) -> None:
         """Log a step and add its rows, which are safe from interruption then."""
         if self.folder is not None:
             rows = b"" if table is None else _encode_rows(table)
@@ -252,18 +260,23 @@ class RangeStore(HarvestStore[RangeState]):
         self._hold_step(step, table)
         self._save_full_part()
 
-    def _hold_step(self, step: RangeStep, table: pa.Table | None) -> None:
+    def _hold_step(self, step: WindowStep, table: pa.Table | None) -> None:
         self.state.apply_step(step)
         # Without rows the columns are kept once.
         if table is not None and step.reading and (table.num_rows or not self._list_parts()):
             self._new.append(Part([(step.reading.number, table.num_rows)], table))
 
-    def remove_old_rows(self) -> tuple[Counter[int], list[str]]:
+    def remove_old_rows(self, moved: dict[str, None]) -> tuple[Counter[int], dict[str, None]]:
         """Drop the rows of replaced readings, and keep the last of rows with equal ids.
+
+        Parameters
+        ----------
+        moved
+            The ids of which a row was dropped before.
 
         Returns
         -------
-        (Counter, list)
+        (Counter, dict)
             The number of rows left by reading, and the ids of which a row was dropped.
         """
         self.save_state()
@@ -283,10 +296,10 @@ class RangeStore(HarvestStore[RangeState]):
             last - number: [sizes[last - number] - 1 - index for index in indexes]
             for number, indexes in found.items()
         }
-        moved = list[str]()
+        moved = dict(moved)
         for number, indexes in repeated.items():
             keys = self.list_keys(self._parts[number])
-            moved += [keys[index] for index in indexes]
+            moved |= dict.fromkeys(keys[index] for index in indexes)
         self._drop_rows(repeated)
         left = Counter[int]()
         for part in self._parts:
@@ -377,10 +390,8 @@ def compare_hashes(before: Mapping[str, bytes], now: Mapping[str, bytes]) -> Cha
 def list_row_keys(
     table: pa.Table, id_: str | None, segments: Sequence[tuple[int, int]]
 ) -> list[str]:
-    """Return keys that identify rows: their ids, or the whole rows with numbers.
-
-    Equal rows of one reading are different rows, so they are numbered within it.
-    """
+    """Return keys that identify rows: their ids, or the whole rows with numbers."""
+    # Equal rows of one reading are different rows, so they are numbered within it.
     if id_ is not None and id_ in table.column_names:
         ids = table[id_].to_pylist()
         if None not in ids:
@@ -402,9 +413,9 @@ def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
     tables = unify_texts(tables)
     types: dict[str, pa.DataType] = {}
     for table in tables:
-        for field in table.schema:
-            if field.name not in types or table[field.name].null_count < table.num_rows:
-                types[field.name] = field.type
+        for column in table.schema:
+            if column.name not in types or table[column.name].null_count < table.num_rows:
+                types[column.name] = column.type
     fitted = [
         pa.table(
             {
@@ -422,18 +433,16 @@ def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def unify_texts(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
-    """Return tables with text in the columns that are text in one of them alone.
-
-    Such a column is kept as received in one part, because one of its values does not fit.
-    """
+    """Return tables with text in the columns that are text in one of them alone."""
+    # Such a column is kept as received in one part, because one of its values does not fit.
     import pyarrow as pa
 
     text, kinds, with_text = pa.large_string(), dict[str, set[pa.DataType]](), set[str]()
     for table in tables:
-        for field in table.schema:
-            kinds.setdefault(field.name, set()).add(field.type)
-            if field.type == text and table[field.name].null_count < table.num_rows:
-                with_text.add(field.name)
+        for column in table.schema:
+            kinds.setdefault(column.name, set()).add(column.type)
+            if column.type == text and table[column.name].null_count < table.num_rows:
+                with_text.add(column.name)
     mixed = {name for name in with_text if len(kinds[name]) > 1}
     return [_write_texts(table, mixed) for table in tables] if mixed else tables
 
@@ -443,21 +452,21 @@ def _write_texts(table: pa.Table, names: set[str]) -> pa.Table:
     import pyarrow as pa
 
     metadata = dict(table.schema.metadata or {})
-    for at, field in enumerate(table.schema):
-        if field.name in names:
+    for at, column in enumerate(table.schema):
+        if column.name in names:
             try:
-                texts = table[field.name].cast(pa.large_string())
+                texts = table[column.name].cast(pa.large_string())
             except pa.ArrowException:  # lists
                 values = [
                     None if value is None else msgspec.json.encode(value, enc_hook=str).decode()
-                    for value in table[field.name].to_pylist()
+                    for value in table[column.name].to_pylist()
                 ]
                 texts = pa.array(values, pa.large_string())
-            table = table.set_column(at, field.name, texts)
+            table = table.set_column(at, column.name, texts)
     described = msgspec.json.decode(metadata.get(b"pandas", b'{"columns":[]}'))
-    for column in described["columns"]:
-        if column["name"] in names:
-            column["numpy_type"] = "object"
+    for entry in described["columns"]:
+        if entry["name"] in names:
+            entry["numpy_type"] = "object"
     return table.replace_schema_metadata({**metadata, b"pandas": msgspec.json.encode(described)})
 
 
@@ -481,3 +490,194 @@ def _decode_rows(rows: bytes) -> pa.Table:
     import pyarrow.parquet as pq
 
     return pq.read_table(BytesIO(rows))
+
+
+# -- the result
+
+REFRESH_HINT = "refresh=True reads ranges again that may be proved now."
+
+
+@explain_keywords
+@dataclass(frozen=True, slots=True)
+class RangeEstimate:
+    """The expected cost of a harvest in ranges.
+
+    Attributes
+    ----------
+    source
+        Address of the endpoint.
+    rows
+        The number of rows; None if the endpoint does not say.
+    cap
+        The most rows that the endpoint returns of one list; None if it is unknown.
+    notes
+        Notes of the endpoint on its answer, such as data that it lacks, as sentences.
+
+    Examples
+    --------
+    >>> text = "query ($low: Int) { books(low: $low) { total pages } }"  # doctest: +SKIP
+    >>> client.harvest(text, slice="pages", dry_run=True)  # doctest: +SKIP
+    5,210 rows from https://books.example/graphql, in 6 ranges or more
+    """
+
+    source: str
+    rows: int | None
+    cap: int | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def least(self) -> int | None:
+        """The fewest ranges, of which each takes at least a request; None if it is unknown."""
+        return None if self.rows is None else max(1, ceil(self.rows / (self.cap or self.rows or 1)))
+
+    def __repr__(self) -> str:
+        text = f"{self.rows or 0:,} rows from {self.source}, in {self.least or 0:,} ranges or more"
+        if self.rows is None:
+            text = f"An unknown number of rows from {self.source}: it does not count them"
+        return "\n  ".join([text, *format_notes(self.notes, "notes")])
+
+    def _list_warnings(self) -> list[str]:
+        return summarize_notes(self.notes, "notes")
+
+
+@explain_keywords
+@dataclass(frozen=True, slots=True)
+class RangeHarvest:
+    """The rows of a harvest in ranges, with a report on their completeness.
+
+    Attributes
+    ----------
+    source
+        Address of the endpoint.
+
+    Examples
+    --------
+    >>> found = gqlnb.github.harvest_nodes("repo:owner/name", type="ISSUE")  # doctest: +SKIP
+    >>> found.complete, len(found)  # doctest: +SKIP
+    (True, 41234)
+    """
+
+    source: str
+    _store: ListStore = field(repr=False)
+
+    @property
+    def coverage(self) -> Coverage:
+        """The number of rows expected and received, the ranges, and those not proved complete."""
+        coverage = self._store.coverage
+        if coverage is None:
+            msg = "a harvest returns only when it is finished or stopped"
+            raise AssertionError(msg)
+        return coverage
+
+    @property
+    def folder(self) -> Path | None:
+        """Folder of the Parquet parts; None if the rows are in memory."""
+        return self._store.folder
+
+    @property
+    def complete(self) -> bool:
+        """Whether counts and rows prove that all rows were received."""
+        return self.coverage.complete
+
+    @property
+    def changes(self) -> Changes | None:
+        """The ids added, changed and removed since the harvest before, after ``refresh=True``."""
+        return None if self.coverage.stopped else self._store.state.changes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes of the endpoint on its answers, such as fields without data, as sentences."""
+        return tuple(self.coverage.notes)
+
+    def __len__(self) -> int:
+        return self._store.rows
+
+    def arrow(self) -> pa.Table:
+        """Return all rows as an Arrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns of :meth:`gqlnb.Result.arrow`; rows in the order in which they were read.
+        """
+        return self._store.load_table()
+
+    def frame(self) -> pd.DataFrame:
+        """Return all rows as a DataFrame; it must fit into memory.
+
+        Returns
+        -------
+        DataFrame
+            The columns and dtypes of :meth:`gqlnb.Result.frame`, rows in the order in which they
+            were read; decimals with as many places as the longest of their column needs. ``attrs``
+            with ``source``, ``partial``, ``notes`` (the warnings) and ``coverage``.
+        """
+        register_frame_display()
+        frame = build_range_frame(self._store.load_tables())
+        warnings = self._list_warnings()
+        frame.attrs = self.coverage.build_attrs(len(self), self.source, warnings)
+        return frame
+
+    @property
+    def _hint(self) -> str:
+        # Rows in memory cannot be refreshed.
+        return "" if self.folder is None else REFRESH_HINT
+
+    def _list_warnings(self) -> list[str]:
+        return self.coverage.list_warnings(self._hint)
+
+    def __repr__(self) -> str:
+        changes = [f"since the harvest before: {self.changes}"] if self.changes is not None else []
+        title = f"{len(self):,} rows from {self.source}"
+        return self.coverage.describe_harvest(title, self.folder, hint=self._hint, details=changes)
+
+    def _repr_html_(self) -> str:
+        return render_lines(repr(self))
+
+
+def build_range_frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
+    """Return the tables of the parts as one DataFrame."""
+    from pyarrow import types
+
+    from gqlnb.result.concatenation import concat
+
+    # Parts have 18 places, since a later part may need more than this one.
+    scales = Counter[str]()
+    tables = unify_texts(tables)
+    for table in tables:
+        for column in table.schema:
+            if types.is_decimal(column.type):
+                scales[column.name] = max(scales[column.name], _find_scale(table[column.name]))
+    frames = []
+    for table in tables:
+        short = table
+        for index, column in enumerate(table.schema):
+            if column.name in scales:
+                values = _cast_decimals(table[column.name], scales[column.name])
+                short = short.set_column(index, column.name, values)
+        frames.append(short.to_pandas())
+    return concat(frames)
+
+
+def _find_scale(values: pa.ChunkedArray) -> int:
+    """Return the fewest decimal places that hold all values."""
+    scales = range(values.type.scale)
+    return next((scale for scale in scales if _fits_scale(values, scale)), values.type.scale)
+
+
+def _fits_scale(values: pa.ChunkedArray, scale: int) -> bool:
+    import pyarrow as pa
+
+    try:
+        _cast_decimals(values, scale)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _cast_decimals(values: pa.ChunkedArray, scale: int) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    kind = values.type
+    build_type = pa.decimal128 if pa.types.is_decimal128(kind) else pa.decimal256
+    return values.cast(build_type(kind.precision, scale))

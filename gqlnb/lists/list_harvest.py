@@ -1,52 +1,48 @@
-"""The loop of a harvest in ranges: reading, dividing, and comparing counts at the end."""
+"""The harvest of a list by windows of a column: reading, dividing, and comparing in the end."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.client.progress import Progress
-from gqlnb.client.range_harvest.accounts import Account, AccountPool, ReaderPool
-from gqlnb.client.range_harvest.harvest_result import RangeEstimate, RangeHarvest
-from gqlnb.client.range_harvest.range_reader import RangeReader
-from gqlnb.client.range_harvest.range_store import (
-    RangeState,
-    RangeStep,
-    RangeStore,
-    Reading,
-    are_frequent,
-    find_most_rows,
-)
-from gqlnb.client.range_harvest.slices import (
+from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.lists.columns import (
     ValueRange,
     divide_range,
     is_between_steps,
     match_value,
     shift,
 )
-from gqlnb.errors import GqlnbError, OptionError, sanitize_text
+from gqlnb.lists.list_store import (
+    ListState,
+    Reading,
+    WindowStep,
+    are_frequent,
+    find_most_rows,
+)
 from gqlnb.lists.report import Coverage, Gap
-from gqlnb.lists.store import ROWS_PER_PART, LogHeader
-from gqlnb.option_checks import check_whole_number
+from gqlnb.lists.windows import Task, TaskQueue
 
 if TYPE_CHECKING:
-    import os
     from collections import Counter
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping
+    from typing import TypeVar
 
-    from gqlnb.client.paging.pager import Pager
-    from gqlnb.client.progress import ProgressCallback, ShowProgress
-    from gqlnb.client.range_harvest.range_reader import RangeAnswer, RangeQuery
-    from gqlnb.client.range_harvest.range_store import Ends
-    from gqlnb.client.range_harvest.slices import Slice
+    import pyarrow as pa
 
-__all__ = ["RangeHarvester", "estimate_ranges", "harvest_ranges"]
+    from gqlnb.lists.columns import Slice
+    from gqlnb.lists.list_store import Ends, ListStore
+    from gqlnb.lists.windows import TaskRequest
 
-READS_PER_RANGE = 3  # of a range that changes while it is read
+    Result = TypeVar("Result")
+    Steps = Generator[list["ListRequest"], list[Any], Result]
+
+__all__ = ["ListHarvest", "ListRequest", "WindowAnswer"]
+
+COUNTS = 3  # of later rows, until two are equal
 MAX_ROUNDS = 3  # in which ranges with other counts, or without a proof, are read again
 # Rows that the endpoint shows late, and a clock that is ahead of the endpoint's.
 OVERLAP = timedelta(minutes=5)
@@ -79,116 +75,156 @@ UNCOUNTED = (
 )
 
 
-def harvest_ranges(
-    query: RangeQuery,
-    pager: Pager,
-    *,
-    source: str,
-    out: str | os.PathLike[str] | None = None,
-    progress: ShowProgress = "auto",
-    resume: bool = True,
-    refresh: bool = False,
-    part: int = ROWS_PER_PART,
-    find_accounts: Callable[[], AccountPool[Pager]] | None = None,
-) -> RangeHarvest:
-    """Return the rows of a list, read range by range, without a warning.
+@dataclass(frozen=True, slots=True)
+class WindowAnswer:
+    """The rows of a range.
+
+    Attributes
+    ----------
+    table
+        The rows.
+    values
+        Their values in the column of the slice, without nulls.
+    kind
+        The kind of the values, as of :func:`find_kind`; empty without rows.
+    has_nulls
+        Whether the column may be null, according to the schema.
+    id
+        The column that identifies a row, or None.
+    count
+        The number of rows according to the endpoint; None if it does not say.
+    requests
+        Number of requests.
+    is_cut
+        Whether the endpoint returns only some of the rows.
+    page_rows
+        Number of rows of the first page.
+    has_changed
+        Whether rows seem to have changed from page to page, so that others may be missing.
+    may_skip
+        Whether rows may have shifted between its pages without a count that shows it.
+    failure
+        The reason why rows that came may lack values, or stand for others; empty without.
+    doubt
+        The reason why completeness is not proved, `failure` if there is one; empty if it is.
+    notes
+        Notes of the endpoint on its answers, by a key that is the same for equal notes.
+    absence
+        The reason why there can be no rows, if the endpoint says that it lacks their data.
+    """
+
+    table: pa.Table
+    values: list[Any]
+    kind: str
+    has_nulls: bool
+    id: str | None
+    count: int | None
+    requests: int
+    is_cut: bool
+    page_rows: int
+    has_changed: bool
+    may_skip: bool
+    failure: str
+    doubt: str
+    notes: Mapping[str, str]
+    absence: str
+
+    def compute_digest(self) -> str:
+        """Return a hash of the ids of the rows, or of the rows if they have none."""
+        rows = self.table.to_pylist() if self.id is None else self.table[self.id].to_pylist()
+        return blake2b("\n".join(sorted(map(str, rows))).encode(), digest_size=16).hexdigest()
+
+
+class ListRequest(NamedTuple):
+    """A request for the rows of a range, or for one number or value.
+
+    Attributes
+    ----------
+    kind
+        ``"rows"``, ``"count"``, or ``"example"`` for some value of the column.
+    range_
+        The range.
+    total
+        The number of rows in the whole list, if it is known.
+    whole
+        Whether to read on up to the cap if the endpoint counts more.
+    """
+
+    kind: str
+    range_: ValueRange
+    total: int | None = None
+    whole: bool = False
+
+
+class WindowTask(Task[ListRequest]):
+    """A task for a pending range, or one that counts.
+
+    Attributes
+    ----------
+    ends
+        The range; None for another task.
+    """
+
+    def __init__(self, steps: Steps[None], ends: Ends | None = None) -> None:
+        super().__init__(steps)
+        self.ends = ends
+
+
+class ListHarvest(TaskQueue[ListRequest, WindowTask]):
+    """The harvest of a list without cheap counts or sort orders, without I/O.
+
+    It reads a range, with the count that comes with it, and divides it if the endpoint cut it. In
+    the end it compares the counts, or the rows of a second reading, unless values never change.
 
     Parameters
     ----------
-    query
-        The list.
-    pager
-        The pager of the client.
-    source
-        Address of the endpoint.
-    out, progress, resume, refresh, part
-        As for :meth:`gqlnb.Client.harvest`.
-    find_accounts
-        Returns the accounts that share the ranges; None for the client alone.
-
-    Raises
-    ------
-    GqlnbError
-        As for :meth:`gqlnb.Client.harvest`.
-    """
-    part = check_whole_number("part", part, least=1)
-    if out is None and refresh:
-        msg = "refresh=True updates the harvest in a folder: name it with out=."
-        raise OptionError(msg)
-    header = LogHeader(query=query.describe(), source=source)
-    folder = None if out is None else Path(out).expanduser()
-    store = RangeStore(folder, header, resume=resume, rows_per_part=part)
-    with store, Progress(progress, "Harvest") as bar:
-        if refresh or store.state.coverage is None:
-            found = (
-                AccountPool([Account("", [pager])]) if find_accounts is None else find_accounts()
-            )
-            accounts = [
-                Account(each.name, [RangeReader(pager, query) for pager in each.clients])
-                for each in found.accounts
-            ]
-            pool = ReaderPool(accounts, found.notes, found.doubt)
-            RangeHarvester(pool, query.slice, store, bar).run()
-    return RangeHarvest(source, store)
-
-
-def estimate_ranges(query: RangeQuery, pager: Pager, source: str) -> RangeEstimate:
-    """Return the number of rows of a list, and the cost of its harvest, from one request.
-
-    Raises
-    ------
-    GqlnbError
-        If the request fails.
-    """
-    whole = ValueRange(query.slice.least, query.slice.most)
-    count, notes = RangeReader(pager, query).count_rows(whole)
-    return RangeEstimate(source, count, query.slice.cap, tuple(notes.values()))
-
-
-class RangeHarvester:
-    """One run of a harvest in ranges.
-
-    Parameters
-    ----------
-    pool
-        Reads ranges.
     slice_
         The slice.
     store
         The rows and the state.
-    watch
-        Called with rows so far, rows expected, requests and the remaining budget; the harvest
-        stops if it returns False.
+    doubt
+        The reason why rows may be missing, if the accounts see different rows; else empty.
+
+    Attributes
+    ----------
+    is_stopped
+        Whether to end before all ranges are read.
+    notes
+        Sentences for the report.
     """
 
-    def __init__(
-        self, pool: ReaderPool, slice_: Slice, store: RangeStore, watch: ProgressCallback
-    ) -> None:
-        self._pool, self._slice, self._store, self._watch = pool, slice_, store, watch
-        self._in_flight: list[Ends] = []
+    def __init__(self, slice_: Slice, store: ListStore, doubt: str = "") -> None:
+        super().__init__()
+        self.is_stopped = False
+        self.notes: list[str] = []
+        self._slice, self._store, self._doubt = slice_, store, doubt
         self._digests: dict[ValueRange, str] = {}  # of ranges that are read again
         self._whole = ValueRange(slice_.least, slice_.most)
-        self._is_stopped = False
         self._grows: bool | None = None  # unknown before rows came in excess of the first count
+        self._is_settled = False
+        self._moved: dict[str, None] = {}  # ids of rows that came from several ranges
 
     @property
-    def _state(self) -> RangeState:
+    def _state(self) -> ListState:
         return self._store.state
 
-    def run(self) -> None:
-        """Read all ranges, and compare their counts with new ones until they agree.
+    @property
+    def progress(self) -> tuple[int, int | None, int]:
+        """The number of rows so far, of rows expected, and of requests."""
+        state = self._state
+        return self._store.rows, state.total, state.pages + state.counts
 
-        Of a finished harvest the ranges are read in which rows may have come or changed since, and
-        those that may be proved now.
+    def list_stages(self) -> Iterator[Callable[[], WindowTask | None]]:
+        """Yield, for each stage of the harvest, a function that returns its next task, or None.
 
-        Raises
-        ------
-        GqlnbError
-            If a request fails for good. The rows so far are stored.
+        All tasks of a stage have to end before the next one. Of a finished harvest the ranges are
+        read in which rows may have come or changed since, and those that may be proved now.
         """
         state = self._state
-        self._match_ends()
+        yield self._list_once(self._match_ends())
         if state.coverage is not None:
+            if state.total is not None:
+                yield self._list_once(self._count_again())
             self._begin_refresh()
         elif not state.started:
             state.started = time.time()
@@ -197,20 +233,39 @@ class RangeHarvester:
         elif not state.kind and state.pending:
             # It was interrupted before its first answer, and the log has the ends as texts.
             state.pending = [self._whole]
-        if self._pool.doubt and not state.doubt:  # also about the rows of later runs
-            state.doubt = self._pool.doubt
+        if self._doubt and not state.doubt:  # also about the rows of later runs
+            state.doubt = self._doubt
             self._store.save_state()
-        try:
-            self._read_pending()
-            if not self._is_stopped:
-                self._settle()
-            if self._is_stopped:
-                self._pause()
-        except GqlnbError as error:
-            self._store.add_hint(error)
-            raise
+        yield self._take_window
+        for left_rounds in reversed(range(MAX_ROUNDS + 1)):
+            if not self.is_stopped:
+                yield self._list_once(self._compare(left_rounds))
+            if self.is_stopped or self._is_settled:
+                break
+            yield self._take_window
+            self._mark_verified()
+        if self.is_stopped:
+            self._pause()
 
-    def _match_ends(self) -> None:
+    def _list_once(self, steps: Steps[None]) -> Callable[[], WindowTask | None]:
+        tasks = iter([WindowTask(steps)])
+        return lambda: next(tasks, None)
+
+    def take_from(self, stage: Callable[[], WindowTask | None]) -> TaskRequest[ListRequest] | None:
+        """Return the next request of a stage; None if there is none before another answer."""
+        while not self._pending:
+            task = stage()
+            if task is None:
+                return None
+            self._start_task(task)
+        return self.take()
+
+    def feed(self, request: TaskRequest[ListRequest], answer: object) -> None:
+        """Take the answer to a request."""
+        self._state.counts += request.request.kind != "rows"
+        self._give_answer(request, answer)
+
+    def _match_ends(self) -> Steps[None]:
         """Convert the ends that the user gave to the type of the column.
 
         Texts may be times, a day may be a time, and each is followed by another value.
@@ -228,8 +283,7 @@ class RangeHarvester:
         # Some endpoints require the filter. Between ends that it excludes there may be no row.
         for range_ in (self._whole, ValueRange(None, None)):
             if example is None:
-                self._state.counts += 1
-                example = self._pool.call(partial(RangeReader.read_example, range_=range_))
+                (example,) = yield [ListRequest("example", range_)]
         if example is None:
             return
         low, high = (None if end is None else match_value(end, example) for end in self._whole)
@@ -243,107 +297,73 @@ class RangeHarvester:
 
     # -- ranges
 
-    def _read_pending(self) -> None:
-        self._pool.run_tasks(self._take_range, self._read_range, self._add_answer)
-
-    def _take_range(self) -> Ends | None:
-        """Return a pending range that nobody reads yet, the lowest first; None without one."""
+    def _take_window(self) -> WindowTask | None:
+        """Return a task for a pending range, the lowest first; None without one."""
         # A stop takes effect when the columns are known, so that its frame has them.
-        if self._is_stopped and self._store.has_columns:
+        if self.is_stopped and self._store.has_columns:
             return None
-        if self._in_flight and not self._state.kind:
+        taken = [task.ends for task in self._tasks.values()]
+        if taken and not self._state.kind:
             return None  # the first answer tells the kind of the values
-        free = [ends for ends in self._state.pending if ends not in self._in_flight]
+        free = [ends for ends in self._state.pending if ends not in taken]
         # A row that changes moves up, as to the time of its change: it is missed if the range that
         # it enters was read before the one that it leaves. So the highest range is read last.
-        if not free or (self._in_flight and len(free) == 1 and not self._is_fixed):
+        if not free or (taken and len(free) == 1 and not self._is_fixed):
             return None
-        self._in_flight.append(free[-1])
-        return free[-1]
+        return WindowTask(self._read_window(free[-1]), free[-1])
 
-    def _read_range(
-        self, ends: Ends, reader: RangeReader
-    ) -> tuple[RangeAnswer, list[ValueRange], int]:
-        """Read a range, again if it changes meanwhile.
+    def _read_window(self, ends: Ends) -> Steps[None]:
+        """Read a range, and store its rows, or its parts."""
+        range_, total = self._state.parse_range(ends), self._state.total
+        (answer,) = yield [ListRequest("rows", range_, total)]
+        parts = self._divide_range(range_, answer)
+        is_outgrown = bool(parts) and (yield from self._is_outgrown(answer))
+        if is_outgrown:
+            parts = []
+        if answer.is_cut and not (parts or (is_outgrown and self._slice.cap is None)):
+            before = answer.requests
+            (answer,) = yield [ListRequest("rows", range_, total, whole=True)]
+            answer = replace(answer, requests=answer.requests + before)
+        self._add_answer(ends, answer, parts)
 
-        Returns
-        -------
-        (RangeAnswer, list of ValueRange, int)
-            The answer; the parts of the range if it is divided; how often rows changed meanwhile.
-        """
-        range_, requests, unstable = self._state.parse_range(ends), 0, 0
-        before, is_whole, parts = self._digests.get(range_, ""), False, list[ValueRange]()
-        for _ in range(READS_PER_RANGE):
-            one_page = self._state.is_moving
-            answer = reader.read_range(range_, self._state.total, whole=is_whole, one_page=one_page)
-            requests += answer.requests
-            unstable += answer.is_unstable
-            parts = [] if is_whole else self._divide_range(range_, answer, one_page=one_page)
-            if parts and self._is_outgrown(answer, reader):
-                parts, is_whole = [], is_whole or self._slice.cap is None
-            if parts or (answer.is_cut and is_whole):
-                break
-            if answer.is_cut:
-                is_whole = True
-            elif answer.may_skip and not answer.doubt:
-                # Rows may be skipped where others are deleted. A reading after it lacks the deleted
-                # ones, so that equal readings have skipped none.
-                digest = answer.compute_digest()
-                if before == digest:
-                    break
-                before, answer = digest, replace(answer, doubt=SHIFTING)
-            elif not answer.doubt:
-                break
-        return replace(answer, requests=requests), parts, unstable
-
-    def _is_outgrown(self, answer: RangeAnswer, reader: RangeReader) -> bool:
+    def _is_outgrown(self, answer: WindowAnswer) -> Steps[bool]:
         """Return whether the list grows so fast that dividing its ranges might never end."""
         total, cap = self._state.total, self._slice.cap
         if self._grows is None and total is not None:
             known = sum(each.got for each in self._state.readings) + (answer.count or 0)
             if known > find_most_rows(total, cap):
                 # Some endpoints count all rows only up to a limit, and have had more all the time.
-                self._grows = (reader.count_rows(self._whole)[0] or 0) > 2 * total
-                self._state.counts += 1
+                (count,) = yield [ListRequest("count", self._whole)]
+                self._grows = (count or 0) > 2 * total
         return bool(self._grows)
 
-    def _divide_range(
-        self, range_: ValueRange, answer: RangeAnswer, *, one_page: bool
-    ) -> list[ValueRange]:
+    def _divide_range(self, range_: ValueRange, answer: WindowAnswer) -> list[ValueRange]:
         """Return the parts of a range that is cut, or that changed while it was read; or none."""
         slice_ = self._slice
-        is_doubtful = answer.is_short or answer.is_unstable
-        if not (answer.is_cut or is_doubtful):
+        if not (answer.is_cut or answer.has_changed):
             return []
-        if one_page or not answer.is_cut:  # the rows of one page are of one moment
+        if not answer.is_cut:  # the rows of one page are of one moment
             slice_ = replace(slice_, cap=answer.page_rows or slice_.cap)
         whole = range_ if self._state.kind else self._complete_range(range_, answer)
         return divide_range(whole, answer.values, answer.count, slice_)
 
-    def _add_answer(self, ends: Ends, found: tuple[RangeAnswer, list[ValueRange], int]) -> None:
+    def _add_answer(self, ends: Ends, answer: WindowAnswer, parts: list[ValueRange]) -> None:
         """Store the rows of a range, or its parts."""
-        answer, parts, unstable = found
-        self._in_flight.remove(ends)
         range_ = self._state.parse_range(ends)
         if not self._state.kind and answer.kind:
             range_ = ends = self._note_first_answer(range_, answer)
-        notes = dict(answer.notes)
-        step = RangeStep(
+        step = WindowStep(
             ends=ends,
             parts=[*parts],
             requests=answer.requests,
-            intervals=answer.intervals,
-            unstable=unstable,
-            notes=notes,
+            seen=int(answer.has_changed),
+            notes=dict(answer.notes),
         )
         if not parts:
             step.reading = self._build_reading(range_, answer)
         self._store.add_step(step, None if parts else answer.table)
-        state, rows = self._state, self._store.rows
-        if self._watch(rows, state.total, state.pages + state.counts, self._pool.budget) is False:
-            self._is_stopped = True
 
-    def _complete_range(self, range_: ValueRange, answer: RangeAnswer) -> ValueRange:
+    def _complete_range(self, range_: ValueRange, answer: WindowAnswer) -> ValueRange:
         """Return the first range in the type of its values, with its last value if it is fixed."""
         if not answer.values:
             return range_
@@ -355,7 +375,7 @@ class RangeHarvester:
             high = self._get_time(self._state.started)
         return ValueRange(low, high)
 
-    def _note_first_answer(self, range_: ValueRange, answer: RangeAnswer) -> ValueRange:
+    def _note_first_answer(self, range_: ValueRange, answer: WindowAnswer) -> ValueRange:
         """Record facts about the column; return the range in its type, with its last value."""
         state = self._state
         state.kind, state.id, state.total = answer.kind, answer.id, answer.count
@@ -372,7 +392,7 @@ class RangeHarvester:
         """Return a time in whole seconds."""
         return datetime.fromtimestamp(int(seconds), UTC)
 
-    def _build_reading(self, range_: ValueRange, answer: RangeAnswer) -> Reading:
+    def _build_reading(self, range_: ValueRange, answer: WindowAnswer) -> Reading:
         doubt, got, limit = answer.doubt, answer.table.num_rows, self._slice.cap
         is_lasting = False
         if answer.is_cut:
@@ -402,80 +422,61 @@ class RangeHarvester:
             got=got,
             doubt=doubt,
             has_lasting_doubt=is_lasting,
+            may_improve=not answer.is_cut and bool(answer.doubt or answer.may_skip),
             requests=answer.requests,
             digest=answer.compute_digest(),
         )
 
     # -- the end
 
-    def _settle(self) -> None:
-        """Read the ranges again that changed, or that are not proved, until the counts agree."""
-        state, moved = self._state, dict[str, None]()
-        fewest, is_useless = dict[bool, int](), False
-        for left_rounds in reversed(range(MAX_ROUNDS + 1)):
-            left, found = self._store.remove_old_rows()
-            moved |= dict.fromkeys(found)
-            total = self._count_whole()
-            again, changed = self._find_unproved(), list[tuple[Reading, int | None]]()
-            # Counts of many ranges that change meanwhile agree by chance only. Of fixed values each
-            # range was complete at its time.
-            is_enough = self._is_fixed and (state.is_moving or not left_rounds)
-            if not again and not is_enough:
-                changed = self._find_changed(left, total)
-                again = {reading.number for reading, _ in changed}
-            if not again or not left_rounds or is_useless:
-                break
-            highest_first = sorted(state.readings, key=self._find_low, reverse=True)
-            if not self._is_fixed:
-                again.add(highest_first[0].number)  # a row that left a lower range may be there
-                is_refresh = state.previous and left_rounds == MAX_ROUNDS  # then they moved earlier
-                # Rows enter the highest range in any case if their values are times; rows that have
-                # left it may have moved to a lower one, in place of one that was deleted.
-                pairs = [] if is_refresh else changed
-                if self._has_times:
-                    pairs = [pair for pair in pairs if pair[0] is not highest_first[0]]
-                sizes = ((count, self._get_size(each, left)) for each, count in pairs)
-                state.moves += sum(self._is_move(*pair) for pair in sizes)
-            replaced = [each for each in highest_first if each.number in again]
-            state.pending = [each.ends for each in replaced]
-            state.readings = [each for each in state.readings if each.number not in again]
-            state.repeated += len(replaced)
-            self._digests = {state.parse_range(each.ends): each.digest for each in replaced}
-            self._store.save_state()
-            self._read_pending()
-            if self._is_stopped:
-                return
-            others = self._mark_verified()
-            # Where no fewer ranges change than in the round before, another round is useless,
-            # unless they are few: then it may be the one without a change.
-            score = len(changed) or others
-            is_useless = score >= fewest.get(bool(changed), score + 1)
-            is_useless = is_useless and are_frequent(score, len(state.readings))
-            fewest[bool(changed)] = score
-        self._finish(left, total, changed, [*moved])
+    def _compare(self, left_rounds: int) -> Steps[None]:
+        """Find the ranges that changed, or are not proved, to be read again; or end the harvest."""
+        state = self._state
+        left, self._moved = self._store.remove_old_rows(self._moved)
+        total = yield from self._count_whole()
+        again, changed = self._find_unproved(), list[tuple[Reading, int | None]]()
+        # Counts of many ranges that change meanwhile agree by chance only. Of fixed values each
+        # range was complete at its time.
+        if not again and not (self._is_fixed and (state.is_moving or not left_rounds)):
+            changed = yield from self._find_changed(left, total)
+            again = {reading.number for reading, _ in changed}
+        if not again or not left_rounds:
+            self._is_settled = True
+            self._finish(left, total, changed)
+            return
+        highest_first = sorted(state.readings, key=self._find_low, reverse=True)
+        if not self._is_fixed:
+            again.add(highest_first[0].number)  # a row that left a lower range may be there
+            is_refresh = state.previous and left_rounds == MAX_ROUNDS  # then they moved earlier
+            # Rows enter the highest range in any case if their values are times; rows that have
+            # left it may have moved to a lower one, in place of one that was deleted.
+            pairs = [] if is_refresh else changed
+            if self._has_times:
+                pairs = [pair for pair in pairs if pair[0] is not highest_first[0]]
+            sizes = ((count, self._get_size(each, left)) for each, count in pairs)
+            state.seen += sum(self._is_move(*pair) for pair in sizes)
+        replaced = [each for each in highest_first if each.number in again]
+        state.pending = [each.ends for each in replaced]
+        state.readings = [each for each in state.readings if each.number not in again]
+        state.repeated += len(replaced)
+        self._digests = {state.parse_range(each.ends): each.digest for each in replaced}
+        self._store.save_state()
 
-    def _mark_verified(self) -> int:
-        """Mark the new readings that have the same rows as those that they replace.
-
-        Returns
-        -------
-        int
-            The number of ranges with other rows, and of those that were divided meanwhile.
-        """
+    def _mark_verified(self) -> None:
+        """Mark the new readings that have the same rows as those that they replace."""
         state = self._state
         same = [
             each
             for each in state.readings
             if self._digests.get(state.parse_range(each.ends)) == each.digest
         ]
-        others = len(self._digests) - len(same)
+        others = len(self._digests) - len(same)  # with other rows, or divided meanwhile
         # Without a count nothing shows the range that a row entered which has left another one: it
         # may be one that was read before.
         is_blind = not (self._is_fixed or self._has_times) and any(x.count is None for x in same)
         if not (others if is_blind else are_frequent(others, len(state.readings))):
             for each in same:
                 each.is_verified = True
-        return others
 
     @property
     def _is_fixed(self) -> bool:
@@ -507,21 +508,16 @@ class RangeHarvester:
     def _find_unproved(self) -> set[int]:
         """Return the numbers of the readings that have to be repeated although counts agree."""
         state = self._state
-        several = len(state.readings) > 1
-        is_shifting = state.is_moving
-        # Rows that change while a range is read may enter others, too. Times are mostly those of
-        # the last change, so that such rows enter the highest range, which is read last.
-        changes = state.moves + (0 if self._has_times else state.unstable)
-        is_mixing = are_frequent(changes, len(state.readings))
+        several, is_moving = len(state.readings) > 1, state.is_moving
         unproved = set[int]()
         for each in state.readings:
             is_paged = each.requests > 1
-            may_shift = is_paged and is_shifting
-            may_move = (is_paged or several) and (each.count is None or is_mixing)
-            if may_shift or (may_move and not self._is_fixed):
+            may_move = (is_paged or several) and (each.count is None or is_moving)
+            if each.is_verified or (each.doubt and not each.may_improve):
+                continue
+            if each.may_improve or (is_paged and is_moving) or (may_move and not self._is_fixed):
                 unproved.add(each.number)
-        proved = {each.number for each in state.readings if each.is_verified or each.doubt}
-        return unproved - proved
+        return unproved
 
     def _find_low(self, reading: Reading) -> tuple[bool, Any]:
         """Return a key that sorts readings by their ranges."""
@@ -530,55 +526,42 @@ class RangeHarvester:
 
     def _pause(self) -> None:
         """Make the rows so far available, each of them once."""
-        state = self._state
-        left, moved = self._store.remove_old_rows()
-        self._store.pause(self._build_coverage(state.total, left.total(), moved, []))
+        left, self._moved = self._store.remove_old_rows(self._moved)
+        self._store.pause(self._build_coverage(self._state.total, left.total(), []))
 
-    def _count_whole(self) -> int | None:
+    def _count_again(self) -> Steps[None]:
+        (self._state.total,) = yield [ListRequest("count", self._whole)]
+
+    def _count_whole(self) -> Steps[int | None]:
         """Return the number of all rows up to the pinned end; None if it is unknown."""
-        state = self._state
-        if state.pinned is None:
-            return self._count(self._whole)
-        pinned = state.parse_range((state.pinned, None)).low
-        if not state.has_nulls:
-            return self._count(ValueRange(self._whole.low, pinned))
+        state, whole = self._state, self._whole
+        if state.pinned is not None:
+            whole = ValueRange(whole.low, state.parse_range((state.pinned, None)).low)
+        if state.pinned is None or not state.has_nulls:
+            (total,) = yield [ListRequest("count", whole)]
+            return total  # type: ignore[no-any-return]
         # Rows with null are in no range, so all rows are counted, and the later ones subtracted.
-        later = ValueRange(shift(pinned, 1, self._slice.step), None)
-        after = self._count(later)
-        for _ in range(READS_PER_RANGE):
-            before, total, after = after, self._count(self._whole), self._count(later)
+        later = ListRequest("count", ValueRange(shift(whole.high, 1, self._slice.step), None))
+        (after,) = yield [later]
+        for _ in range(COUNTS):
+            before = after
+            (total,) = yield [ListRequest("count", self._whole)]
+            (after,) = yield [later]
             if before == after:
                 break
         return None if total is None else total - (after or 0)
 
-    def _count(self, range_: ValueRange) -> int | None:
-        self._state.counts += 1
-        return self._pool.call(lambda reader: reader.count_rows(range_)[0])
-
-    def _count_readings(self, readings: Sequence[Reading]) -> list[int | None]:
-        """Return the number of rows in the range of each reading."""
-        ranges = [self._state.parse_range(each.ends) for each in readings]
-        counts: dict[int, int | None] = {}
-        numbers = iter(range(len(ranges)))
-        self._pool.run_tasks(
-            lambda: next(numbers, None),
-            lambda number, reader: reader.count_rows(ranges[number])[0],
-            counts.__setitem__,
-        )
-        self._state.counts += len(ranges)
-        return [counts[number] for number in range(len(ranges))]
-
     def _find_changed(
         self, left: Counter[int], total: int | None
-    ) -> list[tuple[Reading, int | None]]:
+    ) -> Steps[list[tuple[Reading, int | None]]]:
         """Return the readings with another number of rows than a new count, with the count."""
         readings = self._state.readings
         if total is None or (self._is_fixed and total == left.total()):
             return []
-        if len(readings) == 1:
-            counts: list[int | None] = [total]
-        else:
-            counts = self._count_readings(readings)
+        counts: list[int | None] = [total]
+        if len(readings) > 1:
+            ranges = (self._state.parse_range(each.ends) for each in readings)
+            counts = yield [ListRequest("count", range_) for range_ in ranges]
         return [
             (each, count)
             for each, count in zip(readings, counts, strict=True)
@@ -594,7 +577,6 @@ class RangeHarvester:
         left: Counter[int],
         total: int | None,
         changed: list[tuple[Reading, int | None]],
-        moved: list[str],
     ) -> None:
         """Write the report."""
         state = self._state
@@ -607,7 +589,7 @@ class RangeHarvester:
             got += rows
             count, why = reading.count, reading.doubt
             if reading.number in unproved:
-                why = MOVING
+                why = why or (SHIFTING if self._is_fixed else MOVING)
             if reading.number in counts:
                 count = counts[reading.number]
                 if not reading.has_lasting_doubt:
@@ -622,7 +604,7 @@ class RangeHarvester:
                     explained += (count or rows) - rows
         gaps += self._list_whole_gaps(total, got, got + explained)
         state.changes = self._store.find_changes() if state.previous else None
-        self._store.finish(self._build_coverage(total, got, moved, gaps))
+        self._store.finish(self._build_coverage(total, got, gaps))
 
     def _list_whole_gaps(self, total: int | None, got: int, known: int) -> list[Gap]:
         """Return the gaps of the whole; `known` rows are here, or missing in a range with a gap."""
@@ -639,9 +621,7 @@ class RangeHarvester:
             doubts[state.doubt] = True
         return [Gap("All rows", total, got, why, lasts) for why, lasts in doubts.items()]
 
-    def _build_coverage(
-        self, expected: int | None, got: int, moved: list[str], gaps: list[Gap]
-    ) -> Coverage:
+    def _build_coverage(self, expected: int | None, got: int, gaps: list[Gap]) -> Coverage:
         state = self._state
         return Coverage(
             expected=expected,
@@ -650,10 +630,10 @@ class RangeHarvester:
             pages=state.pages,
             counts=state.counts,
             repeated=state.repeated,
-            moved=tuple(moved),
+            moved=(*self._moved,),
             gaps=tuple(gaps),
-            notes=(*state.notes.values(), *self._pool.notes),
-            stopped=self._is_stopped,
+            notes=(*state.notes.values(), *self.notes),
+            stopped=self.is_stopped,
         )
 
     # -- refreshing
@@ -666,12 +646,10 @@ class RangeHarvester:
         a row came to a range and another one left it.
         """
         state = self._state
-        if state.total is not None:
-            state.total = self._count(self._whole)
         self._store.save_fingerprints()
         state.previous, state.started = state.started, time.time()
         state.coverage = state.changes = None
-        state.notes, state.intervals, state.unstable, state.moves = {}, 0, 0, 0
+        state.notes, state.seen = {}, 0
         readings = sorted(state.readings, key=lambda each: each.number)
         ranges = {each.number: state.parse_range(each.ends) for each in readings}
         tail = self._find_tail(list(ranges.values()))

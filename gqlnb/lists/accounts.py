@@ -6,35 +6,28 @@ one :class:`Account`, of which the next one replaces the one that is refused.
 
 from __future__ import annotations
 
-import re
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gqlnb.background import POLL_SECONDS, open_thread_pool
-from gqlnb.client.paging import pager
-from gqlnb.client.progress import announce_pause, sum_budgets
+from gqlnb.background import POLL_SECONDS
 from gqlnb.errors import AuthError, GqlnbError, QueryError, RateLimited
-from gqlnb.http.rate_limit_rules import DEFAULT_LIMIT_WAIT
+from gqlnb.http.rate_limit_rules import DEFAULT_LIMIT_WAIT, Budget
 from gqlnb.http.response_parser import find_refusal
+from gqlnb.interactive import announce_wait
 from gqlnb.result.result import PartialError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gqlnb.client.range_harvest.range_reader import RangeReader
-    from gqlnb.http.rate_limit_rules import Budget
-
-__all__ = ["Account", "AccountPool", "ReaderPool"]
+__all__ = ["Account", "AccountPool", "announce_pause"]
 
 Sender = TypeVar("Sender")
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 MAX_RATE_LIMITS = 8  # in a row, after which an account is given up
-# The hint that paging adds to an error.
-ADVICE = re.compile(rf" [\d,]+ items were received before\. {re.escape(pager.ADVICE)}")
+MAX_ACCOUNTS_SHOWN = 4  # beside a bar
 
 
 class Account(Generic[Sender]):
@@ -89,6 +82,53 @@ class Account(Generic[Sender]):
         state = f", refused: {self.refusal}" if self.refusal else ""
         budget = f", {self.budget}" if self.budget else ""
         return f"{self.name}: {self.requests:,} requests{budget}{state}"
+
+
+class AccountBudgets(Budget, frozen=True):
+    """The budgets of several accounts together.
+
+    Attributes
+    ----------
+    accounts
+        Name and rest of each, as text.
+    """
+
+    accounts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        total = Budget.__str__(self)
+        if len(self.accounts) > MAX_ACCOUNTS_SHOWN:
+            return f"{len(self.accounts)} accounts: {total}"
+        return f"{total} ({', '.join(self.accounts)})"
+
+
+def sum_budgets(accounts: Sequence[Account[Any]]) -> Budget | None:
+    """Return the budget of all accounts together, until the first one is renewed."""
+    known = [each.budget for each in accounts if each.budget is not None and not each.refusal]
+    if len(accounts) < 2:
+        return known[0] if known else None
+    left = [each.remaining for each in known if each.remaining is not None]
+    return AccountBudgets(
+        limit=sum(each.limit or 0 for each in known) or None,
+        remaining=sum(left) if left and len(left) == len(known) else None,
+        reset=min((each.reset for each in known if each.reset), default=None),
+        cost=known[-1].cost if known else None,
+        accounts=tuple(map(describe_account, accounts)),
+    )
+
+
+def describe_account(account: Account[Any]) -> str:
+    """Return the name of an account and the points it has left."""
+    left = account.budget.remaining if account.budget else None
+    state = "?" if left is None else f"{left:,.0f}"
+    return f"{account.name} {'refused' if account.refusal else state}"
+
+
+def announce_pause(error: Exception, wait: float) -> None:
+    """Announce that a harvest waits for a rate limit, without the error's advice to callers."""
+    source = str(error).partition(": ")[0]
+    text = f"{source}: rate limit reached. The harvest goes on by itself in {wait:.0f} s."
+    announce_wait(text, wait)
 
 
 class AccountPool(Generic[Sender]):
@@ -282,111 +322,3 @@ class AccountPool(Generic[Sender]):
             return error
         self.notes.append(f"{account.name} is refused; the others continue: {error}")
         return None
-
-
-class ReaderPool(AccountPool["RangeReader"]):
-    """The accounts of a harvest in ranges, whose readers run in threads if there are several.
-
-    Parameters
-    ----------
-    accounts, notes, doubt
-        As of :class:`AccountPool`.
-    """
-
-    def __init__(
-        self,
-        accounts: Sequence[Account[RangeReader]],
-        notes: Sequence[str] = (),
-        doubt: str = "",
-    ) -> None:
-        super().__init__(accounts, notes, doubt, waits=False)
-
-    def call(self, task: Callable[[RangeReader], Answer]) -> Answer:
-        """Run one task, and return its result.
-
-        Raises
-        ------
-        GqlnbError
-            If it failed for good.
-        """
-        answers: list[Answer] = []
-        tasks = iter([task])
-        self.run_tasks(
-            lambda: next(tasks, None),
-            lambda task, reader: task(reader),
-            lambda _, answer: answers.append(answer),
-        )
-        return answers[0]
-
-    def run_tasks(
-        self,
-        take_task: Callable[[], Task | None],
-        execute: Callable[[Task, RangeReader], Answer],
-        add_answer: Callable[[Task, Answer], object],
-    ) -> None:
-        """Run all tasks.
-
-        Parameters
-        ----------
-        take_task
-            Returns the next task; None if there is none before another answer.
-        execute
-            Runs a task; called in threads if there are several accounts.
-        add_answer
-            Called with each answer, in this thread.
-
-        Raises
-        ------
-        GqlnbError
-            If a task failed for good; the answers of the others are processed before.
-        """
-        again: list[Task] = []
-
-        def add(
-            task: Task, account: Account[RangeReader], reader: RangeReader, future: Future[Answer]
-        ) -> None:
-            try:
-                answer = future.result()
-            except GqlnbError as error:
-                remove_advice(error)
-                failure = self.explain_failure(account, reader, error)
-                if failure is not None:
-                    raise failure from None
-                again.append(task)
-                return
-            account.limits, account.budget = 0, reader.budget
-            add_answer(task, answer)
-
-        several = len(self.accounts) > 1
-        with open_thread_pool(len(self.accounts)) if several else nullcontext() as executor:
-            submit = _call_now if executor is None else executor.submit
-            self.run(
-                lambda _: again.pop() if again else take_task(),
-                lambda task, reader: submit(execute, task, reader),
-                add,
-                has_work=lambda: bool(again),
-                width=len(self.accounts),
-            )
-
-
-def remove_advice(error: BaseException) -> None:
-    """Remove the hint at client.resume(), which would continue only one range."""
-    if error.args:
-        error.args = (ADVICE.sub("", str(error.args[0])), *error.args[1:])
-    notes = getattr(error, "__notes__", [])
-    notes[:] = [note for note in notes if "client.resume()" not in note]
-
-
-def _call_now(
-    execute: Callable[[Task, RangeReader], Answer], task: Task, reader: RangeReader
-) -> Future[Answer]:
-    """Run a task in this thread, as an executor would."""
-    future: Future[Answer] = Future()
-    try:
-        future.set_result(execute(task, reader))
-    except GqlnbError as error:
-        future.set_exception(error)
-    except KeyboardInterrupt as error:
-        remove_advice(error)
-        raise
-    return future

@@ -5,53 +5,70 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from concurrent.futures import Future
+from contextlib import nullcontext
 from hashlib import blake2b
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphql import VariableNode
 from msgspec.structs import replace
 
+from gqlnb.background import open_thread_pool
 from gqlnb.client.paging.options import PagingOptions
-from gqlnb.client.range_harvest.range_store import find_most_rows
-from gqlnb.client.range_harvest.slices import (
+from gqlnb.client.progress import Progress
+from gqlnb.document.paging_conventions import IDENTIFIERS
+from gqlnb.document.selections import parse_selections
+from gqlnb.document.syntax import find_nodes
+from gqlnb.errors import (
+    AnswerError,
+    GqlnbError,
+    OptionError,
+    QueryError,
+    format_count,
+    sanitize_text,
+)
+from gqlnb.http.response_parser import find_refusal
+from gqlnb.lists.accounts import Account, AccountPool
+from gqlnb.lists.columns import (
     ValueRange,
     bind_range,
     find_kind,
     is_far_outside,
     match_value,
 )
-from gqlnb.document.paging_conventions import IDENTIFIERS
-from gqlnb.document.selections import parse_selections
-from gqlnb.document.syntax import find_nodes
-from gqlnb.errors import AnswerError, OptionError, QueryError, format_count, sanitize_text
-from gqlnb.http.response_parser import find_refusal
+from gqlnb.lists.list_harvest import ListHarvest, ListRequest, WindowAnswer
+from gqlnb.lists.list_store import ListStore, RangeEstimate, RangeHarvest, find_most_rows
+from gqlnb.lists.store import ROWS_PER_PART, LogHeader
+from gqlnb.option_checks import check_whole_number
 from gqlnb.result.answer_notes import explain_absence, read_notes
 from gqlnb.result.paging_report import COMPLETE
 from gqlnb.result.renderer import format_error
 from gqlnb.result.result import Result, read_list
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import os
+    from collections.abc import Callable, Mapping
 
     import pyarrow as pa
 
     from gqlnb.client.paging.crawler import Crawler
     from gqlnb.client.paging.pager import Pager
-    from gqlnb.client.range_harvest.slices import Slice
+    from gqlnb.client.progress import ProgressCallback, ShowProgress
     from gqlnb.document.document import Document
     from gqlnb.http.rate_limit_rules import Budget
+    from gqlnb.lists.columns import Slice
+    from gqlnb.lists.windows import TaskRequest
     from gqlnb.result.frames import FrameColumn
     from gqlnb.result.paging_report import Report
 
 ATTEMPTS_TO_COUNT = 3  # where a field failed instead of a count
 MAX_DAMAGED = 3  # unreadable answers while a list is read
 
-__all__ = ["RangeAnswer", "RangeQuery", "RangeReader"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class RangeQuery:
+class ListQuery:
     """The list to harvest.
 
     Attributes
@@ -86,73 +103,7 @@ class RangeQuery:
         return query
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class RangeAnswer:
-    """The rows of a range.
-
-    Attributes
-    ----------
-    table
-        The rows.
-    values
-        Their values in the column of the slice, without nulls.
-    kind
-        The kind of the values, as of :func:`find_kind`; empty without rows.
-    has_nulls
-        Whether the column may be null, according to the schema.
-    id
-        The column that identifies a row, or None.
-    count
-        The number of rows according to the endpoint; None if it does not say.
-    requests
-        Number of requests.
-    is_cut
-        Whether the endpoint returns only some of the rows.
-    page_rows
-        Number of rows of the first page.
-    is_short
-        Whether fewer rows came than the endpoint counts, in more than one request.
-    is_unstable
-        Whether rows changed from page to page, so that others may have been skipped.
-    intervals
-        Number of intervals between requests after which a change of the rows would have shown.
-    may_skip
-        Whether rows may have shifted between its pages without a count that shows it.
-    failure
-        The reason why rows that came may lack values, or stand for others; empty without.
-    doubt
-        The reason why completeness is not proved, `failure` if there is one; empty if it is.
-    notes
-        Notes of the endpoint on its answers, by a key that is the same for equal notes.
-    absence
-        The reason why there can be no rows, if the endpoint says that it lacks their data.
-    """
-
-    table: pa.Table
-    values: list[Any]
-    kind: str
-    has_nulls: bool
-    id: str | None
-    count: int | None
-    requests: int
-    is_cut: bool
-    page_rows: int
-    is_short: bool
-    is_unstable: bool
-    intervals: int
-    may_skip: bool
-    failure: str
-    doubt: str
-    notes: Mapping[str, str]
-    absence: str
-
-    def compute_digest(self) -> str:
-        """Return a hash of the ids of the rows, or of the rows if they have none."""
-        rows = self.table.to_pylist() if self.id is None else self.table[self.id].to_pylist()
-        return blake2b("\n".join(sorted(map(str, rows))).encode(), digest_size=16).hexdigest()
-
-
-class RangeReader:
+class ListReader:
     """Reads ranges of one list with one client.
 
     Parameters
@@ -163,7 +114,7 @@ class RangeReader:
         The list.
     """
 
-    def __init__(self, pager: Pager, query: RangeQuery) -> None:
+    def __init__(self, pager: Pager, query: ListQuery) -> None:
         self._pager, self._query, self._slice, self._path = pager, query, query.slice, query.path
         self._longest_answer = 0  # rows of one answer to a list that has no further pages
 
@@ -191,7 +142,7 @@ class RangeReader:
             takes_unpaged=True,
             examines=False,
         )
-        crawler.shows_warnings = False  # they are in the notes
+        crawler.advises = False  # warnings are in the notes
         crawler.detects_changes = True
         crawler.longest_answer = self._longest_answer
         return crawler
@@ -206,6 +157,20 @@ class RangeReader:
                 if error.broken or not left:
                     raise
         raise AssertionError  # the last attempt returns or raises
+
+    def answer(self, request: ListRequest) -> object:
+        """Return the answer to a request of a harvest.
+
+        Raises
+        ------
+        GqlnbError
+            If a request fails, or the endpoint ignores the filter.
+        """
+        if request.kind == "count":
+            return self.count_rows(request.range_)[0]
+        if request.kind == "example":
+            return self.read_example(request.range_)
+        return self.read_window(request)
 
     def count_rows(self, range_: ValueRange) -> tuple[int | None, Mapping[str, str]]:
         """Return the number of rows in a range, None if the endpoint does not say, and notes.
@@ -264,32 +229,15 @@ class RangeReader:
             self._path = name  # beside it may be another list, of which the one row is the count
         return result
 
-    def read_range(
-        self,
-        range_: ValueRange,
-        total: int | None = None,
-        *,
-        whole: bool = False,
-        one_page: bool = False,
-    ) -> RangeAnswer:
+    def read_window(self, request: ListRequest) -> WindowAnswer:
         """Return the rows of a range, or a first part of them if they exceed the cap.
-
-        Parameters
-        ----------
-        range_
-            The range.
-        total
-            The number of rows in the whole list, if it is known.
-        whole
-            Whether to read on up to the cap if the endpoint counts more.
-        one_page
-            Whether to read only the first page.
 
         Raises
         ------
         GqlnbError
             If a request fails, or the endpoint ignores the filter.
         """
+        _, range_, total, whole = request
         cap = self._slice.cap
         crawler = self._start_crawler(range_, self._slice, page_size=self._query.page_size)
         is_refused, result = False, self._read_first_page(crawler)
@@ -299,9 +247,7 @@ class RangeReader:
         self._longest_answer = max(self._longest_answer, page_rows)
         is_over = cap is not None and count is not None and count > cap
         # Texts have no values in between, so that a division takes as many of them as possible.
-        goes_on = whole or not (is_over or one_page) or answer.kind == "text"
-        if crawler.is_open and one_page and not goes_on:
-            answer = dataclasses.replace(answer, is_cut=True)
+        goes_on = whole or not is_over or answer.kind == "text"
         if crawler.is_open and goes_on:
             first = count if total is None else total
             # A list without a cap would never end if it grew by more rows than a page per request.
@@ -349,7 +295,7 @@ class RangeReader:
         is_refused: bool = False,
         has_positions: bool,
         page_rows: int | None = None,
-    ) -> RangeAnswer:
+    ) -> WindowAnswer:
         from gqlnb.result.frames import build_parquet_table, build_table
 
         if not _get_report(result).got and find_refusal(result):
@@ -377,14 +323,10 @@ class RangeReader:
         is_cut = is_refused or is_over or may_be_cut or (report.ended != COMPLETE and is_less)
         failure = _find_failure(result, table, id_)
         doubt, is_paged = failure or _find_doubt(report), report.requests > 1
-        # Rows of fixed values after a cursor that is not a position keep their places.
-        can_skip = has_positions or not self._slice.fixed
         has_failed = bool(result.errors) or report.got > table.num_rows
         if not doubt and count not in {None, report.got}:  # a count beside the list
             doubt = f"{report.got:,} rows were received, and the endpoint counts {count:,}."
-        # Positions overlap by an item, which shows changes as a count on each page does.
-        shows_changes = has_positions or report.expected is not None
-        return RangeAnswer(
+        return WindowAnswer(
             table=table,
             values=present,
             kind=kind,
@@ -394,9 +336,7 @@ class RangeReader:
             requests=report.requests,
             is_cut=is_cut,
             page_rows=table.num_rows if page_rows is None else page_rows,
-            is_short=is_less and bool(doubt) and is_paged,
-            is_unstable=is_paged and bool(doubt) and can_skip and not (has_failed or is_cut),
-            intervals=report.requests - 1 if shows_changes else int(is_paged),
+            has_changed=is_paged and bool(doubt) and not (has_failed or is_cut),
             may_skip=count is None and is_paged and has_positions,
             failure=failure,
             doubt=doubt,
@@ -412,7 +352,7 @@ class RangeReader:
             raise OptionError(msg)
         return wanted or next((name for name in IDENTIFIERS if name in columns), None)
 
-    def _check_filter(self, range_: ValueRange, answer: RangeAnswer, total: int | None) -> None:
+    def _check_filter(self, range_: ValueRange, answer: WindowAnswer, total: int | None) -> None:
         """Raise QueryError if the endpoint ignores the filter."""
         if not answer.values:
             return
@@ -503,3 +443,125 @@ def _find_doubt(report: Report) -> str:
     if report.complete:
         return ""
     return report.doubts[0] if report.doubts else f"It ended: {report.ended}"
+
+
+def harvest_list(
+    query: ListQuery,
+    pager: Pager,
+    *,
+    source: str,
+    out: str | os.PathLike[str] | None = None,
+    progress: ShowProgress = "auto",
+    resume: bool = True,
+    refresh: bool = False,
+    part: int = ROWS_PER_PART,
+    find_accounts: Callable[[], AccountPool[Pager]] | None = None,
+) -> RangeHarvest:
+    """Return the rows of a list, read range by range, without a warning.
+
+    Parameters
+    ----------
+    query
+        The list.
+    pager
+        The pager of the client.
+    source
+        Address of the endpoint.
+    out, progress, resume, refresh, part
+        As for :meth:`gqlnb.Client.harvest`.
+    find_accounts
+        Returns the accounts that share the ranges; None for the client alone.
+
+    Raises
+    ------
+    GqlnbError
+        As for :meth:`gqlnb.Client.harvest`.
+    """
+    part = check_whole_number("part", part, least=1)
+    if out is None and refresh:
+        msg = "refresh=True updates the harvest in a folder: name it with out=."
+        raise OptionError(msg)
+    header = LogHeader(query=query.describe(), source=source)
+    folder = None if out is None else Path(out).expanduser()
+    store = ListStore(folder, header, resume=resume, rows_per_part=part)
+    with store, Progress(progress, "Harvest") as bar:
+        if refresh or store.state.coverage is None:
+            pool = AccountPool([Account("", [pager])], waits=False)
+            if find_accounts is not None:
+                pool = find_accounts()
+            harvest = ListHarvest(query.slice, store, pool.doubt)
+            try:
+                _run_harvest(harvest, _connect_readers(pool, query), bar)
+            except GqlnbError as error:
+                store.add_hint(error)
+                raise
+    return RangeHarvest(source, store)
+
+
+def _connect_readers(pool: AccountPool[Pager], query: ListQuery) -> AccountPool[ListReader]:
+    accounts = [
+        Account(each.name, [ListReader(pager, query) for pager in each.clients])
+        for each in pool.accounts
+    ]
+    return AccountPool(accounts, pool.notes, waits=False)
+
+
+def _run_harvest(
+    harvest: ListHarvest, pool: AccountPool[ListReader], watch: ProgressCallback
+) -> None:
+    """Send the requests of a harvest; in threads if there are several accounts."""
+    harvest.notes = pool.notes
+
+    def add(
+        request: TaskRequest[ListRequest],
+        account: Account[ListReader],
+        reader: ListReader,
+        future: Future[object],
+    ) -> None:
+        try:
+            answer = future.result()
+        except GqlnbError as error:
+            failure = pool.explain_failure(account, reader, error)
+            if failure is not None:
+                raise failure from None
+            harvest.put_back([request])
+            return
+        account.limits, account.budget = 0, reader.budget
+        harvest.feed(request, answer)
+        if request.request.kind == "rows" and watch(*harvest.progress, pool.budget) is False:
+            harvest.is_stopped = True
+
+    width = len(pool.accounts)
+    with open_thread_pool(width) if width > 1 else nullcontext() as executor:
+
+        def submit(request: TaskRequest[ListRequest], reader: ListReader) -> Future[object]:
+            if executor is not None:
+                return executor.submit(reader.answer, request.request)
+            future: Future[object] = Future()
+            try:
+                future.set_result(reader.answer(request.request))
+            except GqlnbError as error:
+                future.set_exception(error)
+            return future
+
+        for stage in harvest.list_stages():
+            pool.run(
+                lambda _, stage=stage: harvest.take_from(stage),  # type: ignore[misc]
+                submit,
+                add,
+                has_work=lambda: bool(harvest.pending),
+                width=width,
+            )
+
+
+def estimate_list(query: ListQuery, pager: Pager, source: str) -> RangeEstimate:
+    """Return the number of rows of a list, and the cost of its harvest, from one request.
+
+    Raises
+    ------
+    GqlnbError
+        If the request fails.
+    """
+    whole = ValueRange(query.slice.least, query.slice.most)
+    count, notes = ListReader(pager, query).count_rows(whole)
+    return RangeEstimate(source, count, query.slice.cap, tuple(notes.values()))

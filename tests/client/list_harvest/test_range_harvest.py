@@ -13,7 +13,7 @@ import pytest
 
 import gqlnb
 from gqlnb import Client, OptionError, QueryError, Slice
-from tests.client.range_harvest.simulator import Endpoint
+from tests.client.list_harvest.simulator import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable

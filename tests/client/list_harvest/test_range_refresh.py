@@ -13,9 +13,9 @@ from graphql import GraphQLError
 
 import gqlnb
 from gqlnb import Client, Slice
-from gqlnb.client.range_harvest.harvest_result import REFRESH_HINT
-from tests.client.range_harvest.simulator import Endpoint
-from tests.client.range_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
+from gqlnb.lists.list_store import REFRESH_HINT
+from tests.client.list_harvest.simulator import Endpoint
+from tests.client.list_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,8 @@ import pytest
 
 import gqlnb
 from gqlnb import Client, OptionError, Slice
-from tests.client.range_harvest.simulator import Endpoint
-from tests.client.range_harvest.test_range_harvest import (
+from tests.client.list_harvest.simulator import Endpoint
+from tests.client.list_harvest.test_range_harvest import (
     KINDS,
     draw_values,
     harvest,

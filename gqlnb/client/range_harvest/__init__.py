@@ -1,1 +1,0 @@
-"""Harvests of lists beyond the cap of an endpoint, in ranges of a column."""

@@ -44,6 +44,7 @@ _SHELL_ADVICE = (
     ("token='env:NAME'", "--token env:NAME"),
     ("token='prompt'", "--token prompt"),
     ("with resume=False", "with --anew"),
+    ("lists= '", "--list '"),
     ("without twice=True", "without --twice"),
     ("schema= does not refer", "--schema does not refer"),
     (ACCEPTED_FORMS, "--schema takes the path of a file with SDL or introspection JSON"),

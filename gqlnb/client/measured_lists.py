@@ -23,6 +23,7 @@ __all__ = [
     "ListSettings",
     "check_lists",
     "dump_lists",
+    "find_settings",
     "read_lists",
     "save_lists",
 ]
@@ -83,7 +84,7 @@ def dump_lists(lists: ListTables) -> dict[str, Any]:
     return tables
 
 
-def save_lists(name: str | None, lists: ListTables) -> str:
+def save_lists(name: str, lists: ListTables) -> str:
     """Write lists into the settings of a connection; return the path of the file, as it is shown.
 
     Raises
@@ -93,20 +94,13 @@ def save_lists(name: str | None, lists: ListTables) -> str:
     """
     import tomli_w
 
-    settings = find_settings(name) if name is not None else None
-    if settings is None:
-        shown = "the endpoint" if name is None else repr(name)
-        msg = (
-            f"{shown} is not a connection of a settings file, so nothing can be kept for it. Add "
-            "it first: %graphql connect NAME ADDRESS --keep"
-        )
-        raise OptionError(msg)
+    settings = find_settings(name)
     tables = dump_lists(lists)
-    prefix = ".".join((*settings.table, "connections", str(name), "lists"))
+    prefix = ".".join((*settings.table, "connections", name, "lists"))
     # The text of the file stays as it is, with its comments: the tables of an earlier report are
     # removed, and the new ones appended.
     text = remove_tables(settings.text, prefix).rstrip()
-    for key in reversed((*settings.table, "connections", str(name), "lists")):
+    for key in reversed((*settings.table, "connections", name, "lists")):
         tables = {key: tables}
     path = shorten_path(settings.path)
     text = f"{text}\n\n{tomli_w.dumps(tables)}"
@@ -122,13 +116,23 @@ def save_lists(name: str | None, lists: ListTables) -> str:
     return path
 
 
-def find_settings(name: str) -> Settings | None:
-    """Return the settings with a connection; those of the project count."""
+def find_settings(name: str) -> Settings:
+    """Return the settings with a connection; those of the project count.
+
+    Raises
+    ------
+    OptionError
+        If no settings file has it.
+    """
     for load in (load_project_settings, load_user_settings):
         settings = load()
         if settings is not None and name in settings.get_table("connections"):
             return settings
-    return None
+    msg = (
+        f"{name or 'The endpoint'} is not a connection of a settings file, so nothing can be kept "
+        "for it. Add it first: %graphql connect NAME ADDRESS --keep"
+    )
+    raise OptionError(msg)
 
 
 def remove_tables(text: str, prefix: str) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import gqlnb
-from gqlnb import Access, Client, OptionError, Schema, config, serve
+from gqlnb import Access, Client, OptionError, Schema, TransportError, config, serve
+from gqlnb.cli.main import main
 from gqlnb.client import connections
 from gqlnb.client.endpoint_report.meter import Meter, RequestLimitError
 from gqlnb.client.endpoint_report.scalars import name_form
@@ -135,7 +136,7 @@ def test_a_dry_run_sends_nothing(server: Server, client: Client) -> None:
 def test_the_number_of_requests_is_bounded(server: Server, client: Client) -> None:
     """What was not examined for want of requests is not tried."""
     report = client.describe(max_requests=20)
-    assert report.requests == 20
+    assert 18 <= report.requests <= 20
     assert any(line.finding == "not tried" and "requests" in line.evidence for line in report)
 
 
@@ -262,10 +263,11 @@ def test_a_second_report_replaces_what_was_kept(kept: Path) -> None:
     assert tomllib.loads(once)["connections"]["other"] == {"url": "http://other/"}
 
 
-def test_nothing_is_kept_for_an_address(client: Client) -> None:
-    """There is no place for it."""
+def test_nothing_is_kept_for_an_address(server: Server, client: Client) -> None:
+    """There is no place for it, which is said before anything is sent."""
     with pytest.raises(OptionError, match="not a connection of a settings file"):
         client.describe(["all"], keep=True)
+    assert len(server.log) == 0
 
 
 @pytest.mark.parametrize(
@@ -283,3 +285,52 @@ def test_json_has_no_values_but_those_of_json(client: Client) -> None:
     """So that another program can read it."""
     report = client.describe(["all"])
     assert json.loads(json.dumps(report.to_dict()))["requests"] == report.requests
+
+
+def test_the_command_prints_the_report(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """As text and as JSON; a list that does not exist is an error."""
+    assert main(["endpoint", server.url, "--list", "cut"]) == 0
+    assert "cut silently" in capsys.readouterr().out
+    assert main(["endpoint", "-c", server.url, "--list", "all", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert {"section", "subject", "finding", "evidence"} == set(report["lines"][0])
+    assert main(["endpoint", server.url, "--dry-run"]) == 0
+    assert "at most 60 requests" in capsys.readouterr().out
+    assert main(["endpoint", server.url, "--list", "cot"]) == 2
+    assert "--list 'cot'" in (error := capsys.readouterr().err)
+    assert "Did you mean 'cut'?" in error
+    assert main(["endpoint", server.url, "-c", server.url]) == 2
+    assert "Name the endpoint once" in capsys.readouterr().err
+
+
+def test_what_names_suggest_is_not_tried() -> None:
+    """With no rows to try, an argument that is named like a cursor is not called one."""
+    sdl = """type Query { stars(first: Int, after: String): Stars! }
+    type Stars { nodes: [Star!]! pageInfo: Info! totalCount: Int! } type Star { id: ID! }
+    type Info { hasNextPage: Boolean! endCursor: String }"""
+    page = {"nodes": [], "pageInfo": {"hasNextPage": False}, "totalCount": 0}
+    report = Client(Schema(sdl, {"Query": {"stars": lambda *_: page}})).describe()
+    assert report.find("stars: `after`").finding == "not tried"
+    assert report.find("stars: `first`").evidence.startswith("named like a size")
+
+
+def test_a_size_is_given_where_one_is_needed() -> None:
+    """As GitHub's connections refuse a query without it."""
+    sdl = "type Query { stars(first: Int): [Star!]! } type Star { id: ID! }"
+
+    def get(_root: Any, args: Any, _context: Any) -> Any:
+        if args.get("first") is None:
+            msg = "You must provide `first`."
+            raise ValueError(msg)
+        return STARS[: args["first"]]
+
+    report = Client(Schema(sdl, {"Query": {"stars": get}})).describe()
+    assert report.find("stars: without a size").finding == "refused"
+    assert report.find("stars: default page").evidence == "asked first: 10"
+    assert report.find("stars: `first`").finding == "size"
+
+
+def test_an_address_without_a_server_is_an_error() -> None:
+    """And no report of refusals."""
+    with pytest.raises(TransportError, match="Nothing listens"):
+        Client("http://127.0.0.1:9/graphql").describe()

@@ -462,3 +462,16 @@ def test_an_empty_line_lists_the_subcommands(shell):
     )
     assert "'x' is one word too many." in failure(shell, "%graphql connections x")
     assert "unknown option '-x'. It takes none." in failure(shell, "%graphql stop -x")
+
+
+def test_an_endpoint_is_described(shell):
+    """The report is a table; with the options of the method."""
+    report = run(shell, "%graphql endpoint schema --max-requests 30")
+    assert report.find("queries").finding == "6"
+    assert "<table" in report._repr_html_()
+    planned = run(shell, "%graphql endpoint -c schema --dry-run")
+    assert planned.is_planned
+    assert "lists= 'hullo'" in failure(shell, "%graphql endpoint schema --list hullo")
+    assert "not a connection of a settings file" in failure(
+        shell, "%graphql endpoint schema --keep"
+    )

@@ -20,7 +20,15 @@ from gqlnb.client.endpoint_report.report import EndpointReport, ReportLine, Repo
 from gqlnb.client.measured_lists import ListSettings
 from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments
-from gqlnb.errors import GqlnbError, OptionError, format_count, sanitize_text, suggest
+from gqlnb.errors import (
+    AuthError,
+    GqlnbError,
+    OptionError,
+    TransportError,
+    format_count,
+    sanitize_text,
+    suggest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,9 +81,10 @@ def describe_endpoint(
         if schema is not None:
             report_schema(schema, ReportWriter("schema", lines))
             section = ReportWriter("lists", lines)
-            for query in choose_lists(schema, names):
-                found = lists.ListExaminer(client, schema, query, section).run()
-                measured += [found] if found is not None else []
+            with client.meter.reserve(scalars.MAX_REQUESTS):
+                for query in choose_lists(schema, names):
+                    found = lists.ListExaminer(client, schema, query, section).run()
+                    measured += [found] if found is not None else []
             scalars.report_scalars(client, measured, ReportWriter("scalars", lines))
     except RequestLimitError:
         ReportWriter("lists", lines).skip(
@@ -117,7 +126,11 @@ def read_schema(
     before = client.meter.sent
     try:
         schema = client.store.refresh()
+    except AuthError:
+        raise
     except GqlnbError as error:
+        if isinstance(error, TransportError) and error.status is None:
+            raise  # nothing answers there
         writer.add("introspection", "refused", sanitize_text(error, 200))
         try:
             schema = store.get_schema()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from gqlnb.client.endpoint_report.list_queries import ListQuery, NestedList, Reading
+from gqlnb.client.endpoint_report.list_queries import FIRST_SIZE, ListQuery, NestedList, Reading
 from gqlnb.client.endpoint_report.meter import RequestLimitError
 from gqlnb.client.endpoint_report.report import NOT_TRIED
 from gqlnb.client.paging.experiments import Finding, RoleSearch, find_sign_of_cut
@@ -37,6 +37,7 @@ MAX_PAGES = 6  # that are followed to compare a count
 BAD_CURSOR = '"gqlnb-unknown-cursor"'
 FAR_OFFSET = 1_000_000  # rows; a page that no list has
 OFFSET_WORDS = "offset skip start"
+SPENT = "the report has sent all of its requests"
 HALVES = {"size": "first", "offset": "second"}
 USUAL_LIMITS = (1000, 500, 250, 200, 100, 50)
 
@@ -109,7 +110,11 @@ class ListExaminer:
 
     def run(self) -> MeasuredList | None:
         """Report on the list; return what was measured, or None if it cannot be queried."""
-        result = self._execute({})
+        try:
+            result = self._execute({}) or self._execute_with_size()
+        except RequestLimitError:
+            self.add("rows", NOT_TRIED, SPENT)
+            raise
         if result is None:
             self.add("rows", NOT_TRIED, f"refused: {self._refusal[0]}")
             return None
@@ -123,7 +128,7 @@ class ListExaminer:
             self._try_ends()
             self._report_nested()
         except RequestLimitError:
-            self.add("further experiments", NOT_TRIED, "the report has sent all of its requests")
+            self.add("further experiments", NOT_TRIED, SPENT)
         default = len(self._first.ids)
         count = self._first.count
         return MeasuredList(
@@ -131,6 +136,20 @@ class ListExaminer:
         )
 
     # -- requests
+
+    def _execute_with_size(self) -> Result | None:
+        """Return the first rows of a list that is refused without a size."""
+        query, refusal = self._query, self._refusal
+        name = next((it for it in query.declared.args if is_named_after(it, SIZE_WORDS)), None)
+        if name is None or (name,) in query.base:
+            return None
+        query.base[name,] = str(FIRST_SIZE)
+        result = self._execute({})
+        if result is None:
+            self._refusal = refusal
+        else:
+            self.add("without a size", "refused", refusal[0])
+        return result
 
     def _execute(self, values: Mapping[ArgumentPath, str]) -> Result | None:
         """Return the result with other arguments; None if it was refused."""
@@ -253,12 +272,18 @@ class ListExaminer:
                     return leaf.path
         return ()
 
-    def _name_roles(self, evidence: str, reason: str) -> None:
+    def _name_roles(
+        self, evidence: str, reason: str = "", *, is_size: bool = True, is_position: bool = True
+    ) -> None:
+        """Report the roles of the arguments; "not tried" for one that is only named like it."""
         arguments = self._arguments
-        if arguments.position:
-            self.add(f"`{format_argument(arguments.position)}`", arguments.kind, evidence)
-        if arguments.size:
-            self.add(f"`{format_argument(arguments.size)}`", "size", evidence)
+        for path, role, is_shown in (
+            (arguments.position, arguments.kind, is_position),
+            (arguments.size, "size", is_size),
+        ):
+            if path:
+                why = evidence if is_shown else f"named like a {role}; {evidence}"
+                self.add(f"`{format_argument(path)}`", role if is_shown else NOT_TRIED, why)
         if not arguments.position and not arguments.size:
             self.add("paging", "none found", f"{reason}; {evidence}")
         known = {arguments.position[:1], arguments.size[:1]}
@@ -270,22 +295,24 @@ class ListExaminer:
         """Try the arguments of a convention: a small page, and the page behind it."""
         arguments, first = self._arguments, self._first
         half = len(first.ids) // 2
-        if not half:
-            self._name_roles("by its name: there are too few rows to try", "")
+        if not half or not arguments.size:
+            why = "there are too few rows" if arguments.size else "there is no size"
+            self._name_roles(why, is_size=False, is_position=False)
             return
-        page = self._ask({arguments.size: str(half)}) if arguments.size else None
+        page = self._ask({arguments.size: str(half)})
         if page is None or page.ids != first.ids[:half]:
-            self._name_roles(f"by its name: asked for {half}, the first {half} did not come", "")
+            why = f"asked for {half}, and other rows came"
+            self._name_roles(why, is_size=False, is_position=False)
             return
-        evidence = f"asked for {half}, the first {half} came"
+        evidence, is_position = f"asked for {half}, the first {half} came", False
         if is_connection and isinstance(page.info.get("endCursor"), str):
             cursor = sanitize_literal(page.info["endCursor"])
             behind = self._ask({arguments.size: str(half), arguments.position: cursor})
-            if behind is not None and behind.ids[:1] == first.ids[half : half + 1]:
-                evidence = f"{evidence}; after their cursor the rows behind them"
-            else:
-                evidence = f"{evidence}; after their cursor other rows than those behind them"
-        self._name_roles(evidence, "")
+            rest = first.ids[half : half + 1]
+            is_position = behind is not None and bool(rest) and behind.ids[:1] == rest
+            came = "the rows" if is_position else "other rows than those"
+            evidence = f"{evidence}; after their cursor {came} behind them"
+        self._name_roles(evidence, is_position=is_position)
 
     # -- sizes
 

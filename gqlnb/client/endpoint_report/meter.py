@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from gqlnb.client.schema_store import SchemaStore
 from gqlnb.client.transports import InProcessTransport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.request_sender import RequestSender
@@ -53,6 +54,18 @@ class Meter:
     def left(self) -> int:
         """The number of requests that may still be sent."""
         return self.most - self.sent
+
+    @contextmanager
+    def reserve(self, requests: int) -> Iterator[None]:
+        """Keep some requests for later; the block ends where the others are spent."""
+        requests = min(requests, self.left // 3)
+        self.most -= requests
+        try:
+            yield
+        except RequestLimitError:
+            pass
+        finally:
+            self.most += requests
 
     def count(self) -> None:
         """Wait until the next request may be sent, and count it.
@@ -114,6 +127,8 @@ class MeteredClient:
         Counts the requests.
     source
         The endpoint, as it is shown.
+    extensions
+        The names of the extensions of all answers.
     http
         The transport over HTTP; None for anything else.
     store
@@ -131,6 +146,7 @@ class MeteredClient:
         local = endpoint.local_schema
         endpoint = replace(endpoint, transport=MeteredTransport(transport, self.meter))
         self.source = endpoint.source
+        self.extensions: set[str] = set()
         self.is_in_process = local is not None
         self._sender = sender.with_endpoint(endpoint, sender.limiter)
         self.store = SchemaStore(endpoint, self._sender)
@@ -141,7 +157,9 @@ class MeteredClient:
     def execute(self, text: str, variables: dict[str, Any] | None = None) -> Result:
         """Execute a query by one attempt; raise as :meth:`gqlnb.Client.execute`."""
         prepared = self._preparer.prepare(text, variables)
-        return self._sender.send(prepared, queued=True, quiet=True, give_up=lambda _: True)
+        result = self._sender.send(prepared, queued=True, quiet=True, give_up=lambda _: True)
+        self.extensions.update(result.extensions or {})
+        return result
 
     def probe(self, body: bytes = b"", **options: Any) -> Response:  # noqa: ANN401 - of `HttpTransport.probe`
         """Send any body over HTTP; raise TransportError if no response comes."""

@@ -261,6 +261,8 @@ def report_headers(client: MeteredClient, writer: ReportWriter) -> None:
         for name, value in response.headers.items()
         if any(word in name for word in LIMIT_WORDS)
     }
+    names = sorted(client.extensions)
+    writer.add("extensions", ", ".join(names) or "none seen", "of the answers to queries of lists")
     texts = ", ".join(f"{name}: {value}" for name, value in sorted(limits.items()))
     writer.add("rate limit headers", ", ".join(sorted(limits)) or "none seen", texts)
 

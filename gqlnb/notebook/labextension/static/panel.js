@@ -16,7 +16,8 @@ const SOURCES = { "": "no token", prompt: "asked for in a cell", keyring: "keyri
 
 /** Ask the kernel; what waits for an endpoint is asked for again until it is there. */
 export async function ask(kernel, word, given = {}) {
-  const code = `%%gqlnb-panel\n${JSON.stringify({ do: word, job: crypto.randomUUID(), ...given })}`;
+  const job = `${Date.now()}-${Math.random()}`; // crypto.randomUUID needs https, which not every hub has
+  const code = `%%gqlnb-panel\n${JSON.stringify({ do: word, job, ...given })}`;
   for (;;) {
     const { content } = await kernel.requestComplete({ code, cursor_pos: code.length });
     const answer = content.metadata?.gqlnb;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol, Self
@@ -13,12 +14,18 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from gqlnb import background
-from gqlnb.client.credentials import VALUE_SOURCE, is_secret_name
+from gqlnb.client.credentials import (
+    DEFAULT_URL,
+    VALUE_SOURCE,
+    check_url,
+    find_secret_segments,
+    is_secret_name,
+    redact_url,
+)
 from gqlnb.client.endpoint import check_batch, check_nan, check_persisted_queries
 from gqlnb.client.measured_lists import ListSettings, check_lists, read_lists
 from gqlnb.client.recording.session import can_omit_token
 from gqlnb.client.response_cache import resolve_cache
-from gqlnb.client.urls import DEFAULT_URL, check_url, find_secret_segments, redact_url
 from gqlnb.config import (
     SETTINGS_FORMAT,
     Settings,
@@ -423,9 +430,9 @@ def read_connection(settings: Settings, name: str, table: object) -> NamedConnec
 
 def check_setting(key: str, value: object) -> str:
     """Return the error in a member of a connection; "" if it is valid."""
-    check = SETTING_CHECKS.get(key)
+    check = FILE_CHECKS.get(key)
     return (
-        f"no such setting: {key!r}.{suggest_or_list(key, list(SETTING_CHECKS))}"
+        f"no such setting: {key!r}.{suggest_or_list(key, list(FILE_CHECKS))}"
         if check is None
         else check(value)
     )
@@ -503,8 +510,9 @@ SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
     "persisted_queries": partial(_describe_refusal, check_persisted_queries),
     "validate": partial(_describe_refusal, partial(check_boolean, "validate")),
     "nan": partial(_describe_refusal, check_nan),
-    "lists": check_lists,
 }
+# A client has no option for the paging of its lists: a report writes it.
+FILE_CHECKS = {**SETTING_CHECKS, "lists": check_lists}
 
 
 def save_connection(name: str, url: str, token: str | None, headers: Mapping[str, str]) -> str:
@@ -548,7 +556,6 @@ def save_connection(name: str, url: str, token: str | None, headers: Mapping[str
     # whole is parsed before it replaces the file.
     text = FILE_HEADER if settings is None else settings.text
     text = f"{text.rstrip()}\n\n{tomli_w.dumps({TABLE: {name: table}})}"
-    import tomllib
 
     try:
         is_same = tomllib.loads(text)[TABLE][name] == table
@@ -588,8 +595,6 @@ def change_connection(name: str, new_name: str | None) -> str:
     OptionError
         If no file has it, the new name is taken or not valid, or the file must be edited by hand.
     """
-    import tomllib
-
     files = [it for it in (load_project_settings(), load_user_settings()) if it is not None]
     settings = next((it for it in files if name in it.get_table(TABLE)), None)
     if settings is None:

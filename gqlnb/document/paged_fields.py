@@ -23,7 +23,6 @@ from graphql import (
 )
 from msgspec.structs import replace
 
-from gqlnb.document.known_scalars import get_known_scalar
 from gqlnb.document.paging_conventions import (
     GUESSED_LOOKUP,
     TOTAL_FIELDS,
@@ -53,16 +52,6 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
     from gqlnb.document.selections import HiddenFields
-
-__all__ = [
-    "PLAIN_LIST_STEP",
-    "Anchor",
-    "ItemList",
-    "ListRole",
-    "PagedField",
-    "PagedFieldFinder",
-    "find_position_variables",
-]
 
 FORWARD_FIELDS = ("hasNextPage", "endCursor")
 BACKWARD_FIELDS = ("hasPreviousPage", "startCursor")
@@ -285,8 +274,6 @@ class PagedFieldFinder:
         The selections of the query.
     fields
         The paged fields, outer ones before inner ones.
-    unfollowed
-        The paging arguments, by dotted field name, of fields whose lists cannot be continued.
     """
 
     def __init__(
@@ -299,7 +286,6 @@ class PagedFieldFinder:
     ) -> None:
         self.document = document
         self._takes_unpaged, self._roles = takes_unpaged, roles
-        self.unfollowed: dict[str, str] = {}
         self._variables = dict(variables or {})
         self.schema = document.schema
         self.selections = parse_selections(document)
@@ -335,7 +321,6 @@ class PagedFieldFinder:
             here = place._replace(anchor=anchor)
             made = self._build_paged_field(pieces, inner, here, ".".join(name), steps, role)
             if made is None and not inner:
-                self._record_unfollowed(".".join(name), first, inner, [])
                 continue
             if made is not None:
                 made.carriers = carriers
@@ -347,10 +332,7 @@ class PagedFieldFinder:
                 around = None if lists else anchor  # the items of a list need lookups of their own
                 below = SearchPosition(place.outer, steps, name, place.listed or lists, around)
             if inner:
-                found = len(self.fields)
                 self._search_below(pieces, below)
-                if made is None:
-                    self._record_unfollowed(".".join(name), first, inner, self.fields[found:])
 
     def _find_role(
         self,
@@ -366,27 +348,6 @@ class PagedFieldFinder:
         inner = [below for piece in carriers for below in piece.inner or ()]
         pieces = find_pieces(inner, role.holder)
         return (role, pieces) if pieces else (None, carriers)  # another query, without that list
-
-    def _record_unfollowed(
-        self,
-        name: str,
-        first: EditableSelection,
-        inner: list[EditableSelection],
-        found: list[PagedField],
-    ) -> None:
-        """Record a field with paging arguments and with lists that are not recognised as pages."""
-        if first.declared is None or self._roles is not None:
-            return  # experiments decide
-        page = find_pages([first])[0]
-        inner = [below for below in inner if not _is_beside_edges(page, below)]
-        ways = find_page_arguments(first.declared, self.read_arguments(first))
-        if not ways:
-            return
-        paged = {id(selection) for field in found for selection in field.selections}
-        # Nothing tells which value of an item `after:` takes. A date there is a filter.
-        is_unfollowed = is_list(first.declared.type) and not _is_date(ways[0].position_type)
-        if is_unfollowed or _has_other_lists(inner, paged):
-            self.unfollowed[name] = ".".join(map(str, ways[0].position))
 
     def _search_below(self, pieces: list[EditableSelection], place: SearchPosition) -> None:
         """Search the selections of a field, merged if there are several."""
@@ -454,19 +415,17 @@ class PagedFieldFinder:
             return None
         given = first.arguments.keys()
         backward = "first" not in given and bool({"last", "before"} & given)
-        cursor_type, sized = "String", True
-        if first.declared is not None:
-            declared = first.declared.args
-            backward = backward or "after" not in declared
-            position, size = ("before", "last") if backward else ("after", "first")
+        declared = None if first.declared is None else first.declared.args
+        if declared is not None and "after" not in declared:
+            backward = True
+        position, size = ("before", "last") if backward else ("after", "first")
+        cursor, cursor_type = first.arguments.get(position), "String"
+        if declared is not None:
             cursor_type = str(get_nullable_type(declared[position].type))
-            sized = size in declared
-        else:
-            position, size = ("before", "last") if backward else ("after", "first")
-            cursor = first.arguments.get(position)
-            if isinstance(cursor, VariableNode):
-                node = self.document.variables.get(cursor.name.value)
-                cursor_type = "String" if node is None else print_ast(node.type).rstrip("!")
+        elif isinstance(cursor, VariableNode):
+            node = self.document.variables.get(cursor.name.value)
+            cursor_type = "String" if node is None else print_ast(node.type).rstrip("!")
+        sized = declared is None or size in declared
         made = PageArguments("cursor", (position,), cursor_type, (size,) if sized else ())
         return made, items, PageInfoPaths()
 
@@ -508,18 +467,12 @@ class PagedFieldFinder:
     ) -> tuple[PageArguments, list[ItemList], PageInfoPaths] | None:
         """Return the description of a list whose arguments were found by experiments."""
         arguments = role.arguments
-        by_key = group_by_key(inner)
         info = PageInfoPaths(
             cursor=role.cursor, is_end_cursor=True, is_of_row=role.is_cursor_of_row
         )
         if first.declared is not None and is_list(first.declared.type):
             return arguments, [ItemList(PLAIN_LIST_STEP)], info
-        lists = {key: pieces[0] for key, pieces in by_key.items() if is_list_piece(pieces)}
-        edges = {each.key: each for each in self._iterate_connection_items(first, by_key)}
-        items = [
-            edges.get(key) or ItemList(key, is_wrapper=piece.name in WRAPPER_NAMES)
-            for key, piece in choose_item_lists(first, lists).items()
-        ]
+        items = self._list_items(first, inner)
         if arguments.kind in {"offset", "page"}:
             info = find_page_info(first.kind, arguments) or PageInfoPaths()
         return (arguments, items, info) if items else None
@@ -531,7 +484,7 @@ class PagedFieldFinder:
         declared = first.declared
         if declared is None:
             named = find_named_arguments(first.arguments)
-            return None if named is None else (named, [ItemList(PLAIN_LIST_STEP)], PageInfoPaths())
+            return (named, [ItemList(PLAIN_LIST_STEP)], PageInfoPaths()) if named else None
         given = self.read_arguments(first)
         ways = find_page_arguments(declared, given)
         # Strapi takes `page` with `pageSize`, and `start` with `limit`, and refuses a mixture.
@@ -548,29 +501,32 @@ class PagedFieldFinder:
         if is_list(declared.type):
             numbered = ways if by_name else []
             way = next((way for way in numbered if way.kind in {"offset", "page"}), bound)
-            return None if way is None else (way, [ItemList(PLAIN_LIST_STEP)], PageInfoPaths())
-        paged = is_composite_type(first.kind) and bool(ways or bound)
-        by_key = group_by_key(inner)
-        lists = {k: pieces[0] for k, pieces in by_key.items() if paged and is_list_piece(pieces)}
-        candidates = choose_item_lists(first, lists)
-        # nestjs-query and others have `edges`, with the paging arguments in an input object.
-        edges = {each.key: each for each in self._iterate_connection_items(first, by_key)}
-        items = [
-            edges.get(key) or ItemList(key, is_wrapper=piece.name in WRAPPER_NAMES)
-            for key, piece in candidates.items()
-        ]
-        if not items:
-            return None
-        for way in ways:
+            return (way, [ItemList(PLAIN_LIST_STEP)], PageInfoPaths()) if way else None
+        is_page = is_composite_type(first.kind) and bool(ways or bound)
+        items = self._list_items(first, inner) if is_page else []
+        for way in ways if items else ():
             info = find_page_info(first.kind, way)
             if info is None:
                 continue
             # Without page info, nothing tells when the longest of several lists ends.
             if info.more or info.cursor or (len(items) == 1 and by_name):
                 return way, items, info
-        if bound is None or (ways and len(items) > 1):
+        if bound is None or not items or (ways and len(items) > 1):
             return None
         return bound, items, PageInfoPaths()
+
+    def _list_items(
+        self, first: EditableSelection, inner: list[EditableSelection]
+    ) -> list[ItemList]:
+        """Return the lists of a page that go on in its next page."""
+        by_key = group_by_key(inner)
+        lists = {key: pieces[0] for key, pieces in by_key.items() if is_list_piece(pieces)}
+        # nestjs-query and others have `edges`, with the paging arguments in an input object.
+        edges = {each.key: each for each in self._iterate_connection_items(first, by_key)}
+        return [
+            edges.get(key) or ItemList(key, is_wrapper=piece.name in WRAPPER_NAMES)
+            for key, piece in choose_item_lists(first, lists).items()
+        ]
 
     def read_arguments(self, selection: EditableSelection) -> dict[str, JSON]:
         """Return the values of a field's arguments in the document."""
@@ -762,22 +718,6 @@ def _is_single_group(selection: EditableSelection) -> bool:
     return (
         declared is not None and "groupBy" in declared.args and "groupBy" not in selection.arguments
     )
-
-
-def _has_other_lists(selections: Iterable[EditableSelection], paged: set[int]) -> bool:
-    """Return whether selections contain a list of objects that is not paged itself."""
-    for selection in selections:
-        if id(selection) in paged:
-            continue
-        listed = selection.declared is not None and is_list(selection.declared.type)
-        if selection.inner and (listed or _has_other_lists(selection.inner, paged)):
-            return True
-    return False
-
-
-def _is_date(type_name: str) -> bool:
-    scalar = get_known_scalar(type_name)
-    return scalar is not None and scalar.dtype.startswith("datetime64")
 
 
 def get_type_name(kind: NamedType) -> str:

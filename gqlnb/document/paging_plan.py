@@ -64,8 +64,6 @@ if TYPE_CHECKING:
     from gqlnb.document.paged_fields import Anchor, ListRole, PagedField
     from gqlnb.document.suspect_lists import ArgumentLeaf, SuspectList
 
-__all__ = ["DEFAULT_PAGE_SIZE", "PagingPlan", "PlannedPage"]
-
 DEFAULT_PAGE_SIZE = 100  # items; the maximum of GitHub and Saleor
 
 ArgumentEdit = dict[str, "str | None"]  # arguments as GraphQL text by name; None omits one
@@ -122,8 +120,6 @@ class PagingPlan:
         The lists that are not paged fields, and may be cut.
     path
         As given.
-    unfollowed
-        The paging arguments, by field name, of lists that cannot be continued.
     hidden
         The added fields of the first response.
     """
@@ -150,7 +146,6 @@ class PagingPlan:
         self.selections = self._finder.selections
         self.fields = self._finder.fields
         self.path = path
-        self.unfollowed = self._finder.unfollowed
         # Ids of the selections that only prove completeness: counts, and the page info of lists
         # that `path` leaves out.
         self._added_counts: set[int] = set()

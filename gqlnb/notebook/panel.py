@@ -19,8 +19,7 @@ from graphql import get_named_type, is_abstract_type, is_composite_type
 from gqlnb import background
 from gqlnb.client import connections
 from gqlnb.client.client import Client
-from gqlnb.client.credentials import is_secret_name
-from gqlnb.client.urls import redact_url
+from gqlnb.client.credentials import is_secret_name, redact_url
 from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import GqlnbError, TargetError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, register_connections

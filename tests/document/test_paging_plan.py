@@ -160,50 +160,9 @@ def test_fields_already_selected_are_not_added() -> None:
     assert paging_of(text).write_first_request({})[0] == f"query {text}"
 
 
-def test_added_fields_have_unique_aliases() -> None:
-    """A user's alias does not conflict with a required field."""
-    text = "{ products(first: 5) { pageInfo: edges { cursor } nodes { id: title } } }"
-    made = paging_of(text)
-    assert "gqlnb_pageInfo: pageInfo { hasNextPage endCursor }" in made.write_first_request({})[0]
-    assert "gqlnb_id: id" in made.write_first_request({})[0]
-    assert made.hidden is not None
-    assert made.hidden.below["products"].names == ["gqlnb_pageInfo"]
-
-
 def test_a_connection_without_items_is_not_paged() -> None:
     """Selecting `pageInfo` alone needs no pages."""
     assert paging_of("{ products { pageInfo { hasNextPage } } }").fields == []
-
-
-def test_selections_of_one_field_are_one_connection() -> None:
-    """Repeated selections, also in fragments, are merged as in execution."""
-    text = """{ products(first: 5) { nodes { title } } ...F }
-    fragment F on QueryRoot { products(first: 5) { nodes { ...V } } }
-    fragment V on Product { variants(first: 2) { nodes { sku } } }"""
-    made = paging_of(text)
-    assert [each.name for each in made.fields] == ["products", "products.variants"]
-    schema = schema_of(SHOPIFY)
-    first, inner = made.fields
-    assert validate(schema, parse(made.write_first_request({first: 3, inner: 4})[0])) == []
-    assert inner.anchor is not None
-    turns = [
-        PlannedPage(first, 3),
-        PlannedPage(inner, 4, inner.anchor.on),
-        PlannedPage(inner, 4, inner.anchor.on),
-    ]
-    assert validate(schema, parse(made.write_next_request(turns, {first: 3})[0])) == []
-
-
-def test_unused_variables_are_removed_from_page_queries() -> None:
-    """A query for further pages declares only the variables it uses."""
-    text = """query Q($n: Int!, $q: String, $with: Boolean!) {
-    products(first: $n, query: $q) { nodes { title @include(if: $with) } } shop { name } }"""
-    made = paging_of(text)
-    [products] = made.fields
-    text, used = made.write_next_request([PlannedPage(products, 9)], {})
-    assert used == {"q", "with"}
-    assert text.startswith("query Q($q: String, $with: Boolean!, $gqlnb_c0: String) { products(")
-    assert "shop" not in text
 
 
 def test_recursive_fragments_are_refused() -> None:

@@ -7,6 +7,7 @@ behaves; `Service` answers from it, and knows the rows that there are.
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -75,16 +76,12 @@ class Style:
         Further types, as SDL.
     base
         The number of the first page.
-    counts
-        Whether a page says how many rows there are.
-    flags
-        Whether a page says whether there are more, apart from a count.
-    starts
-        Whether the text can say where to begin, by a number.
     fixed
         Whether pages have a size of their own, which no argument changes.
     followed
         Whether there is a way to ask for more.
+    numbered
+        Whether the text begins at the number of a page.
     """
 
     arguments: str
@@ -95,13 +92,33 @@ class Style:
     inside: tuple[str, ...] = ()
     types: str = ""
     base: int = 0
-    counts: bool = False
-    flags: bool = False
-    starts: bool = False
     fixed: bool = False
     followed: bool = True
     numbered: bool = False
-    relay: bool = False
+
+    def declares(self, pattern: str) -> bool:
+        """Return whether the SDL has a pattern."""
+        return re.search(pattern, f"{self.arguments} {self.page} {self.types}") is not None
+
+    @property
+    def relay(self) -> bool:
+        """Whether the list is a connection."""
+        return "ROWEdge" in self.page
+
+    @property
+    def counts(self) -> bool:
+        """Whether a page says how many rows there are."""
+        return self.declares("total")
+
+    @property
+    def flags(self) -> bool:
+        """Whether a page says whether there are more, apart from a count."""
+        return self.relay or self.declares("hasNext|hasMore|next:|nextToken|before")
+
+    @property
+    def starts(self) -> bool:
+        """Whether the text can say where to begin, by a number."""
+        return self.declares(r"\b(offset|skip|start|page|currentPage): Int")
 
 
 # -- what a service can do
@@ -344,19 +361,43 @@ def wrap(serve: Callable[..., Slice], make: Callable[[Slice], Any]) -> Callable[
     return lambda service, args, rows: make(serve(service, args, rows))
 
 
+def paged(serve: Callable[..., Slice], base: int = 0) -> Callable[..., Any]:
+    """Return a function that gives the object of a page, with fields of any name."""
+    return wrap(serve, lambda part: describe(part, base))
+
+
+def describe(part: Slice, base: int) -> Row:
+    """Return the fields of the object of a page, by all names that styles have for them."""
+    number, pages = base + (part.start // part.size if part.size else 0), 0
+    if part.size:
+        pages = ceil(part.total / part.size)
+    following, token = (number + 1, f"t{part.end}") if part.more else (None, None)
+    values: Row = dict.fromkeys(TOTALS, part.total) | dict.fromkeys(SIZES, part.size)
+    values |= dict.fromkeys(PAGE_COUNTS, pages) | dict.fromkeys(NUMBERS, number)
+    values |= dict.fromkeys(("hasNextPage", "hasMorePages", "hasMore"), part.more)
+    values |= {"hasPreviousPage": part.start > 0, "prev": number - 1 if part.start else None}
+    values |= {"next": following, "nextPage": following, "nextToken": token, "after": token}
+    values |= {"cursor": f"t{part.end}", "skip": part.start, "before": None}
+    return values | dict.fromkeys(LISTS, part.rows) | dict.fromkeys(HOLDERS, values)
+
+
+def count_page(part: Slice) -> Row:
+    """Return the object of a page whose `count` is that of its rows."""
+    page = describe(part, 1)
+    return page | {"paginatorInfo": page["paginatorInfo"] | {"count": len(part.rows)}}
+
+
+TOTALS = ("total", "totalCount", "totalItems", "totalDocs", "total_count", "count")
+SIZES = ("perPage", "pageSize", "page_size", "limit")
+PAGE_COUNTS = ("pages", "lastPage", "totalPages", "total_pages", "pageCount")
+NUMBERS = ("page", "currentPage", "current_page")
+LISTS = ("items", "media", "results", "data", "docs", "launches")
+HOLDERS = ("pageInfo", "info", "page_info", "paginatorInfo")
+
+
 def listed(serve: Callable[..., Slice]) -> Callable[..., Any]:
     """Return a function that gives the rows of a page alone."""
     return wrap(serve, lambda part: part.rows)
-
-
-def number_of(part: Slice, base: int) -> int:
-    """Return the number of a page."""
-    return base + (part.start // part.size if part.size else 0)
-
-
-def pages_of(part: Slice) -> int:
-    """Return the number of pages."""
-    return ceil(part.total / part.size) if part.size else 0
 
 
 def relay(kind: str, *, backward: bool = False, node: bool = False) -> Callable[..., Any]:
@@ -440,11 +481,6 @@ def ask_size(name: str) -> Callable[..., str]:
     return lambda size, _: "" if size is None else f"({name}: {size})"
 
 
-def token_of(part: Slice) -> str | None:
-    """Return the token of the next page."""
-    return f"t{part.end}" if part.more else None
-
-
 INFO = "pageInfo: PageInfo!"
 TOTAL = "totalCount: Int!"
 RELAY = "(first: Int, after: {0}, last: Int, before: {0})"
@@ -477,14 +513,8 @@ def serve_strapi(service: Service, args: Mapping[str, Any], rows: list[Row]) -> 
         part = NUMBERED(service, args, rows)
     else:
         part = STARTED(service, args, rows)
-    meta = {
-        "total": part.total,
-        "page": number_of(part, 1),
-        "pageSize": part.size,
-        "pageCount": pages_of(part),
-    }
     data = [None if r is None else {"id": r["uid"], "attributes": r} for r in part.rows]
-    return {"data": data, "meta": {"pagination": meta}}
+    return {"data": data, "meta": {"pagination": describe(part, 1)}}
 
 
 def serve_directus(service: Service, args: Mapping[str, Any], rows: list[Row]) -> Any:
@@ -498,385 +528,207 @@ def serve_directus(service: Service, args: Mapping[str, Any], rows: list[Row]) -
     return service.cut(rows, args.get("offset") or 0, limit).rows
 
 
-SIZED_PAGE = (
-    "type SizedPage { total: Int perPage: Int currentPage: Int lastPage: Int hasNextPage: Boolean }"
+CURSOR = "scalar Cursor"
+STRAPI_TYPES = (
+    "input PaginationArg { page: Int pageSize: Int start: Int limit: Int } "
+    "type ResponseMeta { pagination: Pagination! } "
+    "type Pagination { total: Int! page: Int! pageSize: Int! pageCount: Int! }"
 )
+STRAPI_ARGUMENTS = "(pagination: PaginationArg, sort: [String])"
+STRAPI_PAGE = "data: [ROWEntity!]! meta: ResponseMeta!"
+PER_PAGE = "(page: Int, perPage: Int)"
+ALL = f"{EDGES} {TOTAL} {INFO}"
+NODES, NODE, DATA = ("nodes",), ("node",), ("data",)
+LIST = ("items",)
 STYLES: dict[str, Style] = {
-    "relay": Style(
-        RELAY.format("String"),
-        ask_relay,
-        relay("offset"),
-        f"{EDGES} {TOTAL} {INFO}",
-        ("nodes",),
-        counts=True,
-        flags=True,
-        relay=True,
-    ),
+    "relay": Style(RELAY.format("String"), ask_relay, relay("offset"), ALL, NODES),
     "relay, edges, no count": Style(
         RELAY.format("String"),
         ask_relay,
         relay("array"),
         f"edges: [ROWEdge] {INFO}",
         ("edges",),
-        ("node",),
-        flags=True,
-        relay=True,
+        NODE,
     ),
     "relay, custom cursor": Style(
-        RELAY.format("Cursor"),
-        ask_relay,
-        relay("opaque"),
-        f"{EDGES} {TOTAL} {INFO}",
-        ("edges",),
-        ("node",),
-        "scalar Cursor",
-        counts=True,
-        flags=True,
-        relay=True,
+        RELAY.format("Cursor"), ask_relay, relay("opaque"), ALL, ("edges",), NODE, CURSOR
     ),
     "relay, no count, nodes": Style(
-        RELAY.format("ID"),
-        ask_relay,
-        relay("opaque"),
-        f"{EDGES} {INFO}",
-        ("nodes",),
-        flags=True,
-        relay=True,
+        RELAY.format("ID"), ask_relay, relay("opaque"), f"{EDGES} {INFO}", NODES
     ),
     "relay, backward": Style(
-        RELAY.format("String"),
-        ask_back,
-        relay("array", backward=True),
-        f"{EDGES} {TOTAL} {INFO}",
-        ("nodes",),
-        counts=True,
-        flags=True,
-        relay=True,
+        RELAY.format("String"), ask_back, relay("array", backward=True), ALL, NODES
     ),
     "relay, offset": Style(
         "(first: Int, offset: Int, after: Cursor, last: Int, before: Cursor)",
         ask_offset,
         relay("opaque"),
-        f"{EDGES} {TOTAL} {INFO}",
-        ("nodes",),
-        (),
-        "scalar Cursor",
-        counts=True,
-        flags=True,
-        starts=True,
-        relay=True,
+        ALL,
+        NODES,
+        types=CURSOR,
     ),
     "hasura": Style(
         "(limit: Int, offset: Int, where: Filter, order_by: [Order!])",
         OFFSET,
         listed(PLAIN_OFFSET),
         types="input Filter { name: String } enum Order { asc desc }",
-        starts=True,
     ),
-    "postgraphile": Style("(first: Int, offset: Int)", FIRST, listed(SIMPLE), starts=True),
+    "postgraphile": Style("(first: Int, offset: Int)", FIRST, listed(SIMPLE)),
     "prisma": Style(
         "(where: Where, take: Int, skip: Int, cursor: Where)",
         TAKE,
         listed(SKIP),
         types="input Where { id: ID }",
-        starts=True,
     ),
-    "pages from 1": Style(
-        "(page: Int, perPage: Int)", ONE, listed(FROM_ONE), base=1, starts=True, numbered=True
-    ),
-    "pages from 0": Style(
-        "(page: Int, perPage: Int)", ZERO, listed(FROM_ZERO), starts=True, numbered=True
-    ),
+    "pages from 1": Style(PER_PAGE, ONE, listed(FROM_ONE), base=1, numbered=True),
+    "pages from 0": Style(PER_PAGE, ZERO, listed(FROM_ZERO), numbered=True),
     "pages from 1, said": Style(
-        "(page: Int = 1, perPage: Int = 10)",
-        ONE,
-        listed(FROM_ONE),
-        base=1,
-        starts=True,
-        numbered=True,
+        "(page: Int = 1, perPage: Int = 10)", ONE, listed(FROM_ONE), base=1, numbered=True
     ),
     "pages from 0, said": Style(
-        "(page: Int! = 0, perPage: Int! = 10)",
-        ZERO,
-        listed(FROM_ZERO),
-        starts=True,
-        numbered=True,
+        "(page: Int! = 0, perPage: Int! = 10)", ZERO, listed(FROM_ZERO), numbered=True
     ),
     "anilist": Style(
-        "(page: Int, perPage: Int)",
+        PER_PAGE,
         ONE,
-        wrap(
-            FROM_ONE,
-            lambda p: {
-                "media": p.rows,
-                "pageInfo": {
-                    "total": p.total,
-                    "perPage": p.size,
-                    "currentPage": number_of(p, 1),
-                    "lastPage": pages_of(p),
-                    "hasNextPage": p.more,
-                },
-            },
-        ),
+        paged(FROM_ONE, 1),
         "pageInfo: SizedPage media: [ROW]",
         ("media",),
-        (),
-        SIZED_PAGE,
-        1,
-        counts=True,
-        flags=True,
-        starts=True,
+        types="type SizedPage "
+        "{ total: Int perPage: Int currentPage: Int lastPage: Int hasNextPage: Boolean }",
+        base=1,
         numbered=True,
     ),
     "rick and morty": Style(
         "(page: Int, filter: Wanted)",
         FIXED,
-        wrap(
-            FIXED_PAGES,
-            lambda p: {
-                "results": p.rows,
-                "info": {
-                    "count": p.total,
-                    "pages": pages_of(p),
-                    "next": number_of(p, 1) + 1 if p.more else None,
-                    "prev": number_of(p, 1) - 1 if p.start else None,
-                },
-            },
-        ),
+        paged(FIXED_PAGES, 1),
         "info: Info results: [ROW]",
         ("results",),
-        (),
-        "type Info { count: Int pages: Int next: Int prev: Int } input Wanted { name: String }",
-        1,
-        flags=True,
-        starts=True,
+        types="type Info { count: Int pages: Int next: Int prev: Int } "
+        "input Wanted { name: String }",
+        base=1,
         fixed=True,
         numbered=True,
     ),
     "hotchocolate": Style(
         "(skip: Int, take: Int)",
         TAKE,
-        wrap(
-            SKIP,
-            lambda p: {
-                "items": p.rows,
-                "totalCount": p.total,
-                "pageInfo": {"hasNextPage": p.more, "hasPreviousPage": p.start > 0},
-            },
-        ),
+        paged(SKIP),
         f"items: [ROW!] pageInfo: SegmentInfo! {TOTAL}",
-        ("items",),
-        (),
-        "type SegmentInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! }",
-        counts=True,
-        flags=True,
-        starts=True,
+        LIST,
+        types="type SegmentInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! }",
     ),
     "strapi, pages": Style(
-        "(pagination: PaginationArg, sort: [String])",
+        STRAPI_ARGUMENTS,
         PAGED,
         serve_strapi,
-        "data: [ROWEntity!]! meta: ResponseMeta!",
-        ("data",),
+        STRAPI_PAGE,
+        DATA,
         ("attributes",),
-        "input PaginationArg { page: Int pageSize: Int start: Int limit: Int } "
-        "type ResponseMeta { pagination: Pagination! } "
-        "type Pagination { total: Int! page: Int! pageSize: Int! pageCount: Int! }",
-        1,
-        counts=True,
-        starts=True,
+        STRAPI_TYPES,
+        base=1,
         numbered=True,
     ),
     "strapi, start": Style(
-        "(pagination: PaginationArg, sort: [String])",
-        STRAPI,
-        serve_strapi,
-        "data: [ROWEntity!]! meta: ResponseMeta!",
-        ("data",),
-        ("attributes",),
-        "input PaginationArg { page: Int pageSize: Int start: Int limit: Int } "
-        "type ResponseMeta { pagination: Pagination! } "
-        "type Pagination { total: Int! page: Int! pageSize: Int! pageCount: Int! }",
-        counts=True,
-        starts=True,
+        STRAPI_ARGUMENTS, STRAPI, serve_strapi, STRAPI_PAGE, DATA, ("attributes",), STRAPI_TYPES
     ),
     "strawberry django": Style(
         "(pagination: OffsetPaginationInput)",
         DJANGO,
         listed(PAGINATED),
         types="input OffsetPaginationInput { offset: Int! = 0 limit: Int = null }",
-        starts=True,
     ),
     "directus": Style(
-        "(limit: Int, offset: Int, page: Int, sort: [String])", OFFSET, serve_directus, starts=True
+        "(limit: Int, offset: Int, page: Int, sort: [String])", OFFSET, serve_directus
     ),
     "appsync": Style(
         "(limit: Int, nextToken: String)",
         ask_size("limit"),
-        wrap(serve_token, lambda p: {"items": p.rows, "nextToken": token_of(p)}),
+        paged(serve_token),
         "items: [ROW]! nextToken: String",
-        ("items",),
-        flags=True,
+        LIST,
     ),
     "launches": Style(
         "(pageSize: Int, after: String)",
         ask_size("pageSize"),
-        wrap(
-            serve_token,
-            lambda p: {
-                "launches": p.rows,
-                "cursor": f"t{p.end}",
-                "hasMore": p.more,
-            },
-        ),
+        paged(serve_token),
         "cursor: String! hasMore: Boolean! launches: [ROW]!",
         ("launches",),
-        flags=True,
     ),
     "fauna": Style(
         "(_size: Int, _cursor: String)",
         ask_size("_size"),
-        wrap(serve_token, lambda p: {"data": p.rows, "after": token_of(p), "before": None}),
+        paged(serve_token),
         "data: [ROW]! after: String before: String",
-        ("data",),
-        flags=True,
+        DATA,
     ),
     "contentful": Style(
         "(skip: Int = 0, limit: Int = 100, preview: Boolean)",
         SKIP_LIMIT,
-        wrap(
-            CONTENTFUL,
-            lambda p: {
-                "items": p.rows,
-                "skip": p.start,
-                "limit": p.size,
-                "total": p.total,
-            },
-        ),
+        paged(CONTENTFUL),
         "total: Int! skip: Int! limit: Int! items: [ROW]!",
-        ("items",),
-        counts=True,
-        starts=True,
+        LIST,
     ),
     "the graph": Style(
-        "(skip: Int = 0, first: Int = 100, orderBy: String)",
-        FIRST_SKIP,
-        listed(GRAPH),
-        starts=True,
+        "(skip: Int = 0, first: Int = 100, orderBy: String)", FIRST_SKIP, listed(GRAPH)
     ),
     "vendure": Style(
         "(options: ListOptions)",
         VENDURE,
-        wrap(OPTIONS, lambda p: {"items": p.rows, "totalItems": p.total}),
+        paged(OPTIONS),
         "items: [ROW!]! totalItems: Int!",
-        ("items",),
-        (),
-        "input ListOptions { skip: Int take: Int }",
-        counts=True,
-        starts=True,
+        LIST,
+        types="input ListOptions { skip: Int take: Int }",
     ),
     "input object": Style(
         "(input: ListInput)",
         INPUT,
-        wrap(INPUT_PAGES, lambda p: {"items": p.rows, "total": p.total}),
+        paged(INPUT_PAGES, 1),
         "items: [ROW!]! total: Int!",
-        ("items",),
-        (),
-        "input ListInput { page: Int size: Int }",
-        1,
-        counts=True,
-        starts=True,
+        LIST,
+        types="input ListInput { page: Int size: Int }",
+        base=1,
         numbered=True,
     ),
     "lighthouse": Style(
         "(first: Int, page: Int)",
         LARAVEL,
-        wrap(
-            LIGHTHOUSE,
-            lambda p: {
-                "data": p.rows,
-                "paginatorInfo": {
-                    "count": len(p.rows),
-                    "currentPage": number_of(p, 1),
-                    "hasMorePages": p.more,
-                    "lastPage": pages_of(p),
-                    "perPage": p.size,
-                    "total": p.total,
-                },
-            },
-        ),
+        wrap(LIGHTHOUSE, count_page),
         "data: [ROW!]! paginatorInfo: PaginatorInfo!",
-        ("data",),
-        (),
-        "type PaginatorInfo { count: Int! currentPage: Int! hasMorePages: Boolean! lastPage: Int! "
-        "perPage: Int! total: Int! }",
-        1,
-        counts=True,
-        flags=True,
-        starts=True,
+        DATA,
+        types="type PaginatorInfo { count: Int! currentPage: Int! hasMorePages: Boolean! "
+        "lastPage: Int! perPage: Int! total: Int! }",
+        base=1,
         numbered=True,
     ),
     "magento": Style(
         "(search: String, pageSize: Int = 20, currentPage: Int = 1)",
         MAGENTO,
-        wrap(
-            CURRENT,
-            lambda p: {
-                "items": p.rows,
-                "total_count": p.total,
-                "page_info": {
-                    "current_page": number_of(p, 1),
-                    "page_size": p.size,
-                    "total_pages": pages_of(p),
-                },
-            },
-        ),
+        paged(CURRENT, 1),
         "items: [ROW] page_info: SearchPageInfo total_count: Int",
-        ("items",),
-        (),
-        "type SearchPageInfo { current_page: Int page_size: Int total_pages: Int }",
-        1,
-        counts=True,
-        starts=True,
+        LIST,
+        types="type SearchPageInfo { current_page: Int page_size: Int total_pages: Int }",
+        base=1,
         numbered=True,
     ),
     "payload": Style(
         "(limit: Int, page: Int)",
         PAYLOAD,
-        wrap(
-            DOCS,
-            lambda p: {
-                "docs": p.rows,
-                "totalDocs": p.total,
-                "limit": p.size,
-                "totalPages": pages_of(p),
-                "page": number_of(p, 1),
-                "hasNextPage": p.more,
-                "nextPage": number_of(p, 1) + 1 if p.more else None,
-            },
-        ),
+        paged(DOCS, 1),
         "docs: [ROW!]! totalDocs: Int! limit: Int! totalPages: Int! page: Int! "
         "hasNextPage: Boolean! nextPage: Int",
         ("docs",),
-        (),
-        "",
-        1,
-        counts=True,
-        flags=True,
-        starts=True,
+        base=1,
         numbered=True,
     ),
     "deep": Style(
-        "(page: Int, perPage: Int)",
+        PER_PAGE,
         ONE,
         wrap(FROM_ONE, lambda p: {"result": {"entries": p.rows}, "total": p.total}),
         "result: ROWResult total: Int",
         ("result", "entries"),
-        (),
-        "",
-        1,
-        counts=True,
-        starts=True,
+        base=1,
         numbered=True,
     ),
     "bare": Style("", lambda *_: "", lambda _, __, rows: rows, followed=False),

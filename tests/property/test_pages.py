@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gqlnb import Client, Schema, serve
+from gqlnb import Client, Schema
 from gqlnb.client.paging import crawler, page_size
 from gqlnb.client.transports import InProcessTransport
 
@@ -306,28 +306,3 @@ def test_unbounded_batches_need_one_request_per_dependent_page(world: World) -> 
         patch.setattr(crawler, "PAGES_PER_BATCH", 10**6)
         assert client.execute_all(text_of(world), follow="all").data == data
     assert transport.sent == 1 + longest
-
-
-@settings(max_examples=40, deadline=None)
-@given(worlds())
-def test_iterated_pages_have_the_items_of_the_merged_result(world: World) -> None:
-    """The pages are concatenated."""
-    client, _ = counted(world)
-    data, _, _ = expected_of(world)
-    pages = [page.data for page in client.pages(text_of(world), follow="all")]
-    for each in world.roots:
-        key = each.style
-        parts = [page[each.key][key] for page in (pages[::-1] if each.backward else pages)]
-        assert [item for part in parts for item in part] == data[each.key][key]
-
-
-@settings(max_examples=15, deadline=None)
-@given(worlds())
-def test_concurrent_paging_over_http_has_the_same_result(world: World) -> None:
-    """With threads and with an event loop."""
-    data, total, longest = expected_of(world)
-    schema = schema_of(world)
-    with serve(schema, port=0) as server, Client(server.url, schema=schema) as client:
-        result = client.execute_all(text_of(world), follow="all")
-    assert result.data == data
-    assert result.report.requests <= 1 + longest + ceil(total / crawler.PAGES_PER_BATCH)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gqlnb.client.paging.offset_cursors import detect_offset_format
 from gqlnb.document.paging_conventions import format_argument, get_at_path
 from gqlnb.document.selections import ADDED_PREFIX, is_on_path
+from gqlnb.document.suspect_lists import is_usual
 from gqlnb.result.paging_report import COMPLETE, LIMITS_REACHED
 
 if TYPE_CHECKING:
@@ -15,20 +16,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.paging.cursors import ListCursor
     from gqlnb.document.paged_fields import PagedField
-
-__all__ = [
-    "MAY_CONTINUE",
-    "SHARED_LIMIT",
-    "CompletenessDoubts",
-    "SharedLimit",
-    "advance_cursor",
-    "check_bound",
-    "describe_doubt",
-    "explain_cap",
-    "find_null",
-    "find_unknown_lists",
-    "list_response_paths",
-]
 
 MAX_PAGES_AFTER_END = 20  # with items, of a list that the endpoint reported to have ended
 MAX_EQUAL_PAGES = 40  # equal pages in a row, of rows without an identifier
@@ -44,7 +31,6 @@ MAY_CONTINUE = (
     "in the query."
 )
 SMALLEST_SHARED_LIMIT = 10  # items; short lists have that many together by chance
-SMALLEST_SERVICE_LIMIT = 5  # items; no service is known that cuts lists to fewer
 MAX_ITEMS_INSPECTED = 20  # items of each list that are searched for further lists
 
 
@@ -116,12 +102,7 @@ def check_bound(cursor: ListCursor) -> str:
 
 def is_likely_truncated(length: int, asked: int | None) -> bool:
     """Return whether the endpoint may have cut a list to `length` items."""
-    # That is the case for the size asked for, and for the limits that services usually set:
-    # multiples of five and powers of two.
-    if asked is not None and length >= asked:
-        return True
-    is_power_of_two = length & (length - 1) == 0
-    return length >= SMALLEST_SERVICE_LIMIT and (length % 5 == 0 or is_power_of_two)
+    return (asked is not None and length >= asked) or is_usual(length)
 
 
 def _follow_cursor(
@@ -262,7 +243,8 @@ class SharedLimit:
 
     Endpoints that load the lists of all objects by one database query have to limit each list. If
     they limit the query instead, the lists have together as many rows as one page, or one more, and
-    their page info reports no further page. nestjs-query does so.
+    their page info reports no further page. nestjs-query does so, and strawberry-sqlalchemy-mapper,
+    where the first list takes the whole limit and reports a further page.
     """
 
     def __init__(self) -> None:
@@ -277,8 +259,7 @@ class SharedLimit:
         if size is None or size < SMALLEST_SHARED_LIMIT or is_counted or len(cursors) < 2:
             return
         total = sum(lengths)
-        # A list that ends the page by itself shows that lists are limited one by one.
-        self._is_refuted |= total > size + 1 or max(lengths, default=0) >= size
+        self._is_refuted |= total > size + 1
         self._is_reached |= total >= size
 
     @property

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Mapping
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.paging.offset_cursors import are_offsets
+from gqlnb.document.suspect_lists import SMALLEST_BOUND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gqlnb.document.paged_fields import ItemList
 
-__all__ = ["DuplicateFilter", "build_key"]
-
 MAX_REPEATING_KINDS = 2  # distinct rows; equal pages of so few may be genuine
-SMALLEST_PAGE_LIMIT = 5  # items; no service is known that cuts pages to fewer
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -146,7 +143,7 @@ class DuplicateFilter:
         if self._uses_offsets:  # an item that moves gets another cursor, so compare without it
             bare = (_omit_field(item, main.cursor) for item in items)
             self._count_repeated_items(zip(bare, *parallel, strict=True))
-        keys = read_plain_keys(items, main) or [
+        keys = [
             identify_item(item, main, [values[n] for values in parallel])
             for n, item in enumerate(items)
         ]
@@ -196,7 +193,7 @@ class DuplicateFilter:
         keys = [repr(item) for item in lists[0]]
         distinct, whole = set(keys), ("page", *keys)
         was_previous = whole == self._previous
-        is_tiny = is_short and len(keys) < SMALLEST_PAGE_LIMIT
+        is_tiny = is_short and len(keys) < SMALLEST_BOUND
         self.is_uncut = was_previous and is_tiny and bool(keys)
         own = tuple(map(_print_leaves, lists[0])) if is_tiny else ()
         is_repeated = was_previous and (len(distinct) > MAX_REPEATING_KINDS or self.is_uncut)
@@ -247,23 +244,6 @@ def identify_item(
     if items.cursor is not None and isinstance(item, dict) and item.get(items.cursor):
         return (item[items.cursor], repr(item), repr(parallel) if parallel else None)
     return None
-
-
-def read_plain_keys(items: list[Any], described: ItemList) -> list[Hashable]:
-    """Return the keys of items that have one plain id each, as :func:`identify_item` does.
-
-    Empty if an item has no such id.
-    """
-    if not described.ids or described.edge_fields:
-        return []
-    name, node, typename = described.ids[0], described.node, described.typename
-    try:
-        nodes = items if node is None else [item[node] for item in items]
-        ids = [each[name] for each in nodes]
-        kinds = [each.get(typename) for each in nodes] if typename else repeat(None)
-    except (KeyError, TypeError, AttributeError):
-        return []
-    return [] if None in ids else list(zip(ids, kinds, strict=False))
 
 
 def get_node(

@@ -32,23 +32,11 @@ if TYPE_CHECKING:
     from gqlnb.document.paging_conventions import PagingKind
     from gqlnb.document.suspect_lists import ArgumentLeaf, Rows, SuspectList
 
-__all__ = [
-    "Finding",
-    "RoleSearch",
-    "Trial",
-    "begins_with",
-    "count_rows",
-    "find_sign_of_cut",
-    "is_askable",
-    "is_likely_cut",
-]
-
 MAX_TRIALS = 10  # for one list
 MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
 SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one
 PLACE_WORDS = "page pages offset skip start begin from index chunk batch cursor after pos position"
 OFFSET_WORDS = "offset skip"
-LENGTH_WORDS = "size per limit take first last max"  # `pageSize`, `perPage`: no place
 TOTAL_WORDS = "total all found hits matches filtered"
 ACTION_WORDS = "send generate create update delete remove trigger submit execute"
 BOUND = re.compile(
@@ -267,8 +255,7 @@ class RoleSearch:
         """Yield trials, each answered by rows or None if it was refused; return the finding."""
         if self.length == 0:
             return Finding(f"`{self._larger_count}` counts rows, and none came")
-        finding = yield from self._examine_short_list()
-        finding = finding or (yield from self._examine_size())
+        finding = yield from self._examine_size()
         if finding is None and not self._is_unstable:
             finding = yield from self._find_position()
             finding = finding or (yield from self._find_cursor())
@@ -277,18 +264,6 @@ class RoleSearch:
         if finding is None and self._is_mixed and (yield from self._try({})) != self.rows:
             return Finding("its rows changed between the experiments")
         return finding or self._conclude()
-
-    def _examine_short_list(self) -> Generator[Trial, Rows | None, Finding | None]:
-        """Return the finding on a list that is shorter than its size; None if it stays open.
-
-        Such a list ends, unless the service leaves rows out of its pages.
-        """
-        if self._reached is not None or find_room(self._numbers, self.length) is None:
-            return None
-        finding = yield from self._find_position()
-        if finding is None and self._is_proved and self._end is not None:
-            return Finding(self._end, is_complete=True, is_of_size=True)
-        return finding
 
     def _examine_size(self) -> Generator[Trial, Rows | None, Finding | None]:
         """Find the size; return the finding if it proves the end, or may not be changed."""
@@ -501,15 +476,16 @@ class RoleSearch:
         self, leaf: ArgumentLeaf, value: int, other: Rows
     ) -> Generator[Trial, Rows | None, Finding | None]:
         """Return the role of an argument by the rows that its value brought; None for no role."""
+        if count_longest(other) == value < self.length:
+            more = yield from self._try({leaf: value + 1}, self.length)
+            if more is not None and count_longest(more) == value + 1:
+                return None  # it is a size: of a page whose number is written, shorter ones move
         shortest = 1 if self._grown is None else SHORTEST_SHIFT
         if self.length <= shortest and count_rows(other):
             return (yield from self._read_few_rows(leaf, value))
         if self.length > 1 and is_shifted(self.rows, other):
             return (yield from self._read_shift(leaf, value, other))
-        is_place = is_named_after(leaf.name, PLACE_WORDS) and not is_named_after(
-            leaf.name, LENGTH_WORDS
-        )
-        is_named = leaf.name in self._given or is_place
+        is_named = leaf.name in self._given or is_named_after(leaf.name, PLACE_WORDS)
         if are_disjoint(self.rows, other):
             return (yield from self._read_other_rows(leaf, value, other, is_named=is_named))
         is_long = self.length >= SMALLEST_ROUND and count_longest(other) == self.length
@@ -541,11 +517,7 @@ class RoleSearch:
         """Return the role of an argument that brought other rows, perhaps of the next page."""
         # Those of another filter have another count.
         # So do those of a shorter page, as `perPage: 1` beside a page number that is written.
-        is_counted = (
-            self._larger_count is not None
-            and self.new_counts == self.counts
-            and not is_named_after(leaf.name, LENGTH_WORDS)
-        )
+        is_counted = self._larger_count is not None and self.new_counts == self.counts
         is_page = self._grown is not None and do_join(self.rows, other, self._grown)
         half = self.length // 2
         if self._grown is None and self._size is not None and half:

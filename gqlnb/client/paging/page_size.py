@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.document.paging_plan import DEFAULT_PAGE_SIZE
 from gqlnb.errors import TransportError
-from gqlnb.http.error_responses import is_transient_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,19 +17,6 @@ if TYPE_CHECKING:
     from gqlnb.document.paged_fields import PagedField
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.errors import GqlnbError
-
-__all__ = [
-    "OVERLOAD_STATUSES",
-    "PageSizes",
-    "find_size_limit",
-    "has_size_error",
-    "is_about_size",
-    "is_overload",
-    "is_size_error",
-    "is_transient_error",
-    "list_messages",
-    "list_messages_of",
-]
 
 ANSWERS_BEFORE_REGROWTH = 4  # successful answers before halved pages grow again
 MAX_HALVINGS = 7  # from a page of 100 to one item
@@ -42,8 +28,6 @@ LARGEST_PAGE = 10_000  # items of a page, and rows of a request
 LARGEST_BATCH = 40  # pages of a request
 LARGEST_ANSWER = 8 * 2**20  # bytes per page; a client accepts 64 MiB
 SLOW_SECONDS = 5.0  # for one page; slower pages do not grow, as clients wait 60 s at most
-# Limits that services are known to set, in the order in which they are tried after a refusal.
-USUAL_LIMITS = (5000, 2000, 1000, 500, 250, 200, 100, 50)
 ASSUMED_LIST_LENGTH = 10  # items of an inner list of unknown size
 OVERLOAD_STATUSES = frozenset({502, 504})  # from gateways, if the service takes too long
 TOO_MUCH_CODES = frozenset(
@@ -95,7 +79,6 @@ class PageSizes:
         self._fixed = {f for f in plan.fields if f.kind == "page" and plan.may_start_later(f)}
         self._endpoint_maximum = most
         self._limits: dict[PagedField, int] = {}  # found by asking for more
-        self._tried: dict[PagedField, set[int]] = {}
         self._accepted: dict[PagedField, int] = {}
         self._row_bytes: dict[PagedField, int] = {}
         self._further_pages: Counter[PagedField] = Counter()  # pages after the first of their list
@@ -228,24 +211,14 @@ class PageSizes:
         return size is not None and base is not None and size > base
 
     def refuse_size(self, field: PagedField, size: int, messages: Iterable[str]) -> None:
-        """Adapt to the refusal of a page size: try the next smaller limit."""
+        """Take the limit that the refusal of a page size names, or else a size that worked."""
         base = self.get_size(field) or 1
         accepted = max(base, self._accepted.get(field, base))
         if size <= accepted:
             # It was answered before, so the refusal is of something else, such as the position:
             # The Graph refuses `skip` above 5000. What a smaller page brings decides.
             self._accepted[field] = accepted = base
-        tried = self._tried.setdefault(field, set())
-        tried.add(size)
-        named = find_size_limit(messages, size, accepted)
-        usual = next((s for s in USUAL_LIMITS if accepted < s < size and s not in tried), None)
-        # The limit that the message names comes first; of the usual limits only two are tried.
-        if named is not None and named not in tried:
-            self._limits[field] = named
-        elif usual is not None and len(tried) <= 2:
-            self._limits[field] = usual
-        else:
-            self._limits[field] = accepted
+        self._limits[field] = find_size_limit(messages, size, accepted) or accepted
 
     @property
     def _can_grow_batch(self) -> bool:

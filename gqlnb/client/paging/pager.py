@@ -15,7 +15,7 @@ from gqlnb.client.paging.options import PagingOptions
 from gqlnb.client.progress import Progress
 from gqlnb.document.document import Document
 from gqlnb.document.variables import bind_variables, check_variable_names
-from gqlnb.errors import GqlnbError, QueryError, sanitize_text
+from gqlnb.errors import PAGES_ADVICE, GqlnbError, QueryError, sanitize_text
 from gqlnb.http.rate_limit_rules import MAX_CONCURRENT
 from gqlnb.result.result import Result, finish_pages, keep_crawler, warn_incomplete
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from gqlnb.client.endpoint import Endpoint
-    from gqlnb.client.paging.crawler import Crawler, PageRequest
+    from gqlnb.client.paging.crawler import Crawler
+    from gqlnb.client.paging.cursors import PageRequest
     from gqlnb.client.progress import ShowProgress
     from gqlnb.client.rate_limiter import RateLimiter
     from gqlnb.client.request_preparer import RequestPreparer
@@ -35,10 +36,7 @@ if TYPE_CHECKING:
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = ["Pager"]
-
 FAILED, INTERRUPTED = "failed", "interrupted"
-ADVICE = "They are in error.result; client.resume() continues from there."
 GITHUB_PAGE = 100  # items; GitHub documentation, "Rate limits and query limits", node limit
 
 
@@ -142,16 +140,14 @@ class Pager:
             roles=roles,
             follow=options.read_follow() if examines else "all",
         )
-        if path is not None and not any(field.followed or field.is_kept for field in plan.fields):
-            names = ", ".join(field.name for field in plan.fields) or "none"
-            msg = f"No list {sanitize_text(repr(path), 80)} to follow. The query has: {names}."
-            raise QueryError(msg)
         lists = [field.name for field in plan.fields] + [each.name for each in plan.suspects]
-        for name in () if plan.follow == "all" else plan.follow:
-            if name not in lists:
-                shown, names = sanitize_text(repr(name), 80), ", ".join(lists) or "none"
-                msg = f"No list {shown} to follow. The query has: {names}."
-                raise QueryError(msg)
+        unknown = [] if plan.follow == "all" else [n for n in plan.follow if n not in lists]
+        if path is not None and not any(field.followed or field.is_kept for field in plan.fields):
+            unknown, lists = [path], [field.name for field in plan.fields]
+        if unknown:
+            shown, names = sanitize_text(repr(unknown[0]), 80), ", ".join(lists) or "none"
+            msg = f"No list {shown} to follow. The query has: {names}."
+            raise QueryError(msg)
         # GitHub refuses pages beyond this size; other endpoints are tried with growing pages.
         most = GITHUB_PAGE if is_github(self._source, plan) else self._most
         return Crawler(
@@ -298,13 +294,7 @@ class Pager:
         try:
             text = build_page_text(crawler, page)
             prepared = self._preparer.prepare(text, page.variables, page.operation)
-            return self._sender.send(
-                prepared,
-                queued=True,
-                give_up=crawler.is_heavy,
-                on_attempt=partial(record_attempt, page),
-                quiet=not crawler.advises,
-            )
+            return self._sender.send(prepared, **list_send_options(crawler, page))
         except GqlnbError as error:
             return error
 
@@ -391,13 +381,7 @@ class Pager:
         try:
             text = build_page_text(crawler, page)
             prepared = await self._preparer.aprepare(text, page.variables, page.operation)
-            return await self._sender.asend(
-                prepared,
-                queued=True,
-                give_up=crawler.is_heavy,
-                on_attempt=partial(record_attempt, page),
-                quiet=not crawler.advises,
-            )
+            return await self._sender.asend(prepared, **list_send_options(crawler, page))
         except GqlnbError as error:
             return error
 
@@ -407,6 +391,16 @@ def build_page_text(crawler: Crawler, page: PageRequest) -> str | Document:
     if not crawler.fault:
         return page.text
     return Document.parse_unchecked(page.text, page.operation, crawler.fault)
+
+
+def list_send_options(crawler: Crawler, page: PageRequest) -> dict[str, Any]:
+    """Return the options with which a page is sent."""
+    return {
+        "queued": True,
+        "give_up": crawler.is_heavy,
+        "on_attempt": partial(record_attempt, page),
+        "quiet": not crawler.advises,
+    }
 
 
 def is_github(source: str, plan: PagingPlan) -> bool:
@@ -443,6 +437,8 @@ def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) ->
     if not crawler.advises:  # resume() would continue a part of what was asked for
         return
     if ended == FAILED and error.args and not getattr(error, "problems", ()):
-        error.args = (f"{error.args[0]} {crawler.got:,} items were received before. {ADVICE}",)
+        error.args = (
+            f"{error.args[0]} {crawler.got:,} items were received before. {PAGES_ADVICE}",
+        )
     if ended == INTERRUPTED:
         error.add_note(f"{crawler.build_report(ended)}. Continue with client.resume().")

@@ -72,6 +72,10 @@ def test_paging_resumes_after_a_failure(page, failure, text):
     kept = ids(caught.value.result.data)
     assert kept == list(range(len(kept)))
     assert SIZE <= len(kept) < TOTAL
+    notes = getattr(caught.value, "__notes__", ())
+    said = notes[0] if failure == "interrupt" else str(caught.value)
+    assert f"{len(kept)} " in said
+    assert "client.resume()" in said
     client._rate_limiter._queue.flow.requested_until = (
         client._rate_limiter._queue.flow.blocked_until
     ) = 0  # the time has come

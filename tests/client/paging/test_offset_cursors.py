@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -76,18 +75,6 @@ def walked(
             walk.add_answer(ask, client.execute(ask.text, ask.variables))
         asks = walk.build_next_requests(WIDTH)
     return walk
-
-
-@pytest.mark.parametrize("order", list(permutations(range(WIDTH))))
-def test_pages_received_in_any_order_are_sorted(order: tuple[int, ...]) -> None:
-    """Five pages are requested in two rounds, each once."""
-    schema, items = world()
-    walk = walked(Client(schema), QUERY, lambda asks: [asks[n] for n in order if n < len(asks)])
-    result = walk.build_result()
-    assert ids(result.data) == list(range(TOTAL))
-    assert items.asked == walk.requests == TOTAL // SIZE
-    assert str(result.report) == "25 of 25 items in 5 requests"
-    assert result.data["items"]["pageInfo"] == {"hasNextPage": False, "endCursor": "25"}
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -219,11 +206,3 @@ def test_over_http_pages_are_requested_in_parallel(way: str) -> None:
             result = asyncio.run(client.aexecute_all(QUERY, follow="all"))
     assert ids(result.data) == list(range(TOTAL))
     assert items.asked == TOTAL // SIZE
-
-
-def test_iterating_pages_requests_no_page_early() -> None:
-    """Leaving the iterator causes no further request."""
-    schema, items = world()
-    client = Client(Failing(schema), schema=schema)
-    assert len(list(zip(client.pages(QUERY, follow="all"), range(2), strict=False))) == 2
-    assert items.asked <= 3

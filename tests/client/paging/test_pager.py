@@ -13,7 +13,6 @@ from gqlnb import (
     Access,
     AnswerError,
     Client,
-    Limits,
     OptionError,
     QueryError,
     Schema,
@@ -427,15 +426,6 @@ def ended(world: World, text: str = ITEMS) -> tuple[list[str], Any]:
     return world.names(result), result.report
 
 
-def test_a_few_empty_pages_are_skipped(world: World) -> None:
-    """Filters may leave pages empty in the middle."""
-    world.fault = lambda _, number: {"nodes": []} if number == 2 else {}
-    names, report = ended(world)
-    assert names == [*ALL[:10], *ALL[20:]]
-    assert report.ended == "complete"
-    assert report.notes == ("15 items were received, and the endpoint counts 25.",)
-
-
 def test_repeated_items_with_new_cursors_end_paging(world: World) -> None:
     """Duplicates are removed by their identifier."""
     world.fault = lambda made, number: {
@@ -574,40 +564,6 @@ def test_errors_of_later_pages_have_paths_in_the_joined_data(world: World) -> No
 
 
 # -- failures
-
-
-def failing(*numbers: int) -> Callable[[Any, int], Response | None]:
-    """Return a hook that answers the given requests with HTTP 500."""
-    return lambda _, number: Response(500, {}, b"oops") if number in numbers else None
-
-
-def test_a_failed_page_can_be_resumed(world: World) -> None:
-    """The error has two pages and the cursor; resuming repeats no request."""
-    client = world.client(failing(3))
-    with pytest.raises(TransportError, match=r"HTTP 500.* 20 items were received before") as caught:
-        client.execute_all(ITEMS, follow="all")
-    kept: Any = caught.value.result
-    assert world.names(kept) == ALL[:20]
-    assert kept.report.ended == "failed"
-    assert kept.report.cursors == {"items": "20"}
-    assert len(world.asked) == 2
-    assert world.names(client.resume(caught.value)) == ALL
-    assert len(world.asked) == 3
-
-
-def test_an_interrupt_keeps_the_pages(world: World) -> None:
-    """The interrupt has the pages so far, and `resume()` continues."""
-
-    def wire(_: Any, number: int) -> None:
-        if number == 3:
-            raise KeyboardInterrupt
-
-    client = world.client(wire)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        client.execute_all(ITEMS, follow="all")
-    assert world.names(caught.value.result) == ALL[:20]  # type: ignore[attr-defined]
-    assert "Continue with client.resume()." in caught.value.__notes__[0]
-    assert world.names(client.resume()) == ALL
 
 
 @pytest.mark.parametrize("way", ["threads", "loop"])
@@ -806,19 +762,6 @@ def test_the_schema_is_loaded_before_the_first_page(world: World) -> None:
     assert [len(row["parts"]["nodes"]) for row in result.data["items"]["nodes"]] == [PARTS] * 25
     assert result.report.complete
     assert len(asked) <= 1
-
-
-def test_a_long_rate_limit_raises_with_the_pages(world: World) -> None:
-    """A rate limit beyond the client's longest wait raises an error with the pages so far."""
-    limits = Limits(wait=0.01)
-    headers = {"retry-after": "3600"}
-    wire = Wire(
-        world.schema,
-        lambda _, n: Response(429, headers, b'{"message": "slow"}') if n == 2 else None,
-    )
-    with pytest.raises(TransportError, match="rate limit") as caught:
-        Client(wire, limits=limits).execute_all(ITEMS, follow="all")
-    assert world.names(caught.value.result) == ALL[:10]
 
 
 TEXTS_SDL = """

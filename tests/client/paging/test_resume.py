@@ -132,19 +132,6 @@ def test_a_timeout_with_status_200_is_retried_and_resumable(
     assert ids(client.resume(caught.value).data) == WHOLE
 
 
-def test_a_crawler_repeats_unanswered_requests() -> None:
-    """The same requests are built again."""
-    client, _, _ = faulty("right")
-    crawler = client._pager.start_crawler(QUERY, None, None, {"follow": "all"})
-    ask = crawler.build_first_request()
-    crawler.add_answer(ask, client.execute(ask.text, ask.variables))
-    (first,) = crawler.build_next_requests()
-    assert crawler.build_next_requests() == []
-    crawler.recall_requests()
-    (again,) = crawler.build_next_requests()
-    assert (again.text, again.variables) == (first.text, first.variables)
-
-
 def test_the_pages_that_a_frame_lacks_are_requested_by_resume() -> None:
     """Where a field failed, and at `max_requests`; a frame has no result to resume from."""
     fault = {"data": {"items": None}, "errors": [{"message": "Not now.", "path": ["items"]}]}

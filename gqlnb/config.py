@@ -260,44 +260,35 @@ def split_key(dotted: str) -> tuple[str, ...]:
 
 
 def edit_table(text: str, path: tuple[str, ...], new_name: str | None) -> str:
-    """Rename the last key of a path in TOML, or remove its table; the caller checks the result.
+    """Rename a table that has headers of its own, or remove it; the caller checks the result.
 
     Parameters
     ----------
     text
         The file.
     path
-        The keys that lead to the table.
+        The keys of its header.
     new_name
         The new last key; None removes the table.
     """
-    lines: list[str] = []
-    header: tuple[str, ...] = ()
-    inside, above, below = False, list[str](), list[str]()  # blank lines and comments around it
+    lines, inside = list[str](), False
+    below: list[str] = []  # comments, and what follows them: they may belong to the next table
     for line in text.splitlines(keepends=True):
-        match = TABLE_HEADER.match(line) or KEY_LINE.match(line)
+        match = TABLE_HEADER.match(line)
         if match is not None:
-            keys, is_header = split_key(match[1]), match.re is TABLE_HEADER
-            outer = () if is_header else header
-            header = keys if is_header else header
-            inside = (*outer, *keys)[: len(path)] == path
-            at = len(path) - 1 - len(outer)
-            if inside and new_name is not None and at >= 0:
-                key = list(KEY_PART.finditer(line, match.start(1)))[at]
-                name = new_name if new_name.isascii() else f'"{new_name}"'
-                line = f"{line[: key.start()]}{name}{line[key.end() :]}"  # noqa: PLW2901
-        if not inside or new_name is not None:
-            lines += [*above, *below, line]
-            above, below = [], []
-        elif not line.strip() or line.lstrip().startswith("#"):
-            below.append(line)
-            if not line.strip():
-                above = []  # one gap is enough
-        else:
-            while lines and not lines[-1].strip():
-                above.insert(0, lines.pop())
+            inside = split_key(match[1])[: len(path)] == path
+        if match is not None and inside and new_name is not None:
+            key = list(KEY_PART.finditer(line, match.start(1)))[len(path) - 1]
+            name = new_name if new_name.isascii() else f'"{new_name}"'
+            lines.append(f"{line[: key.start()]}{name}{line[key.end() :]}")
+        elif not inside or new_name is not None:
+            lines += [*below, line]
             below = []
-    return "".join([*lines, *(above if below else ()), *below])
+        elif line.lstrip().startswith("#") or not line.strip():
+            below += [line] if below or line.strip() else []
+        else:
+            below = []
+    return "".join([*lines, *below])
 
 
 def resolve_unix_path(uds: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from itertools import count
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from graphql import (
     get_named_type,
@@ -38,21 +38,6 @@ SELECTED = 3  # fields of a first selection without any of these
 PATHS = 5
 PAGE_SIZE = 10
 NARROWING = 3.0  # a type condition costs as much as three fields: `node(id:)` leads to most types
-
-
-class Operation(NamedTuple):
-    """A written operation.
-
-    Attributes
-    ----------
-    text
-        Its text.
-    variables
-        A value for each variable, of the type of its argument.
-    """
-
-    text: str
-    variables: dict[str, object]
 
 
 def find_paths(schema: GraphQLSchema, target: str) -> list[tuple[str, ...]]:
@@ -106,7 +91,7 @@ def write_selection(schema: GraphQLSchema, place: str) -> str:
     return _Writer(schema, [place], None).write_step(0)
 
 
-def write_operation(schema: GraphQLSchema, path: Sequence[str]) -> Operation:
+def write_operation(schema: GraphQLSchema, path: Sequence[str]) -> tuple[str, dict[str, object]]:
     """Write an operation that selects the end of a path, with variables for required arguments.
 
     Parameters
@@ -115,6 +100,11 @@ def write_operation(schema: GraphQLSchema, path: Sequence[str]) -> Operation:
         The schema.
     path
         As of :func:`find_paths`; one that begins below the root is completed by the shortest path.
+
+    Returns
+    -------
+    (str, dict)
+        The text, and a value for each variable, of the type of its argument.
 
     Raises
     ------
@@ -135,7 +125,7 @@ def write_operation(schema: GraphQLSchema, path: Sequence[str]) -> Operation:
     body = _Writer(schema, steps, variables).write_step(0)
     declared = ", ".join(f"${name}: {kind}" for name, (kind, _) in variables.items())
     head = roots[steps[0].partition(".")[0]] + (f" ({declared})" if declared else "")
-    return Operation(join_block(head, [body]), {name: it for name, (_, it) in variables.items()})
+    return join_block(head, [body]), {name: it for name, (_, it) in variables.items()}
 
 
 class _Writer:

@@ -23,19 +23,12 @@ from gqlnb.client.credentials import is_secret_name, redact_url
 from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import GqlnbError, TargetError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, register_connections
+from gqlnb.notebook import schema_search
 from gqlnb.notebook.cell_edits import extract_fragment, find_place, rename_at
 from gqlnb.notebook.magic_options import write_cell
 from gqlnb.notebook.notebook_state import describe_target, list_targets
 from gqlnb.notebook.operation_writer import find_paths, write_operation, write_selection
 from gqlnb.notebook.schema_docs import SchemaDocs, get_deprecation_reason
-from gqlnb.notebook.schema_search import (
-    describe_element,
-    describe_kind,
-    get_index,
-    get_members,
-    list_own_types,
-    split_search_words,
-)
 from gqlnb.notebook.subcommands import run_use
 from gqlnb.result.list_verdicts import choose_weakest
 from gqlnb.result.result import Result
@@ -93,16 +86,14 @@ class Panel:
 
     def _open(self, name: str) -> Client:
         """Return the client of an endpoint; it is not opened if that would ask for a token."""
-        is_closed = connections.is_known(name) and not connections.is_open(name)
-        if is_closed and not connections.can_open_unattended(name):
+        if is_closed(name) and not connections.can_open_unattended(name):
             msg = f"{name} asks for its token. Press Connect: a cell asks for it."
             raise TargetError(msg)
         return self._state.clients.open(name).client
 
     def _get_schema(self, name: str) -> GraphQLSchema:
         """Return a schema that is known already; nothing is sent."""
-        is_closed = connections.is_known(name) and not connections.is_open(name)
-        schema = None if is_closed else peek_schema(self._open(name))
+        schema = None if is_closed(name) else peek_schema(self._open(name))
         if schema is None:
             msg = f"The schema of {name} is not loaded."
             raise TargetError(msg)
@@ -145,20 +136,18 @@ class Panel:
     def do_use(self, name: str) -> Answer:
         """Make an endpoint the current one; nothing is sent."""
         run_use(self._state, self._state.shell.user_ns, name)
-        return self.do_state()
+        return {}
 
     def do_add(self, name: str, url: str, token: str) -> Answer:
         """Save an endpoint in the user's file; the token is a source, never a text of the page."""
         if token not in {"", "prompt", f"keyring:{name}", *(f"env:{it}" for it in os.environ)}:
             msg = "Choose the source of the token from the list."
             raise TargetError(msg)
-        connections.save_connection(name, url, token, {})
-        return self.do_state()
+        return {"path": connections.save_connection(name, url, token, {})}
 
     def do_change(self, name: str, new_name: str | None) -> Answer:
         """Rename an endpoint in its file; None removes it."""
-        connections.change_connection(name, new_name)
-        return self.do_state()
+        return {"path": connections.change_connection(name, new_name)}
 
     def do_children(self, target: str, path: Sequence[str]) -> Answer:
         """Return the rows of the tree below a path; below none the root types."""
@@ -168,7 +157,7 @@ class Panel:
             return {"rows": [describe_row(it.name, it, it) for it in roots if it is not None]}
         owner, _, name = path[-1].partition(".")
         kind: Any = schema.type_map[owner]
-        kind = get_named_type(get_members(kind)[name].type) if name else kind  # type: ignore[union-attr]
+        kind = get_named_type(schema_search.get_members(kind)[name].type) if name else kind  # type: ignore[union-attr]
         rows = [
             describe_row(f"{kind.name}.{name}", field, get_named_type(field.type))
             for name, field in getattr(kind, "fields", {}).items()
@@ -178,19 +167,13 @@ class Panel:
 
     def do_search(self, target: str, text: str) -> Answer:
         """Search names and descriptions."""
-        index, words = get_index(self._get_schema(target)), split_search_words(text[:200])
+        index, words = (
+            schema_search.get_index(self._get_schema(target)),
+            schema_search.split_search_words(text[:200]),
+        )
         hits, total = index.search(words, HITS)
         near = [] if hits or not words else index.suggest_names(words[-1])
-        rows = [
-            {
-                "place": it.place,
-                "type": it.type,
-                "about": it.description,
-                "deprecated": "Deprecated:" in it.description,
-            }
-            for it in hits
-        ]
-        return {"rows": rows, "total": total, "near": near}
+        return {"rows": [it._asdict() for it in hits], "total": total, "near": near}
 
     def do_document(self, target: str, place: str) -> Answer:
         """Return the documentation of a place as escaped HTML."""
@@ -200,16 +183,15 @@ class Panel:
 
     def do_insert(self, target: str, path: Sequence[str]) -> Answer:
         """Return a field with its required arguments and a first selection."""
-        return {"text": write_selection(self._get_schema(target), strip_argument(path)[-1])}
+        return {"text": write_selection(self._get_schema(target), path[-1])}
 
     def do_write(self, target: str, path: Sequence[str]) -> Answer:
         """Return a cell that selects a field, with variables for the required arguments."""
-        operation = write_operation(self._get_schema(target), strip_argument(path))
-        return {"cell": write_cell(operation.text, operation.variables, target)}
+        return {"cell": write_cell(*write_operation(self._get_schema(target), path), target)}
 
     def do_paths(self, target: str, place: str) -> Answer:
         """Return the shortest paths to a type, or to the type that has a field."""
-        kind = strip_argument([place])[0].partition(".")[0]
+        kind = place.partition(".")[0]
         rows = [
             {"path": path, "text": " / ".join(it.partition(".")[2] or f"on {it}" for it in path)}
             for path in find_paths(self._get_schema(target), kind)
@@ -240,8 +222,8 @@ class Panel:
     def do_load(self, target: str) -> Answer:
         """Load a schema, and build its index, before the first key stroke."""
         schema = self._open(target).schema
-        get_index(schema)
-        return {"types": len(list_own_types(schema))}
+        schema_search.get_index(schema)
+        return {"types": len(schema_search.list_own_types(schema))}
 
     def do_test(self, target: str) -> Answer:
         """Send the smallest operation; return whether the endpoint answers, and how fast."""
@@ -251,11 +233,11 @@ class Panel:
 
     def do_sample(self, target: str, path: Sequence[str]) -> Answer:
         """Send one query; return the first rows as an HTML table."""
-        operation = write_operation(self._get_schema(target), strip_argument(path))
-        if not operation.text.startswith("query"):
+        text, variables = write_operation(self._get_schema(target), path)
+        if not text.startswith("query"):
             msg = "Only a query is sent for a sample: nothing may change."
             raise TargetError(msg)
-        result = self._open(target).execute(operation.text, operation.variables)
+        result = self._open(target).execute(text, variables)
         preview = next(iter(result.previews(SAMPLE).values()), None)
         frame = (result.frame() if preview is None else preview.frame).head(SAMPLE)
         html = frame.astype(object).map(shorten_value).to_html(index=False, border=0)
@@ -266,10 +248,9 @@ def answer_or_explain(work: Callable[[], Answer]) -> Answer:
     """Return an answer, or the text of the error: the panel is the only place to report it."""
     try:
         return work()
-    except GqlnbError as error:
-        return {"error": str(error)}
     except Exception as error:  # noqa: BLE001 - as above
-        return {"error": f"{type(error).__name__}: {sanitize_text(error, 1000)}"}
+        kind = "" if isinstance(error, GqlnbError) else f"{type(error).__name__}: "
+        return {"error": f"{kind}{sanitize_text(error, 1000)}"}
 
 
 def shorten_value(value: object) -> object:
@@ -281,9 +262,9 @@ def shorten_value(value: object) -> object:
     )
 
 
-def strip_argument(path: Sequence[str]) -> list[str]:
-    """Return a path whose last place is a field, also where it is an argument of it."""
-    return [*path[:-1], path[-1].partition("(")[0]]
+def is_closed(name: str) -> bool:
+    """Return whether a name is that of a connection without a client."""
+    return connections.is_known(name) and not connections.is_open(name)
 
 
 def peek_schema(client: Client) -> GraphQLSchema | None:
@@ -312,7 +293,7 @@ def describe_client(client: Client) -> Answer:
     """Describe an open client: address, the sources of its secrets, schema, rate limit."""
     tokens = client._endpoint.credentials.tokens  # noqa: SLF001 - no value of them is shown
     schema, age = peek_schema(client), client._schema_store.age  # noqa: SLF001
-    size = "" if schema is None else format_count(len(list_own_types(schema)), "type")
+    size = "" if schema is None else format_count(len(schema_search.list_own_types(schema)), "type")
     return {
         "about": client.source,
         "token": ", ".join(it.where or "set in the kernel" for it in tokens),
@@ -326,8 +307,8 @@ def describe_row(place: str, definition: Any, kind: object) -> Answer:  # noqa: 
     """Describe a definition as a row of the tree, which opens if it has fields."""
     return {
         "place": place,
-        "type": describe_kind(definition),
-        "about": describe_element(definition, 200),
+        "type": schema_search.describe_kind(definition),
+        "description": schema_search.describe_element(definition, 200),
         "deprecated": get_deprecation_reason(definition) is not None,
         "opens": is_composite_type(kind),
     }

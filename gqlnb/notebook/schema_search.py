@@ -79,11 +79,14 @@ class SearchHit(NamedTuple):
         The type of a field or argument, otherwise the kind of definition.
     description
         The description on one line.
+    deprecated
+        Whether the schema marks it as deprecated.
     """
 
     place: str
     type: str
     description: str
+    deprecated: bool
 
 
 class TypeLink(NamedTuple):
@@ -221,7 +224,8 @@ class SchemaIndex:
         for *_, place, at in first[start:]:
             definition = self._entries[at].definition
             description = sanitize_text(describe_element(definition), HIT_DESCRIPTION_LENGTH)
-            hits.append(SearchHit(place, describe_kind(definition), description))
+            is_deprecated = getattr(definition, "deprecation_reason", None) is not None
+            hits.append(SearchHit(place, describe_kind(definition), description, is_deprecated))
         return hits, len(scores) + more
 
     def _score_word(self, word: str, enough: int) -> tuple[dict[int, int], int]:
@@ -342,7 +346,7 @@ def search_schema(
         near = index.suggest_names(text)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         note = f"Nothing in the schema matches {sanitize_text(text, 60)!r}.{hint}"
-    return Listing(["place", "type", "description"], rows, note)
+    return Listing(["place", "type", "description"], [row[:3] for row in rows], note)
 
 
 def list_own_types(schema: GraphQLSchema) -> list[GraphQLNamedType]:

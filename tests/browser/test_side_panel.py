@@ -163,6 +163,27 @@ def test_an_endpoint_is_added_tested_renamed_and_removed(
     expect(panel.root.get_by_role("heading", name="mine")).to_have_count(0)
 
 
+def test_a_token_is_asked_for_in_a_cell(side: Callable[..., Any]) -> None:
+    """By the kernel, when Connect is pressed; the panel has no box for it."""
+    notebook, panel = side("1")
+    panel.root.get_by_text("Add an endpoint").click()
+    panel.root.get_by_role("textbox", name="Name").fill("asks")
+    panel.root.get_by_role("textbox", name="Address").fill("http://127.0.0.1:9/graphql")
+    panel.root.get_by_role("combobox", name="Token from").select_option("prompt")
+    panel.press("Add")
+    panel.press("Connect asks in a cell")
+    prompt = notebook.cell(2).locator(".jp-Stdin-input")
+    expect(prompt).to_have_attribute("type", "password")
+    prompt.fill("canary-p4nel")
+    prompt.press("Enter")
+    entry = panel.root.locator("li", has=notebook.page.get_by_role("heading", name="asks"))
+    expect(entry).to_contain_text("token: set in the kernel")
+    assert "canary" not in notebook.page.content()
+    panel.press("Remove asks")
+    notebook.page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(panel.root.get_by_role("heading", name="asks")).to_have_count(0)
+
+
 def test_no_answer_and_no_introspection_are_said(side: Callable[..., Any]) -> None:
     """In the panel; the tree of another endpoint is shown as before."""
     setup = (

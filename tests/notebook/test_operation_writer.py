@@ -19,8 +19,8 @@ def demo():
 def test_a_path_becomes_a_query_that_runs(demo):
     """Variables for required arguments, page sizes, and what tells the rows apart."""
     path = ["Query", "Query.search", "SearchResultItemConnection.nodes", "Repository"]
-    written = write_operation(demo.schema, [*path, "Repository.languages"])
-    assert written.text == (
+    text, variables = write_operation(demo.schema, [*path, "Repository.languages"])
+    assert text == (
         "query ($query: String!, $type: SearchType!) {\n"
         "  search(first: 10, query: $query, type: $type) {\n"
         "    nodes {\n"
@@ -36,8 +36,8 @@ def test_a_path_becomes_a_query_that_runs(demo):
         "  }\n"
         "}"
     )
-    assert written.variables == {"query": "", "type": "REPOSITORY"}, "the value that names the type"
-    rows = demo.execute(written.text, written.variables).dicts()
+    assert variables == {"query": "", "type": "REPOSITORY"}, "the value that names the type"
+    rows = demo.execute(text, variables).dicts()
     assert len(rows) == 10
     assert rows[0]["languages"]["nodes"][0]["name"] == "Markdown"
 
@@ -45,19 +45,19 @@ def test_a_path_becomes_a_query_that_runs(demo):
 def test_every_root_field_of_the_demo_can_be_written(demo):
     """The texts are valid: unions, interfaces, lists of identifiers."""
     for name in demo.schema.query_type.fields:
-        written = write_operation(demo.schema, [f"Query.{name}"])
-        assert graphql.validate(demo.schema, graphql.parse(written.text)) == [], written.text
+        text = write_operation(demo.schema, [f"Query.{name}"])[0]
+        assert graphql.validate(demo.schema, graphql.parse(text)) == [], text
 
 
 def test_a_path_below_the_root_is_completed(demo):
     """By the shortest way from the query type."""
-    written = write_operation(demo.schema, ["Repository.issue"])
-    assert written.text.splitlines()[:3] == [
+    text, variables = write_operation(demo.schema, ["Repository.issue"])
+    assert text.splitlines()[:3] == [
         "query ($name: String!, $owner: String!, $number: Int!) {",
         "  repository(name: $name, owner: $owner) {",
         "    name",
     ]
-    assert written.variables == {"name": "", "owner": "", "number": 1}
+    assert variables == {"name": "", "owner": "", "number": 1}
 
 
 def test_paths_lead_to_a_type_the_shortest_first(demo):
@@ -66,7 +66,7 @@ def test_paths_lead_to_a_type_the_shortest_first(demo):
     assert paths[0] == ("Query.repository", "Repository.latestRelease")
     assert len(paths) == len(set(paths)) == 5
     for path in paths:
-        text = write_operation(demo.schema, path).text
+        text = write_operation(demo.schema, path)[0]
         assert graphql.validate(demo.schema, graphql.parse(text)) == [], text
 
 
@@ -78,13 +78,13 @@ def test_variables_of_equal_arguments_have_two_names():
         input Where { n: Int! x: Float! y: Boolean! z: Int }
         type B { c: Int }
     """)
-    written = write_operation(schema, ["A.b"])
-    assert written.text.startswith(
+    text, variables = write_operation(schema, ["A.b"])
+    assert text.startswith(
         "query ($id: ID!, $id2: ID!, $where: Where!, $only: [ID!]!) {\n  a(id: $id) {\n"
         "    b(id: $id2, where: $where, only: $only) {\n      c\n"
     )
-    assert written.variables["where"] == {"n": 1, "x": 1.0, "y": False}
-    assert graphql.validate(schema, graphql.parse(written.text)) == []
+    assert variables["where"] == {"n": 1, "x": 1.0, "y": False}
+    assert graphql.validate(schema, graphql.parse(text)) == []
 
 
 def test_an_insertion_has_literals_in_place_of_variables(demo):
@@ -101,8 +101,10 @@ def test_a_mutation_is_written_as_one():
     schema = graphql.build_schema(
         "type Query { a: Int } type Mutation { put(a: Int!): Done } type Done { ok: Boolean }"
     )
-    written = write_operation(schema, ["Mutation", "Mutation.put"])
-    assert written.text == "mutation ($a: Int!) {\n  put(a: $a) {\n    ok\n  }\n}"
+    assert write_operation(schema, ["Mutation", "Mutation.put"]) == (
+        "mutation ($a: Int!) {\n  put(a: $a) {\n    ok\n  }\n}",
+        {"a": 1},
+    )
     with pytest.raises(TargetError, match="leads to Done"):
         write_operation(schema, ["Done.ok"])
 

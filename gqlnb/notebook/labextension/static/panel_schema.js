@@ -3,7 +3,7 @@
 
 import { button, make } from "./panel_style.js";
 
-const TYPING = 40; // ms after the last key in the search box
+const TYPING = 15; // ms after the last key in the search box
 
 export class SchemaTree {
   constructor(panel) {
@@ -82,7 +82,7 @@ export class SchemaTree {
     list.replaceChildren(...rows.map((row) => this.item(row, [...path, row.place])));
   }
 
-  item({ place, type, about, deprecated, opens }, path) {
+  item({ place, type, description, deprecated, opens }, path) {
     const name = this.box.value.trim() ? place : place.replace(/^[^.]*\./, "");
     const parts = [
       make("span", { className: "gqlnb-twist", ariaHidden: "true" }, opens ? "▸" : ""),
@@ -93,7 +93,7 @@ export class SchemaTree {
     const label = `${name}, ${type}${deprecated ? ", deprecated" : ""}`;
     const item = make("li", { role: "treeitem", tabIndex: -1, ariaLabel: label, ariaSelected: "false", path });
     const onclick = () => this.select(item);
-    item.append(make("div", { className: "gqlnb-row", title: about, onclick }, ...parts));
+    item.append(make("div", { className: "gqlnb-row", title: description, onclick }, ...parts));
     item.ariaLevel = String(path.length);
     if (!opens) return item;
     item.ariaExpanded = "false";
@@ -145,12 +145,13 @@ export class SchemaTree {
   async document(path) {
     const { panel } = this;
     const place = path.at(-1);
+    const field = [...path.slice(0, -1), place.split("(")[0]]; // a hit may be an argument of it
     const page = await panel.run(() => this.ask("document", { place }));
     if (!page) return;
     const below = make("div", { className: "gqlnb-below" });
     const action = (text, word, then, label) => {
       const said = word === "sample" ? "Waiting for an answer …" : "";
-      const work = async () => then(await this.ask(word, word === "paths" ? { place } : { path }));
+      const work = async () => then(await this.ask(word, word === "paths" ? { place: field.at(-1) } : { path: field }));
       return button(text, () => panel.run(work, said), `${label} ${place}`);
     };
     const actions = [

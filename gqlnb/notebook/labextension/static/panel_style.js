@@ -23,7 +23,7 @@ export const STYLE = `
 #gqlnb-panel ul { list-style: none; }
 #gqlnb-panel code { font-family: var(--jp-code-font-family); font-size: 12px; }
 #gqlnb-panel :is(button, input, select) { font: inherit; color: inherit; background: var(--jp-layout-color1);
-  border: 1px solid var(--jp-border-color1); border-radius: 3px; padding: 2px 8px; min-width: 0; }
+  border: 1px solid var(--jp-border-color1); border-radius: 3px; padding: 2px 5px; min-width: 0; }
 #gqlnb-panel :is(input, select) { width: 100%; box-sizing: border-box; margin-bottom: 4px; padding: 4px 6px; }
 #gqlnb-panel :is(button, summary, .gqlnb-row) { cursor: pointer; }
 #gqlnb-panel :focus-visible { outline: 2px solid var(--jp-brand-color1); outline-offset: -1px; }
@@ -38,15 +38,16 @@ export const STYLE = `
 #gqlnb-panel .gqlnb-list p { font-size: 12px; }
 #gqlnb-panel .gqlnb-mark { margin-left: 6px; padding: 0 5px; border: 1px solid var(--jp-border-color1);
   border-radius: 8px; font-size: 11px; font-weight: 400; }
-#gqlnb-panel .gqlnb-actions { display: flex; flex-wrap: wrap; gap: 4px; margin: 4px 0; }
+#gqlnb-panel .gqlnb-actions { display: flex; flex-wrap: wrap; gap: 3px; margin: 4px 0; }
 #gqlnb-panel summary { margin-top: 8px; padding: 2px 0; }
 #gqlnb-panel .gqlnb-schema-tab { display: flex; flex-direction: column; height: 100%; }
 #gqlnb-panel .gqlnb-tree { flex: 1 1 50%; min-height: 6em; overflow: auto; }
 #gqlnb-panel .gqlnb-tree ul { padding-left: 12px; }
 #gqlnb-panel .gqlnb-row { display: flex; gap: 4px; align-items: baseline; white-space: nowrap; padding: 1px 2px; }
-#gqlnb-panel .gqlnb-row code { overflow: hidden; text-overflow: ellipsis; color: var(--jp-ui-font-color2); margin-left: auto; padding-left: 6px; }
+#gqlnb-panel .gqlnb-row > :is(span, code) { overflow: hidden; text-overflow: ellipsis; }
+#gqlnb-panel .gqlnb-row code { color: var(--jp-ui-font-color2); margin-left: auto; padding-left: 6px; }
 #gqlnb-panel :is(button:hover, .gqlnb-row:hover, [aria-selected=true] > .gqlnb-row) { background: var(--jp-layout-color2); }
-#gqlnb-panel .gqlnb-twist { flex: 0 0 10px; }
+#gqlnb-panel .gqlnb-row .gqlnb-twist { flex: 0 0 10px; overflow: visible; }
 #gqlnb-panel [aria-expanded=true] > .gqlnb-row .gqlnb-twist { transform: rotate(90deg); }
 #gqlnb-panel .gqlnb-deprecated { text-decoration: line-through; }
 #gqlnb-panel .gqlnb-detail { flex: 1 1 50%; min-height: 8em; overflow: auto; border-top: 1px solid var(--jp-border-color1); padding-top: 6px; margin-top: 6px; }

@@ -6,17 +6,15 @@ import os
 import re
 import socket
 import tempfile
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from gqlnb.errors import OptionError, sanitize_text
-
-if TYPE_CHECKING:
-    import tomllib
 
 
 @contextmanager
@@ -204,7 +202,6 @@ def read_settings(path: Path, table: tuple[str, ...]) -> Settings | None:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         message = f"{shorten_path(path)} cannot be read: {reason}."
         raise OptionError(message) from None
-    import tomllib
 
     if not table:
         text = UNQUOTED_NAME.sub(r'\1"\2"', text)

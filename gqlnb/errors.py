@@ -36,6 +36,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from gqlnb.redact import find_secrets, replace_secrets
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -259,7 +261,6 @@ def describe_exception(error: BaseException) -> str:
 def find_user_line(error: BaseException) -> str | None:
     """Return the innermost line of user code in an exception's traceback, or None."""
     # Without tokens: the output of a cell is saved and shown more widely than its text.
-    from gqlnb.redact import find_secrets, replace_secrets
 
     found, step = None, error.__traceback__
     library = (_PACKAGE_DIR, "<gqlnb ", sys.prefix, sys.base_prefix, "<frozen")

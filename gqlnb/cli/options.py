@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
+from gqlnb.client.client import connect
+from gqlnb.client.connections import list_connections
+from gqlnb.client.credentials import parse_header_options
 from gqlnb.errors import OptionError, sanitize_text, suggest
+from gqlnb.github.builtin_connections import register_connections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -163,8 +167,6 @@ def connection_options(
             timeout: float | None,
             **options: object,
         ) -> int:
-            from gqlnb.client.credentials import parse_header_options
-
             parsed = parse_header_options(headers)
             # Opened by the command, after its own checks: a wrong option must not prompt for a
             # token.
@@ -186,8 +188,6 @@ def _open_client(
     if target is not None and connection is not None:
         msg = "Name the endpoint once: as an argument, or with --connection."
         raise OptionError(msg)
-    from gqlnb.client.client import connect
-    from gqlnb.github.builtin_connections import register_connections
 
     register_connections()
     return connect(target or connection, token=token, headers=headers, timeout=timeout)
@@ -200,8 +200,5 @@ def _token_option(about: str) -> Callable[[Command], Command]:
 def _complete_connection(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[str]:
-    from gqlnb.client.connections import list_connections
-    from gqlnb.github.builtin_connections import register_connections
-
     register_connections()
     return [it.name for it in list_connections() if it.name.startswith(incomplete)]

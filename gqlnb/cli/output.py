@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from gqlnb.client.credentials import SERVE_HINT
 from gqlnb.client.schema_sources import ACCEPTED_FORMS
-from gqlnb.client.urls import SERVE_HINT
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import PAGES_ADVICE, GqlnbError, advise_if_strict
-from gqlnb.result.list_verdicts import describe_rows
+from gqlnb.result.list_captions import describe_rows
 from gqlnb.result.renderer import format_error
 from gqlnb.result.result import attach_schema_loader, collect_members
 from gqlnb.tokens import LITERAL_TOKEN_REFUSED

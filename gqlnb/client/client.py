@@ -41,8 +41,7 @@ from gqlnb.client.paging.pager import Pager
 from gqlnb.client.pickling import make_recipe, reduce_client
 from gqlnb.client.progress import Progress
 from gqlnb.client.rate_limiter import RateLimiter, get_queue
-from gqlnb.client.recording.recording_transport import resolve_secrets
-from gqlnb.client.recording.session import resolve_recording
+from gqlnb.client.recording.session import resolve_recording, resolve_secrets
 from gqlnb.client.request_preparer import RequestPreparer
 from gqlnb.client.request_sender import PreparedRequest, RequestSender
 from gqlnb.client.response_cache import resolve_cache
@@ -55,6 +54,7 @@ from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import DEFAULT_RECONNECTS
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
 from gqlnb.redact import hide_locals
+from gqlnb.result.model_classes import add_typenames
 from gqlnb.result.result import build_frame, warn_incomplete
 
 if TYPE_CHECKING:
@@ -1084,8 +1084,6 @@ class Client:
         GqlnbError
             As of :meth:`execute` and :meth:`Result.models`.
         """
-        from gqlnb.result.model_classes import add_typenames
-
         _ = self.schema  # so that the document is checked, and its classes are known
         typed = add_typenames(self.parse_document(text, operation, validate=validate))
         result = self.execute(

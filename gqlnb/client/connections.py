@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol, Self
@@ -13,12 +14,18 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from gqlnb import background
-from gqlnb.client.credentials import VALUE_SOURCE, is_secret_name
+from gqlnb.client.credentials import (
+    DEFAULT_URL,
+    VALUE_SOURCE,
+    check_url,
+    find_secret_segments,
+    is_secret_name,
+    redact_url,
+)
 from gqlnb.client.endpoint import check_batch, check_nan, check_persisted_queries
 from gqlnb.client.measured_lists import ListSettings, check_lists, read_lists
 from gqlnb.client.recording.session import can_omit_token
 from gqlnb.client.response_cache import resolve_cache
-from gqlnb.client.urls import DEFAULT_URL, check_url, find_secret_segments, redact_url
 from gqlnb.config import (
     SETTINGS_FORMAT,
     Settings,
@@ -423,9 +430,9 @@ def read_connection(settings: Settings, name: str, table: object) -> NamedConnec
 
 def check_setting(key: str, value: object) -> str:
     """Return the error in a member of a connection; "" if it is valid."""
-    check = SETTING_CHECKS.get(key)
+    check = FILE_CHECKS.get(key)
     return (
-        f"no such setting: {key!r}.{suggest_or_list(key, list(SETTING_CHECKS))}"
+        f"no such setting: {key!r}.{suggest_or_list(key, list(FILE_CHECKS))}"
         if check is None
         else check(value)
     )
@@ -503,8 +510,9 @@ SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
     "persisted_queries": partial(_describe_refusal, check_persisted_queries),
     "validate": partial(_describe_refusal, partial(check_boolean, "validate")),
     "nan": partial(_describe_refusal, check_nan),
-    "lists": check_lists,
 }
+# A client has no option for the paging of its lists: a report writes it.
+FILE_CHECKS = {**SETTING_CHECKS, "lists": check_lists}
 
 
 def save_connection(name: str, url: str, token: str | None, headers: Mapping[str, str]) -> str:
@@ -548,7 +556,6 @@ def save_connection(name: str, url: str, token: str | None, headers: Mapping[str
     # whole is parsed before it replaces the file.
     text = FILE_HEADER if settings is None else settings.text
     text = f"{text.rstrip()}\n\n{tomli_w.dumps({TABLE: {name: table}})}"
-    import tomllib
 
     try:
         is_same = tomllib.loads(text)[TABLE][name] == table
@@ -588,41 +595,34 @@ def change_connection(name: str, new_name: str | None) -> str:
     OptionError
         If no file has it, the new name is taken or not valid, or the file must be edited by hand.
     """
-    import tomllib
-
-    settings = next(
-        (
-            it
-            for it in (load_project_settings(), load_user_settings())
-            if it is not None and name in it.get_table(TABLE)
-        ),
-        None,
-    )
-    msg = ""
+    files = [it for it in (load_project_settings(), load_user_settings()) if it is not None]
+    settings = next((it for it in files if name in it.get_table(TABLE)), None)
     if settings is None:
         msg = f"No settings file has a connection {sanitize_text(name, 40)!r}."
-    elif new_name is not None and not CONNECTION_NAME.fullmatch(new_name):
-        shown = sanitize_text(new_name, 40)
-        msg = f"{shown!r} is not a valid name: write letters, digits, '-' and '_'."
-    elif new_name is not None and new_name in _merge_connections():
-        msg = f"There is a connection {new_name!r} already."
-    if msg or settings is None:
         raise OptionError(msg)
-    changed = edit_table(settings.text, (*settings.table, TABLE, name), new_name)
-    wanted = tomllib.loads(settings.text)
-    table = wanted
-    for key in (*settings.table, TABLE):
-        table = table[key]
-    value = table.pop(name)
-    if new_name is not None:
-        table[new_name] = value
+    if new_name is not None and (
+        not CONNECTION_NAME.fullmatch(new_name) or new_name in _merge_connections()
+    ):
+        shown = sanitize_text(new_name, 40)
+        msg = f"{shown!r} is taken, or not a valid name: write letters, digits, '-' and '_'."
+        raise OptionError(msg)
+    path = (*settings.table, TABLE)
+
+    def split(text: str, key: str) -> tuple[object, object]:
+        """Return the connection `key` of a file, and all else in it."""
+        whole = table = tomllib.loads(text)
+        for step in path:
+            table = table.setdefault(step, {})
+        return table.pop(key, None), whole
+
+    changed = edit_table(settings.text, (*path, name), new_name)
+    value, others = split(settings.text, name)
     try:
-        # A table that has lost its last line may be gone with it.
-        is_same = drop_empty(tomllib.loads(changed)) == drop_empty(wanted)
+        is_same = split(changed, new_name or name) == (new_name and value, others)
     except tomllib.TOMLDecodeError:
         is_same = False
-    place = settings.locate_key(TABLE, name)
     if not is_same:
+        place = settings.locate_key(TABLE, name)
         msg = f"{place}: {name!r} is written in a way that must be edited by hand."
         raise OptionError(msg)
     is_private = settings.path == get_user_file()
@@ -634,11 +634,3 @@ def change_connection(name: str, new_name: str | None) -> str:
             _current_names[:] = [new_name] if new_name is not None else []
     close()
     return shorten_path(settings.path)
-
-
-def drop_empty(value: object) -> object:
-    """Return TOML data without empty tables."""
-    if not isinstance(value, dict):
-        return value
-    inner = {key: drop_empty(member) for key, member in value.items()}
-    return {key: member for key, member in inner.items() if member != {}}

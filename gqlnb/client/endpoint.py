@@ -16,17 +16,24 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 from urllib.parse import urlsplit
 
-from gqlnb.client.credentials import Credentials, bind_credentials, is_secret_name
+from gqlnb.client.credentials import (
+    DEFAULT_URL,
+    Credentials,
+    bind_credentials,
+    is_secret_name,
+    split_socket_url,
+    strip_url,
+)
 from gqlnb.client.gql_interop import GqlClientTransport, is_gql_client
 from gqlnb.client.http_transport import ArrayWrapper, HttpTransport
-from gqlnb.client.recording.recording_transport import RecordingTransport, resolve_secrets
 from gqlnb.client.recording.session import (
     SERVER_NAME,
+    RecordingTransport,
     build_unrecordable_error,
     get_active_recording,
+    resolve_secrets,
 )
 from gqlnb.client.transports import AsgiTransport, InProcessTransport
-from gqlnb.client.urls import DEFAULT_URL, split_socket_url, strip_url
 from gqlnb.config import resolve_unix_path
 from gqlnb.document.json_codec import JSONError, dump_json
 from gqlnb.errors import AuthError, OptionError, TargetError, TransportError, sanitize_text

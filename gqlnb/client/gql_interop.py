@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from graphql import ExecutionResult, print_ast, separate_operations
 
 from gqlnb import background
-from gqlnb.client.urls import strip_url
+from gqlnb.client.credentials import strip_url
 from gqlnb.document.upload import Upload
 from gqlnb.errors import (
     AnswerError,

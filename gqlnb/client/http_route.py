@@ -24,6 +24,7 @@ from urllib3 import exceptions as urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util import Retry, Timeout
 
+from gqlnb.client.credentials import is_loopback
 from gqlnb.client.transports import (
     CONNECT_SECONDS,
     MAX_CONNECTIONS,
@@ -33,7 +34,6 @@ from gqlnb.client.transports import (
     InvalidLengthError,
     thread_state,
 )
-from gqlnb.client.urls import is_loopback
 from gqlnb.errors import TransportError, sanitize_text
 from gqlnb.http.content_encoding import BodyTooLargeError, DecompressionError, TruncatedBodyError
 

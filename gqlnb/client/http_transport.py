@@ -18,6 +18,16 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
+from gqlnb.client.credentials import (
+    DEFAULT_URL,
+    SERVE_HINT,
+    check_url,
+    format_origin,
+    format_socket_url,
+    is_loopback,
+    parse_origin,
+    redact_url,
+)
 from gqlnb.client.transports import (
     ACCEPT,
     CONNECT_SECONDS,
@@ -29,16 +39,6 @@ from gqlnb.client.transports import (
     Call,
     InvalidLengthError,
     enter_call,
-)
-from gqlnb.client.urls import (
-    DEFAULT_URL,
-    SERVE_HINT,
-    check_url,
-    format_origin,
-    format_socket_url,
-    is_loopback,
-    parse_origin,
-    redact_url,
 )
 from gqlnb.document.json_codec import JSONError, load_json, split_json_array
 from gqlnb.document.upload import has_file

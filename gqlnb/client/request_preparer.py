@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from graphql import OperationDefinitionNode
 
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.recording.recording_transport import RecordingTransport
-from gqlnb.client.recording.session import build_unrecordable_error
+from gqlnb.client.recording.session import RecordingTransport, build_unrecordable_error
 from gqlnb.client.request_sender import PreparedRequest
 from gqlnb.client.response_cache import prepare_cached_request
 from gqlnb.client.transports import AsgiTransport, InProcessTransport

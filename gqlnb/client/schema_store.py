@@ -23,9 +23,10 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from gqlnb import background
+from gqlnb.client.credentials import find_secret_segments, is_loopback, strip_url
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.request_sender import PreparedRequest
-from gqlnb.client.urls import find_secret_segments, is_loopback, strip_url
+from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
 from gqlnb.config import replace_file
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, dump_json, dump_valid_json, load_json
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.recording.session import Recording
     from gqlnb.client.request_sender import RequestSender
-    from gqlnb.client.schema_diff import SchemaChanges
     from gqlnb.engine.schema_builder import LoadedSchema
     from gqlnb.result.result import Result
 
@@ -394,7 +394,6 @@ class SchemaStore:
         SchemaError, TransportError, AuthError, AnswerError
             As :meth:`get_schema`, or if `since` is not a schema.
         """
-        from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
         from gqlnb.client.schema_sources import read_schema
 
         before = None if since is None else read_schema(since).graphql

@@ -24,8 +24,7 @@ from gqlnb.client.event_streams import (
     stream_events,
 )
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.recording.recording_transport import RecordingTransport
-from gqlnb.client.recording.session import build_unrecordable_error
+from gqlnb.client.recording.session import RecordingTransport, build_unrecordable_error
 from gqlnb.client.transports import AsgiTransport, InProcessTransport, StreamSecrets, make_response
 from gqlnb.client.websocket_client import (
     LEGACY_ONLY,

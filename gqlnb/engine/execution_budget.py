@@ -8,17 +8,14 @@ is not: slow resolvers are watched closely, at little cost for fast ones.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable, Iterator
-from inspect import CORO_CREATED, getcoroutinelocals, getcoroutinestate, isawaitable
+from inspect import isawaitable
 from itertools import chain
 from math import inf
-from pathlib import Path
 from time import monotonic
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
-import graphql
 from graphql import ExecutionResult
 
 from gqlnb.engine.compiler.executor import PlanExecutor, PlannedField
@@ -29,7 +26,7 @@ from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
     from asyncio import Task
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from gqlnb.document.document import Document
     from gqlnb.limits import Limits
@@ -337,8 +334,7 @@ def execute_bounded(
         budget.check()
         if type(outcome) is not ExecutionResult and isawaitable(outcome):
             return await_within(outcome, budget, document, finish)
-    except BudgetExceededError as error:
-        close_unawaited(error)
+    except BudgetExceededError:
         return build_stopped_result(budget, document)
     return finish(outcome, document)
 
@@ -353,8 +349,9 @@ async def await_within(
     # The task of the value is cancelled then, but not awaited: it may suppress the cancellation.
     try:
         budget.check()  # time may have passed since it was created
-    except BudgetExceededError as error:
-        close_unawaited(error)
+    except BudgetExceededError:
+        if isinstance(outcome, CoroutineType):
+            outcome.close()  # else Python warns that it was never awaited
         return build_stopped_result(budget, document)
     budget.task = task = asyncio.ensure_future(outcome)
     left = budget.deadline - budget.clock()
@@ -372,45 +369,11 @@ async def await_within(
     try:
         found = task.result()
         budget.check()
-    except (BudgetExceededError, asyncio.CancelledError) as error:
+    except (BudgetExceededError, asyncio.CancelledError):
         if budget.reason is None:
             raise
-        close_unawaited(error)
         return build_stopped_result(budget, document)
     return finish(found, document)
-
-
-def close_unawaited(error: BaseException) -> None:
-    """Close the coroutines that a stopped execution has created and not awaited."""
-    # Python would print a warning for each of them. They are found in the frames of the error's
-    # traceback, and in those of the coroutines found.
-    step, waiting = error.__traceback__, []
-    while step is not None:
-        if step.tb_frame.f_code.co_filename.startswith(CODE_LOCATIONS):
-            waiting += find_coroutines(step.tb_frame.f_locals)
-        step = step.tb_next
-    while waiting:
-        coroutine = waiting.pop()
-        if getcoroutinestate(coroutine) == CORO_CREATED:
-            waiting += find_coroutines(getcoroutinelocals(coroutine))
-            coroutine.close()
-
-
-# Prefixes of file names: of compiled code, of the engine and of graphql-core.
-CODE_LOCATIONS = ("<gqlnb ", str(Path(__file__).parent), str(Path(graphql.__file__).parent))
-# Local names of lists and dicts of coroutines in such code; in compiled code they are w1, w2, ...
-COROUTINE_HOLDERS = frozenset({"completed_results", "results", "values", "waiting"})
-
-
-def find_coroutines(names: Mapping[str, object]) -> list[CoroutineType[Any, Any, Any]]:
-    """Return the coroutines among the local variables of a function in `CODE_LOCATIONS`."""
-    found = list(names.values())
-    for name, value in names.items():
-        if name in COROUTINE_HOLDERS or re.fullmatch(r"w\d*", name):
-            items = value.values() if isinstance(value, dict) else value
-            members = items if isinstance(items, Iterable) else ()
-            found += [item[-1] if type(item) is tuple and item else item for item in members]
-    return [value for value in found if isinstance(value, CoroutineType)]
 
 
 def retrieve_exception(task: asyncio.Task[Any]) -> None:

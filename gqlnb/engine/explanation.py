@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 from graphql import (
     get_named_type,
     get_nullable_type,
@@ -31,7 +32,6 @@ from gqlnb.errors import QueryError
 from gqlnb.result.renderer import COLUMNS_STYLE, render_lines
 
 if TYPE_CHECKING:
-    import pandas as pd
     from graphql import GraphQLSchema
 
     from gqlnb.document.document import Document
@@ -207,8 +207,6 @@ class Profile:
 
     def frame(self) -> pd.DataFrame:
         """Return a DataFrame of field, calls, seconds and microseconds per call, slowest first."""
-        import pandas as pd
-
         frame = pd.DataFrame(self.rows, columns=["field", "calls", "seconds"])
         frame["microseconds per call"] = frame["seconds"] / frame["calls"].clip(lower=1) * 1e6
         kinds = {"field": "string", "calls": "Int64", "seconds": "Float64"}

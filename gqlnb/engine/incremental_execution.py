@@ -34,7 +34,6 @@ from gqlnb.engine.execution_budget import (
     BudgetExceededError,
     ExecutionBudget,
     FieldCountingMixin,
-    close_unawaited,
     retrieve_exception,
 )
 from gqlnb.engine.graphql_compat import Outcome, Value
@@ -136,7 +135,6 @@ class ThreadedIncrementalExecutor(IncrementalExecutor):
                 outcome = await self.run_in(run)
             return await outcome if isawaitable(outcome) else outcome
         except BudgetExceededError as error:  # graphql-core's tasks expect an Exception
-            close_unawaited(error)
             raise GraphQLError(str(error)) from None
 
 
@@ -227,8 +225,7 @@ class PartExecution:
             yield self._build_part(outcome.initial_result)
             async for result in self._iterate_later(outcome.subsequent_results):
                 yield self._build_part(result)
-        except (TimeoutError, BudgetExceededError) as error:
-            close_unawaited(error)
+        except (TimeoutError, BudgetExceededError):
             yield self._build_last_part()
         finally:
             # Also if nothing of the later parts has begun: the sources of lists are open.

@@ -24,6 +24,7 @@ from gqlnb.engine.schema_builder import (
     summarize_operations,
 )
 from gqlnb.engine.subscription import SubscriptionArguments
+from gqlnb.engine.tracing import build_traced_adapter
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import MAX_CACHED_TEXT
 from gqlnb.option_checks import explain_keywords
@@ -205,8 +206,7 @@ class Schema:
         >>> Schema.mock(sdl).execute('{ user(id: "7") { id age } }').data
         {'user': {'id': '7', 'age': 86}}
         """
-        from gqlnb.engine.mock.generator import MockOptions
-        from gqlnb.engine.mock.mock_schema import build_mock_schema
+        from gqlnb.engine.mock.mock_schema import MockOptions, build_mock_schema
 
         options = MockOptions(seed, nulls, lengths, sizes, scalars or {})
         graphql, notes = build_mock_schema(schema, options, resolvers)
@@ -695,8 +695,6 @@ class Schema:
         >>> reference_schema().with_tracing().execute("{ hello }").data  # doctest: +SKIP
         {'hello': 'Hello world!'}
         """
-        from gqlnb.engine.tracing import build_traced_adapter
-
         traced: Self = copy.copy(self)
         traced._set_adapter(build_traced_adapter(self._adapter, provider))
         return traced

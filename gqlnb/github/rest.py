@@ -28,7 +28,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from gqlnb.github.repositories import Repository, load_snapshot
-from gqlnb.http.headers import parse_headers, parse_host
+from gqlnb.http.messages import parse_headers, parse_host
 from gqlnb.server.asgi_thread import AsgiThread
 from gqlnb.tokens import Token
 

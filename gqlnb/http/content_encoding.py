@@ -16,7 +16,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gqlnb.errors import sanitize_text
-from gqlnb.http.headers import parse_accept
+from gqlnb.http.messages import parse_accept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.document.json_codec import JSONError, load_json, replace_numbers
 from gqlnb.errors import sanitize_text
-from gqlnb.http.headers import parse_parameters
+from gqlnb.http.messages import parse_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

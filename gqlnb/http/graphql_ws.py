@@ -39,7 +39,7 @@ from gqlnb.http.preconditions import (
 )
 
 if TYPE_CHECKING:
-    from gqlnb.http.headers import HttpRequest
+    from gqlnb.http.messages import HttpRequest
     from gqlnb.http.server_rules import ServerRules
 
 SUBPROTOCOL, LEGACY_SUBPROTOCOL = "graphql-transport-ws", "graphql-ws"

@@ -16,13 +16,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gqlnb.document.json_codec import JSONError, load_json
-from gqlnb.http.headers import HttpRequest, negotiate_media_type
 from gqlnb.http.messages import (
     GRAPHQL_CONTENT_TYPE,
     BadRequestError,
+    HttpRequest,
     Request,
     Response,
     build_request,
+    negotiate_media_type,
     parse_query_string,
     parse_request_body,
 )

@@ -13,8 +13,15 @@ import msgspec
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.http.content_encoding import BodyTooLargeError
-from gqlnb.http.headers import find_media_quality, parse_accept, parse_parameters, split_accept
-from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_CONTENT_TYPE, JSON_MEDIA_TYPE
+from gqlnb.http.messages import (
+    GRAPHQL_MEDIA_TYPE,
+    JSON_CONTENT_TYPE,
+    JSON_MEDIA_TYPE,
+    find_media_quality,
+    parse_accept,
+    parse_parameters,
+    split_accept,
+)
 from gqlnb.result.answer_notes import IncrementalResponse, InvalidPartError
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from uuid import uuid4
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.document.upload import DEFAULT_CONTENT_TYPE, Upload
 from gqlnb.errors import TransportError, sanitize_text
-from gqlnb.http.headers import parse_parameters
-from gqlnb.http.messages import BadRequestError
+from gqlnb.http.messages import BadRequestError, parse_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,21 +17,19 @@ from typing import cast
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import sanitize_text
 from gqlnb.http import incremental
-from gqlnb.http.headers import (
+from gqlnb.http.messages import (
+    GRAPHQL_CONTENT_TYPE,
+    GRAPHQL_MEDIA_TYPE,
+    JSON_CONTENT_TYPE,
+    JSON_MEDIA_TYPE,
     HttpRequest,
+    Response,
     is_json,
     is_response_acceptable,
     is_same_origin,
     normalize_origin,
     parse_host,
     prefers_html,
-)
-from gqlnb.http.messages import (
-    GRAPHQL_CONTENT_TYPE,
-    GRAPHQL_MEDIA_TYPE,
-    JSON_CONTENT_TYPE,
-    JSON_MEDIA_TYPE,
-    Response,
 )
 from gqlnb.http.server_rules import HEALTH_PATH, ServerRules
 
@@ -132,7 +130,7 @@ def is_page_request(request: HttpRequest, rules: ServerRules) -> bool:
 
 
 def is_event_connection_request(request: HttpRequest, rules: ServerRules) -> bool:
-    """Return whether a request belongs to :mod:`gqlnb.server.event_connections`."""
+    """Return whether a request belongs to :mod:`gqlnb.server.streams`."""
     if not rules.has_subscriptions or request.path != rules.path:
         return False
     if EVENT_CONNECTION_HEADER in request.headers:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from gqlnb.errors import OptionError
-from gqlnb.http.headers import HttpRequest, normalize_origin, parse_host
-from gqlnb.http.messages import Response
+from gqlnb.http.messages import HttpRequest, Response, normalize_origin, parse_host
 from gqlnb.limits import Limits
 from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.tokens import Token

@@ -10,9 +10,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gqlnb.client.credentials import parse_header_options
+from gqlnb.client.credentials import is_loopback, parse_header_options
 from gqlnb.client.request_preparer import add_target_hint
-from gqlnb.client.urls import is_loopback
 from gqlnb.document.variables import convert_variables
 from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import (
@@ -25,6 +24,15 @@ from gqlnb.errors import (
     format_count,
     sanitize_text,
 )
+from gqlnb.notebook.cell_errors import (
+    PAGES_NAME,
+    clear_positions,
+    describe_incomplete,
+    explain_partial_pages,
+    get_partial_pages,
+    locate_problem,
+    require_query,
+)
 from gqlnb.notebook.cell_variables import (
     Interaction,
     add_missing_variable_hint,
@@ -34,18 +42,7 @@ from gqlnb.notebook.cell_variables import (
     collect_variables,
     describe_missing_values,
 )
-from gqlnb.notebook.display import (
-    PAGES_NAME,
-    Note,
-    clear_positions,
-    describe_incomplete,
-    explain_partial_pages,
-    get_partial_pages,
-    locate_problem,
-    require_query,
-    show,
-    to_json_text,
-)
+from gqlnb.notebook.display import Note, show, to_json_text
 from gqlnb.notebook.output_options import (
     check_export_path,
     check_map_options,
@@ -57,6 +54,7 @@ from gqlnb.notebook.output_options import (
     prepare_dry_run,
 )
 from gqlnb.notebook.saved_cells import check_fragments, has_operation
+from gqlnb.notebook.subscription_cell import follow_parts, follow_subscription
 from gqlnb.result.answer_notes import MISSING, format_notes
 from gqlnb.result.renderer import format_errors
 from gqlnb.result.result import attach_schema_loader, locate_in_cell
@@ -315,8 +313,6 @@ class CellRunner:
         raise OptionError(msg)
 
     def _follow_subscription(self, document: Document, variables: Mapping[str, object]) -> object:
-        from gqlnb.notebook.subscription_cell import follow_subscription
-
         options, shell = self._options, self._state.shell
         if options.profile:
             msg = "--profile measures one execution and cannot be used with a subscription."
@@ -355,8 +351,6 @@ class CellRunner:
 
     def _follow_parts(self, document: Document, variables: Mapping[str, object]) -> Result:
         """Return the merged answer of ``@defer`` and ``@stream``, shown while it arrives."""
-        from gqlnb.notebook.subscription_cell import follow_parts
-
         client = self._target.client
         how: Any = {"operation": self._options.operation, "validate": self._validate}
         local = client._local_schema

@@ -13,6 +13,7 @@ from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import ipywidgets
 from graphql import (
     GraphQLEnumType,
     GraphQLInputObjectType,
@@ -20,6 +21,7 @@ from graphql import (
     NonNullTypeNode,
 )
 from graphql.utilities import value_from_ast_untyped
+from ipywidgets import VBox
 
 from gqlnb.document.document import format_variable_type
 from gqlnb.document.variables import (
@@ -42,7 +44,8 @@ from gqlnb.errors import (
     suggest,
 )
 from gqlnb.interactive import is_unattended
-from gqlnb.notebook.display import Note, require_query, wrap_html
+from gqlnb.notebook.cell_errors import require_query
+from gqlnb.notebook.display import Note, wrap_html
 from gqlnb.notebook.magic_options import NAME
 from gqlnb.notebook.widgets.live_output import build_view_bundle
 
@@ -289,7 +292,6 @@ class Interaction:
             If the operation fails with the initial values.
         """
         from IPython.display import display
-        from ipywidgets import VBox
 
         first = self._run(dict(self._values))
         text = ", ".join(f"${name} = {value!r}" for name, value in self._values.items())
@@ -367,8 +369,6 @@ def build_control(document: Document, name: str, given: object) -> object:
     OptionError
         If there is no control for the variable's type.
     """
-    import ipywidgets
-
     node = document.variables[name]
     kind = node.type.type if isinstance(node.type, NonNullTypeNode) else node.type
     type_name = kind.name.value if isinstance(kind, NamedTypeNode) else None
@@ -411,8 +411,6 @@ def build_slider(
     common: Mapping[str, object],
 ) -> object:
     """Build the slider of a number: of a given range, else around the given value."""
-    import ipywidgets
-
     slider = ipywidgets.IntSlider if kind == "Int" else ipywidgets.FloatSlider
     number = int if kind == "Int" else float
     if isinstance(given, tuple):

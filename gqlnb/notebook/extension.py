@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from traitlets import TraitError
 
+from gqlnb.config import load_project_settings
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text, suggest_or_list
 from gqlnb.notebook.completion.ipython_completer import TabCompleter
 from gqlnb.notebook.magic import GraphQLMagic
-from gqlnb.result.frame_display import FRAMES_ATTRIBUTE, TABLE, FrameDisplay
-from gqlnb.result.renderer import render_lines
+from gqlnb.result.renderer import FRAMES_ATTRIBUTE, TABLE, FrameDisplay, render_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,8 +198,6 @@ def apply_project_settings(magic: Configurable) -> None:
         If the file is not valid TOML, or has unknown settings or invalid values; the valid ones
         have been applied.
     """
-    from gqlnb.config import load_project_settings
-
     settings = load_project_settings()
     if settings is None:
         return

@@ -20,7 +20,7 @@ from gqlnb.errors import (
 )
 from gqlnb.notebook.magic_options import TYPES
 from gqlnb.notebook.saved_cells import History, Snippets
-from gqlnb.result.frame_display import PANDAS, TABLE
+from gqlnb.result.renderer import PANDAS, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, MutableMapping

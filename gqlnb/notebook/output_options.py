@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from pyarrow.parquet import write_table
 
 from gqlnb.config import open_replacement
 from gqlnb.document.document import format_variable_type
@@ -23,9 +24,12 @@ from gqlnb.errors import GqlnbError, OptionError, format_count, sanitize_text, s
 from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
 from gqlnb.http.rate_limit_rules import read_budget
-from gqlnb.notebook.display import Note, add_error_lines, show, wrap_html
+from gqlnb.notebook.cell_errors import add_error_lines
+from gqlnb.notebook.display import Note, show, wrap_html
 from gqlnb.redact import redact_text
 from gqlnb.result.answer_notes import MISSING, format_notes
+from gqlnb.result.event_frames import describe_errors
+from gqlnb.result.frames import build_parquet_table
 from gqlnb.result.renderer import render_preformatted
 
 if TYPE_CHECKING:
@@ -104,8 +108,6 @@ def map_inputs(
     OptionError
         If there is no such name.
     """
-    from gqlnb.result.event_frames import describe_errors
-
     inputs = find_name(names, options.map, "--map")
     resume = None if options.resume is None else find_name(names, options.resume, "--resume")
     # A variable that the inputs set is not taken from a name of the notebook as well.
@@ -247,10 +249,6 @@ def _write_csv(result: Result, path: Path, *, strict: bool) -> str:
 
 
 def _write_parquet(result: Result, path: Path, *, strict: bool) -> str:
-    from pyarrow.parquet import write_table
-
-    from gqlnb.result.frames import build_parquet_table
-
     table = result.arrow(strict=strict)
     write_table(build_parquet_table(table, {}), path)
     return format_count(table.num_rows, "row")

@@ -14,15 +14,16 @@ from urllib.parse import urlsplit
 from gqlnb import background
 from gqlnb.client import connections
 from gqlnb.client.client import Client
-from gqlnb.client.credentials import parse_header_options
+from gqlnb.client.credentials import parse_header_options, redact_url
 from gqlnb.client.response_cache import open_response_cache
-from gqlnb.client.urls import redact_url
 from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import OptionError, TargetError, TransportError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.search_syntax import is_qualifier
 from gqlnb.github.star_query import normalize_typed_query
-from gqlnb.notebook.display import Listing, Note, Text, add_error_lines, show
+from gqlnb.github.star_results import collect_stars
+from gqlnb.notebook.cell_errors import add_error_lines
+from gqlnb.notebook.display import Listing, Note, Text, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
 from gqlnb.notebook.notebook_state import describe_target, list_targets
 from gqlnb.notebook.schema_docs import SchemaDocs
@@ -262,8 +263,6 @@ def run_snippets(state: NotebookState, _names: Names, line: str) -> Listing | Te
 
 def run_stars(state: NotebookState, _names: Names, line: str) -> pd.DataFrame | None:
     """Search repositories above a number of stars."""
-    from gqlnb.github.star_results import collect_stars
-
     options = read_line(build_parser("stars"), quote_qualifiers(line))
     client = state.clients.open(options.connection).client
     query = normalize_typed_query(" ".join(options.query))

@@ -9,7 +9,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import AnswerError, GqlnbError, format_count
-from gqlnb.notebook.display import Note, Text, add_error_lines, show, to_json_text
+from gqlnb.notebook.cell_errors import add_error_lines
+from gqlnb.notebook.display import Note, Text, show, to_json_text
 from gqlnb.notebook.output_options import export_result
 from gqlnb.notebook.widgets.live_frame import LiveFrame
 from gqlnb.notebook.widgets.live_output import EMPTY_BUNDLE, OutputUpdater, is_in_kernel

@@ -24,14 +24,13 @@ from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import CONVERSION_ERRORS
+from gqlnb.result.list_captions import FETCH_ALL, mark_rows
 from gqlnb.result.list_verdicts import (
-    FETCH_ALL,
     STATES,
     Verdict,
     choose_weakest,
     judge_inner_lists,
     judge_list,
-    mark_rows,
 )
 from gqlnb.result.renderer import Preview, format_error_path
 from gqlnb.result.shape import Shape, find_connection_path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import time
 from datetime import datetime
 from decimal import Decimal
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from gqlnb.config import load_project_settings
 from gqlnb.document.error_details import explain_message
 from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import (
@@ -27,7 +29,7 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.result.answer_notes import format_notes
-from gqlnb.result.list_verdicts import describe_rows
+from gqlnb.result.list_captions import describe_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from gqlnb.result.paging_report import Report
 
     Bundle = tuple[dict[str, Any], dict[str, Any]]
+
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.lib.pretty import RepresentationPrinter
 
 ROWS_SHOWN = 20  # a screenful, of more rows than
 MOST_ROWS = 25  # which are all shown: "the first 20 of 21" would leave out one row
@@ -818,3 +823,93 @@ def merge_paths(errors: Sequence[Mapping[str, Any]]) -> list[object] | None:
         text = f"{first}..{last}" if is_range else f"{listed}{rest}"
         merged[-1:] = [f"{merged[-1]}[{text}]"] if merged else [f"[{text}]"]
     return merged
+
+
+CLASSES = ("pandas.DataFrame", "pandas.core.frame.DataFrame")  # of pandas 3, and 2
+FRAMES_ATTRIBUTE = "_gqlnb_frames"  # the attribute of the shell that holds a FrameDisplay
+PANDAS_ROWS = 60  # the default of its option display.max_rows
+TABLE, PANDAS = "table", "pandas"  # the setting `frames`
+
+
+class FrameDisplay:
+    """The formatters of DataFrames in a shell.
+
+    Parameters
+    ----------
+    shell
+        The shell.
+    is_on
+        Returns whether frames of the package are shown as tables.
+    """
+
+    def __init__(self, shell: InteractiveShell, is_on: Callable[[], bool]) -> None:
+        self._is_on = is_on
+        self._formatters: Any = shell.display_formatter.formatters  # type: ignore[union-attr]
+        self._forms = {"text/plain": self.print_frame, "text/html": self.render_frame}
+
+    def install(self) -> None:
+        """Register the formatters, unless another library formats DataFrames."""
+        for mime, form in self._forms.items():
+            for name in CLASSES:
+                before = self._formatters[mime].for_type(name)
+                if before is None or isinstance(getattr(before, "__self__", None), FrameDisplay):
+                    self._formatters[mime].for_type(name, form)
+
+    def uninstall(self) -> None:
+        """Remove the formatters that are still registered."""
+        for mime, form in self._forms.items():
+            for name in CLASSES:
+                if self._formatters[mime].for_type(name) == form:
+                    self._formatters[mime].pop(name)
+
+    def print_frame(self, frame: pd.DataFrame, printer: RepresentationPrinter, _: object) -> None:
+        """Print a frame; within a list or dict as pandas does."""
+        is_alone = len(printer.stack) == 1
+        shown = is_alone and self._is_on() and is_table(frame)
+        lines = (render_frame_text(frame) if shown else repr(frame)).splitlines()
+        with printer.group():
+            for number, line in enumerate(lines):
+                if number:
+                    printer.break_()  # type: ignore[no-untyped-call]
+                printer.text(line)  # type: ignore[no-untyped-call]
+
+    def render_frame(self, frame: pd.DataFrame) -> str | None:
+        """Render a frame as HTML; None if pandas is set to show text only."""
+        html: str | None = frame._repr_html_()  # type: ignore[operator]
+        if html is None or not (self._is_on() and is_table(frame)):
+            return html
+        return f'<div class="{HTML_CLASSES}">{render_frame(frame)}</div>'
+
+
+def register_frame_display() -> None:
+    """Show the frames of this package as tables in the running shell, if there is one.
+
+    ``frames = "pandas"`` in ``[tool.gqlnb]`` of ``pyproject.toml`` leaves them to pandas. After
+    ``%load_ext gqlnb`` the setting ``GraphQLMagic.frames`` decides.
+    """
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is None or hasattr(shell, FRAMES_ATTRIBUTE):
+        return
+
+    settings = load_project_settings()
+    choice = TABLE if settings is None else settings.values.get("frames", TABLE)
+    frames = FrameDisplay(shell, lambda: choice != PANDAS)
+    frames.install()
+    setattr(shell, FRAMES_ATTRIBUTE, frames)
+
+
+def is_table(frame: pd.DataFrame) -> bool:
+    """Return whether a frame has rows of this package, and no labels that its table would lack."""
+    import pandas as pd
+
+    index, columns = frame.index, frame.columns
+    is_plain = index.inferred_type == "integer" and index.name is None and columns.nlevels == 1
+    # Who chooses a number of rows in pandas wants to see as many.
+    is_usual = pd.get_option("display.max_rows") == PANDAS_ROWS
+    is_ours = {"source", "partial"} <= frame.attrs.keys()
+    return is_ours and is_plain and is_usual and columns.name is None and len(columns) > 0
+
+
+def render_frame_text(frame: pd.DataFrame) -> str:
+    """Return a frame as text, with its caption."""
+    return f"{build_grid(frame).to_text()}\n{build_caption(frame)}"

@@ -15,15 +15,19 @@ from gqlnb.document.json_codec import strip_bom
 from gqlnb.errors import AnswerError, GqlnbError, format_count, join_names, sanitize_text, suggest
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.option_checks import explain_keywords
+from gqlnb.result import decoder
 from gqlnb.result.answer_notes import MISSING, list_notes
 from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnData
+from gqlnb.result.decoder import DecimalData, decode_envelope, has_exact_scalars
 from gqlnb.result.renderer import (
     ERRORS_SHOWN,
     format_error,
     render_bundle,
     render_text,
 )
+from gqlnb.result.shape import NO_FORMS, build_shape, infer_shape
 from gqlnb.result.table_exports import TableExports
+from gqlnb.result.tables import get_read_plan, list_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
-    from gqlnb.result.decoder import DecimalData, Envelope
+    from gqlnb.result.decoder import Envelope
     from gqlnb.result.frames import FrameColumn, Frames
     from gqlnb.result.paging_report import Report
     from gqlnb.result.renderer import Bundle, Preview
@@ -172,9 +176,6 @@ class Result(TableExports):
         AnswerError
             If the body is not a GraphQL response, or has no data.
         """
-        from gqlnb.result.decoder import decode_envelope
-        from gqlnb.result.shape import build_shape
-
         shape = build_shape(document, variables) if document is not None else None
         try:
             envelope = decode_envelope(body, shape)
@@ -387,7 +388,6 @@ class Result(TableExports):
             If `path` leads to no list; the message lists the paths.
         """
         from gqlnb.result.frames import choose_table
-        from gqlnb.result.tables import get_read_plan, list_rows
 
         answer = self._load_answer(loads_schema=False)
         root = get_read_plan(answer.shape).root
@@ -587,7 +587,6 @@ class Result(TableExports):
         """Return the data for frames, with aliases as a list if `path` asks for it."""
         # As bytes, if the shape is known and they came as bytes.
         from gqlnb.result.frames import ALIASES, combine_aliases
-        from gqlnb.result.shape import NO_FORMS, infer_shape
         from gqlnb.result.table_reader import AnswerData
 
         if loads_schema:
@@ -778,8 +777,6 @@ def read_list(result: Result, path: str | None) -> tuple[dict[str, FrameColumn],
 
 def get_shape(result: Result) -> Shape | None:
     """Return the shape of the answer; None if no schema is known."""
-    from gqlnb.result.shape import build_shape
-
     return build_shape(result.document, result.variables) if result.document is not None else None
 
 
@@ -911,8 +908,6 @@ def _get_given_warnings(result: Result) -> set[str]:
 def keep_exact_bytes(result: Result) -> None:
     """Let frames be read from the bytes, if numbers in the data may not be exact."""
     # JSON numbers of decimal scalars are floats in the data, as everywhere in Python.
-    from gqlnb.result.decoder import decode_envelope, has_exact_scalars
-
     body, shape = _get_body(result), None
     if body and result._lazy_data is None:
         shape = get_shape(result)
@@ -933,8 +928,6 @@ def _get_body(result: Result) -> bytes:
 
 def restore_decimals(result: Result) -> bool:
     """Put exact decimals in place of floats in the data of a result; return whether any were."""
-    from gqlnb.result import decoder
-
     shape = get_shape(result)
     if shape is None or not decoder.has_exact_scalars(shape):
         return False
@@ -943,8 +936,6 @@ def restore_decimals(result: Result) -> bool:
 
 def copy_with_decimals(result: Result) -> JSON:
     """Return the data of a result with exact decimals, in a copy unless they hold none."""
-    from gqlnb.result import decoder
-
     if isinstance(result._lazy_data, decoder.DecimalData):
         return result._lazy_data.outline
     shape, body = get_shape(result), _get_body(result)
@@ -957,7 +948,5 @@ def copy_with_decimals(result: Result) -> JSON:
 
 def hide_decimals(result: Result) -> Result:
     """Return a result with floats in its data and decimals in its frames, given decimals."""
-    from gqlnb.result.decoder import DecimalData
-
     shape = get_shape(result)
     return result if shape is None else attach_lazy_data(result, DecimalData(result.data, shape))

@@ -24,14 +24,15 @@ from gqlnb.http.handler import (
     encode_response,
     handle_checked_request,
 )
-from gqlnb.http.headers import (
+from gqlnb.http.incremental import negotiate_parts
+from gqlnb.http.messages import (
+    GRAPHQL_CONTENT_TYPE,
+    JSON_CONTENT_TYPE,
     HttpRequest,
     negotiate_media_type,
     parse_headers,
     split_absolute_target,
 )
-from gqlnb.http.incremental import negotiate_parts
-from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE
 from gqlnb.http.preconditions import (
     GRAPHQL_HEADERS,
     JSON_HEADERS,
@@ -54,12 +55,12 @@ from gqlnb.redact import hide_locals
 from gqlnb.result.result import Result
 from gqlnb.server.authentication import authenticate, read_token_option
 from gqlnb.server.deployment import check_path
-from gqlnb.server.event_connections import EventConnections
 from gqlnb.server.page import build_pages
 from gqlnb.server.request_executor import RequestExecutor, adopt_schema, build_response
 from gqlnb.server.request_log import AccessLine, Metrics, RequestLog, read_clocks
 from gqlnb.server.streams import (
     AsgiExchange,
+    EventConnections,
     Streamer,
     StreamSlots,
     build_start_message,

@@ -17,8 +17,7 @@ from gqlnb.server.worker_pool import HangingError, NoThreadError, is_cancelled
 from gqlnb.tokens import ACCEPTED_SCHEMES, Token
 
 if TYPE_CHECKING:
-    from gqlnb.http.headers import HttpRequest
-    from gqlnb.http.messages import Response
+    from gqlnb.http.messages import HttpRequest, Response
     from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.worker_pool import WorkerPool
 

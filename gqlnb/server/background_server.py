@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gqlnb.http.headers import HttpRequest
+    from gqlnb.http.messages import HttpRequest
     from gqlnb.http.server_rules import Access
     from gqlnb.limits import Limits
     from gqlnb.server.authentication import TokenOption

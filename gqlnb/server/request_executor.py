@@ -43,7 +43,7 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from gqlnb.http.headers import HttpRequest
+    from gqlnb.http.messages import HttpRequest
     from gqlnb.limits import Limits
     from gqlnb.server.scheduling import KnownRequest
     from gqlnb.server.worker_pool import HangingCall

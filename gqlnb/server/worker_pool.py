@@ -14,12 +14,15 @@ import threading
 from contextlib import suppress
 from contextvars import Context, copy_context
 from inspect import iscoroutine
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
-from gqlnb.engine.execution_budget import CODE_LOCATIONS
+import graphql
+
+from gqlnb import engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
+# Prefixes of file names: of compiled code, of the engine and of graphql-core.
+CODE_LOCATIONS = ("<gqlnb ", str(Path(engine.__file__).parent), str(Path(graphql.__file__).parent))
 MAX_BUSY_THREADS = 40  # AnyIO's default: enough for resolvers that wait a little
 # After this time a call counts as waiting for something rather than busy, and another thread may
 # start. Shorter, and computing calls would get as many threads; longer, and others wait for a

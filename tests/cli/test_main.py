@@ -278,7 +278,7 @@ def test_serve_has_options_for_deployment_and_monitoring(
 def test_advice_on_servers_and_tokens_names_shell_options() -> None:
     """The client's advice for notebooks is rephrased."""
     from gqlnb.cli.output import translate_for_shell
-    from gqlnb.client.urls import SERVE_HINT
+    from gqlnb.client.credentials import SERVE_HINT
     from gqlnb.http.response_parser import TOKEN_ADVICE
 
     assert translate_for_shell(f"Nothing listens there. {SERVE_HINT}").endswith(": gqlnb serve")

@@ -23,8 +23,8 @@ from gqlnb import (
     Token,
     TransportError,
 )
+from gqlnb.client.credentials import redact_url, strip_url
 from gqlnb.client.transports import InProcessTransport
-from gqlnb.client.urls import redact_url, strip_url
 
 SECRET = "canary-91ab"
 OPTIONS = {  # made anew for each client: a token belongs to one endpoint

@@ -13,7 +13,7 @@ import pytest
 
 import gqlnb
 from gqlnb import Client, GqlnbError, recorded
-from gqlnb.client import connections, urls
+from gqlnb.client import connections, credentials
 from gqlnb.client.schema_store import find_cache_path
 
 KEYS = {
@@ -101,8 +101,8 @@ def test_a_key_in_the_path_is_hidden(host, key, form, tmp_path, caplog):
 def test_an_ordinary_path_is_shown(segment):
     """Names, versions, project ids with their dashes, and hashes of public content."""
     url = f"https://example.org/{segment}/graphql"
-    assert urls.strip_url(url) == url
-    assert urls.find_secret_segments(url) == []
+    assert credentials.strip_url(url) == url
+    assert credentials.find_secret_segments(url) == []
 
 
 def test_a_key_in_the_path_is_not_pickled():

@@ -469,28 +469,6 @@ def test_an_error_of_a_resolver_is_an_error_as_ever() -> None:
         asyncio.run(schema.aexecute("{ later }", limits=MANY))
 
 
-@pytest.mark.usefixtures("road")
-@pytest.mark.parametrize("fields", [20, 50, 120])
-def test_unawaited_coroutines_are_closed_without_a_warning(fields: int) -> None:
-    """Coroutines that are not needed are closed."""
-
-    async def owner(root: Any, args: Any, context: Any) -> Any:
-        await asyncio.sleep(0)
-        return {"login": "a", "row": {"id": 1, "name": "n"}}
-
-    async def name(root: Any, args: Any, context: Any) -> Any:
-        await asyncio.sleep(0)
-        return "x"
-
-    schema = Schema(SDL, {"Row": {"owner": owner, "name": name, "later": name}})
-    text = "{ rows { id rows { name owner { login row { name later } } } } }"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        result = schema.execute(text, root=tree(9), limits=Limits(fields=fields))
-        gc.collect()
-    assert f"{fields} fields" in words(result)
-
-
 # -- documents, and schemas of other libraries
 
 

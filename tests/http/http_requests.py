@@ -12,7 +12,7 @@ from graphql import GraphQLError
 
 from gqlnb.engine.schema import Schema
 from gqlnb.http.handler import handle_request
-from gqlnb.http.headers import HttpRequest
+from gqlnb.http.messages import HttpRequest
 from gqlnb.http.server_rules import ServerRules
 from gqlnb.server.request_executor import RequestExecutor
 

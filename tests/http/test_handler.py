@@ -11,8 +11,7 @@ from dataclasses import replace
 import pytest
 
 from gqlnb.http.handler import handle_request
-from gqlnb.http.headers import HttpRequest
-from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE, Response
+from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE, HttpRequest, Response
 from gqlnb.http.preconditions import check_preconditions
 from gqlnb.http.server_rules import ServerRules
 from gqlnb.limits import Limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gqlnb.http.headers import (
+from gqlnb.http.messages import (
     MAX_RANGES,
     is_json,
     is_same_origin,

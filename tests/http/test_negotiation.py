@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gqlnb.http.headers import is_response_acceptable, negotiate_media_type, prefers_html
-from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE
+from gqlnb.http.messages import (
+    GRAPHQL_CONTENT_TYPE,
+    JSON_CONTENT_TYPE,
+    is_response_acceptable,
+    negotiate_media_type,
+    prefers_html,
+)
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
 

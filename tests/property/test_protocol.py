@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gqlnb.http.headers import HttpRequest
-from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE
+from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE, HttpRequest
 from gqlnb.http.server_rules import Access, ServerRules
 from gqlnb.limits import Limits
 from gqlnb.server.page import build_pages

@@ -9,7 +9,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import gqlnb
-from gqlnb.result.frame_display import FRAMES_ATTRIBUTE, register_frame_display
+from gqlnb.result.renderer import FRAMES_ATTRIBUTE, register_frame_display
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gqlnb import Client, LiveFrame, Result, ResultView, Schema, concat
-from gqlnb.result.list_verdicts import FETCH_ALL
+from gqlnb.result.list_captions import FETCH_ALL
 from gqlnb.result.paging_report import Report
 from gqlnb.result.renderer import describe_frame
 

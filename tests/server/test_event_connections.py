@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from gqlnb import Access, Limits, Schema, reference_schema, serve
-from gqlnb.server import event_connections
+from gqlnb.server import streams
 
 HEADER = "X-GraphQL-Event-Stream-Token"
 SDL = "type Query { hello: String } type Subscription { ticks: Int }"
@@ -126,7 +126,7 @@ def test_streams_and_operations_are_bounded(server):
 
 def test_a_reserved_stream_that_is_not_opened_expires(server, monkeypatch, ended):
     """With its operations."""
-    monkeypatch.setattr(event_connections, "OPEN_SECONDS", 0.2)
+    monkeypatch.setattr(streams, "OPEN_SECONDS", 0.2)
     token = send(server, "PUT").text
     start(server, token)
     while not ended:

@@ -11,7 +11,7 @@ from gqlnb import background
 from gqlnb.client.subscriptions import SUBPROTOCOLS
 from gqlnb.client.websocket_client import NetworkLink, open_network_link
 from gqlnb.errors import TransportError, sanitize_text
-from gqlnb.http.headers import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE
+from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

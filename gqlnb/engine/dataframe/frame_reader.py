@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+from pandas.api.types import infer_dtype
 
 from gqlnb.engine.dataframe.arrow_column import (
     BIGINT_DIGITS,
@@ -24,9 +26,6 @@ from gqlnb.engine.dataframe.arrow_column import (
     format_label,
 )
 from gqlnb.errors import SchemaError, sanitize_text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CONVERSION_ERRORS = (
     pa.ArrowException,
@@ -137,8 +136,6 @@ def to_arrow_table(frame: object, name: str) -> pa.Table:
 
 def take_snapshot(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return an independent copy of a frame, with its named index as columns."""
-    import pandas as pd
-
     # From pandas 3.0 on a write copies the data first; before, only a deep copy is safe.
     kept = frame.copy(deep=int(pd.__version__.partition(".")[0]) < 3)
     if all(level is None for level in frame.index.names):
@@ -180,7 +177,6 @@ def convert_series(values: pd.Series[Any]) -> tuple[ArrowArray, str | None]:
     """Return the Arrow array of a Series, and a hint for :func:`build_column`."""
     if values.dtype == object:
         return convert_objects(values)
-    import pandas as pd
 
     dtype = values.dtype
     if isinstance(dtype, pd.SparseDtype):
@@ -206,8 +202,6 @@ def convert_series(values: pd.Series[Any]) -> tuple[ArrowArray, str | None]:
 
 def convert_objects(values: pd.Series[Any]) -> tuple[ArrowArray, str | None]:
     """Return the Arrow array of a Series of objects, and a hint for :func:`build_column`."""
-    from pandas.api.types import infer_dtype
-
     kind = infer_dtype(values, skipna=True)
     lost = values.isna()
     present = values[~lost]

@@ -33,9 +33,7 @@ from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
-from gqlnb.result.frame_display import register_frame_display
-from gqlnb.result.list_verdicts import mark_rows
-from gqlnb.result.renderer import render_lines
+from gqlnb.result.renderer import register_frame_display, render_lines
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -140,14 +138,9 @@ class Harvest:
         register_frame_display()
         frame = build_repository_frame(self.arrow(), self._storage.own_columns, explode)
         frame.attrs |= {
-            "total_count": self.coverage.expected,
-            "source": self.source,
             "query": self.query,
             "order": "stars-desc",
-            "notes": self._list_warnings(),
-            "coverage": self.coverage.to_dict(),
-            "partial": not self.complete,
-            **mark_rows(len(self), self.coverage.judge_rows()),
+            **self.coverage.build_attrs(len(self), self.source, self._list_warnings()),
         }
         return frame
 

@@ -24,8 +24,7 @@ from graphql.execution.values import get_variable_values
 from graphql.type import is_abstract_type
 
 from gqlnb.document.document import UNKNOWN_NAME_HINT, Document, build_problems
-from gqlnb.engine.mock.generator import MockOptions
-from gqlnb.engine.mock.mock_schema import build_mock_schema
+from gqlnb.engine.mock.mock_schema import MockOptions, build_mock_schema
 from gqlnb.engine.resolvers import bind_type_resolver
 from gqlnb.engine.schema import Schema
 from gqlnb.engine.schema_adapters import SchemaAdapter
@@ -39,9 +38,8 @@ from gqlnb.github.query_cost import (
 )
 from gqlnb.github.repositories import SNAPSHOT_DATE, Owner, load_snapshot
 from gqlnb.github.standin.engine_rules import find_engine_errors
-from gqlnb.github.standin.rate_limits import CURRENT_METER, RequestMeter
 from gqlnb.github.standin.repository_search import Population
-from gqlnb.github.standin.simulation import Simulation
+from gqlnb.github.standin.simulation import CURRENT_METER, RequestMeter, Simulation
 from gqlnb.github.standin.standin_resolvers import StandInResolvers, resolve_type_name
 from gqlnb.github.standin.substitutes import bind_fields
 from gqlnb.http.server_rules import GUIDES_EXTENSION, TokenGuides

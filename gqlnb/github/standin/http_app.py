@@ -18,7 +18,7 @@ from gqlnb.github.standin.github_schema import (
     StandIn,
     service,
 )
-from gqlnb.github.standin.rate_limits import CURRENT_METER, TokenBudgets
+from gqlnb.github.standin.simulation import CURRENT_METER, TokenBudgets
 from gqlnb.github.standin.variable_errors import find_variable_errors
 from gqlnb.http.handler import handle_request
 from gqlnb.http.messages import Response
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
-    from gqlnb.github.standin.rate_limits import CountedRequest, RequestMeter
-    from gqlnb.http.headers import HttpRequest
+    from gqlnb.github.standin.simulation import CountedRequest, RequestMeter
+    from gqlnb.http.messages import HttpRequest
     from gqlnb.server.streams import Receive, Send
 
 _RATE_LIMITS_URL = f"{DOCS_URL}/overview/rate-limits-and-query-limits-for-the-graphql-api"

@@ -30,10 +30,9 @@ from gqlnb.github.standin.connection_pages import (
     make_boundary_error,
     make_github_error,
 )
-from gqlnb.github.standin.rate_limits import CURRENT_METER, RequestMeter
 from gqlnb.github.standin.repository_columns import RepositoryRows
 from gqlnb.github.standin.repository_search import make_sort_key, sort_rows
-from gqlnb.github.standin.simulation import DataFaults
+from gqlnb.github.standin.simulation import CURRENT_METER, DataFaults, RequestMeter
 from gqlnb.github.standin.substitutes import UNKNOWN, note_outcome
 
 if TYPE_CHECKING:

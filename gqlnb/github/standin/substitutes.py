@@ -20,12 +20,12 @@ from graphql import (
 )
 from graphql.type import is_list_type, is_object_type
 
-from gqlnb.engine.mock.generator import MockGenerator, MockOptions
 from gqlnb.engine.mock.mock_objects import MockObject
+from gqlnb.engine.mock.mock_schema import MockGenerator, MockOptions
 from gqlnb.engine.mock.value_formats import hash_parts
 from gqlnb.engine.resolvers import adapt_resolver
 from gqlnb.github.standin.connection_pages import build_page, require_boundary
-from gqlnb.github.standin.rate_limits import CURRENT_METER
+from gqlnb.github.standin.simulation import CURRENT_METER
 
 if TYPE_CHECKING:
     from graphql import GraphQLField, GraphQLSchema

@@ -544,7 +544,7 @@ class SelectionSetState(DirectiveState):
         self.inner: GraphQLNamedType | None = None  # the parent type of a nested selection set
 
     def read_token(self, kind: str, text: str) -> None:
-        """Read a token of a selection set: its end, or a part of a field."""
+        """Read one token of a field, its alias or a spread."""
         if text == "}":
             self.parser.leave(SelectionSetState)
         elif text == "{":

@@ -62,6 +62,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import anywidget
 import traitlets
+from IPython.core.getipython import get_ipython
 
 from gqlnb import background
 from gqlnb.errors import GqlnbError, sanitize_text
@@ -254,8 +255,6 @@ def forget_route(comm: object) -> None:
 
 def get_notebook_names() -> dict[str, Any]:
     """Return a copy of the names of the notebook; empty outside of IPython."""
-    from IPython.core.getipython import get_ipython
-
     shell = get_ipython()
     return {} if shell is None else dict(shell.user_ns)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 from graphql import introspection_from_schema
+from IPython.core.getipython import get_ipython
 
 from gqlnb import background
 from gqlnb.client import connections
@@ -436,8 +437,6 @@ def describe_headers(client: Client) -> str:
 
 def load_magic() -> bool:
     """Load the extension that a ``%%graphql`` cell needs; return False if it was loaded."""
-    from IPython.core.getipython import get_ipython
-
     shell: Any = get_ipython()
     if shell is None or shell.find_cell_magic("graphql") is not None:
         return False

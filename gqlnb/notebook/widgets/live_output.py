@@ -6,6 +6,8 @@ from functools import partial
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
+from IPython.core.getipython import get_ipython
+
 from gqlnb.interactive import is_unattended
 
 if TYPE_CHECKING:
@@ -94,8 +96,6 @@ class OutputUpdater:
 
 def is_in_kernel() -> bool:
     """Return whether outputs can be updated later: in a notebook, not in a terminal."""
-    from IPython.core.getipython import get_ipython
-
     return getattr(get_ipython(), "kernel", None) is not None
 
 

@@ -11,7 +11,6 @@ from gqlnb.errors import OptionError, QueryError, format_count, sanitize_text
 from gqlnb.notebook.display import show
 from gqlnb.notebook.widgets.base import TWIN, Widget, get_notebook_names
 from gqlnb.option_checks import explain_keywords
-from gqlnb.result.frame_display import render_frame_text
 from gqlnb.result.renderer import (
     build_caption,
     build_grid,
@@ -20,6 +19,7 @@ from gqlnb.result.renderer import (
     format_errors,
     render_bundle,
     render_frame,
+    render_frame_text,
     render_text,
 )
 from gqlnb.result.result import Result

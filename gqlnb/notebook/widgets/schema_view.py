@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 from graphql import GraphQLSchema
 
 from gqlnb import background
+from gqlnb.client.client import connect
+from gqlnb.client.schema_sources import read_schema
 from gqlnb.errors import sanitize_text
+from gqlnb.github.builtin_connections import register_connections
 from gqlnb.notebook.display import Listing
 from gqlnb.notebook.schema_docs import IN_HTML, LINKS, SchemaDocs
 from gqlnb.notebook.schema_search import (
@@ -213,11 +216,7 @@ def resolve_schema(target: object) -> GraphQLSchema:
     if isinstance(target, GraphQLSchema):
         return target
     if isinstance(target, Mapping) or (isinstance(target, str) and "{" in target):
-        from gqlnb.client.schema_sources import read_schema
-
         return read_schema(target).graphql
-    from gqlnb.client.client import connect
-    from gqlnb.github.builtin_connections import register_connections
 
     register_connections()
     return connect(target).schema

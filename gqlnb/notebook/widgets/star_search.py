@@ -20,7 +20,7 @@ import numpy as np
 import traitlets
 
 from gqlnb import background
-from gqlnb.client.urls import redact_url
+from gqlnb.client.credentials import redact_url
 from gqlnb.errors import GqlnbError, QueryError, describe_exception, format_count, sanitize_text
 from gqlnb.github.builtin_connections import open_client
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS

@@ -19,7 +19,7 @@ from gqlnb import (
     github,
     stars,
 )
-from gqlnb.github.standin import rate_limits as ledger
+from gqlnb.github.standin import simulation as ledger
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.tokens import Token
 

@@ -14,7 +14,7 @@ from collections import Counter
 from math import ceil
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gqlnb import Client, GqlnbError, serve
@@ -234,6 +234,7 @@ def check(world: World) -> str:
 
 @settings(max_examples=200, deadline=None, derandomize=IS_GATE)
 @given(worlds())
+@example(World("hasura", 9, "equal", size=2, default=5, fault="hides"))
 def test_a_complete_report_means_all_rows(world: World) -> None:
     """If rows may be missing, the report is incomplete."""
     check(world)

@@ -417,6 +417,9 @@ class RoleSearch:
         count = self.counts.get(self._larger_count or "")
         if count is not None and length < count:
             is_end, reason = False, f"`{self._larger_count}` counts {count}, and {reason}"
+        elif self._other_rows is not None and self.length <= SHORTEST_SHIFT:
+            # A service that leaves rows out of its pages answers a larger size so, too.
+            is_end, reason = False, f"{reason}, and `{self._other_rows}` brings other rows"
         size = self._size
         assert size is not None  # noqa: S101 - for the type checker
         arguments = PageArguments(

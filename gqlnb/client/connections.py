@@ -594,39 +594,34 @@ def change_connection(name: str, new_name: str | None) -> str:
     OptionError
         If no file has it, the new name is taken or not valid, or the file must be edited by hand.
     """
-    settings = next(
-        (
-            it
-            for it in (load_project_settings(), load_user_settings())
-            if it is not None and name in it.get_table(TABLE)
-        ),
-        None,
-    )
-    msg = ""
+    files = [it for it in (load_project_settings(), load_user_settings()) if it is not None]
+    settings = next((it for it in files if name in it.get_table(TABLE)), None)
     if settings is None:
         msg = f"No settings file has a connection {sanitize_text(name, 40)!r}."
-    elif new_name is not None and not CONNECTION_NAME.fullmatch(new_name):
-        shown = sanitize_text(new_name, 40)
-        msg = f"{shown!r} is not a valid name: write letters, digits, '-' and '_'."
-    elif new_name is not None and new_name in _merge_connections():
-        msg = f"There is a connection {new_name!r} already."
-    if msg or settings is None:
         raise OptionError(msg)
-    changed = edit_table(settings.text, (*settings.table, TABLE, name), new_name)
-    wanted = tomllib.loads(settings.text)
-    table = wanted
-    for key in (*settings.table, TABLE):
-        table = table[key]
-    value = table.pop(name)
-    if new_name is not None:
-        table[new_name] = value
+    if new_name is not None and (
+        not CONNECTION_NAME.fullmatch(new_name) or new_name in _merge_connections()
+    ):
+        shown = sanitize_text(new_name, 40)
+        msg = f"{shown!r} is taken, or not a valid name: write letters, digits, '-' and '_'."
+        raise OptionError(msg)
+    path = (*settings.table, TABLE)
+
+    def split(text: str, key: str) -> tuple[object, object]:
+        """Return the connection `key` of a file, and all else in it."""
+        whole = table = tomllib.loads(text)
+        for step in path:
+            table = table.setdefault(step, {})
+        return table.pop(key, None), whole
+
+    changed = edit_table(settings.text, (*path, name), new_name)
+    value, others = split(settings.text, name)
     try:
-        # A table that has lost its last line may be gone with it.
-        is_same = drop_empty(tomllib.loads(changed)) == drop_empty(wanted)
+        is_same = split(changed, new_name or name) == (new_name and value, others)
     except tomllib.TOMLDecodeError:
         is_same = False
-    place = settings.locate_key(TABLE, name)
     if not is_same:
+        place = settings.locate_key(TABLE, name)
         msg = f"{place}: {name!r} is written in a way that must be edited by hand."
         raise OptionError(msg)
     is_private = settings.path == get_user_file()
@@ -638,11 +633,3 @@ def change_connection(name: str, new_name: str | None) -> str:
             _current_names[:] = [new_name] if new_name is not None else []
     close()
     return shorten_path(settings.path)
-
-
-def drop_empty(value: object) -> object:
-    """Return TOML data without empty tables."""
-    if not isinstance(value, dict):
-        return value
-    inner = {key: drop_empty(member) for key, member in value.items()}
-    return {key: member for key, member in inner.items() if member != {}}

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ListHarvest", "ListRequest", "WindowAnswer"]
 
-READS_PER_RANGE = 3  # of a range that changes while it is read
+COUNTS = 3  # of later rows, until two are equal
 MAX_ROUNDS = 3  # in which ranges with other counts, or without a proof, are read again
 # Rows that the endpoint shows late, and a clock that is ahead of the endpoint's.
 OVERLAP = timedelta(minutes=5)
@@ -313,30 +313,18 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         return WindowTask(self._read_window(free[-1]), free[-1])
 
     def _read_window(self, ends: Ends) -> Steps[None]:
-        """Read a range, again if it changes meanwhile; store its rows, or its parts."""
-        range_, requests, seen = self._state.parse_range(ends), 0, 0
-        before, is_whole, parts = self._digests.get(range_, ""), False, list[ValueRange]()
-        for _ in range(READS_PER_RANGE):
-            (answer,) = yield [ListRequest("rows", range_, self._state.total, whole=is_whole)]
-            requests += answer.requests
-            seen += answer.has_changed
-            parts = [] if is_whole else self._divide_range(range_, answer)
-            if parts and (yield from self._is_outgrown(answer)):
-                parts, is_whole = [], is_whole or self._slice.cap is None
-            if parts or (answer.is_cut and is_whole):
-                break
-            if answer.is_cut:
-                is_whole = True
-            elif answer.may_skip and not answer.doubt:
-                # Rows may be skipped where others are deleted. A reading after it lacks the deleted
-                # ones, so that equal readings have skipped none.
-                digest = answer.compute_digest()
-                if before == digest:
-                    break
-                before, answer = digest, replace(answer, doubt=SHIFTING)
-            elif not answer.doubt:
-                break
-        self._add_answer(ends, replace(answer, requests=requests), parts, seen)
+        """Read a range, and store its rows, or its parts."""
+        range_, total = self._state.parse_range(ends), self._state.total
+        (answer,) = yield [ListRequest("rows", range_, total)]
+        parts = self._divide_range(range_, answer)
+        is_outgrown = bool(parts) and (yield from self._is_outgrown(answer))
+        if is_outgrown:
+            parts = []
+        if answer.is_cut and not (parts or (is_outgrown and self._slice.cap is None)):
+            before = answer.requests
+            (answer,) = yield [ListRequest("rows", range_, total, whole=True)]
+            answer = replace(answer, requests=answer.requests + before)
+        self._add_answer(ends, answer, parts)
 
     def _is_outgrown(self, answer: WindowAnswer) -> Steps[bool]:
         """Return whether the list grows so fast that dividing its ranges might never end."""
@@ -359,9 +347,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         whole = range_ if self._state.kind else self._complete_range(range_, answer)
         return divide_range(whole, answer.values, answer.count, slice_)
 
-    def _add_answer(
-        self, ends: Ends, answer: WindowAnswer, parts: list[ValueRange], seen: int
-    ) -> None:
+    def _add_answer(self, ends: Ends, answer: WindowAnswer, parts: list[ValueRange]) -> None:
         """Store the rows of a range, or its parts."""
         range_ = self._state.parse_range(ends)
         if not self._state.kind and answer.kind:
@@ -370,7 +356,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
             ends=ends,
             parts=[*parts],
             requests=answer.requests,
-            seen=seen,
+            seen=int(answer.has_changed),
             notes=dict(answer.notes),
         )
         if not parts:
@@ -436,6 +422,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
             got=got,
             doubt=doubt,
             has_lasting_doubt=is_lasting,
+            may_improve=not answer.is_cut and bool(answer.doubt or answer.may_skip),
             requests=answer.requests,
             digest=answer.compute_digest(),
         )
@@ -526,10 +513,11 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         for each in state.readings:
             is_paged = each.requests > 1
             may_move = (is_paged or several) and (each.count is None or is_moving)
-            if (is_paged and is_moving) or (may_move and not self._is_fixed):
+            if each.is_verified or (each.doubt and not each.may_improve):
+                continue
+            if each.may_improve or (is_paged and is_moving) or (may_move and not self._is_fixed):
                 unproved.add(each.number)
-        proved = {each.number for each in state.readings if each.is_verified or each.doubt}
-        return unproved - proved
+        return unproved
 
     def _find_low(self, reading: Reading) -> tuple[bool, Any]:
         """Return a key that sorts readings by their ranges."""
@@ -555,7 +543,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         # Rows with null are in no range, so all rows are counted, and the later ones subtracted.
         later = ListRequest("count", ValueRange(shift(whole.high, 1, self._slice.step), None))
         (after,) = yield [later]
-        for _ in range(READS_PER_RANGE):
+        for _ in range(COUNTS):
             before = after
             (total,) = yield [ListRequest("count", self._whole)]
             (after,) = yield [later]
@@ -601,7 +589,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
             got += rows
             count, why = reading.count, reading.doubt
             if reading.number in unproved:
-                why = MOVING
+                why = why or (SHIFTING if self._is_fixed else MOVING)
             if reading.number in counts:
                 count = counts[reading.number]
                 if not reading.has_lasting_doubt:

@@ -24,7 +24,6 @@ from gqlnb.lists.store import (
 )
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes
-from gqlnb.result.list_captions import mark_rows
 from gqlnb.result.renderer import register_frame_display, render_lines
 
 if TYPE_CHECKING:
@@ -75,6 +74,10 @@ class Reading(msgspec.Struct, kw_only=True):
     has_lasting_doubt
         Whether another reading has the same doubt, as the endpoint does not count rows, or returns
         no more of them.
+    may_improve
+        Whether another reading may prove it: a field failed, or rows may have been skipped between
+        pages without a count. A reading after a deletion lacks the deleted rows, so that two
+        readings with the same rows have skipped none.
     requests
         The number of requests; the rows of a single one are of one moment.
     digest
@@ -89,6 +92,7 @@ class Reading(msgspec.Struct, kw_only=True):
     got: int
     doubt: str = ""
     has_lasting_doubt: bool = False
+    may_improve: bool = False
     requests: int = 1
     digest: str = ""
     is_verified: bool = False
@@ -610,14 +614,8 @@ class RangeHarvest:
         """
         register_frame_display()
         frame = build_range_frame(self._store.load_tables())
-        frame.attrs = {
-            "source": self.source,
-            "partial": not self.complete,
-            "total_count": self.coverage.expected,
-            "notes": self._list_warnings(),
-            "coverage": self.coverage.to_dict(),
-            **mark_rows(len(self), self.coverage.judge_rows()),
-        }
+        warnings = self._list_warnings()
+        frame.attrs = self.coverage.build_attrs(len(self), self.source, warnings)
         return frame
 
     @property

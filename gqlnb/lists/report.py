@@ -9,6 +9,7 @@ import msgspec
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import format_count
 from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.list_captions import mark_rows
 from gqlnb.result.list_verdicts import Verdict
 from gqlnb.result.renderer import render_lines
 
@@ -125,6 +126,17 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
             return Verdict("complete", "each window was proved complete", total)
         problems = " ".join(self.list_problems()) or "the harvest was stopped before its end"
         return Verdict("more" if total > self.got else "unknown", problems, total)
+
+    def build_attrs(self, rows: int, source: str, warnings: list[str]) -> dict[Any, Any]:
+        """Return the ``attrs`` of a frame of that many rows."""
+        return {
+            "total_count": self.expected,
+            "source": source,
+            "notes": warnings,
+            "coverage": self.to_dict(),
+            "partial": not self.complete,
+            **mark_rows(rows, self.judge_rows()),
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values, with `complete`."""

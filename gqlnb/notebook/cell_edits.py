@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from gqlnb.notebook.completion.completion_context import parse_target
 from gqlnb.notebook.completion.completion_list import find_at_cursor, parse_until
 from gqlnb.notebook.completion.cursor_parser import SelectionSetState, tokenize
 from gqlnb.notebook.completion.ipython_completer import locate_cursor
+from gqlnb.notebook.saved_cells import parse_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
 
     FindSchema = Callable[[str | None], tuple[str, GraphQLSchema]]
 
-__all__ = ["extract_fragment", "find_place", "rename_at"]
-
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-OPENING, CLOSING = "({[", ")}]"
 
 
 def find_place(find_schema: FindSchema, code: str, cursor: int) -> tuple[str, str]:
@@ -71,30 +69,22 @@ def extract_fragment(find_schema: FindSchema, code: str, start: int, end: int, n
     """
     place = _locate(code, start)
     head = len(code) - len(place.text)
-    first, last = place.offset, end - head
     tokens = tokenize(place.text)
-    within = [it for it in tokens if it.start >= first and it.end <= last]
-    steps = [(it.text in OPENING) - (it.text in CLOSING) for it in within]
-    depths = [*accumulate(steps)]
-    beside = [it.text for it in tokens if it.end <= first][-1:]
-    behind = [it.text for it in tokens if it.start >= last][:1]
-    is_cut = (
-        any(it.start < edge < it.end for it in tokens for edge in (first, last))
-        or bool({*beside} & {":", "...", "on", "@"} or {*behind} & {":", "(", "{", "@"})
-        or [it.text for it in within[:1]] == ["{"]
-    )
+    within = [it for it in tokens if it.start >= place.offset and it.end <= end - head]
     _, schema = find_schema(parse_target(place.line))
-    state = parse_until(schema, tokens, first, None).stack[-1]
-    parent = state.parent if isinstance(state, SelectionSetState) else None
-    if not within or is_cut or depths[-1] or min(depths) < 0 or parent is None:
-        msg = "Select whole fields of one selection set, such as: name owner { login }"
-        raise OptionError(msg)
+    state = parse_until(schema, tokens, place.offset, None).stack[-1]
+    parent = getattr(state, "parent", None)
     _check_name(name, {b.text for a, b in pairwise(tokens) if a.text == "fragment"})
-    begin, finish = within[0].start, within[-1].end
-    margin = place.text[place.text.rfind("\n", 0, begin) + 1 : begin]
-    fields = indent(dedent(" " * len(margin) + place.text[begin:finish]).strip(), "  ")
-    rest = f"{place.text[:begin]}...{name}{place.text[finish:]}".rstrip()
-    return f"{code[:head]}{rest}\n\nfragment {name} on {parent.name} {{\n{fields}\n}}"
+    if within and parent is not None:
+        begin, finish = within[0].start, within[-1].end
+        margin = " " * (begin - place.text.rfind("\n", 0, begin) - 1)
+        fields = indent(dedent(margin + place.text[begin:finish]).strip(), "  ")
+        rest = f"{place.text[:begin]}...{name}{place.text[finish:]}".rstrip()
+        text = f"{rest}\n\nfragment {name} on {parent.name} {{\n{fields}\n}}"
+        if parse_or_none(text) is not None:  # it is not if a field was cut
+            return code[:head] + text
+    msg = "Select whole fields of one selection set, such as: name owner { login }"
+    raise OptionError(msg)
 
 
 def rename_at(code: str, cursor: int, name: str) -> str:
@@ -106,37 +96,21 @@ def rename_at(code: str, cursor: int, name: str) -> str:
         If the cursor is on neither, or the name is taken or not valid.
     """
     place = _locate(code, cursor)
-    head, tokens = len(code) - len(place.text), tokenize(place.text)
-    at = next(
-        (
-            n
-            for n, it in enumerate(tokens)
-            if it.kind == "name" and it.start <= place.offset <= it.end
-        ),
-        next(
-            (n + 1 for n, it in enumerate(tokens) if it.text == "$" and it.start == place.offset),
-            None,
-        ),
-    )
-    if at is None or at >= len(tokens):
+    line, text, tokens = code[: len(code) - len(place.text)], place.text, tokenize(place.text)
+    names = [n for n, it in enumerate(tokens) if it.kind == "name"]
+    at = next((n for n in names if tokens[n].start <= place.offset + 1 <= tokens[n].end + 1), 0)
+    old, name = tokens[at].text, name.removeprefix("$")
+    variables = [b for a, b in pairwise(tokens) if a.text == "$"]
+    chosen = [it for it in variables if it.text == old] if tokens[at] in variables else []
+    if chosen:  # the values of the line belong to the variables
+        line = re.sub(rf"((?:-p|--param)[ =]){re.escape(old)}=", rf"\g<1>{name}=", line)
+    elif [it.text for it in tokens[at + 1 : at + 2]] == [":"]:
+        state = parse_until(None, tokens, tokens[at].start, None).stack[-1]
+        chosen = [tokens[at]] if isinstance(state, SelectionSetState) else []
+    if not chosen:
         msg = "Place the cursor on an alias or a variable."
         raise OptionError(msg)
-    line, old, name = code[:head], tokens[at].text, name.removeprefix("$")
-    if at and tokens[at - 1].text == "$":
-        pairs = [(a, b) for a, b in pairwise(tokens) if a.text == "$"]
-        _check_name(name, {b.text for _, b in pairs} - {old})
-        chosen = [b for _, b in pairs if b.text == old]
-        # The values of the line belong to the variables.
-        line = re.sub(rf"((?:-p|--param)[ =]){re.escape(old)}=", rf"\g<1>{name}=", line)
-    else:
-        is_alias = [it.text for it in tokens[at + 1 : at + 2]] == [":"]
-        state = parse_until(None, tokens, tokens[at].start, None).stack[-1]
-        if not is_alias or not isinstance(state, SelectionSetState):
-            msg = "Place the cursor on an alias or a variable."
-            raise OptionError(msg)
-        _check_name(name, set())
-        chosen = [tokens[at]]
-    text = place.text
+    _check_name(name, {it.text for it in variables} - {old} if chosen[0] in variables else set())
     for token in reversed(chosen):
         text = f"{text[: token.start]}{name}{text[token.end :]}"
     return f"{line}{text}"

@@ -310,7 +310,10 @@ def test_the_panel_follows_the_notebook_and_its_kernel(
     page = notebook.page
     expect(panel.root.get_by_role("heading", name="first")).to_be_visible()
     cells = [LOAD, "import gqlnb\nsecond = gqlnb.reference_schema()"]
-    written = nbformat.v4.new_notebook(cells=[*map(nbformat.v4.new_code_cell, cells)])
+    written = nbformat.v4.new_notebook(
+        cells=[*map(nbformat.v4.new_code_cell, cells)],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
     nbformat.write(written, lab.folder / "second.ipynb")
     page.evaluate(OPEN, "second.ipynb")
     page.wait_for_function(READY, arg="second.ipynb")

@@ -111,8 +111,8 @@ def test_an_endpoint_of_the_project_is_renamed_in_its_file(ask, shell):
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ({"name": "mine", "new_name": "other"}, "is a connection 'other' already"),
-        ({"name": "mine", "new_name": "a b"}, "is not a valid name"),
+        ({"name": "mine", "new_name": "other"}, "'other' is taken"),
+        ({"name": "mine", "new_name": "a b"}, "not a valid name"),
         ({"name": "demo", "new_name": "x"}, "No settings file has"),
     ],
 )
@@ -242,5 +242,5 @@ def test_edits_use_the_schema_that_the_cell_names(ask):
 
 def test_an_unknown_question_is_answered_by_an_error(ask):
     """As every other exception is."""
-    assert ask("nothing")["error"].startswith("KeyError")
+    assert ask("nothing")["error"].startswith("AttributeError")
     assert ask("children", target=1, path=[])["error"]

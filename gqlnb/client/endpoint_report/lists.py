@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from gqlnb.client.endpoint_report.list_queries import ListQuery, NestedList, Reading
 from gqlnb.client.endpoint_report.meter import RequestLimitError
 from gqlnb.client.endpoint_report.report import NOT_TRIED
@@ -35,6 +37,7 @@ MAX_PAGES = 6  # that are followed to compare a count
 BAD_CURSOR = '"gqlnb-unknown-cursor"'
 FAR_OFFSET = 1_000_000  # rows; a page that no list has
 OFFSET_WORDS = "offset skip start"
+HALVES = {"size": "first", "offset": "second"}
 USUAL_LIMITS = (1000, 500, 250, 200, 100, 50)
 
 
@@ -194,21 +197,7 @@ class ListExaminer:
             self.add("arguments", "none that pages", f"{reason}; {sign.reason}" if sign else reason)
             return None
         search = RoleSearch(suspect, rows, counts, result.data, {})
-        trials = search.run()
-        answer = None
-        try:
-            while True:
-                trial = trials.send(answer)
-                values = {leaf.path: leaf.format_value(v) for leaf, v in trial.values.items()}
-                reply = self._execute(values)
-                if reply is None:
-                    search.refusal = f": {self._refusal[0]}"
-                    answer = None
-                else:
-                    answer = suspect.read_rows(reply.data)
-                    search.new_counts = suspect.read_counts(reply.data)
-        except StopIteration as stop:
-            finding: Finding = stop.value
+        finding = self._run_search(search)
         evidence = "; ".join(text.partition(": ")[2] for text in search.trials) or "no request"
         if finding.role is not None:
             self._arguments = finding.role.arguments
@@ -217,31 +206,52 @@ class ListExaminer:
             self.add("paging", "the first page is whole", f"{finding.reason}; {evidence}")
             self._try_names(suspect)
         else:
+            if self._arguments.position and not self._arguments.size:
+                # A size that is at its end: experiments name none that cannot grow.
+                size = self._find_named(suspect, SIZE_WORDS, is_size=True)
+                self._arguments = replace(self._arguments, size=size)
             self._name_roles(evidence, finding.reason)
         return finding.role
 
+    def _run_search(self, search: RoleSearch) -> Finding:
+        """Send the requests of the experiments, and return their finding."""
+        trials, answer = search.run(), None
+        try:
+            while True:
+                trial = trials.send(answer)
+                values = {leaf.path: leaf.format_value(v) for leaf, v in trial.values.items()}
+                reply = self._execute(values)
+                if reply is None:
+                    search.refusal, answer = f": {self._refusal[0]}", None
+                else:
+                    answer = search.suspect.read_rows(reply.data)
+                    search.new_counts = search.suspect.read_counts(reply.data)
+        except StopIteration as stop:
+            finding: Finding = stop.value
+        return finding
+
     def _try_names(self, suspect: SuspectList) -> None:
         """Try the arguments of a whole list that are named like a size or an offset."""
-        first, half = self._first.ids, len(self._first.ids) // 2
-        position: ArgumentPath = ()
-        size: ArgumentPath = ()
-        for leaf in suspect.leaves if half else ():
-            is_size = is_named_after(leaf.name, SIZE_WORDS)
-            if not leaf.is_number or not (is_size or is_named_after(leaf.name, OFFSET_WORDS)):
-                continue
-            page = self._ask({leaf.path: leaf.format_value(half)})
-            came = "refused" if page is None else f"{len(page.ids)} rows"
-            evidence = f"`{leaf.name}: {half}`: {came}"
-            if is_size and page is not None and page.ids == first[:half]:
-                size = leaf.path
-                self.add(f"`{format_argument(leaf.path)}`", "size", evidence)
-            elif not is_size and page is not None and page.ids == first[half:]:
-                position = leaf.path
-                self.add(f"`{format_argument(leaf.path)}`", "offset", evidence)
-            else:
-                self.add(f"`{format_argument(leaf.path)}`", NOT_TRIED, f"no place: {evidence}")
+        size = self._find_named(suspect, SIZE_WORDS, is_size=True)
+        position = self._find_named(suspect, OFFSET_WORDS, is_size=False)
         kind: PagingKind = "offset" if position else "none"
         self._arguments = PageArguments(kind, position, "Int", size, default_position=0)
+        for path, role in ((size, "size"), (position, "offset")):
+            if path:
+                half = len(self._first.ids) // 2
+                evidence = f"`{path[-1]}: {half}` brought the {HALVES[role]} half"
+                self.add(f"`{format_argument(path)}`", role, evidence)
+
+    def _find_named(self, suspect: SuspectList, words: str, *, is_size: bool) -> ArgumentPath:
+        """Return the argument whose half of the rows is that of a size, or of an offset."""
+        first, half = self._first.ids, len(self._first.ids) // 2
+        for leaf in suspect.leaves if half else ():
+            if leaf.is_number and is_named_after(leaf.name, words):
+                page = self._ask({leaf.path: leaf.format_value(half)})
+                expected = first[:half] if is_size else first[half:]
+                if page is not None and page.ids == expected:
+                    return leaf.path
+        return ()
 
     def _name_roles(self, evidence: str, reason: str) -> None:
         arguments = self._arguments
@@ -453,15 +463,14 @@ class ListExaminer:
         asked = 2 * longest
         larger = self._measure_nested(nested, f"{nested.size}: {asked}")
         if larger is None:
-            self.add(
-                subject, f"at most {longest} items", f"{asked} were refused: {self._refusal[0]}"
-            )
+            why = f"{asked} were refused: {self._refusal[0]}"
+            self.add(subject, f"at most {longest} items", why)
         elif larger > longest:
-            self.add(
-                subject, f"cut at {longest} items", f"{came}, {larger} with {nested.size}: {asked}"
-            )
+            why = f"{came}, {larger} with {nested.size}: {asked}"
+            self.add(subject, f"cut at {longest} items", why)
         else:
-            self.add(subject, "whole", f"{came}, no more with {nested.size}: {asked}")
+            why = f"{came}, no more with {nested.size}: {asked}: its limit, or all"
+            self.add(subject, NOT_TRIED, why)
 
     def _measure_nested(self, nested: NestedList, arguments: str) -> int | None:
         """Return the length of the longest nested list; None if it was refused."""
@@ -470,6 +479,9 @@ class ListExaminer:
             result = self._client.execute(text)
         except GqlnbError as error:
             self._refusal = [sanitize_text(text, 200) for text in list_messages(error)]
+            return None
+        if result.errors:
+            self._refusal = [sanitize_text(result.errors[0].get("message", ""), 200)]
             return None
         rows = self._query.read(result.data, []).rows
         return max((nested.measure(row) for row in rows), default=0)

@@ -257,7 +257,8 @@ class SharedLimit:
 
     Endpoints that load the lists of all objects by one database query have to limit each list. If
     they limit the query instead, the lists have together as many rows as one page, or one more, and
-    their page info reports no further page. nestjs-query does so.
+    their page info reports no further page. nestjs-query does so, and strawberry-sqlalchemy-mapper,
+    where the first list takes the whole limit and reports a further page.
     """
 
     def __init__(self) -> None:
@@ -272,8 +273,7 @@ class SharedLimit:
         if size is None or size < SMALLEST_SHARED_LIMIT or is_counted or len(cursors) < 2:
             return
         total = sum(lengths)
-        # A list that ends the page by itself shows that lists are limited one by one.
-        self._is_refuted |= total > size + 1 or max(lengths, default=0) >= size
+        self._is_refuted |= total > size + 1
         self._is_reached |= total >= size
 
     @property

@@ -33,7 +33,6 @@ from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
-from gqlnb.result.list_captions import mark_rows
 from gqlnb.result.renderer import register_frame_display, render_lines
 from gqlnb.result.result import Result
 
@@ -139,14 +138,9 @@ class Harvest:
         register_frame_display()
         frame = build_repository_frame(self.arrow(), self._storage.own_columns, explode)
         frame.attrs |= {
-            "total_count": self.coverage.expected,
-            "source": self.source,
             "query": self.query,
             "order": "stars-desc",
-            "notes": self._list_warnings(),
-            "coverage": self.coverage.to_dict(),
-            "partial": not self.complete,
-            **mark_rows(len(self), self.coverage.judge_rows()),
+            **self.coverage.build_attrs(len(self), self.source, self._list_warnings()),
         }
         return frame
 

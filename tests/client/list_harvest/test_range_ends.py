@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gqlnb import Client, OptionError, QueryError, Schema, Slice
-from gqlnb.lists.columns import is_between_steps
 from tests.client.list_harvest.simulator import Endpoint
 from tests.client.list_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
 
@@ -123,28 +122,6 @@ def test_a_query_with_two_lists_and_ends_is_refused():
 
 
 # -- values between the ends of adjacent ranges
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (Decimal("1.123456789"), False),
-        (Decimal("1.1234567890"), False),
-        (Decimal("1.1234567891"), True),
-        (Decimal("12345678901234567890123.123456789"), False),
-        (Decimal("12345678901234567890123.1234567891"), True),
-        (Decimal("1e30"), False),
-        ("a b", False),
-        ("", False),
-        ("a\tb", True),
-        (5, False),
-        (0.1, False),
-        (DAYS[0], False),
-    ],
-)
-def test_values_that_are_finer_than_the_steps_are_recognized(value: object, expected: bool):
-    """Decimals with more than nine places, and texts with control characters."""
-    assert is_between_steps(value) is expected
 
 
 FINE_SDL = """

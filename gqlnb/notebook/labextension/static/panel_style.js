@@ -1,5 +1,20 @@
-// The style of the side panel: JupyterLab's own colours, in both themes.
+// Elements of the side panel, and their style: JupyterLab's own colours, in both themes.
 
+/** Return an element with properties and children; texts become text nodes, never HTML. */
+export function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children.filter((child) => child !== ""));
+  return element;
+}
+
+/** Return a button; its label says what it does to whoever does not see what it is beside. */
+export const button = (text, onclick, label = text, className = "") =>
+  make("button", { type: "button", textContent: text, onclick, ariaLabel: label, title: label, className });
+
+export const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><g fill="none" stroke-width="1.6">' +
+  '<path class="jp-icon3" stroke="#616161" d="M12 3.5l7.4 4.2v8.6L12 20.5l-7.4-4.2V7.7zM12 3.5v6.1M4.6' +
+  ' 16.3l5.3-3M19.4 16.3l-5.3-3M14.4 12a2.4 2.4 0 1 1-4.8 0 2.4 2.4 0 1 1 4.8 0"/></g></svg>';
 export const STYLE = `
 #gqlnb-panel { display: flex; flex-direction: column; min-width: 200px; color: var(--jp-ui-font-color1);
   background: var(--jp-layout-color1); font: var(--jp-ui-font-size1)/1.4 var(--jp-ui-font-family); }
@@ -10,8 +25,7 @@ export const STYLE = `
 #gqlnb-panel :is(button, input, select) { font: inherit; color: inherit; background: var(--jp-layout-color1);
   border: 1px solid var(--jp-border-color1); border-radius: 3px; padding: 2px 8px; min-width: 0; }
 #gqlnb-panel :is(input, select) { width: 100%; box-sizing: border-box; margin-bottom: 4px; padding: 4px 6px; }
-#gqlnb-panel button { cursor: pointer; }
-#gqlnb-panel button:hover { background: var(--jp-layout-color2); }
+#gqlnb-panel :is(button, summary, .gqlnb-row) { cursor: pointer; }
 #gqlnb-panel :focus-visible { outline: 2px solid var(--jp-brand-color1); outline-offset: -1px; }
 #gqlnb-panel .gqlnb-tabs { display: flex; border-bottom: 1px solid var(--jp-border-color2); }
 #gqlnb-panel .gqlnb-tabs button { flex: 1; border: 0; border-radius: 0; padding: 6px 2px; border-bottom: 2px solid transparent; }
@@ -25,14 +39,13 @@ export const STYLE = `
 #gqlnb-panel .gqlnb-mark { margin-left: 6px; padding: 0 5px; border: 1px solid var(--jp-border-color1);
   border-radius: 8px; font-size: 11px; font-weight: 400; }
 #gqlnb-panel .gqlnb-actions { display: flex; flex-wrap: wrap; gap: 4px; margin: 4px 0; }
-#gqlnb-panel details { margin-top: 8px; }
-#gqlnb-panel summary { cursor: pointer; padding: 2px 0; }
+#gqlnb-panel summary { margin-top: 8px; padding: 2px 0; }
 #gqlnb-panel .gqlnb-schema-tab { display: flex; flex-direction: column; height: 100%; }
 #gqlnb-panel .gqlnb-tree { flex: 1 1 50%; min-height: 6em; overflow: auto; }
 #gqlnb-panel .gqlnb-tree ul { padding-left: 12px; }
-#gqlnb-panel .gqlnb-row { display: flex; gap: 4px; align-items: baseline; white-space: nowrap; cursor: pointer; padding: 1px 2px; }
+#gqlnb-panel .gqlnb-row { display: flex; gap: 4px; align-items: baseline; white-space: nowrap; padding: 1px 2px; }
 #gqlnb-panel .gqlnb-row code { overflow: hidden; text-overflow: ellipsis; color: var(--jp-ui-font-color2); margin-left: auto; padding-left: 6px; }
-#gqlnb-panel .gqlnb-row:hover, #gqlnb-panel [aria-selected=true] > .gqlnb-row { background: var(--jp-layout-color2); }
+#gqlnb-panel :is(button:hover, .gqlnb-row:hover, [aria-selected=true] > .gqlnb-row) { background: var(--jp-layout-color2); }
 #gqlnb-panel .gqlnb-twist { flex: 0 0 10px; }
 #gqlnb-panel [aria-expanded=true] > .gqlnb-row .gqlnb-twist { transform: rotate(90deg); }
 #gqlnb-panel .gqlnb-deprecated { text-decoration: line-through; }

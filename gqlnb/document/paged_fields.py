@@ -53,16 +53,6 @@ if TYPE_CHECKING:
     from gqlnb.document.json_codec import JSON
     from gqlnb.document.selections import HiddenFields
 
-__all__ = [
-    "PLAIN_LIST_STEP",
-    "Anchor",
-    "ItemList",
-    "ListRole",
-    "PagedField",
-    "PagedFieldFinder",
-    "find_position_variables",
-]
-
 FORWARD_FIELDS = ("hasNextPage", "endCursor")
 BACKWARD_FIELDS = ("hasPreviousPage", "startCursor")
 PLAIN_LIST_STEP = ""  # stands for `nodes` if the field itself is a list

@@ -46,29 +46,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.json_codec import JSON
 
-__all__ = [
-    "GUESSED_LOOKUP",
-    "IDENTIFIERS",
-    "TOTAL_FIELDS",
-    "ArgumentPath",
-    "Lookup",
-    "PageArguments",
-    "PageInfoPaths",
-    "find_count",
-    "find_identifier",
-    "find_length_limit",
-    "find_lookup",
-    "find_page_arguments",
-    "find_page_info",
-    "format_argument",
-    "get_at_path",
-    "is_given",
-    "is_list",
-    "is_position",
-    "normalize_name",
-    "read_default",
-]
-
 # Fields of a connection that hold the count of all items, the most specific first. A field that
 # ends in Count comes after them: GitHub's repositoryCount.
 TOTAL_FIELDS = ("totalCount", "total", "count")

@@ -64,8 +64,6 @@ if TYPE_CHECKING:
     from gqlnb.document.paged_fields import Anchor, ListRole, PagedField
     from gqlnb.document.suspect_lists import ArgumentLeaf, SuspectList
 
-__all__ = ["DEFAULT_PAGE_SIZE", "PagingPlan", "PlannedPage"]
-
 DEFAULT_PAGE_SIZE = 100  # items; the maximum of GitHub and Saleor
 
 ArgumentEdit = dict[str, "str | None"]  # arguments as GraphQL text by name; None omits one

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Variables = dict[str, tuple[str, object]]  # type and value by name
 
 LABELS = ("name", "title", "login", "label", "code", "key", "id")  # fields that tell rows apart
-SELECTED = 3  # fields of a first selection
+SELECTED = 3  # fields of a first selection without any of these
 PATHS = 5
 PAGE_SIZE = 10
 NARROWING = 3.0  # a type condition costs as much as three fields: `node(id:)` leads to most types
@@ -218,7 +218,7 @@ def find_leaves(kind: Any) -> list[str]:  # noqa: ANN401 - any output type
         and field.deprecation_reason is None
         and not any(map(is_required_argument, field.args.values()))
     ]
-    return ([name for name in LABELS if name in leaves] or leaves)[:SELECTED]
+    return [name for name in LABELS if name in leaves][:1] or leaves[:SELECTED]
 
 
 def join_block(head: str, lines: Sequence[str]) -> str:

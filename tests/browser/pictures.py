@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.browser.test_side_panel import Side
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -32,6 +34,23 @@ CELLS = {
     "schema": 'gqlnb.SchemaView("demo", "Repository")',
     "error": QUERY.replace("stargazerCount", "stargazerCont"),  # the last: it ends the run
 }
+
+
+def test_picture_of_the_panel(
+    open_notebook: Callable[[str], Any], write_notebook: Callable[[Sequence[str]], str]
+) -> None:
+    """Take a picture of the side panel beside the table of a cell that it made."""
+    notebook = open_notebook(write_notebook(["%load_ext gqlnb"]))
+    notebook.run_all()
+    page = notebook.page
+    page.set_viewport_size({"width": 1000, "height": 720})
+    panel = Side(page)
+    panel.press("Schema of demo")
+    panel.open_path("search", "nodes", "Repository", "languages")
+    panel.press("New cell with Repository.languages")
+    page.get_by_role("button", name="Run this cell and advance").click()
+    notebook.cell(1).locator("table").first.wait_for()
+    page.screenshot(path=FOLDER / "panel.png")
 
 
 def test_pictures(

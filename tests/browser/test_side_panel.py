@@ -16,7 +16,7 @@ from tests.browser.conftest import READY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import BrowserContext, Page
 
     from tests.browser.conftest import Lab, Notebook, Pipe
 
@@ -385,3 +385,23 @@ def test_hits_on_githubs_whole_schema_come_at_once(side: Callable[..., Any]) -> 
     print(f"hits: median {spent[len(spent) // 2]:.0f} ms, longest {spent[-1]:.0f} ms")  # noqa: T201
     expect(panel.tree.get_by_role("treeitem").first).to_contain_text("stargazerCount")
     assert spent[len(spent) // 2] < 100
+
+
+def test_notebook_7_has_the_panel(
+    write_notebook: Callable[[list[str]], str],
+    lab: Lab,
+    browser: BrowserContext,
+    stop_kernels: None,
+) -> None:
+    """In its left sidebar, opened by keys."""
+    pytest.importorskip("notebook", reason="Notebook 7 is not installed")
+    path, page = write_notebook(["1"]), browser.new_page()  # Notebook 7 itself reports errors
+    page.goto(f"{lab.url}/notebooks/{path}?token={lab.token}")
+    page.wait_for_function(READY, arg=path, timeout=60_000)
+    page.keyboard.press("Alt+Shift+g")
+    panel = page.locator("#gqlnb-panel")
+    panel.get_by_role("button", name="Load gqlnb").click()
+    panel.get_by_role("button", name="Schema of demo").click()
+    expect(panel.get_by_role("treeitem", name="Query, type")).to_be_visible()
+    photograph(page, "panel-notebook-7")
+    page.close()

@@ -455,6 +455,22 @@ frame.attrs, frame
 ---
 %graphql connections
 ---
+import json, time
+from gqlnb.notebook.panel import Panel
+panel = Panel(get_ipython().find_cell_magic("graphql").__self__.state)
+answers = []
+for question in (
+    {"do": "state"}, {"do": "use", "name": "mine"}, {"do": "load", "target": "mine"},
+    {"do": "test", "target": "client"}, {"do": "children", "target": "mine", "path": []},
+    {"do": "sample", "target": "mine", "path": ["Query.hello"]}, {"do": "state"},
+    {"do": "add", "name": "x", "url": URL, "token": os.environ["CANARY_VARIABLE"]},
+):
+    text = json.dumps({**question, "job": str(len(answers))})
+    while "waiting" in panel.answer(text):
+        time.sleep(0.01)
+    answers.append(panel.answer(text))
+answers
+---
 %%graphql URL_TEXT -H Authorization=env:CANARY_HEADER
 { hello }
 ---
@@ -519,6 +535,8 @@ def test_an_executed_and_saved_notebook_contains_no_token(
         *("AuthError", "ZeroDivisionError", "TypeError"),  # the last one: a secret is not pickled
     ]
     outputs = str([cell.outputs for cell in notebook.cells])
+    assert "env:CANARY_VARIABLE" in outputs  # as the panel names the source of a token
+    assert "Answered in" in outputs
     assert "Canary" in outputs  # the label of the box, which is saved without its model
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert "a.ipynb" in {file.name for file in files}

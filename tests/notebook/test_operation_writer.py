@@ -29,7 +29,6 @@ def test_a_path_becomes_a_query_that_runs(demo):
         "        languages(first: 10) {\n"
         "          nodes {\n"
         "            name\n"
-        "            id\n"
         "          }\n"
         "        }\n"
         "      }\n"
@@ -91,7 +90,7 @@ def test_variables_of_equal_arguments_have_two_names():
 def test_an_insertion_has_literals_in_place_of_variables(demo):
     """A field with its arguments and first fields; a type as a condition."""
     assert write_selection(demo.schema, "Query.repository") == (
-        'repository(name: "", owner: "") {\n  name\n  id\n}'
+        'repository(name: "", owner: "") {\n  name\n}'
     )
     assert write_selection(demo.schema, "Release").splitlines()[0] == "... on Release {"
     assert write_selection(demo.schema, "Repository.stargazerCount") == "stargazerCount"

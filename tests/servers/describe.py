@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -94,6 +95,9 @@ def find_folder(server: DescribedServer) -> Path | None:
         If they are not installed.
     """
     name = server.folder or server.name
+    if server.script.endswith(".rb") and shutil.which("ruby") is None:
+        msg = "Ruby is not installed. Install it with: apt-get install ruby-graphql ruby-webrick"
+        raise LookupError(msg)
     if name in NPM_SERVERS:
         return find_packages(name)[1]
     if not server.packages:
@@ -123,6 +127,9 @@ def read_version(server: DescribedServer, folder: Path | None) -> str:
     if server.is_npm and folder is not None:
         path = folder / "node_modules" / server.title / "package.json"
         return str(json.loads(path.read_text(encoding="utf-8"))["version"])
+    if server.script.endswith(".rb"):
+        command = ("ruby", "-e", "require 'graphql'; print GraphQL::VERSION")
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
     if folder is None:
         return importlib.metadata.version(server.title)
     found = importlib.metadata.distributions(name=server.title, path=[str(folder)])
@@ -140,6 +147,8 @@ def run_server(
     program = sys.executable
     if server.is_npm:
         program = find_node(Path(os.environ[VARIABLE]), "postgraphile-v5") or "node"
+    if server.script.endswith(".rb"):
+        program = "ruby"
     with ServerProcess([program, *command], env=env) as process:
         yield process
 
@@ -148,7 +157,7 @@ def describe_server(server: DescribedServer, url: str, version: str) -> Descript
     """Return the report of a running server, and what is wrong with it."""
     with warnings.catch_warnings(), Client(url) as client:
         warnings.simplefilter("ignore", UserWarning)
-        report = client.describe(list(server.lists))
+        report = client.describe(list(server.lists) or None)
         faults = list(list_faults(report, url, server.lists))
         values: list[ColumnValues] = []
         for name, known in server.lists.items():

@@ -24,6 +24,7 @@ __all__ = ["CAPABILITIES", "ServerTable", "find_capability", "find_server"]
 HERE = Path(__file__).parent
 # The first pattern that is found in "file::test[parameters]" names the capability.
 CAPABILITIES = {
+    "report": r"test_described\.py",
     "subscriptions": r"test_subscriptions\.py|_subscription_",
     "@defer, @stream": r"test_incremental\.py",
     "uploads": r"test_uploads\.py",

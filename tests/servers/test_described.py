@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
 
+from gqlnb import Client
 from tests.servers.describe import (
     describe_server,
     find_folder,
@@ -14,7 +17,9 @@ from tests.servers.describe import (
     run_server,
 )
 from tests.servers.described.data import write_rows
+from tests.servers.described.raw import list_faults
 from tests.servers.described.table import SERVERS, DescribedServer
+from tests.servers.described.values import find_difference
 from tests.servers.postgraphile.postgres import run_postgres
 
 if TYPE_CHECKING:
@@ -55,3 +60,38 @@ def test_each_line_of_the_report_is_right(
         assert {line.section for line in found.report} >= {"protocol", "schema", "lists"}
         for name in server.lists:
             assert found.report.find(f"{name}: default page").finding != "no rows"
+
+
+WRONG = {
+    "syntax error": "HTTP 200, errors",
+    "GET": "answered",
+    "arrays of requests": "answered",
+    "rows: default page": "31 rows",
+    "rows: `skip`": "page",
+    "rows: `top`": "offset",
+    "rows: largest page": "2000 rows",
+    "rows: size 0": "30 rows",
+}
+
+
+@pytest.mark.parametrize("subject", WRONG)
+def test_a_wrong_line_is_noticed(subject: str, rows: Path) -> None:
+    """The check fails for each of these lines."""
+    (server,) = [it for it in SERVERS if it.name == "ariadne"]
+    with run_server(server, None, rows) as process, Client(process.url) as client:
+        report = client.describe(["rows"])
+        assert report.find(subject).finding != WRONG[subject]
+        lines = [
+            line._replace(finding=WRONG[subject]) if line.subject == subject else line
+            for line in report
+        ]
+        faults = list(list_faults(replace(report, lines=lines), process.url, server.lists))
+    assert faults
+
+
+def test_a_changed_value_is_noticed() -> None:
+    """A frame that rounds, or loses a value, differs from the answer."""
+    assert find_difference("big", [2**60 + 1], [float(2**60 + 1)])
+    assert find_difference("day", ["2024-02-29"], [None])
+    assert find_difference("moment", ["2024-02-29T10:00:00Z"], ["2024-02-29T10:00:01Z"])
+    assert not find_difference("price", ["1.50"], [Decimal("1.5")])

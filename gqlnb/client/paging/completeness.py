@@ -17,20 +17,6 @@ if TYPE_CHECKING:
     from gqlnb.client.paging.cursors import ListCursor
     from gqlnb.document.paged_fields import PagedField
 
-__all__ = [
-    "MAY_CONTINUE",
-    "SHARED_LIMIT",
-    "CompletenessDoubts",
-    "SharedLimit",
-    "advance_cursor",
-    "check_bound",
-    "describe_doubt",
-    "explain_cap",
-    "find_null",
-    "find_unknown_lists",
-    "list_response_paths",
-]
-
 MAX_PAGES_AFTER_END = 20  # with items, of a list that the endpoint reported to have ended
 MAX_EQUAL_PAGES = 40  # equal pages in a row, of rows without an identifier
 MAX_NUMBERED_PAGES_WITHOUT_NEW_ITEMS = (

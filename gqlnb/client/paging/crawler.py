@@ -50,7 +50,6 @@ from gqlnb.client.paging.page_size import (
     has_size_error,
     is_about_size,
     is_overload,
-    is_transient_error,
     list_messages,
     list_messages_of,
 )
@@ -66,6 +65,7 @@ from gqlnb.errors import (
     format_path,
     sanitize_text,
 )
+from gqlnb.http.error_responses import is_transient_error
 from gqlnb.result.answer_notes import merge_extensions
 from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, NO_LIST, STOPPED, Report
 from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
@@ -81,8 +81,6 @@ if TYPE_CHECKING:
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.document.suspect_lists import Rows, SuspectList
     from gqlnb.result.shape import ScalarForms
-
-__all__ = ["Crawler", "PageRequest"]
 
 PAGES_PER_BATCH = 10  # pages in a request; ten lookups cost GitHub one point
 MAX_REPORTED_CURSORS = 100  # in a report

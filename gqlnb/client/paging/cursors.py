@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from gqlnb.document.paged_fields import PagedField
     from gqlnb.result.result import Result
 
-__all__ = [
-    "ListCursor",
-    "PageRequest",
-    "Position",
-    "ResponsePath",
-    "find_lists",
-    "foresee_pages",
-    "move_errors",
-    "read_error_path",
-]
-
 MIN_OVERLAPPING_PAGE = 4  # items; of smaller pages the item would be a large share
 MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # pages in a row without new items: filters can leave pages empty
 ResponsePath = tuple[str | int, ...]

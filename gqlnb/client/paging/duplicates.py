@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.paged_fields import ItemList
 
-__all__ = ["DuplicateFilter", "build_key"]
-
 MAX_REPEATING_KINDS = 2  # distinct rows; equal pages of so few may be genuine
 
 

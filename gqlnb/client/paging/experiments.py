@@ -32,17 +32,6 @@ if TYPE_CHECKING:
     from gqlnb.document.paging_conventions import PagingKind
     from gqlnb.document.suspect_lists import ArgumentLeaf, Rows, SuspectList
 
-__all__ = [
-    "Finding",
-    "RoleSearch",
-    "Trial",
-    "begins_with",
-    "count_rows",
-    "find_sign_of_cut",
-    "is_askable",
-    "is_likely_cut",
-]
-
 MAX_TRIALS = 10  # for one list
 MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
 SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one

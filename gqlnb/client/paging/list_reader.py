@@ -66,8 +66,6 @@ if TYPE_CHECKING:
 ATTEMPTS_TO_COUNT = 3  # where a field failed instead of a count
 MAX_DAMAGED = 3  # unreadable answers while a list is read
 
-__all__ = ["ListQuery", "ListReader", "estimate_list", "harvest_list"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ListQuery:

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["OffsetFormat", "are_offsets", "contains_offset", "detect_offset_format"]
-
 OFFSET_PATTERN = re.compile(r"(|cursor:|arrayconnection:|offset:)(0|[1-9][0-9]{0,14})")
 # GitHub: "only the first 1,000 search results are available", also if their count is higher.
 REACHABLE_ITEMS = {"cursor:": 1000}

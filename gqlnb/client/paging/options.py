@@ -13,8 +13,6 @@ from gqlnb.option_checks import check_boolean, check_whole_number
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["PagingLimits", "PagingOptions"]
-
 ROLES = frozenset({"page", "offset", "size", "cursor", "filter"})
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.document.paging_plan import DEFAULT_PAGE_SIZE
 from gqlnb.errors import TransportError
-from gqlnb.http.error_responses import is_transient_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,19 +17,6 @@ if TYPE_CHECKING:
     from gqlnb.document.paged_fields import PagedField
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.errors import GqlnbError
-
-__all__ = [
-    "OVERLOAD_STATUSES",
-    "PageSizes",
-    "find_size_limit",
-    "has_size_error",
-    "is_about_size",
-    "is_overload",
-    "is_size_error",
-    "is_transient_error",
-    "list_messages",
-    "list_messages_of",
-]
 
 ANSWERS_BEFORE_REGROWTH = 4  # successful answers before halved pages grow again
 MAX_HALVINGS = 7  # from a page of 100 to one item

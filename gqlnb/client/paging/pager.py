@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from gqlnb.client.endpoint import Endpoint
-    from gqlnb.client.paging.crawler import Crawler, PageRequest
+    from gqlnb.client.paging.crawler import Crawler
+    from gqlnb.client.paging.cursors import PageRequest
     from gqlnb.client.progress import ShowProgress
     from gqlnb.client.rate_limiter import RateLimiter
     from gqlnb.client.request_preparer import RequestPreparer
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from gqlnb.document.paged_fields import ListRole
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.http.rate_limit_rules import Budget
-
-__all__ = ["Pager"]
 
 FAILED, INTERRUPTED = "failed", "interrupted"
 GITHUB_PAGE = 100  # items; GitHub documentation, "Rate limits and query limits", node limit

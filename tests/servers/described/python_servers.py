@@ -319,12 +319,14 @@ def start_datasette() -> None:
 
 def start_graphique() -> None:
     """graphique: a schema from an Arrow table."""
+    import ibis
     import pyarrow as pa
     from graphique import GraphQL
 
     columns = [c for c in COLUMNS if c != "extra"]
     rows = [{c: convert(row)[c] for c in columns} for row in ROWS]
-    run_asgi(GraphQL(pa.Table.from_pylist(rows)))
+    source = ibis.memtable(pa.Table.from_pylist(rows))
+    run_asgi(GraphQL(type("Query", (), {"rows": source})))
 
 
 def build_models() -> Any:
@@ -384,32 +386,25 @@ def start_graphene_sqlalchemy() -> None:
     run_asgi(GraphQLApp(graphene.Schema(query=Query)))
 
 
-def start_strawchemy() -> None:
-    """Strawchemy: lists of models with limit, offset and filters."""
-    import strawberry
-    from sqlalchemy import create_engine
-    from sqlalchemy.orm import sessionmaker
-    from strawberry.asgi import GraphQL
-    from strawchemy import Strawchemy, StrawchemySyncRepository
+def start_graphql_server() -> None:
+    """graphql-server on Flask: a schema in SDL."""
+    from flask import Flask
+    from graphql import build_schema
+    from graphql_server.flask.views import GraphQLView
 
-    found = build_models()
-    made = sessionmaker(bind=create_engine(f"sqlite:///{found.path}"))()
-    chemy = Strawchemy("sqlite")
-
-    @chemy.type(found.Row, include="all", exclude=["extra"])
-    class RowType: ...
-
-    globals().update(RowType=RowType)
-
-    @strawberry.type
-    class Query:
-        rows: list[RowType] = chemy.field(pagination=True, repository_type=StrawchemySyncRepository)
-
-    class App(GraphQL):
-        async def get_context(self, *_: Any, **__: Any) -> Any:
-            return SimpleNamespace(session=made)
-
-    run_asgi(App(strawberry.Schema(Query)))
+    schema = build_schema(
+        """
+        scalar Date scalar LocalDateTime scalar DateTime scalar Decimal scalar BigInt scalar JSON
+        type Row { id: ID! name: String! day: Date local: LocalDateTime moment: DateTime
+          price: Decimal big: BigInt ratio: Float extra: JSON }
+        type Query { rows(start: Int = 0, end: Int = 40): [Row!]! }
+        """
+    )
+    query: Any = schema.query_type
+    query.fields["rows"].resolve = lambda *_, start, end: ROWS[start:end]
+    app = Flask(__name__)
+    app.add_url_rule("/graphql", view_func=GraphQLView.as_view("graphql", schema=schema))
+    run_wsgi(app)
 
 
 globals()["start_" + OPTIONS["name"].replace("-", "_")]()

@@ -70,6 +70,7 @@ EDGES = KnownList("{ rows() { edges { node { id } } } }", ("rows", "edges", "nod
 NODES = KnownList("{ rows() { nodes { id } } }", ("rows", "nodes"))
 JS, GENERATED, PY = "own.mjs", "generated.mjs", "python_servers.py"
 
+CAPPED = KnownList("{ capped() { nodes { id } } }", ("capped", "nodes"))
 ALL_ROWS = KnownList("{ allRows() { id } }", ("allRows",))
 
 SERVERS = (
@@ -179,10 +180,20 @@ SERVERS = (
         {"rows": EDGES},
     ),
     DescribedServer(
-        "strawchemy",
-        "strawchemy",
+        "graphique",
+        "graphique",
         PY,
-        ("strawchemy==0.24.0", "uvicorn==0.54.0", "starlette==1.10.0", "sqlalchemy==2.1.9"),
+        ("graphique==2.1", "duckdb==2.0.1", "uvicorn==0.54.0"),
+        {},
+    ),
+    DescribedServer(
+        "graphql-server",
+        "graphql-server",
+        PY,
+        ("graphql-server==3.0.0", "flask==3.1.3", "graphql-core==3.2.14"),
         {"rows": PLAIN},
+    ),
+    DescribedServer(
+        "graphql-ruby", "ruby-graphql", "ruby_server.rb", (), {"rows": NODES, "capped": CAPPED}
     ),
 )

@@ -138,8 +138,8 @@ class Panel {
       Object.assign(button(name, () => this.open(name)), { ariaPressed: String(name === this.view) });
     this.tabs.replaceChildren(...(state ? Object.keys(views).map(tab) : []));
     const load = button("Load gqlnb", () => this.run(() => this.load(), "Loading …").then(() => this.refresh()));
-    const instead = [make("p", {}, reason), reason === NOT_LOADED ? load : ""];
-    this.body.replaceChildren(...(state ? [views[this.view]()] : instead));
+    const parts = state ? [views[this.view]()] : [make("p", {}, reason), reason === NOT_LOADED ? load : ""];
+    if (this.body.firstChild !== parts[0]) this.body.replaceChildren(...parts); // else it would scroll to its top
     if (state && this.view === "Schema") this.schema.show();
     if (label) this.widget.node.querySelector(`[aria-label=${JSON.stringify(label)}]`)?.focus();
   }

@@ -164,6 +164,7 @@ export class SchemaTree {
     this.detail.hidden = false;
     this.detail.replaceChildren(make("h3", {}, place), bar, below, text);
     this.detail.scrollTop = 0;
+    this.tree.querySelector("[aria-selected=true] > div")?.scrollIntoView({ block: "nearest" });
   }
 
   sample(below, { html, notes }) {

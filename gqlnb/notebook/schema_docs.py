@@ -7,6 +7,7 @@ written in portions, so that the size of a schema does not matter. Code is a lis
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -134,6 +135,11 @@ class PageSection:
     members: Sequence[_Member]
 
 
+def _render_code(text: str) -> str:
+    """Render a description as escaped HTML, with what stands between backticks as code."""
+    return re.sub("`([^`]+)`", rf'{CODE}">\1</code>', escape(text))
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class SchemaPage:
     """The documentation of one place of a schema.
@@ -222,7 +228,7 @@ class SchemaPage:
         """
         description = self._describe()
         parts = [f'<p><b>{CODE}">{escape(self.title)}</code></b></p>']
-        parts += [f"<p>{escape(description)}</p>"] if description else []
+        parts += [f"<p>{_render_code(description)}</p>"] if description else []
         sections = self._iterate_text_sections(most, first)
         for place, (heading, entries, rest) in enumerate(sections):
             head = f"<b>{escape(heading)}</b>"
@@ -238,7 +244,7 @@ class SchemaPage:
                 parts.append(f'<div {box} style="{BOX}">')
             width = min(CODE_WIDTH, max((len(code) for code, _ in entries), default=0))
             for code, text in entries:
-                about = f' <span style="flex:1 1 16em">{escape(text)}</span>' if text else ""
+                about = f' <span style="flex:1 1 16em">{_render_code(text)}</span>' if text else ""
                 style = f"{CODE};flex:0 0 {width}ch;max-width:100%"
                 parts.append(f'{ROW}{style}">{escape(code)}</code>{about}</div>')
             parts += ["</div>"] if len(entries) > BOXED else []

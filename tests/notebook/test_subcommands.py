@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import stat
 import weakref
 from contextlib import ExitStack
@@ -137,6 +138,16 @@ def test_the_schema_may_stand_behind_the_type(shell):
     assert "no type 'Rwo'" in failure(shell, "%graphql schema Rwo schema")
     assert "No connection is called 'dmo'" in failure(shell, "%graphql schema dmo Row")
     assert "%graphql search star" in failure(shell, "%graphql schema search star")
+
+
+def test_code_in_descriptions_is_shown_as_code() -> None:
+    """Descriptions are Markdown; what stands between backticks is escaped, too."""
+    sdl = 'type Query { "Give `first: 3`, not `<b>`, or a ` alone." rows(first: Int): [Int] }'
+    page = SchemaDocs(graphql.build_schema(sdl)).build_page("Query")
+    html = page._repr_html_()
+    assert re.findall(r"<code[^>]*>([^<]*)</code>", html)[2:] == ["first: 3", "&lt;b&gt;"]
+    assert "or a ` alone." in html
+    assert "`first: 3`" in repr(page)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ export const STYLE = `
 #gqlnb-panel .gqlnb-tree ul { padding-left: 12px; }
 #gqlnb-panel .gqlnb-row { display: flex; gap: 4px; align-items: baseline; white-space: nowrap; padding: 1px 2px; }
 #gqlnb-panel .gqlnb-row > :is(span, code) { overflow: hidden; text-overflow: ellipsis; }
-#gqlnb-panel .gqlnb-row code { color: var(--jp-ui-font-color2); margin-left: auto; padding-left: 6px; }
+#gqlnb-panel .gqlnb-row code { flex-shrink: 1000; color: var(--jp-ui-font-color2); margin-left: auto; padding-left: 6px; }
 #gqlnb-panel :is(button:hover, .gqlnb-row:hover, [aria-selected=true] > .gqlnb-row) { background: var(--jp-layout-color2); }
 #gqlnb-panel .gqlnb-row .gqlnb-twist { flex: 0 0 10px; overflow: visible; }
 #gqlnb-panel [aria-expanded=true] > .gqlnb-row .gqlnb-twist { transform: rotate(90deg); }

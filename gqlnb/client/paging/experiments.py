@@ -248,6 +248,7 @@ class RoleSearch:
         self._is_proved = False  # whether that holds for usual lengths, too
         self._weak_end: str | None = None  # the same, if nothing speaks against it
         self._other_rows: str | None = None  # an argument that gave other rows
+        self._is_unclear = False  # whether rows that look alike hide what it is
         self._longest = 0  # the longest answer of a trial that found no role
         self._refuted: set[ArgumentLeaf] = set()  # shown not to be sizes
 
@@ -417,8 +418,7 @@ class RoleSearch:
         count = self.counts.get(self._larger_count or "")
         if count is not None and length < count:
             is_end, reason = False, f"`{self._larger_count}` counts {count}, and {reason}"
-        elif self._other_rows is not None and self.length <= SHORTEST_SHIFT:
-            # A service that leaves rows out of its pages answers a larger size so, too.
+        elif self._is_unclear:
             is_end, reason = False, f"{reason}, and `{self._other_rows}` brings other rows"
         size = self._size
         assert size is not None  # noqa: S101 - for the type checker
@@ -479,10 +479,10 @@ class RoleSearch:
         self, leaf: ArgumentLeaf, value: int, other: Rows
     ) -> Generator[Trial, Rows | None, Finding | None]:
         """Return the role of an argument by the rows that its value brought; None for no role."""
-        if count_longest(other) == value < self.length:
-            more = yield from self._try({leaf: value + 1}, self.length)
-            if more is not None and count_longest(more) == value + 1:
-                return None  # it is a size: of a page whose number is written, shorter ones move
+        if count_longest(other) == value < self.length and (
+            yield from self._is_length(leaf, value)
+        ):
+            return None  # of a page whose number is written, shorter ones move
         shortest = 1 if self._grown is None else SHORTEST_SHIFT
         if self.length <= shortest and count_rows(other):
             return (yield from self._read_few_rows(leaf, value))
@@ -496,6 +496,14 @@ class RoleSearch:
             self._other_rows = self._other_rows or leaf.name
         return None
 
+    def _is_length(self, leaf: ArgumentLeaf, value: int) -> Generator[Trial, Rows | None, bool]:
+        """Return whether two larger values bring as many rows as they say, so that it is a size."""
+        for longer in (value + 1, value + 2):
+            more = yield from self._try({leaf: longer}, self.length)
+            if more is None or count_longest(more) != longer:
+                return False
+        return True
+
     def _read_few_rows(
         self, leaf: ArgumentLeaf, value: int
     ) -> Generator[Trial, Rows | None, Finding | None]:
@@ -504,8 +512,12 @@ class RoleSearch:
         They are the same for pages of one row, and so are pages of two rows that overlap.
         """
         size, grown = self._size, self._grown
-        # Rows that look alike come again on other pages, too.
-        if size is not None and grown is not None and have_distinct_rows(grown):
+        # Rows that look alike come again on other pages, too; so may the one row of a later page.
+        is_later = self.length == 1 and leaf.is_written and (leaf.value or 0) > 1
+        self._is_unclear = (is_later and not self.suspect.ids) or not have_distinct_rows(
+            grown or {}
+        )
+        if size is not None and grown is not None and not self._is_unclear:
             other = yield from self._try({size: self._grown_size, leaf: value})
             if other and is_shifted(grown, other):
                 return self._build_finding("offset", leaf, value - 1)

@@ -26,7 +26,7 @@ from tests.servers.described.data import write_rows
 from tests.servers.described.raw import list_faults
 from tests.servers.described.table import SERVERS, DescribedServer
 from tests.servers.described.values import COLUMNS, ColumnValues, compare_values
-from tests.servers.install import NPM_SERVERS, find_node, install_package
+from tests.servers.install import NPM_SERVERS, find_node, install_described
 from tests.servers.postgraphile.postgres import run_postgres
 from tests.servers.processes import VARIABLE, ServerProcess, find_packages
 
@@ -40,15 +40,6 @@ __all__ = ["Description", "describe_server", "main", "run_server"]
 
 HERE = Path(__file__).parent / "described"
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "servers.md"
-NPM_INSTALL = (
-    "npm",
-    "install",
-    "--ignore-scripts",
-    "--no-audit",
-    "--no-fund",
-    "--legacy-peer-deps",
-    "--loglevel=error",
-)
 LOAD = """
 create table rows (id int primary key, name text, day date, local timestamp, moment timestamptz,
   price numeric, big bigint, ratio float8, extra jsonb);
@@ -107,19 +98,6 @@ def find_folder(server: DescribedServer) -> Path | None:
         msg = f"{name} is not installed. Run: {VARIABLE}=FOLDER python -m tests.servers.describe"
         raise LookupError(msg)
     return folder
-
-
-def install_server(server: DescribedServer) -> None:
-    """Install the packages of a server, if they are missing."""
-    folder = Path(os.environ[VARIABLE], f"described-{server.folder or server.name}").resolve()
-    if not server.packages or folder.is_dir():
-        return
-    if not server.is_npm:
-        install_package(folder, *server.packages)
-        return
-    folder.mkdir(parents=True)
-    (folder / "package.json").write_text('{"private": true}')
-    subprocess.run([*NPM_INSTALL, *server.packages], cwd=folder, check=True)
 
 
 def read_version(server: DescribedServer, folder: Path | None) -> str:
@@ -202,7 +180,7 @@ def main(*names: str) -> int:
                 load_database(database, data)
                 url = database.url
             try:
-                install_server(server)
+                install_described(Path(os.environ[VARIABLE]), server)
                 place = find_folder(server)
                 version = read_version(server, place)
                 with run_server(server, place, data, url) as process:

@@ -15,8 +15,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["NPM_SERVERS", "POSTGRES_FOLDER", "find_node", "install_servers"]
+if TYPE_CHECKING:
+    from tests.servers.described.table import DescribedServer
+
+__all__ = ["NPM_SERVERS", "POSTGRES_FOLDER", "find_node", "install_described", "install_servers"]
 
 HERE = Path(__file__).resolve().parent
 # Where each server's lock file stands, by the name of the folder that it is installed into.
@@ -71,6 +75,29 @@ def install_servers(folder: Path) -> None:
     install_package(folder / "plots", *PLOT_PACKAGES)
 
 
+def install_described(folder: Path, server: DescribedServer) -> None:
+    """Install the packages of a server of ``described/table.py``, if they are missing.
+
+    Parameters
+    ----------
+    folder
+        Gets a subfolder for them.
+    server
+        The server.
+    """
+    target = folder.resolve() / f"described-{server.folder or server.name}"
+    if not server.packages or target.is_dir():
+        return
+    if not server.is_npm:
+        install_package(target, *server.packages)
+        return
+    target.mkdir(parents=True)
+    (target / "package.json").write_text('{"private": true}')
+    # Of some, the latest release of a package that they name as a peer is not yet accepted.
+    command = ("npm", "install", *NPM_CI[2:], "--legacy-peer-deps", *server.packages)
+    subprocess.run(command, cwd=target, check=True)
+
+
 def install_package(target: Path, *arguments: str) -> None:
     """Install a Python package into a folder, for the Python that runs this."""
     options = ("--quiet", "--upgrade", "--target", str(target))
@@ -110,6 +137,11 @@ def main() -> None:
         sys.exit("npm was not found. Install Node 20 or later, with npm.")
     folder = Path(sys.argv[1]).resolve()
     install_servers(folder)
+    sys.path.insert(0, str(HERE.parents[1]))  # this file is run as a script
+    from tests.servers.described.table import SERVERS
+
+    for server in SERVERS:
+        install_described(folder, server)
     if not list(POSTGRES_FOLDER.glob("*/bin/initdb")):
         sys.exit(
             f"PostgreSQL's programs are not in {POSTGRES_FOLDER}/*/bin, and PostGraphile needs "

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ariadne-codegen: a fragment that a variable leaves out is required by the generated class.
 #
-# Guessed before: `...Rows @include(if: $all)` makes the fields of the fragment optional, as
+# One would expect: `...Rows @include(if: $all)` makes the fields of the fragment optional, as
 # `rows @include(if: $all)` does for a field.
 # What happens: the class inherits the fields as required. With `all: false` the endpoint answers
 # rightly without them, and the client raises a validation error about a missing field.

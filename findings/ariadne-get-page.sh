@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Ariadne: a query sent by GET is answered with a page for browsers, also where JSON is asked for.
 #
-# Guessed before: `GET /?query=...` with `Accept: application/json` is executed, as the specification
-# of GraphQL over HTTP allows, or refused with 405, as POST alone is served.
+# One would expect: `GET /?query=...` with `Accept: application/json` is executed, as the
+# specification of GraphQL over HTTP allows, or refused with 405, as POST alone is served.
 # What happens: status 200 with the HTML of GraphiQL, whatever the query and the Accept header. A
-# client that looks at the status first takes the page for an answer. With the explorer switched off it is 405.
+# client that looks at the status first takes the page for an answer. With the explorer switched off
+# it is 405.
 # Versions: ariadne 1.1.1, graphql-core 3.2.14, starlette 1.10.0, httpx 0.28.1, Python 3.11.
 set -euo pipefail
 folder=$(mktemp -d)

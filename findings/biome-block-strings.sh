@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Biome: formatting a query changes the value of a block string.
 #
-# Guessed before: a formatter of GraphQL moves block strings, whose common indentation does not
+# One would expect: a formatter of GraphQL moves block strings, whose common indentation does not
 # count, and leaves their values alone.
-# What happens: where the text begins on the line of the opening quotes, that line is moved to a line
-# of its own and the others are indented by as much again as they were, so that the second line of
-# the value begins with spaces it did not have. A mutation stores another text after the file was
+# What happens: where the text begins on the line of the opening quotes, that line is moved to a
+# line of its own and the others are indented by as much again as they were, so that the second line
+# of the value begins with spaces it did not have. A mutation stores another text after the file was
 # formatted. Prettier keeps the indentation.
 # Versions: @biomejs/biome 2.6.8, graphql 16.15.0, Node 20.
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # drizzle-graphql: a time without a zone is answered with the zone UTC.
 #
-# Guessed before: a column `timestamp` without a zone is text without one, as PostGraphile and
+# One would expect: a column `timestamp` without a zone is text without one, as PostGraphile and
 # Postgres itself write it, so that a reader knows that the zone is not said.
 # What happens: "2001-02-03T05:05:06" in the table is "2001-02-03T05:05:06.000Z" in the answer, of
 # type String, and a column with a zone looks the same. A client that reads the Z shifts local times

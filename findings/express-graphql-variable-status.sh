@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # express-graphql: a wrong variable or operation name is answered as a failure of the server.
 #
-# Guessed before: all mistakes of a request have status 400, as syntax errors and unknown fields have.
+# One would expect: all mistakes of a request have status 400, as syntax errors and unknown fields
+# have.
 # What happens: a variable of another type and a name of no operation have status 500 with GraphQL
 # errors in the body. A client that repeats requests after a 500 repeats them in vain.
 # Versions: express-graphql 0.12.0, graphql 15.11.0, Node 20.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gql-query-builder: a variable that is a list is declared as String and sent without a value.
 #
-# Guessed before: `ids: [1, 2]` becomes a variable of type [Int], as numbers and texts get their
+# One would expect: `ids: [1, 2]` becomes a variable of type [Int], as numbers and texts get their
 # types from their values, or an error that asks for the type.
 # What happens: the variable is declared as String and has no value. An argument that is a text is
 # then left out: a filter by names, given as a list, filters nothing, and all rows come without an

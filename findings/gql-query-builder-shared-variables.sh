@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gql-query-builder: two operations that both take `id` are sent with one value for both.
 #
-# Guessed before: an array of operations gives one query in which each keeps its own arguments, by
+# One would expect: an array of operations gives one query in which each keeps its own arguments, by
 # variables with names of their own.
 # What happens: both declare and read `$id`, and the last value wins. The answer has the same record
 # twice, the query is valid, and nothing says that the first value was dropped. Fields inside a

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # gqlmin: a default value that is a block string is removed with the descriptions.
 #
-# Guessed before: minifying a schema takes away descriptions, comments and spaces, and leaves default
-# values; a block string that is a value is told from a description by its place.
+# One would expect: minifying a schema takes away descriptions, comments and spaces, and leaves
+# default values; a block string that is a value is told from a description by its place.
 # What happens: the text between three quotes goes wherever it stands in a definition, and the `=`
 # before it stays: the schema is no GraphQL any more. In a query the block string is kept.
 # Versions: gqlmin 0.3.2, graphql 16.15.0, Node 20.

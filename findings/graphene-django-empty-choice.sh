@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # graphene-django: rows with a choice that is the empty text are null as a whole.
 #
-# Guessed before: a field with choices is an enum with a value for each of them, and a row with the
-# empty choice ("", "not said") has that value.
+# One would expect: a field with choices is an enum with a value for each of them, and a row with
+# the empty choice ("", "not said") has that value.
 # What happens: the enum has a value for it, `A_`, and is non-null. The resolver gives null for the
 # empty text, so the row is null and an error stands beside it; the other rows are right.
 # Versions: graphene-django 3.2.3, Django 5.2.19, graphene 3.4.3, graphql-core 3.2.14, Python 3.11.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # graphene-mongo: a connection that was read whole says that a next page exists.
 #
-# Guessed before: without `first` all documents come and `hasNextPage` is false, as it is with a
+# One would expect: without `first` all documents come and `hasNextPage` is false, as it is with a
 # `first` of at least their number; `first: 0` gives no document.
 # What happens: all documents come with `hasNextPage: true`, and the page after the cursor is empty.
 # `first: 0` is the same as no `first`. A client that trusts the flag calls a whole list cut.

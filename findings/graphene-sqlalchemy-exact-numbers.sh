@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # graphene-sqlalchemy: 64-bit integers and exact decimals are answered as rounded floats.
 #
-# Guessed before: BigInteger is a scalar of its own or text, and Numeric is graphene's Decimal, which
-# is text; or integers beyond 32 bits are an error, as they are with the type Int.
-# What happens: both columns have the type Float. An id of 2**60 + 1 comes as 2**60 and a price loses
-# its last digits, without an error, so that two rows can get the same id.
+# One would expect: BigInteger is a scalar of its own or text, and Numeric is graphene's Decimal,
+# which is text; or integers beyond 32 bits are an error, as they are with the type Int.
+# What happens: both columns have the type Float. An id of 2**60 + 1 comes as 2**60 and a price
+# loses its last digits, without an error, so that two rows can get the same id.
 # Versions: graphene-sqlalchemy 3.0.0rc2, graphene 3.4.3, SQLAlchemy 2.1.9, graphql-core 3.2.14,
 # Python 3.11.
 set -euo pipefail

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # graphql-core: an input type that becomes a one-of type is no change at all.
 #
-# Guessed before: `find_breaking_changes` reports it, since a value with two members was right before
-# and is refused afterwards.
+# One would expect: `find_breaking_changes` reports it, since a value with two members was right
+# before and is refused afterwards.
 # What happens: neither the breaking nor the dangerous changes name it, although the same library
 # then refuses the query. A check of schemas that relies on them is green.
 # Versions: graphql-core 3.3.2, Python 3.11.

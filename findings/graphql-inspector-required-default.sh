@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # graphql-inspector: an argument that loses its default and becomes required is no breaking change.
 #
-# Guessed before: `first: Int! = 10` may be left out and `first: Int!` may not, so that removing the
-# default breaks each query that left it out; adding such an argument is called breaking, after all.
+# One would expect: `first: Int! = 10` may be left out and `first: Int!` may not, so that removing
+# the default breaks each query that left it out; adding such an argument is called breaking, after
+# all.
 # What happens: the change is "dangerous", as if 10 had become 20, for arguments and for fields of
 # input types. A check that fails on breaking changes lets it pass, and valid queries are refused.
 # Versions: @graphql-inspector/core 8.0.0, graphql 16.15.0, Node 20.

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # graphql-scalars: one column of BigInt holds numbers and texts.
 #
-# Guessed before: a custom scalar has one form in JSON, so that its first value tells how to read all:
-# BigInt as text throughout (its warning at start says so), or as numbers throughout.
-# What happens: each value decides for itself. What fits into a double is a number, what is larger is
-# text. A reader who takes the type from the first rows finds another one later, and frames get a
+# One would expect: a custom scalar has one form in JSON, so that its first value tells how to read
+# all: BigInt as text throughout (its warning at start says so), or as numbers throughout.
+# What happens: each value decides for itself. What fits into a double is a number, what is larger
+# is text. A reader who takes the type from the first rows finds another one later, and frames get a
 # column of both. Long does the same.
 # Versions: graphql-scalars 2.0.0, graphql 16.15.0, Node 20.
 set -euo pipefail

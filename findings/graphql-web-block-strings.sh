@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # @0no-co/graphql.web: the first line of a block string is lost if the lines below are indented.
 #
-# Guessed before: the small parser of urql gives the values that graphql-js gives, also for block
+# One would expect: the small parser of urql gives the values that graphql-js gives, also for block
 # strings, whose common indentation is taken away and whose first line is kept as it is.
 # What happens: text on the line of the opening quotes vanishes where the other lines are indented,
 # as editors indent them. No error: the server gets the rest. Without indentation, or with the text

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # json-to-graphql-query: a Date in the arguments becomes an empty input object.
 #
-# Guessed before: a Date is written as the text that JSON.stringify gives it, as the library builds
-# queries from what is JSON otherwise.
+# One would expect: a Date is written as the text that JSON.stringify gives it, as the library
+# builds queries from what is JSON otherwise.
 # What happens: the argument is `{}`. Where a filter object is expected (`created: {after: ...}`
 # written as `created: <a date>`), that is a valid filter without conditions: all rows come, and no
 # error. A key whose value is undefined is written too, as the enum value `undefined`.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Mercurius: a name of no operation in the document is answered with status 200.
 #
-# Guessed before: status 400, which Mercurius has for syntax errors, unknown fields and wrong
+# One would expect: status 400, which Mercurius has for syntax errors, unknown fields and wrong
 # variables: nothing was executed in either case.
 # What happens: where the request has no variables, 200 with `data: null` and an error, as if the
 # query had run and failed. With variables the same mistake has status 400.

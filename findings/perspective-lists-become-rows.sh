@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Perspective: a row whose list has two items becomes two rows, and sums count it twice.
 #
-# Guessed before: a column of lists is shown as text, or refused as durations are; a table of two
+# One would expect: a column of lists is shown as text, or refused as durations are; a table of two
 # records has two rows.
 # What happens: the table has three rows. The other columns of the record are repeated beside each
 # item, so that 10 and 20 stars add up to 50, and nothing says that rows were added. An empty list

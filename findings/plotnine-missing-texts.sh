@@ -3,8 +3,9 @@
 #
 # Guessed before: a bar chart of a column of texts shows missing values in the same way whether the
 # column is `str`, pandas' default, or `string`, its older dtype with NA.
-# What happens: with `str` (and for categories) the missing values are a third bar, with `string` they
-# are taken out as "non-finite", with a warning. Converting a column changes the number of bars.
+# What happens: with `str` (and for categories) the missing values are a third bar, with `string`
+# they are taken out as "non-finite", with a warning. Converting a column changes the number of
+# bars.
 # Versions: plotnine 0.15.9, pandas 3.1.1, Python 3.11.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # PostGraphile 4: a row whose selected columns are all null is null itself, in connections.
 #
-# Guessed before: the row is `{"day": null}`, as it is in the list of the same table and in
+# One would expect: the row is `{"day": null}`, as it is in the list of the same table and in
 # PostGraphile 5; a null among the nodes means that a row could not be read.
 # What happens: `nodes` holds null for the row, without an error. A reader who leaves out null items
 # loses rows, and the count of what is left depends on the columns that were asked for.

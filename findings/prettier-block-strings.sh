@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Prettier: spaces at the ends of lines are removed from the values of block strings.
 #
-# Guessed before: formatting a query leaves the values of its arguments alone, as it does for block
-# strings in JavaScript and for usual strings in GraphQL.
+# One would expect: formatting a query leaves the values of its arguments alone, as it does for
+# block strings in JavaScript and for usual strings in GraphQL.
 # What happens: two spaces at the end of a line, which are a line break in Markdown, are gone after
 # formatting, and so are spaces before the closing quotes. A mutation that stores a comment stores
 # another one after the file was formatted.

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Strawberry: a name of no operation in the document is answered with plain text.
 #
-# Guessed before: JSON with `errors`, as Strawberry answers syntax errors, unknown fields and wrong
-# variables (all with status 200).
+# One would expect: JSON with `errors`, as Strawberry answers syntax errors, unknown fields and
+# wrong variables (all with status 200).
 # What happens: status 400 and a sentence as text/plain. A client that reads JSON reports a broken
 # endpoint instead of the misspelled name.
-# Versions: strawberry-graphql 0.341.2, graphql-core 3.3.2, starlette 1.10.0, httpx 0.28.1,
-# Python 3.11.
+# Versions: strawberry-graphql 0.341.2, graphql-core 3.3.2, starlette 1.10.0, httpx 0.28.1, Python
+# 3.11.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# strawberry-sqlalchemy-mapper: `books(first: 2)` gives two books to the first author and none to the
-# others.
+# strawberry-sqlalchemy-mapper: `books(first: 2)` gives two books to the first author and none to
+# the others.
 #
-# Guessed before: a connection in a list of objects has a page for each object, as Relay's has.
+# One would expect: a connection in a list of objects has a page for each object, as Relay's has.
 # What happens: the limit holds for all rows that are loaded together. The first author gets two
 # books with hasNextPage true, the others an empty page with hasNextPage false, though each has
 # five. No error, and no sign by which a client could tell these pages from ends.

@@ -323,6 +323,17 @@ def test_commands_change_the_cell(side: Callable[..., Any]) -> None:
     expect(editor).to_contain_text("me: viewer")
 
 
+def test_a_format_that_would_change_a_text_is_refused(side: Callable[..., Any]) -> None:
+    """Prettier takes the spaces at the ends of lines out of block strings."""
+    text = '"""\nstars:>1  \nlanguage:C\n"""'
+    cell = f"%%graphql demo\n{{search(query:{text},type:REPOSITORY){{repositoryCount}}}}"
+    notebook, panel = side(cell)
+    notebook.cell(1).locator(".cm-content").click()
+    notebook.page.keyboard.press("Alt+Shift+f")
+    expect(panel.root).to_contain_text("so the cell stays as it was")
+    notebook.page.wait_for_function(SOURCE, arg=[1, cell])
+
+
 def test_the_panel_follows_the_notebook_and_its_kernel(
     side: Callable[..., Any], lab: Lab, pipe: Pipe
 ) -> None:

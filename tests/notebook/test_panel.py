@@ -249,6 +249,15 @@ def test_edits_use_the_schema_that_the_cell_names(ask):
     assert answer == {"code": "%%graphql\n{ c: b }"}
 
 
+def test_a_formatted_text_must_say_the_same(ask):
+    """Spaces and commas do not count, those within a text do."""
+    text = '{f(a:"""\nx  \ny\n""",b:1)}'
+    formatted = '{\n  f(\n    a: """\n    x  \n    y\n    """\n    b: 1\n  )\n}'
+    assert ask("compare", text=text, formatted=formatted) == {}
+    error = ask("compare", text=text, formatted=formatted.replace("x  ", "x"))["error"]
+    assert "the cell stays as it was" in error
+
+
 def test_an_unknown_question_is_answered_by_an_error(ask):
     """As every other exception is."""
     assert ask("nothing")["error"].startswith("AttributeError")

@@ -39,8 +39,10 @@ export function addCommands(app, palette, panel) {
       throw error;
     });
     const [line, ...rest] = cell().model.sharedModel.getSource().split("\n");
-    const text = await (await formatter).formatText(rest.join("\n"));
-    replace(cell(), `${line}\n${text.trimEnd()}`);
+    const text = rest.join("\n");
+    const formatted = (await (await formatter).formatText(text)).trimEnd();
+    await panel.ask("compare", { text, formatted });
+    replace(cell(), `${line}\n${formatted}`);
   };
   const document = async () => {
     const { target, place } = await edit("document");

@@ -288,7 +288,7 @@ def test_the_history_makes_cells(side: Callable[..., Any]) -> None:
     expect(notebook.cell(2)).to_contain_text("%%graphql demo{ search")
 
 
-def test_commands_change_the_cell(side: Callable[..., Any]) -> None:
+def test_commands_change_the_cell(side: Callable[..., Any], bundled: None) -> None:
     """Format, documentation, fragment, rename: by shortcuts, the palette and the menu of a cell."""
     cell = "%%graphql demo -p n=2\n# What\nquery($n:Int){one:viewer{login,\nid # why\n}}"
     notebook, panel = side(cell)

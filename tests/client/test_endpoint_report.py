@@ -309,7 +309,9 @@ def test_what_names_suggest_is_not_tried() -> None:
     type Stars { nodes: [Star!]! pageInfo: Info! totalCount: Int! } type Star { id: ID! }
     type Info { hasNextPage: Boolean! endCursor: String }"""
     page = {"nodes": [], "pageInfo": {"hasNextPage": False}, "totalCount": 0}
-    report = Client(Schema(sdl, {"Query": {"stars": lambda *_: page}})).describe()
+    client = Client(Schema(sdl, {"Query": {"stars": lambda *_: page}}))
+    assert client.describe().find("lists without rows").evidence == "stars"
+    report = client.describe(["stars"])
     assert report.find("stars: `after`").finding == "not tried"
     assert report.find("stars: `first`").evidence.startswith("named like a size")
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["MeteredClient", "describe_endpoint"]
 
 MAX_LISTS = 3
+MAX_CANDIDATES = 3 * MAX_LISTS  # lists that are asked for a first page, until that many have rows
 MAX_INTROSPECTION = 12
 SLOW_SECONDS = 20.0  # of the 60 that a client waits
 SPECIFIED_NAMES = frozenset({"Int", "Float", "String", "Boolean", "ID"})
@@ -63,7 +64,7 @@ def describe_endpoint(
     store
         The schema store of the client, for an endpoint that refuses introspection.
     names
-        The lists to examine; None for the first ones.
+        The lists to examine; None for the first ones that have rows.
     dry_run
         Whether to send nothing.
     """
@@ -72,6 +73,7 @@ def describe_endpoint(
         return plan_report(client, names)
     begun = time.monotonic()
     measured: list[MeasuredList] = []
+    empty: list[str] = []
     schema = None
     texts = ""
     writer = ReportWriter("protocol", lines)
@@ -83,8 +85,18 @@ def describe_endpoint(
             section = ReportWriter("lists", lines)
             with client.meter.reserve(scalars.MAX_REQUESTS):
                 for query in choose_lists(schema, names):
-                    found = lists.ListExaminer(client, schema, query, section).run()
-                    measured += [found] if found is not None else []
+                    before = len(lines)
+                    examiner = lists.ListExaminer(client, schema, query, section)
+                    found = examiner.run(may_be_empty=names is not None)
+                    if found is not None:
+                        measured.append(found)
+                    elif examiner.is_empty:
+                        del lines[before:]
+                        empty.append(query.name)
+                    if names is None and len(measured) == MAX_LISTS:
+                        break
+                if empty:
+                    section.add("lists without rows", len(empty), ", ".join(empty))
             scalars.report_scalars(client, measured, ReportWriter("scalars", lines))
     except RequestLimitError:
         ReportWriter("lists", lines).skip(
@@ -223,7 +235,7 @@ def choose_lists(schema: GraphQLSchema, names: Sequence[str] | None) -> list[Lis
     """Return the lists to examine; raise OptionError if there is none of a name."""
     available = {query.name: query for query in find_list_queries(schema)}
     if names is None:
-        return list(available.values())[:MAX_LISTS]
+        return list(available.values())[:MAX_CANDIDATES]
     chosen = []
     for name in names:
         try:

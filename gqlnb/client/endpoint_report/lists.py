@@ -103,13 +103,17 @@ class ListExaminer:
         self._arguments = PageArguments("none")
         self._largest: Reading | None = None
         self._is_whole = False  # whether `_largest` has all rows
+        self.is_empty = False  # whether the first page has no rows
 
     def add(self, subject: str, finding: object, evidence: str = "") -> None:
         """Add a line about the list."""
         self._writer.add(f"{self._query.name}: {subject}", finding, evidence)
 
-    def run(self) -> MeasuredList | None:
-        """Report on the list; return what was measured, or None if it cannot be queried."""
+    def run(self, *, may_be_empty: bool = True) -> MeasuredList | None:
+        """Report on the list; return what was measured, or None if it cannot be queried.
+
+        A list without rows, which tells little, ends it unless `may_be_empty`; see `is_empty`.
+        """
         try:
             result = self._execute({}) or self._execute_with_size()
         except RequestLimitError:
@@ -119,6 +123,9 @@ class ListExaminer:
             self.add("rows", NOT_TRIED, f"refused: {self._refusal[0]}")
             return None
         self._first = self._read(result)
+        self.is_empty = not self._first.ids
+        if self.is_empty and not may_be_empty:
+            return None
         role, limit = None, None
         try:
             self._report_first(result)

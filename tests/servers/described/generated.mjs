@@ -17,7 +17,8 @@ const starts = {
   async "json-graphql-server"() {
     const app = load("express")();
     const parts = rows.flatMap((row) => row.parts.map((part) => ({ ...part, row_id: row.id })));
-    const tables = { rows: rows.map(({ parts: _, ...row }) => ({ ...row, extra: row.extra ?? {} })), parts };
+    const plain = rows.map((row) => ({ ...row, parts: undefined, extra: row.extra ?? {} }));
+    const tables = { rows: JSON.parse(JSON.stringify(plain)), parts };
     app.use("/graphql", load("json-graphql-server/node").default(tables));
     listen(app);
   },

@@ -375,7 +375,7 @@ class Crawler:
             for number, (cursor, size) in (entries if result.errors else ())
             if get_at_path(result.data, cursor.build_page_steps(number)) is None
         ]
-        if nulls and self._refuse_batch(request):
+        if nulls and (self._is_verification(request) or self._refuse_batch(request)):
             return
         if has_size_error(result.errors):
             if self._refuse_growth(request, result.errors) or self._shrink_pages(request):

@@ -19,15 +19,6 @@ from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments
 from gqlnb.errors import OptionError, sanitize_text
 
-__all__ = [
-    "ListSettings",
-    "check_lists",
-    "dump_lists",
-    "find_settings",
-    "read_lists",
-    "save_lists",
-]
-
 
 class ListSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The paging of one list.

@@ -35,8 +35,6 @@ from gqlnb.result.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["collect_stars", "find_sent_query", "stars"]
-
 #: The query of star searches; its variable `query` is ``stars:>N`` and further terms.
 STARS_QUERY = """
 query Stars($query: String!, $first: Int!, $after: String) {

@@ -20,8 +20,6 @@ from gqlnb.result.result import PartialError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Account", "AccountPool", "announce_pause"]
-
 Sender = TypeVar("Sender")
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")

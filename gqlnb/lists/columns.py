@@ -19,20 +19,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = [
-    "Slice",
-    "ValueRange",
-    "bind_range",
-    "divide_range",
-    "find_kind",
-    "is_between_steps",
-    "is_far_outside",
-    "make_slice",
-    "match_value",
-    "parse_value",
-    "shift",
-]
-
 ENDS = {"both": (True, True), "left": (True, False), "right": (False, True)}
 ENDS["neither"] = (False, False)
 FILL = 0.9  # of the cap: ranges of this size rarely exceed it

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Steps = Generator[list["ListRequest"], list[Any], Result]
 
-__all__ = ["ListHarvest", "ListRequest", "WindowAnswer"]
-
 COUNTS = 3  # of later rows, until two are equal
 MAX_ROUNDS = 3  # in which ranges with other counts, or without a proof, are read again
 # Rows that the endpoint shows late, and a clock that is ahead of the endpoint's.

@@ -35,24 +35,6 @@ if TYPE_CHECKING:
 
     from gqlnb.lists.report import Coverage
 
-__all__ = [
-    "REFRESH_HINT",
-    "Ends",
-    "ListState",
-    "ListStore",
-    "RangeEstimate",
-    "RangeHarvest",
-    "Reading",
-    "WindowStep",
-    "are_frequent",
-    "build_range_frame",
-    "compare_hashes",
-    "concat_tables",
-    "find_most_rows",
-    "hash_rows",
-    "unify_texts",
-]
-
 Ends = tuple[Any, Any]  # of a range, as JSON values in the log
 
 

@@ -18,21 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-__all__ = [
-    "build_part_path",
-    "check_foreign_files",
-    "drop_rows",
-    "find_lost_part",
-    "find_repeated_rows",
-    "has_end",
-    "read_parquet",
-    "remove_parts",
-    "replace_durably",
-    "sync_folder",
-    "write_durably",
-    "write_part",
-]
-
 T = TypeVar("T", "pa.Table", "pa.RecordBatch")
 
 HASHES_AT_ONCE = 250_000  # hashes in memory: 2 MB, and as much for their places and their order

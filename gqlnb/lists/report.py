@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["NOTES_PLACE", "Changes", "Coverage", "Gap"]
-
 PROBLEMS_SHOWN = 3
 NOTES_PLACE = "coverage.notes"
 

@@ -38,19 +38,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = [
-    "COVERAGE_NAME",
-    "LOG_NAME",
-    "RESUME_HINT",
-    "ROWS_PER_PART",
-    "FolderLock",
-    "HarvestStore",
-    "LogHeader",
-    "Part",
-    "StoredState",
-    "parse_header",
-]
-
 try:
     import fcntl
 except ImportError:

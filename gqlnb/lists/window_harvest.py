@@ -35,17 +35,6 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Steps = Generator[list[PageRequest], list[Page], Result]
 
-__all__ = [
-    "FIRST_COUNTS",
-    "ClosedWindow",
-    "HarvestProgress",
-    "HarvestState",
-    "WindowHarvest",
-    "is_confirmed",
-    "is_whole",
-    "measure_noise",
-]
-
 JOBS = 10  # spans at once: their counts share requests, 46 of them for 18,400 rows
 READS = 8  # of a window: in each order twice
 FIRST_COUNTS = 4  # of the whole: where counts vary by up to 2, all four are equal in 1 of 125 cases

@@ -16,19 +16,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-__all__ = [
-    "MOST_WINDOWS",
-    "Page",
-    "PageRequest",
-    "Row",
-    "Source",
-    "Task",
-    "TaskQueue",
-    "TaskRequest",
-    "Window",
-    "plan_windows",
-]
-
 # Of 3,000 and 18,400 rows at random times, simulated with 96 to 98 of 100 rows, 8 to 24 windows and
 # 4 to 6 rounds, these cost about least, with few requests one after another.
 FILL = 0.97  # of a page

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from gqlnb.client.endpoint_report.lists import MeasuredList
     from gqlnb.client.schema_store import SchemaStore
 
-__all__ = ["MeteredClient", "describe_endpoint"]
-
 MAX_LISTS = 3
 MAX_CANDIDATES = 3 * MAX_LISTS  # lists that are asked for a first page, until that many have rows
 MAX_INTROSPECTION = 12

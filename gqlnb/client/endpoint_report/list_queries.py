@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.paging_conventions import ArgumentPath, NamedType
 
-__all__ = ["FIRST_SIZE", "ListQuery", "NestedList", "Reading", "find_list_queries", "parse_list"]
-
 MAX_LEAVES = 40  # fields of a row
 FIRST_SIZE = 10  # rows, where a size is required
 LOOKUPS = frozenset({"node", "nodes", "_entities", "_service"})

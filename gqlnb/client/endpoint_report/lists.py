@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from gqlnb.document.suspect_lists import SuspectList
     from gqlnb.result.result import Result
 
-__all__ = ["MAX_REQUESTS", "ListExaminer", "MeasuredList"]
-
 MAX_REQUESTS = 30  # for one list
 MAX_SIZE = 10_000  # rows asked for
 MAX_PAGES = 6  # that are followed to compare a count

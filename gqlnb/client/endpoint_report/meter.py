@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Request, Response
     from gqlnb.result.result import Result
 
-__all__ = ["Meter", "MeteredClient", "RequestLimitError"]
-
 INTERVAL = 0.5  # seconds between requests to another machine
 MAX_SECONDS = 20.0  # for one answer
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gqlnb.client.http_transport import HttpTransport
     from gqlnb.http.messages import Response
 
-__all__ = ["MAX_REQUESTS", "identify_server", "report_headers", "report_protocol"]
-
 MAX_REQUESTS = 16
 QUERY = "{ __typename }"
 UNKNOWN_FIELD = "gqlnbUnknownField"
@@ -165,10 +163,12 @@ def is_fine(response: Response) -> bool:
 
 
 def read_acceptance(response: Response) -> str:
+    """Return whether the endpoint answered or refused."""
     return "answered" if is_fine(response) else f"refused, HTTP {response.status}"
 
 
 def read_media_type(response: Response) -> str:
+    """Return the media type of an answer."""
     kind = get_type(response)
     return kind if is_fine(response) else f"{kind}, without data"
 
@@ -187,6 +187,7 @@ def read_shape(response: Response) -> str:
 
 
 def read_array(response: Response) -> str:
+    """Return whether an array of requests was answered."""
     members = load_members(response)
     is_array = isinstance(members, list) and len(members) == 2
     if is_array and all(isinstance(item, dict) and item.get("data") for item in members):
@@ -195,6 +196,7 @@ def read_array(response: Response) -> str:
 
 
 def read_persisted(response: Response) -> str:
+    """Return whether the endpoint knows Apollo's persisted queries."""
     text = response.body.decode(errors="replace").lower()
     text = text.replace("_", "").replace(" ", "").lower()
     if "persistedquerynotfound" in text:
@@ -203,6 +205,7 @@ def read_persisted(response: Response) -> str:
 
 
 def read_incremental(response: Response) -> str:
+    """Return whether an answer came in parts."""
     kind = get_type(response)
     return f"in parts, {kind}" if kind.startswith(("multipart/", "text/event")) else "in one answer"
 

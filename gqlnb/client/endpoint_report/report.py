@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.measured_lists import ListSettings
 
-__all__ = ["NOT_TRIED", "EndpointReport", "ReportLine", "ReportWriter"]
-
 NOT_TRIED = "not tried"
 SECTIONS = ("protocol", "schema", "lists", "scalars", "advice")
 COLUMNS = ("section", "subject", "finding", "evidence")

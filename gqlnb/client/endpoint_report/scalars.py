@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from gqlnb.client.endpoint_report.meter import MeteredClient
     from gqlnb.client.endpoint_report.report import ReportWriter
 
-__all__ = ["MAX_REQUESTS", "name_form", "report_scalars"]
-
 MAX_REQUESTS = 10
 EXACT = 2**53  # the integers up to here are exact as Float
 FORMS = (

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.lists.accounts import AccountPool
 
-__all__ = ["Estimate", "estimate_harvest", "narrow_scope"]
-
 CLOSE_ENOUGH = 1.05  # times the rows wanted: fetching a page more costs less than another count
 _MAX_STARS = 2**31 - 1  # the range of GraphQL's Int
 

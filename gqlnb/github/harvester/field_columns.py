@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from gqlnb.result.frames import FrameColumn
 
-__all__ = ["FieldColumns", "restore_columns"]
-
 ROWS = "rows"
 MAX_REASONS = 100  # different reasons counted, since messages may contain ids
 OTHER_REASONS = "other reasons"

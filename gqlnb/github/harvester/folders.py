@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from gqlnb.github.harvester.field_columns import FieldColumns
 
-__all__ = ["HarvestFolder", "open_folder"]
-
 
 class LogLine(msgspec.Struct):
     """The kind of a line of a log, and the number of parts that were written before it."""

@@ -49,13 +49,6 @@ if TYPE_CHECKING:
 
     RowsCallback = Callable[[int, int, int], object]
 
-__all__ = [
-    "Harvest",
-    "estimate",
-    "harvest",
-    "harvest_frame",
-]
-
 TASKS_PER_REQUEST = 10  # that share it: 20,000 rows take 50 requests
 DEFAULT_WIDTH = 16  # requests at once, if the executor does not say how many workers it has
 

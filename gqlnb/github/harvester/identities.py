@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
 
-__all__ = ["group_clients", "open_clients"]
-
 # Without variables, for which a client would fetch the schema.
 ACCOUNT_QUERY = "{ viewer { login } search(query: %s, type: %s, first: 1) { %s } }"
 COUNT_ROUNDS = 3  # in which counts that differ are read, as rows may change in between

@@ -29,13 +29,6 @@ if TYPE_CHECKING:
     from gqlnb.client.progress import ProgressCallback
     from gqlnb.lists.list_store import RangeEstimate, RangeHarvest
 
-__all__ = [
-    "NodeType",
-    "TimeColumn",
-    "estimate_nodes",
-    "harvest_nodes",
-]
-
 NodeType = Literal["ISSUE", "PULL_REQUEST", "DISCUSSION", "USER", "ORGANIZATION"]
 TimeColumn = Literal["created", "updated"]
 

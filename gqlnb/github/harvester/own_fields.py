@@ -39,17 +39,6 @@ if TYPE_CHECKING:
 
     from graphql import FragmentDefinitionNode, GraphQLSchema, SelectionNode
 
-__all__ = [
-    "ALIAS_PREFIX",
-    "BASE_COLUMNS",
-    "ERRORS_KEY",
-    "OwnFields",
-    "RowShape",
-    "drop_fields",
-    "parse_fields",
-    "remove_braces",
-]
-
 NODE_TYPE = "Repository"
 #: The prefix of the response names of the harvest's own fields, beside those of the caller.
 ALIAS_PREFIX = "harvest_"

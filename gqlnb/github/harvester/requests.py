@@ -42,23 +42,6 @@ if TYPE_CHECKING:
     from gqlnb.client.pickling import ClientRecipe
     from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = [
-    "PAGES_PER_REQUEST",
-    "BatchSize",
-    "FetchOutcome",
-    "NodeBatch",
-    "PortableClient",
-    "RepositoryRow",
-    "SearchRequest",
-    "build_query",
-    "check_page_errors",
-    "encode_node",
-    "explain_query_error",
-    "fetch_pages",
-    "make_null_error",
-    "raise_partial_error",
-]
-
 PAGES_PER_REQUEST = 10
 COUNTS_PER_PAGE = 20  # counts in a request, which take about as long as a page: they find no rows
 QUICK_SECONDS = 2.0  # GitHub ends a request after ten; a page of 100 takes about one

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from gqlnb.lists.accounts import Account, AccountPool
     from gqlnb.lists.window_harvest import WindowHarvest
 
-__all__ = ["HarvestRunner"]
-
 MAX_LOST = 3  # requests in a row that may be lost with their worker, or damaged on their way
 OVERLOAD_PAUSE = 0.5  # seconds before a smaller request follows one that was too large
 MIN_PAGE_SIZE = 10  # results; a page of this size does not fail for its size

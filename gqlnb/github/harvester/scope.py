@@ -16,8 +16,6 @@ from gqlnb.lists.windows import Source, Window
 if TYPE_CHECKING:
     from gqlnb.lists.windows import Row
 
-__all__ = ["ORDERS", "Scope", "intersect_ranges"]
-
 # The last one counts; the others show rows, the first one first.
 ORDERS = ("stars-desc", "forks-desc", "updated-desc", "forks-asc")
 _TERM_PATTERN = re.compile(

@@ -29,15 +29,6 @@ if TYPE_CHECKING:
     from gqlnb.github.harvester.own_fields import OwnFields
     from gqlnb.lists.report import Coverage
 
-__all__ = [
-    "ClosedEvent",
-    "FieldsEvent",
-    "RepositoryStore",
-    "build_arrow_schema",
-    "build_repository_frame",
-    "concat_rows",
-]
-
 _SORT_KEYS = [("stargazers", "descending"), ("by owner", "ascending"), ("by name", "ascending")]
 
 

@@ -428,7 +428,8 @@ class Client:
         >>> Client(reference_schema()).describe().find("queries").finding != "none"
         True
         """
-        from gqlnb.client.endpoint_report.describe import MeteredClient, describe_endpoint
+        from gqlnb.client.endpoint_report.describe import describe_endpoint
+        from gqlnb.client.endpoint_report.meter import MeteredClient
 
         check_whole_number("max_requests", max_requests, least=1)
         if keep:

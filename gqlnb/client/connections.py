@@ -270,6 +270,12 @@ def is_shared(name: str) -> bool:
         )
 
 
+def get_open_client(name: str) -> Any:  # noqa: ANN401 - as above
+    """Return the client of a connection if it is open, else None; none is opened."""
+    with _lock:
+        return _clients.get(name, (None, None))[1]
+
+
 def is_open(name: str) -> bool:
     """Return whether the client of a connection is open."""
     with _lock:

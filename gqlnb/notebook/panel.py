@@ -289,16 +289,16 @@ def peek_schema(client: Client) -> GraphQLSchema | None:
 def describe_connection(connection: NamedConnection) -> Answer:
     """Describe a connection: address, source of its token, file; more if it is open."""
     name, make = connection.name, connection.make_client
-    address, is_open = getattr(make, "url", ""), connections.is_open(name)
+    address, client = getattr(make, "url", ""), connections.get_open_client(name)
     return {
         "name": name,
         "about": redact_url(address) if address else connection.description,
         "token": dict(getattr(make, "options", ())).get("token", ""),
         "where": connection.location,
         "editable": name in connections.read_connection_files()[0],
-        "asks": not is_open and not connections.can_open_unattended(name),
+        "asks": client is None and not connections.can_open_unattended(name),
         "local": name == DEMO,
-        **(describe_client(connections.get_client(name)) if is_open else {}),
+        **(describe_client(client) if client is not None else {}),
     }
 
 

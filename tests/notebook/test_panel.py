@@ -76,6 +76,16 @@ def test_endpoints_are_listed_without_their_secrets(ask, shell, user_file, monke
     assert SECRET not in json.dumps(state)
 
 
+def test_an_open_endpoint_is_described_without_opening_it_again(ask, user_file, monkeypatch):
+    """Its token may be gone since then, and its changed settings may ask for one."""
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    client = connections.get_client("mine")
+    monkeypatch.delenv("MY_TOKEN")
+    user_file.write_text(USER_FILE.replace("env:MY_TOKEN", "prompt"))
+    assert endpoints(ask("state"))["mine"]["token"] == "env:MY_TOKEN"
+    assert connections.get_open_client("mine") is client
+
+
 def test_an_endpoint_is_added_renamed_and_removed(ask, user_file):
     """All other bytes of the file stay."""
     before = user_file.read_bytes()

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # csvkit: in2csv changes texts of JSON into numbers, truth values and nothing.
 #
-# Guessed before: JSON says what is text, so that `in2csv -f json` keeps it: an id "007", a version
-# "1", a name "None"; types are inferred for CSV, which has none.
-# What happens: the texts are read as if they came from CSV. "007" becomes 7, a column of "1" and "0"
-# True and False, "5%" and "$5" 5, and the names "None" and "n/a" become empty. Only --no-inference
-# and --blanks together keep them.
+# Guessed before: JSON says what is text, so that `in2csv -f json` keeps it: an id "007", a
+# version "1", a name "None"; types are inferred for CSV, which has none.
+# What happens: the texts are read as if they came from CSV. "007" becomes 7, a column of "1" and
+# "0" True and False, "5%" and "$5" 5, and the names "None" and "n/a" become empty. Only
+# --no-inference and --blanks together keep them.
 # Versions: csvkit 2.2.0, agate 1.14.2, Python 3.11.
 set -euo pipefail
 folder=$(mktemp -d)

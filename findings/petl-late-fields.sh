@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # petl: a field that first occurs after a thousand records is left out.
 #
-# Guessed before: `fromdicts` makes a column of each key, as answers have optional fields; it has the
-# whole list in memory.
-# What happens: the header comes from the first 1,000 records. A key that comes later is gone, in its
-# own record too, without an error or a warning.
+# Guessed before: `fromdicts` makes a column of each key, as answers have optional fields; it has
+# the whole list in memory.
+# What happens: the header comes from the first 1,000 records. A key that comes later is gone, in
+# its own record too, without an error or a warning.
 # Versions: petl 1.7.30, Python 3.11.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # vcrpy and betamax: a recorded GraphQL answer is given to the query that asks first.
 #
-# Guessed before: two recorded queries that are asked in the other order get their own answers, or an
-# error, since they differ in what they ask.
+# Guessed before: two recorded queries that are asked in the other order get their own answers, or
+# an error, since they differ in what they ask.
 # What happens: both match requests by method and address by default, which are the same for all
-# queries of an endpoint. The first query gets the first answer, so two answers are exchanged, and a
-# test of them passes or fails by the order of its calls. Matching by body has to be asked for.
+# queries of an endpoint. The first query gets the first answer, so two answers are exchanged, and
+# a test of them passes or fails by the order of its calls. Matching by body has to be asked for.
 # Versions: vcrpy 9.4.2, betamax 0.9.0, requests 2.34.2, Python 3.11.
 set -euo pipefail
 folder=$(mktemp -d)

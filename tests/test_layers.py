@@ -426,6 +426,19 @@ assert 'graphql' in shell.magics_manager.magics['cell']"""
     assert "pandas" in list_loaded_modules(f"{code}\nimport pandas", tmp_path)
 
 
+def test_a_cell_runs_where_no_data_library_is_installed(tmp_path: Path) -> None:
+    """As in JupyterLite's kernel before a table is asked for; the answer is shown as JSON."""
+    code = """import sys
+sys.modules |= dict.fromkeys(["numpy", "pandas", "pyarrow", "requests", "uvicorn"])
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_line_magic("load_ext", "gqlnb")
+shell.run_cell("import gqlnb; hello = gqlnb.reference_schema()").raise_error()
+shell.run_cell("%%graphql hello\\n{ hello }").raise_error()
+shell.run_cell("%%graphql hello -t raw\\n{ hello }").raise_error()"""
+    assert "gqlnb" in list_loaded_modules(code, tmp_path)
+
+
 def test_making_a_client_loads_neither_requests_nor_the_engine(tmp_path: Path) -> None:
     """Both are imported when they are first needed."""
     code = """import sys

@@ -54,7 +54,6 @@ from gqlnb.notebook.output_options import (
     prepare_dry_run,
 )
 from gqlnb.notebook.saved_cells import check_fragments, has_operation
-from gqlnb.notebook.subscription_cell import follow_parts, follow_subscription
 from gqlnb.result.answer_notes import MISSING, format_notes
 from gqlnb.result.renderer import format_errors
 from gqlnb.result.result import attach_schema_loader, locate_in_cell
@@ -320,6 +319,8 @@ class CellRunner:
         stream = self._target.client.subscribe(
             document, variables, operation=options.operation, validate=self._validate
         )
+        from gqlnb.notebook.subscription_cell import follow_subscription  # loads numpy, and more
+
         outcome = follow_subscription(
             stream, options, self._settings, self._kind, self._export_path, shell.user_ns
         )
@@ -361,6 +362,8 @@ class CellRunner:
                 stream = client.subscribe(document, variables, **how)
         if stream is None:
             return client.execute(document, variables, **how)
+        from gqlnb.notebook.subscription_cell import follow_parts  # as above
+
         return follow_parts(stream, quiet=self._options.silent)
 
     def _map_inputs(self, document: Document, variables: Mapping[str, object]) -> object:

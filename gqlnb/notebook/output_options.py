@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from pyarrow.parquet import write_table
 
 from gqlnb.config import open_replacement
 from gqlnb.document.document import format_variable_type
@@ -28,8 +27,6 @@ from gqlnb.notebook.cell_errors import add_error_lines
 from gqlnb.notebook.display import Note, show, wrap_html
 from gqlnb.redact import redact_text
 from gqlnb.result.answer_notes import MISSING, format_notes
-from gqlnb.result.event_frames import describe_errors
-from gqlnb.result.frames import build_parquet_table
 from gqlnb.result.renderer import render_preformatted
 
 if TYPE_CHECKING:
@@ -141,6 +138,8 @@ def map_inputs(
             else:
                 error.notes = (kept, advice)  # type: ignore[attr-defined]
         raise
+    from gqlnb.result.event_frames import describe_errors  # loads numpy
+
     if text := describe_errors(frame):  # also where the frame itself is not shown
         show(Note([text], wrong=True))
     notes = [] if options.silent else frame.attrs.get("notes", [])
@@ -249,6 +248,11 @@ def _write_csv(result: Result, path: Path, *, strict: bool) -> str:
 
 
 def _write_parquet(result: Result, path: Path, *, strict: bool) -> str:
+    # Neither is installed where Python runs in a browser.
+    from pyarrow.parquet import write_table
+
+    from gqlnb.result.frames import build_parquet_table
+
     table = result.arrow(strict=strict)
     write_table(build_parquet_table(table, {}), path)
     return format_count(table.num_rows, "row")

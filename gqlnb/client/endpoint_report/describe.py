@@ -31,7 +31,7 @@ from gqlnb.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from graphql import GraphQLSchema
 
@@ -71,7 +71,6 @@ def describe_endpoint(
         return plan_report(client, names)
     begun = time.monotonic()
     measured: list[MeasuredList] = []
-    empty: list[str] = []
     schema = None
     texts = ""
     writer = ReportWriter("protocol", lines)
@@ -80,23 +79,9 @@ def describe_endpoint(
         texts = protocol.report_protocol(client, schema, writer)
         if schema is not None:
             report_schema(schema, ReportWriter("schema", lines))
-            section = ReportWriter("lists", lines)
             with client.meter.reserve(scalars.MAX_REQUESTS):
-                for query in choose_lists(schema, names):
-                    before = len(lines)
-                    examiner = lists.ListExaminer(client, schema, query, section)
-                    found = examiner.run(may_be_empty=names is not None)
-                    if found is not None:
-                        measured.append(found)
-                    elif examiner.is_empty:
-                        del lines[before:]
-                        empty.append(query.name)
-                    if names is None and len(measured) == MAX_LISTS:
-                        break
-                if not any(line.section == "lists" for line in lines) and not empty:
-                    section.skip("lists", "none was found that needs no argument; name some")
-                if empty:
-                    section.add("lists without rows", len(empty), ", ".join(empty))
+                for found in examine_lists(client, schema, names, lines):
+                    measured.append(found)  # noqa: PERF402 - what came before an error is kept
             scalars.report_scalars(client, measured, ReportWriter("scalars", lines))
     except RequestLimitError:
         ReportWriter("lists", lines).skip(
@@ -229,6 +214,33 @@ def find_unreachable_types(schema: GraphQLSchema) -> list[str]:
         pending += getattr(kind, "interfaces", ())
         pending += schema.get_possible_types(kind) if is_abstract_type(kind) else ()
     return [name for name in schema.type_map if name not in reached and name[:2] != "__"]
+
+
+def examine_lists(
+    client: MeteredClient,
+    schema: GraphQLSchema,
+    names: Sequence[str] | None,
+    lines: list[ReportLine],
+) -> Iterator[MeasuredList]:
+    """Report on lists, and yield what was measured; without names those that have rows."""
+    writer = ReportWriter("lists", lines)
+    count, empty = 0, []
+    for query in choose_lists(schema, names):
+        before = len(lines)
+        examiner = lists.ListExaminer(client, schema, query, writer)
+        found = examiner.run(may_be_empty=names is not None)
+        if found is not None:
+            count += 1
+            yield found
+        elif examiner.is_empty:
+            del lines[before:]
+            empty.append(query.name)
+        if names is None and count == MAX_LISTS:
+            break
+    if empty:
+        writer.add("lists without rows", len(empty), ", ".join(empty))
+    elif not any(line.section == "lists" for line in lines):
+        writer.skip("lists", "none was found that needs no argument; name some")
 
 
 def choose_lists(schema: GraphQLSchema, names: Sequence[str] | None) -> list[ListQuery]:

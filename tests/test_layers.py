@@ -439,7 +439,10 @@ shell = InteractiveShell.instance()
 shell.run_line_magic("load_ext", "gqlnb")
 shell.run_cell("import gqlnb; hello = gqlnb.reference_schema()").raise_error()
 shell.run_cell("%%graphql hello\\n{ hello }").raise_error()
-shell.run_cell("%%graphql hello -t raw\\n{ hello }").raise_error()"""
+shell.run_cell("%%graphql hello -t raw\\n{ hello }").raise_error()
+shell.run_cell("%graphql schema Query -c hello").raise_error()
+text = "%%graphql hello\\n{ he"
+assert [it.text for it in shell.Completer.completions(text, len(text))] == ["hello"]"""
     assert "gqlnb" in list_loaded_modules(code, tmp_path)
 
 

@@ -21,7 +21,6 @@ from gqlnb.errors import OptionError, TargetError, TransportError, format_count,
 from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.search_syntax import is_qualifier
 from gqlnb.github.star_query import normalize_typed_query
-from gqlnb.github.star_results import collect_stars
 from gqlnb.notebook.cell_errors import add_error_lines
 from gqlnb.notebook.display import Listing, Note, Text, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
@@ -263,6 +262,8 @@ def run_snippets(state: NotebookState, _names: Names, line: str) -> Listing | Te
 
 def run_stars(state: NotebookState, _names: Names, line: str) -> pd.DataFrame | None:
     """Search repositories above a number of stars."""
+    from gqlnb.github.star_results import collect_stars  # loads numpy
+
     options = read_line(build_parser("stars"), quote_qualifiers(line))
     client = state.clients.open(options.connection).client
     query = normalize_typed_query(" ".join(options.query))

@@ -14,7 +14,6 @@ from gqlnb.client import connections
 from gqlnb.client.credentials import redact_url
 from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.github.builtin_connections import register_connections
-from gqlnb.github.standin.github_schema import service
 from gqlnb.notebook.completion.completion_list import Completion
 from gqlnb.notebook.completion.proposals import Proposal, find_similar_names
 from gqlnb.notebook.magic_options import build_parser, get_cell_parser, read_line
@@ -223,6 +222,8 @@ class CompletionProvider:
 
     def preload_demo(self) -> None:
         """Build the embedded schema, which takes longer than Tab waits; opens no connection."""
+        from gqlnb.github.standin.github_schema import service  # loads numpy
+
         service()
 
     def find_schema(self, line: str) -> GraphQLSchema | None:

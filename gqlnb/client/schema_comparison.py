@@ -47,9 +47,9 @@ def diff(old: object, new: object, *, documents: Iterable[str] = ()) -> SchemaCh
     SchemaChanges
         ``.breaking``, ``.dangerous`` and ``.safe`` changes; ``.frame()`` has all of them. Breaking
         and dangerous changes are those of graphql-core, and of ``@oneOf``, ``@specifiedBy``,
-        defaults and the types of operations; safe ones are additions, deprecations, descriptions
-        and narrower types of fields. Applied directives, such as ``@key``, are compared where both
-        schemas are SDL.
+        defaults and the types of operations; an input that loses its default and must be given
+        is a breaking one. Safe ones are additions, deprecations, descriptions and narrower types
+        of fields. Applied directives, such as ``@key``, are compared where both schemas are SDL.
 
     Raises
     ------

@@ -57,3 +57,35 @@ def save(page: Page) -> None:
 def expect_saved_html(page: Page, cell: int, text: str) -> None:
     """Wait until the HTML that the notebook will save for a cell, the first being 0, has a text."""
     page.wait_for_function(SAVED_HTML, arg=[cell, text])
+
+
+TYPING = """async ([text, boxAt, hitsAt]) => {
+    const box = document.querySelector(boxAt);
+    const hits = document.querySelector(hitsAt);
+    const times = [];
+    for (let length = 1; length <= text.length; length += 1) {
+        const begun = performance.now();
+        box.value = text.slice(0, length);
+        const shown = new Promise(done => {
+            const watch = new MutationObserver(() => {
+                if (hits.dataset.found !== box.value.trim()) return;
+                watch.disconnect();
+                done();
+            });
+            watch.observe(hits, {attributes: true});
+        });
+        box.dispatchEvent(new Event('input'));
+        await shown;
+        times.push(performance.now() - begun);
+    }
+    return times;
+}"""
+
+
+def measure_typing(page: Page, text: str, box: str, hits: str) -> list[float]:
+    """Type a text into a box; return the milliseconds from each key to the hits for it.
+
+    The hits, and what was asked for in their ``data-found``, are found by a selector.
+    """
+    times: list[float] = page.evaluate(TYPING, [text, box, hits])
+    return times

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.acting import photograph, theme
+from tests.browser.acting import measure_typing, photograph, theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,27 +43,6 @@ view
 BUSY = """async path => {
     const {context, sessionContext} = window.jupyterapp.shell.currentWidget;
     sessionContext.session.kernel.requestExecute({code: `open('${path}').read()`});
-}"""
-# Types a text, and measures from each key stroke to the hits for just what stands there then.
-TYPED = """async text => {
-    const root = document.querySelector('.gqlnb-schema'), box = root.querySelector('input');
-    const times = [];
-    for (let length = 1; length <= text.length; length += 1) {
-        const begun = performance.now();
-        box.value = text.slice(0, length);
-        const shown = new Promise(done => {
-            const watch = new MutationObserver(() => {
-                if (root.dataset.found !== box.value) return;
-                watch.disconnect();
-                done();
-            });
-            watch.observe(root, {attributes: true});
-        });
-        box.dispatchEvent(new Event('input'));
-        await shown;
-        times.push(performance.now() - begun);
-    }
-    return times;
 }"""
 
 
@@ -166,7 +145,7 @@ def test_a_large_schema_is_searched_at_each_key_stroke(show: Show, tmp_path: Pat
     view, page = View(notebook.cell(0)), notebook.page
     expect(view.title).to_contain_text("Schema")
     page.evaluate(BUSY, str(tmp_path / "pipe"))
-    times = page.evaluate(TYPED, "account")
+    times = measure_typing(page, "account", ".gqlnb-schema input", ".gqlnb-schema")
     print("milliseconds from key stroke to hits:", [round(time) for time in times])  # noqa: T201
     expect(view.root).to_have_attribute("data-found", "account")
     photograph(page, "schema-large")

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.acting import photograph, theme
+from tests.browser.acting import measure_typing, photograph, theme
 from tests.browser.conftest import READY
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 LOAD = "%load_ext gqlnb"
-
-
+SEARCH, TREE = "#gqlnb-panel input[type=search]", "#gqlnb-panel [role=tree]"
 SCHEMA_FILE = "node_modules/@octokit/graphql-schema/schema.graphql"
 SOURCE = """([cell, text]) => window.jupyterapp.shell.currentWidget.content.widgets[cell]
     .model.sharedModel.getSource() === text"""
@@ -34,28 +33,6 @@ OPEN = "path => void window.jupyterapp.commands.execute('docmanager:open', {path
 EXECUTE = """code => {
     const {sessionContext} = window.jupyterapp.shell.currentWidget;
     sessionContext.session.kernel.requestExecute({code});
-}"""
-# Types a text, and measures from each key stroke to the hits for just what stands there then.
-TYPED = """async text => {
-    const box = document.querySelector('#gqlnb-panel input[type=search]');
-    const tree = document.querySelector('#gqlnb-panel [role=tree]');
-    const times = [];
-    for (let length = 1; length <= text.length; length += 1) {
-        const begun = performance.now();
-        box.value = text.slice(0, length);
-        const shown = new Promise(done => {
-            const watch = new MutationObserver(() => {
-                if (tree.dataset.found !== box.value.trim()) return;
-                watch.disconnect();
-                done();
-            });
-            watch.observe(tree, {attributes: true});
-        });
-        box.dispatchEvent(new Event('input'));
-        await shown;
-        times.push(performance.now() - begun);
-    }
-    return times;
 }"""
 
 
@@ -413,7 +390,7 @@ def test_hits_on_githubs_whole_schema_come_at_once(side: Callable[..., Any]) -> 
     panel.press("Schema of hub")
     expect(panel.root).to_contain_text("types")
     expect(panel.tree.get_by_role("treeitem", name="Mutation, type")).to_be_visible()
-    spent = sorted(notebook.page.evaluate(TYPED, "stargazer count"))
+    spent = sorted(measure_typing(notebook.page, "stargazer count", SEARCH, TREE))
     print(f"hits: median {spent[len(spent) // 2]:.0f} ms, longest {spent[-1]:.0f} ms")  # noqa: T201
     expect(panel.tree.get_by_role("treeitem").first).to_contain_text("stargazerCount")
     assert spent[len(spent) // 2] < 100

@@ -302,71 +302,56 @@ def test_the_package_follows_the_layer_rules(rule: Rule) -> None:
 
 FRONT = {"gqlnb.__init__": ""}
 BROKEN = {
-    "upward": (find_wrong_imports, {"gqlnb.document.a": "import gqlnb.http.b"}),
-    "upward inside a function": (
-        find_wrong_imports,
-        {"gqlnb.document.a": "def f():\n from gqlnb.cli.b import c"},
-    ),
-    "upward for types only": (
-        find_wrong_imports,
-        {"gqlnb.errors": "if TYPE_CHECKING:\n from gqlnb.result.result import Result"},
-    ),
-    "upward by name": (
-        find_wrong_imports,
-        {"gqlnb.document.a": "importlib.import_module('gqlnb.client.b')"},
-    ),
-    "the top-level package": (find_wrong_imports, {"gqlnb.cli.a": "from gqlnb import Client"}),
-    "a package of the same layer": (
-        find_wrong_imports,
-        {"gqlnb.engine.a": "from gqlnb.http.b import c"},
-    ),
-    "a package from a single module": (
-        find_wrong_imports,
-        {"gqlnb.optional_imports": "import gqlnb.document"},
-    ),
-    "a relative import": (find_wrong_imports, {"gqlnb.document.a": "from .b import c"}),
-    "a name of an __init__": (
-        find_borrowed_names,
-        {
-            "gqlnb.document.__init__": "def b(): ...",
-            "gqlnb.client.a": "from gqlnb.document import b",
+    case: (rule, texts)
+    for rule, cases in {
+        find_wrong_imports: {
+            "upward": {"gqlnb.document.a": "import gqlnb.http.b"},
+            "upward inside a function": {
+                "gqlnb.document.a": "def f():\n from gqlnb.cli.b import c"
+            },
+            "upward for types only": {
+                "gqlnb.errors": "if TYPE_CHECKING:\n from gqlnb.result.result import Result"
+            },
+            "upward by name": {"gqlnb.document.a": "importlib.import_module('gqlnb.client.b')"},
+            "the top-level package": {"gqlnb.cli.a": "from gqlnb import Client"},
+            "a package of the same layer": {"gqlnb.engine.a": "from gqlnb.http.b import c"},
+            "a package from a single module": {"gqlnb.optional_imports": "import gqlnb.document"},
+            "a relative import": {"gqlnb.document.a": "from .b import c"},
+            "a package without a layer": {"gqlnb.other": "import gqlnb.errors"},
         },
-    ),
-    "a package without a layer": (find_wrong_imports, {"gqlnb.other": "import gqlnb.errors"}),
-    "a borrowed name": (
-        find_borrowed_names,
-        {
-            "gqlnb.document.a": "from gqlnb.errors import plain",
-            "gqlnb.errors": "from x import plain",
+        find_borrowed_names: {
+            "a name of an __init__": {
+                "gqlnb.document.__init__": "def b(): ...",
+                "gqlnb.client.a": "from gqlnb.document import b",
+            },
+            "a borrowed name": {
+                "gqlnb.document.a": "from gqlnb.errors import plain",
+                "gqlnb.errors": "from x import plain",
+            },
         },
-    ),
-    "a cycle": (
-        find_cycles,
-        {
-            "gqlnb.document.a": "import gqlnb.document.b",
-            "gqlnb.document.b": "def f():\n import gqlnb.document.c",
-            "gqlnb.document.c": "from gqlnb.document.a import A",
+        find_cycles: {
+            "a cycle": {
+                "gqlnb.document.a": "import gqlnb.document.b",
+                "gqlnb.document.b": "def f():\n import gqlnb.document.c",
+                "gqlnb.document.c": "from gqlnb.document.a import A",
+            }
         },
-    ),
-    "a shadow": (
-        find_shadowed_names,
-        {"gqlnb.engine.__init__": "def execute(): ...", "gqlnb.engine.execute": ""},
-    ),
-    "a shadow of a lazy name": (
-        find_shadowed_names,
-        {
-            "gqlnb.github.__init__": "__all__ = ['service']\ndef __getattr__(name): ...",
-            "gqlnb.github.service.a": "",
+        find_shadowed_names: {
+            "a shadow": {"gqlnb.engine.__init__": "def execute(): ...", "gqlnb.engine.execute": ""},
+            "a shadow of a lazy name": {
+                "gqlnb.github.__init__": "__all__ = ['service']\ndef __getattr__(name): ...",
+                "gqlnb.github.service.a": "",
+            },
         },
-    ),
-    "pandas at import": (find_heavy_imports, {"gqlnb.__init__": "import pandas as pd"}),
-    "graphql at import, indirectly": (
-        find_heavy_imports,
-        {
-            "gqlnb.__init__": "try:\n from gqlnb.document.a import x\nexcept ImportError: pass",
-            "gqlnb.document.a": "class A:\n from graphql import parse",
+        find_heavy_imports: {
+            "pandas at import": {"gqlnb.__init__": "import pandas as pd"},
+            "graphql at import, indirectly": {
+                "gqlnb.__init__": "try:\n from gqlnb.document.a import x\nexcept ImportError: pass",
+                "gqlnb.document.a": "class A:\n from graphql import parse",
+            },
         },
-    ),
+    }.items()
+    for case, texts in cases.items()
 }
 
 

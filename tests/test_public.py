@@ -149,41 +149,23 @@ DEMO = gqlnb.connect("demo")
 MISTAKES = {
     "Limits(max_depth": (lambda: gqlnb.Limits(max_depth=5), "depth", ["body", "wait"]),
     "stars": (lambda: gqlnb.stars("x", limt=1), "limit", ["query", "client"]),
-    "serve": (
-        lambda: gqlnb.serve(gqlnb.reference_schema(), prot=0),
-        "port",
-        ["schema", "host", "access", "uds"],
-    ),
+    "serve": (lambda: gqlnb.serve(gqlnb.reference_schema(), prot=0), "port",
+        ["schema", "host", "access", "uds"]),
     "connect": (lambda: gqlnb.connect("demo", tokn="x"), "token", ["target", "schema", "viewer"]),
     "Client": (lambda: gqlnb.Client("http://h/", tiemout=1), "timeout", ["target", "token", "uds"]),
-    "execute": (
-        lambda: DEMO.execute("{ a }", operation_name="A"),
-        "operation",
-        ["text", "variables", "token", "timeout"],
-    ),
-    "subscribe": (
-        lambda: DEMO.subscribe("subscription { a }", reconect=1),
-        "reconnect",
-        ["text", "transport", "init", "headers"],
-    ),
-    "pages": (
-        lambda: list(DEMO.pages("{ a }", page_sise=1)),
-        "page_size",
-        ["progress", "max_results"],
-    ),
+    "execute": (lambda: DEMO.execute("{ a }", operation_name="A"), "operation",
+        ["text", "variables", "token", "timeout"]),
+    "subscribe": (lambda: DEMO.subscribe("subscription { a }", reconect=1), "reconnect",
+        ["text", "transport", "init", "headers"]),
+    "pages": (lambda: list(DEMO.pages("{ a }", page_sise=1)), "page_size",
+        ["progress", "max_results"]),
     "map": (lambda: DEMO.map("{ a }", [1], bach_size=1), "batch_size", ["inputs", "path"]),
-    "aexecute": (
-        lambda: asyncio.run(DEMO.aexecute("{ a }", tokn="x")),
-        "token",
-        ["text", "operation"],
-    ),
-    "harvest": (
-        lambda: gqlnb.github.harvest("stars:>1", ouput="x"),
-        "out",
-        ["query", "width", "twice"],
-    ),
+    "aexecute": (lambda: asyncio.run(DEMO.aexecute("{ a }", tokn="x")), "token",
+        ["text", "operation"]),
+    "harvest": (lambda: gqlnb.github.harvest("stars:>1", ouput="x"), "out",
+        ["query", "width", "twice"]),
     "frame": (lambda: gqlnb.Result({"a": 1}).frame(pth="x"), "path", ["short", "explode"]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MISTAKES)

@@ -386,43 +386,24 @@ def framed(
 
 
 WORKLOADS = [
-    framed(
-        "bytes",
-        partial(from_bytes, holes=False),
-        (Goal(NORMALIZE, 12), Goal(ARROW, 2.5, most=True)),
-    ),
+    framed("bytes", partial(from_bytes, holes=False),
+     (Goal(NORMALIZE, 12), Goal(ARROW, 2.5, most=True))),
     framed("bytes-nulls", partial(from_bytes, holes=True), (Goal(ARROW, 2.5, most=True),)),
     framed("wide", of_many_columns, (Goal(ORJSON, 1.5),), 2_000, 100),
     framed("in-process", in_process, (Goal(HAND, 1, most=True),)),
     framed("rows", partial(of_rows, tuple(ROW_TYPES)), (Goal(HAND, 1.5, most=True),)),
     framed("rows-text", partial(of_rows, ("text",)), (Goal(HAND, 1.5, most=True),)),
     framed("rows-numbers", partial(of_rows, ("count", "size")), (Goal(HAND, 1.5, most=True),)),
-    Workload(
-        "new-document", new_documents, (Goal(PARSING, 1, most=True),), COLUMNS, COLUMNS, text=str
-    ),
+    Workload("new-document", new_documents, (Goal(PARSING, 1, most=True),), COLUMNS, COLUMNS,
+     text=str),
     framed("client", of_a_response, (Goal(NORMALIZE, 12),), small=SEVERAL),
     framed("http", over_http, (Goal(NORMALIZE, 10),), small=SEVERAL),
-    Workload(
-        "client-data",
-        data_of_a_response,
-        (Goal(LOADS, 1.15, most=True),),
-        MANY,
-        SEVERAL,
-        rounds=9,
-        text=json.dumps,
-    ),
-    Workload(
-        "client-memory",
-        memory,
-        (Goal(BYTES, 3, most=True),),
-        MANY,
-        30_000,
-        client_peaks,
-        5,
-        values,
-    ),
+    Workload("client-data", data_of_a_response, (Goal(LOADS, 1.15, most=True),), MANY, SEVERAL,
+     rounds=9, text=json.dumps),
+    Workload("client-memory", memory, (Goal(BYTES, 3, most=True),), MANY, 30_000, client_peaks, 5,
+     values),
     Workload("memory", memory, (Goal(BYTES, 3, most=True),), MANY, 30_000, peaks, 5, values),
-]
+]  # fmt: skip
 
 if __name__ == "__main__":
     main(__file__, WORKLOADS)

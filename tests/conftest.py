@@ -38,7 +38,6 @@ SLOW_FILES = (
     "tests/cli/test_main.py",
     "tests/client/test_canary.py",
     "tests/client/test_network_faults.py",
-    "tests/engine/test_execution_cases.py",
     "tests/server/test_connections.py",
 )
 SMOKE_TESTS = ("tests/browser/test_hello.py",)  # one JupyterLab in a browser is part of every run

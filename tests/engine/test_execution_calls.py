@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import graphql
 import pytest
 from graphql import (
+    GraphQLArgument,
+    GraphQLField,
+    GraphQLInt,
+    GraphQLObjectType,
     GraphQLResolveInfo,
+    GraphQLSchema,
+    GraphQLString,
     build_schema,
     parse,
 )
@@ -434,3 +440,37 @@ def test_objects_in_arguments_are_shared_like_graphql_cores() -> None:
     for start in (15, 30, 45, 60):
         run = seen[start : start + 15]
         assert [[first["i"] is second["i"] for second in run] for first in run] == sharing
+
+
+# Names of arguments
+
+KEYWORDS = ("class", "from", "self", "info", "source", "lambda", "None", "x")
+
+
+def echoing(**types: Any) -> GraphQLSchema:
+    """Return a schema with a field that tells its arguments."""
+    args = {
+        name: kind if isinstance(kind, GraphQLArgument) else GraphQLArgument(kind)
+        for name, kind in types.items()
+    }
+    field = GraphQLField(GraphQLString, args, resolve=lambda _s, _i, /, **given: repr(given))
+    return GraphQLSchema(GraphQLObjectType("Query", {"echo": field}))
+
+
+@pytest.mark.parametrize("name", KEYWORDS)
+def test_arguments_may_have_any_name(name: str) -> None:
+    """Names that are keywords of Python, or those of the resolver's parameters, are passed on."""
+    schema = echoing(**{name: GraphQLInt, "other": GraphQLArgument(GraphQLInt, out_name="out")})
+    same(schema, f"{{ echo({name}: 1, other: 2) }}")
+    for resolve in (lambda source, info, **args: repr(args), lambda source, info: "none"):
+        schema.query_type.fields["echo"].resolve = resolve
+        same(schema, f"{{ echo({name}: 1) e: echo }}")
+
+
+@pytest.mark.parametrize(
+    "name", [*KEYWORDS, "__debug__", "not a name", "\N{GREEK SMALL LETTER MU}"]
+)
+def test_resolvers_get_arguments_by_any_python_name(name: str) -> None:
+    """Also by one that no call in Python can have."""
+    schema = echoing(a=GraphQLArgument(GraphQLInt, out_name=name), b=GraphQLInt)
+    same(schema, "query ($v: Int = 2) { echo(a: 1, b: 2) e: echo(b: 3) v: echo(a: $v) }")

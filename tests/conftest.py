@@ -19,12 +19,15 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 from gqlnb.engine.compiler import plans
+from tests.examples import count_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 # Other processes may hold up any example, and the making of it.
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("default", **PATIENT)
+settings.register_profile("quick", max_examples=count_examples(100), **PATIENT)
 settings.load_profile("default")
 
 # The second execution of an operation in any test is that of compiled code. By default it is one of
@@ -42,6 +45,12 @@ SLOW_FILES = (
 )
 SMOKE_TESTS = ("tests/browser/test_hello.py",)  # one JupyterLab in a browser is part of every run
 COMMAND = (sys.executable, "-m", "gqlnb")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Generate fewer examples, but for the slow suites."""
+    if config.option.markexpr == "not slow":
+        settings.load_profile("quick")
 
 
 def is_slow(path: Path) -> bool:

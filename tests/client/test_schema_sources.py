@@ -18,6 +18,7 @@ from gqlnb import Client, QueryError, Schema, SchemaError, connect
 from gqlnb.client.schema_sources import read_schema
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.engine.schema_builder import load_introspection
+from tests.examples import count_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -253,7 +254,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=count_examples(200))
 @given(data=st.data())
 def test_any_corruption_gives_a_schema_or_a_clear_error(data: st.DataObject) -> None:
     """One value anywhere in a result is replaced by any other JSON value."""

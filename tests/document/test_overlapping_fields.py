@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gqlnb.document import validation
 from gqlnb.document.validation import check_overlapping_fields, validate_document
+from tests.examples import count_examples
 
 SDL = """
 interface Named { name(short: Boolean, of: In): String self: Named list: [Named!] }
@@ -64,7 +65,7 @@ documents = st.tuples(selection_sets, *[st.tuples(kinds, selection_sets)] * len(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=count_examples(150))
 @given(documents)
 def test_a_conflict_is_found_where_graphql_core_finds_one(text: str) -> None:
     """Valid and invalid documents, with recursive fragments and unknown types."""
@@ -75,7 +76,7 @@ def test_a_conflict_is_found_where_graphql_core_finds_one(text: str) -> None:
     assert (found.needs_rule or found.error is not None) == bool(expected)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=count_examples(50))
 @given(documents)
 def test_all_errors_are_those_of_graphql_core(text: str) -> None:
     """Also with the other rules around it."""

@@ -474,3 +474,21 @@ def test_resolvers_get_arguments_by_any_python_name(name: str) -> None:
     """Also by one that no call in Python can have."""
     schema = echoing(a=GraphQLArgument(GraphQLInt, out_name=name), b=GraphQLInt)
     same(schema, "query ($v: Int = 2) { echo(a: 1, b: 2) e: echo(b: 3) v: echo(a: $v) }")
+
+
+class Stop(BaseException):
+    """Not an exception."""
+
+
+@pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_base_exceptions_are_not_caught(error: type[BaseException]) -> None:
+    """A KeyboardInterrupt ends the execution, in a field, a list and a resolver."""
+
+    def fail(*_: Any) -> Any:
+        raise error
+
+    schema = build_schema("type Query { a: A l: [A] x: Int } type A { x: Int }")
+    schema.query_type.fields["x"].resolve = fail
+    for text in ("{ a { x } }", "{ l { x } }", "{ x }"):
+        rows = rooted(a={"x": fail}, l=[{"x": 1}, {"x": fail}])
+        assert same(schema, text, rows) == (error, "")

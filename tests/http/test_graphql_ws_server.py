@@ -16,6 +16,7 @@ from gqlnb.http.graphql_ws import (
     find_authorization,
 )
 from gqlnb.http.messages import Request
+from tests.examples import count_examples
 
 INIT = '{"type":"connection_init"}'
 ACK = SendMessage('{"type":"connection_ack"}')
@@ -240,7 +241,7 @@ MESSAGES = st.fixed_dictionaries(
 ).map(json.dumps)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=count_examples(300))
 @given(st.lists(MESSAGES | st.text() | st.binary(), max_size=12))
 def test_arbitrary_messages_keep_the_protocol_invariants(messages):
     """No exception, no message after Close, and one operation per id at a time."""

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from gqlnb.http.incremental import assemble_response, take_first_part
 from gqlnb.http.messages import Response
 from gqlnb.result.answer_notes import IncrementalResponse, InvalidPartError
+from tests.examples import count_examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,7 +150,7 @@ def same(ours: Any, theirs: Any) -> bool:
 
 
 @pytest.mark.skipif(not NEW, reason="graphql-core before 3.3 knows no incremental delivery.")
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=count_examples(60))
 @given(selections(3))
 def test_merged_parts_equal_the_undivided_response(selection: str) -> None:
     """For all three proposals, and for any deferred fields."""

@@ -98,14 +98,14 @@ def check_drift(seed: int) -> str:
 
 def test_no_harvest_is_falsely_complete():
     """Rows inserted, deleted and moved while they are read never make a false proof."""
-    outcomes = Counter(map(check_drift, range(40)))
-    assert outcomes["complete"] >= 10, outcomes
+    outcomes = Counter(map(check_drift, range(10)))
+    assert outcomes["complete"] >= 4, outcomes
 
 
 @pytest.mark.slow
 def test_no_harvest_of_many_is_falsely_complete():
     """The same, with many seeds."""
-    outcomes = Counter(map(check_drift, range(1000, 1600)))
+    outcomes = Counter(map(check_drift, range(600)))
     assert outcomes["complete"] >= 200, outcomes
 
 

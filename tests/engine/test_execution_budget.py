@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from gqlnb.engine.execution_budget import (
     ExecutionBudget,
     format_time_limit,
 )
-from gqlnb.limits import Limits
 
 
 class Clock:
@@ -63,12 +61,6 @@ def test_execution_without_limits_is_unbounded() -> None:
     assert budget.used == 10**12
 
 
-def test_a_budget_takes_both_limits() -> None:
-    """Fields and seconds."""
-    budget = ExecutionBudget.from_limits(Limits(fields=7, seconds=3))
-    assert (budget.fields, budget.seconds) == (7, 3)
-
-
 def test_the_budget_error_names_the_remedy() -> None:
     """Remote clients see the message too."""
     with pytest.raises(BudgetExceededError) as caught:
@@ -77,21 +69,6 @@ def test_the_budget_error_names_the_remedy() -> None:
         "Execution stopped after 1,000 fields, which is the limit. Ask for less at once, or have "
         "whoever serves this raise it: serve(schema, limits=Limits(fields=2000))."
     )
-
-
-def test_except_exception_does_not_catch_the_budget_error() -> None:
-    """It does not derive from Exception."""
-    assert not issubclass(BudgetExceededError, Exception)
-
-
-def test_another_thread_can_stop_an_execution() -> None:
-    """The next check raises with the given reason."""
-    budget = ExecutionBudget()
-    thread = threading.Thread(target=budget.stop, args=["Nobody waits any more."])
-    thread.start()
-    thread.join()
-    with pytest.raises(BudgetExceededError, match=r"^Nobody waits any more"):
-        budget.renew_credit()
 
 
 def test_the_first_stop_reason_is_reported() -> None:
@@ -160,17 +137,3 @@ def test_a_list_is_stopped_within_one_row_of_the_limit() -> None:
     with pytest.raises(BudgetExceededError):
         done.extend(budget.count_rows(rows, 3, True))
     assert len(done) <= 4
-
-
-def test_an_infinite_iterator_is_stopped_by_the_time_limit() -> None:
-    """The clock is checked for each item."""
-    clock = Clock()
-    budget = ExecutionBudget(seconds=1, clock=clock)
-
-    def items() -> Any:
-        while True:
-            clock.now += 0.1
-            yield 1
-
-    with pytest.raises(BudgetExceededError):
-        sum(budget.watch_items(items()))

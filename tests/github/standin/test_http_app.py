@@ -217,52 +217,28 @@ SEARCH = '{ search(query: "stars:>1", type: REPOSITORY%s) { nodes { __typename }
 @pytest.mark.parametrize(
     ("query", "kind", "message"),
     [
-        (
-            SEARCH % "",
-            "MISSING_PAGINATION_BOUNDARIES",
-            "You must provide a `first` or `last` value to properly paginate the `search` "
-            "connection.",
-        ),
-        (
-            SEARCH % ", first: 101",
-            "EXCESSIVE_PAGINATION",
-            "Requesting 101 records on the `search` connection exceeds the `first` limit of 100 "
-            "records.",
-        ),
-        (
-            SEARCH % ", last: 1000",
-            "EXCESSIVE_PAGINATION",
-            "Requesting 1000 records on the `search` connection exceeds the `last` limit of 100 "
-            "records.",
-        ),
-        (
-            SEARCH % ', first: 1, after: "x"',
-            "INVALID_CURSOR_ARGUMENTS",
-            "`x` does not appear to be a valid cursor.",
-        ),
-        (
-            '{ repository(owner: "o", name: "r") { id } }',
-            "NOT_FOUND",
-            "Could not resolve to a Repository with the name 'o/r'.",
-        ),
-        (
-            '{ node(id: "D_x") { id } }',
-            "NOT_FOUND",
-            "Could not resolve to a node with the global id of 'D_x'",
-        ),
-        (
-            "{ nodes(ids: [%s]) { id } }" % ('"x" ' * 101),
-            "ARGUMENT_LIMIT",
-            "You may not provide more than 100 node ids; you provided 101.",
-        ),
-        (
-            SEARCH.replace("stars:>1", "created:>yesterday") % ", first: 1",
-            "UNPROCESSABLE",
-            '"yesterday" is not a recognized date/time format. Please provide an ISO 8601 '
-            "date/time value, such as YYYY-MM-DD.",
-        ),
+        (SEARCH % "", "MISSING_PAGINATION_BOUNDARIES",
+         "You must provide a `first` or `last` value to properly paginate the `search` "
+         "connection."),
+        (SEARCH % ", first: 101", "EXCESSIVE_PAGINATION",
+         "Requesting 101 records on the `search` connection exceeds the `first` limit of 100 "
+         "records."),
+        (SEARCH % ", last: 1000", "EXCESSIVE_PAGINATION",
+         "Requesting 1000 records on the `search` connection exceeds the `last` limit of 100 "
+         "records."),
+        (SEARCH % ', first: 1, after: "x"', "INVALID_CURSOR_ARGUMENTS",
+         "`x` does not appear to be a valid cursor."),
+        ('{ repository(owner: "o", name: "r") { id } }', "NOT_FOUND",
+         "Could not resolve to a Repository with the name 'o/r'."),
+        ('{ node(id: "D_x") { id } }', "NOT_FOUND",
+         "Could not resolve to a node with the global id of 'D_x'"),
+        ("{ nodes(ids: [%s]) { id } }" % ('"x" ' * 101), "ARGUMENT_LIMIT",
+         "You may not provide more than 100 node ids; you provided 101."),
+        (SEARCH.replace("stars:>1", "created:>yesterday") % ", first: 1", "UNPROCESSABLE",
+         '"yesterday" is not a recognized date/time format. Please provide an ISO 8601 '
+         "date/time value, such as YYYY-MM-DD."),
     ],
-)
+)  # fmt: skip
 def test_an_error_of_a_field(app, query, kind, message):
     """200, the field is null, and the error has type, path, locations and message in this order."""
     answer = post(app, {"query": query})

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Condition, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -20,9 +20,6 @@ from urllib3.util import Retry
 
 from gqlnb.engine.compiler import plans
 from tests.examples import count_examples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 # Other processes may hold up any example, and the making of it.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -145,13 +142,13 @@ class Background:
 
 
 @pytest.fixture(scope="session")
-def root() -> Path:
+def root():
     """Return the top of the checkout."""
     return ROOT
 
 
 @pytest.fixture
-def gqlnb(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def gqlnb(tmp_path):
     """Return a function that runs the command line to its end, in an empty folder."""
 
     def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -166,7 +163,7 @@ def gqlnb(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture(scope="session")
-def background() -> Iterator[Callable[..., Background]]:
+def background():
     """Return a function that starts a command; all of them end with the session."""
     started: list[Background] = []
 
@@ -180,7 +177,7 @@ def background() -> Iterator[Callable[..., Background]]:
 
 
 @pytest.fixture(scope="session")
-def spelled() -> Callable[[str], list[bytes]]:
+def spelled():
     """Return a function that gives the ways in which a secret may stand in what is left behind."""
 
     def forms(secret: str) -> list[bytes]:
@@ -197,7 +194,7 @@ def spelled() -> Callable[[str], list[bytes]]:
 
 
 @pytest.fixture(scope="session")
-def bundled() -> None:
+def bundled():
     """Skip where GraphiQL is not in this installation."""
     from gqlnb.server.page import read_checksum
 
@@ -206,7 +203,7 @@ def bundled() -> None:
 
 
 @pytest.fixture(scope="session")
-def patient() -> Iterator[requests.Session]:
+def patient():
     """Return a session that knocks again while nobody listens yet: Jupyter prints its URL first."""
     retry = Retry(total=None, connect=40, backoff_factor=0.05, backoff_max=1)
     with requests.Session() as session:

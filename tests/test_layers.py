@@ -294,7 +294,7 @@ RULES = [
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_the_package_follows_the_layer_rules(rule: Rule) -> None:
+def test_the_package_follows_the_layer_rules(rule):
     """No module violates a rule."""
     violations = rule(read_sources())
     assert not violations, "\n".join(violations)
@@ -356,13 +356,13 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_each_rule_detects_its_violation(case: str) -> None:
+def test_each_rule_detects_its_violation(case):
     """A source that violates a rule is reported once."""
     rule, texts = BROKEN[case]
     assert len(rule(FRONT | texts)) == 1
 
 
-def test_the_rules_accept_valid_code() -> None:
+def test_the_rules_accept_valid_code():
     """Code that follows the rules has no violations."""
     good = {
         "gqlnb.__init__": "import sys\nif TYPE_CHECKING:\n import pandas\ndef f():\n import pandas",
@@ -394,14 +394,14 @@ def list_loaded_modules(code: str, tmp_path: Path) -> set[str]:
     return {name.partition(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
 
 
-def test_import_loads_no_third_party_module(tmp_path: Path) -> None:
+def test_import_loads_no_third_party_module(tmp_path):
     """In a new process, after `import gqlnb`."""
     extra = list_loaded_modules("import gqlnb", tmp_path) - list_loaded_modules("pass", tmp_path)
     assert "gqlnb" in extra
     assert extra - set(sys.stdlib_module_names) == {"gqlnb"}
 
 
-def test_load_ext_loads_no_heavy_library(tmp_path: Path) -> None:
+def test_load_ext_loads_no_heavy_library(tmp_path):
     """`%load_ext gqlnb` loads none of the heavy libraries."""
     shell = "from IPython.core.interactiveshell import InteractiveShell as S\nshell = S.instance()"
     code = f"""{shell}
@@ -411,7 +411,7 @@ assert 'graphql' in shell.magics_manager.magics['cell']"""
     assert "pandas" in list_loaded_modules(f"{code}\nimport pandas", tmp_path)
 
 
-def test_a_cell_runs_where_no_data_library_is_installed(tmp_path: Path) -> None:
+def test_a_cell_runs_where_no_data_library_is_installed(tmp_path):
     """As in JupyterLite's kernel before a table is asked for; the answer is shown as JSON."""
     code = """import sys
 class Missing:
@@ -433,7 +433,7 @@ with provisionalcompleter():
     assert "gqlnb" in list_loaded_modules(code, tmp_path)
 
 
-def test_making_a_client_loads_neither_requests_nor_the_engine(tmp_path: Path) -> None:
+def test_making_a_client_loads_neither_requests_nor_the_engine(tmp_path):
     """Both are imported when they are first needed."""
     code = """import sys
 from gqlnb import Client

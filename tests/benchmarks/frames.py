@@ -149,10 +149,7 @@ server.serve_forever()
 def endpoint(size: int) -> str:
     """Start a server that answers with as many edges, in a process that ends with this one."""
     server = subprocess.Popen(
-        [sys.executable, "-c", f"SIZE = {size}{SERVE}"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", f"SIZE = {size}{SERVE}"], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
     atexit.register(server.communicate)
     atexit.register(server.terminate)
@@ -197,10 +194,7 @@ def of_a_response(size: int) -> Sides:
     came = Came(size)
     client = Client(came, schema=build_schema(SDL))
     body = came.response.body
-    return {
-        OURS: lambda: client.execute(SEARCH).frame(),
-        NORMALIZE: partial(normalized, body),
-    }
+    return {OURS: lambda: client.execute(SEARCH).frame(), NORMALIZE: partial(normalized, body)}
 
 
 def data_of_a_response(size: int) -> Sides:
@@ -208,10 +202,7 @@ def data_of_a_response(size: int) -> Sides:
     came = Came(size)
     client = Client(came, schema=build_schema(SDL))
     body = came.response.body
-    return {
-        OURS: lambda: client.execute(SEARCH).data,
-        LOADS: lambda: json.loads(body)["data"],
-    }
+    return {OURS: lambda: client.execute(SEARCH).data, LOADS: lambda: json.loads(body)["data"]}
 
 
 # -- the sides

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.benchmarks import measure
 from tests.benchmarks.client import WORKLOADS
 
-if TYPE_CHECKING:
-    from tests.benchmarks.measure import Workload
-
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
-def test_responses_are_equal(workload: Workload) -> None:
+def test_responses_are_equal(workload):
     """The ratios are printed."""
     measure.report_small(workload, rounds=3)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.benchmarks import measure
 from tests.benchmarks.from_frame import WORKLOADS
 
-if TYPE_CHECKING:
-    from tests.benchmarks.measure import Workload
-
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
-def test_responses_are_equal(workload: Workload) -> None:
+def test_responses_are_equal(workload):
     """The compared sides do the same work."""
     costs = measure.measured(workload, workload.small, rounds=1)
     assert costs.keys() >= {goal.against for goal in workload.goals}

@@ -10,13 +10,11 @@ from IPython.core.interactiveshell import InteractiveShell
 from tests.benchmarks import magic, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.benchmarks.measure import Workload
+    pass
 
 
 @pytest.fixture(autouse=True)
-def no_shell() -> Iterator[None]:
+def no_shell():
     """Leave no shell behind."""
     yield
     if InteractiveShell.initialized():
@@ -25,6 +23,6 @@ def no_shell() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("workload", magic.WORKLOADS, ids=lambda workload: workload.name)
-def test_responses_are_equal(workload: Workload) -> None:
+def test_responses_are_equal(workload):
     """The ratios are printed."""
     measure.report_small(workload, rounds=5)

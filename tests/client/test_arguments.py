@@ -19,10 +19,7 @@ URL = "http://127.0.0.1:9/graphql"
         ("tokn", "Did you mean token=?"),
         ("time_out", "Did you mean timeout=?"),
         ("header", "Did you mean headers=?"),
-        (
-            "nothing_like_it",
-            "It takes target=, token=, headers=, ",
-        ),
+        ("nothing_like_it", "It takes target=, token=, headers=, "),
     ],
 )
 def test_an_unknown_keyword_is_named(make, target, word, said):

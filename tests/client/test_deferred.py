@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from gqlnb import AnswerError, Client, GqlnbError, QueryError, TransportError
 from tests.client.faults import answer, json_answer
-
-if TYPE_CHECKING:
-    pass
 
 DEFERRED = "{ a ... @defer { b } }"
 ADVICE = r"Use client\.subscribe\(text\).*or remove these directives"

@@ -20,15 +20,7 @@ from ariadne.contrib.sse import GraphQLHTTPSSEHandler
 from strawberry.asgi import GraphQL as StrawberryApp
 from strawberry.subscriptions import GRAPHQL_WS_PROTOCOL
 
-from gqlnb import (
-    AnswerError,
-    AuthError,
-    Client,
-    PartialError,
-    QueryError,
-    Token,
-    TransportError,
-)
+from gqlnb import AnswerError, AuthError, Client, PartialError, QueryError, Token, TransportError
 from tests.client.relays import Relay
 from tests.servers.processes import start_server
 

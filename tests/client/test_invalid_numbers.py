@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from typing import Any
 
 import pytest
 
@@ -33,12 +32,12 @@ COUNT = "3 numbers were NaN or Infinity, which JSON does not have, and read as n
 
 
 @pytest.fixture(params=[None, SDL], ids=["no schema", "schema"])
-def schema(request: pytest.FixtureRequest) -> Any:
+def schema(request):
     """Yield the schema of the client."""
     return request.param
 
 
-def test_the_error_names_the_field(schema: Any) -> None:
+def test_the_error_names_the_field(schema):
     """And the option; `execute` and arrays alike, where the others have results."""
     with Endpoint(answer(BODY)) as endpoint:
         client = Client(endpoint.url, schema=schema)
@@ -52,7 +51,7 @@ def test_the_error_names_the_field(schema: Any) -> None:
     assert "NaN at rows[1].x" in str(wrong)
 
 
-def test_they_are_read_as_null_where_the_client_allows_it(schema: Any) -> None:
+def test_they_are_read_as_null_where_the_client_allows_it(schema):
     """And counted: in a warning, once, and in the extensions of each result."""
     with Endpoint(answer(BODY)) as endpoint:
         client = Client(endpoint.url, schema=schema, nan="null")
@@ -68,7 +67,7 @@ def test_they_are_read_as_null_where_the_client_allows_it(schema: Any) -> None:
     assert [result.data for result in results] == [{"rows": READ}] * 2
 
 
-def test_pages_count_those_of_all_pages() -> None:
+def test_pages_count_those_of_all_pages():
     """With one warning."""
     pages = [
         f'{{"data":{{"page":{{"nodes":[{{"x":{x}}},{{"x":"{x}"}}],'
@@ -94,7 +93,7 @@ def test_pages_count_those_of_all_pages() -> None:
 
 
 @pytest.mark.parametrize("kind", ["ws", "sse"])
-def test_events_have_them_too(kind: Any) -> None:
+def test_events_have_them_too(kind):
     """Over WebSockets and as server-sent events; the error names the field there, too."""
     payload = '{"data":{"row":{"x":[2,NaN]}}}'
     message = f'{{"id":"1","type":"next","payload":{payload}}}'
@@ -112,7 +111,7 @@ def test_events_have_them_too(kind: Any) -> None:
             next(Client(url).subscribe(SUBSCRIPTION, transport=kind))
 
 
-def test_recordings_keep_them_and_remembered_answers_do_not(tmp_path: Any) -> None:
+def test_recordings_keep_them_and_remembered_answers_do_not(tmp_path):
     """So that each client reads them as its own option says."""
     rows = ",".join(['{"x":NaN}'] * 20_000)  # more than is recorded of a foreign body
     with Endpoint(answer(f'{{"data":{{"rows":[{rows}]}}}}')) as endpoint:
@@ -131,7 +130,7 @@ def test_recordings_keep_them_and_remembered_answers_do_not(tmp_path: Any) -> No
             Client(endpoint.url).execute(QUERY)
 
 
-def test_incremental_answers_have_them_too() -> None:
+def test_incremental_answers_have_them_too():
     """In each of their parts."""
     parts = [
         '{"data":{"rows":[{"x":NaN}]},"hasNext":true}',
@@ -152,7 +151,7 @@ def test_incremental_answers_have_them_too() -> None:
             Client(endpoint.url).execute(QUERY)
 
 
-def test_the_option_is_checked_and_kept(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_option_is_checked_and_kept(tmp_path, monkeypatch):
     """In pickles and settings files; executions in this process have no use for it."""
     url = "http://127.0.0.1:4000/graphql"
     for wrong in ("nil", True, 0):

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -25,9 +25,6 @@ from gqlnb.client.http_transport import QueryHashes
 from gqlnb.document.document import Document
 from gqlnb.http.messages import Request, Response
 from tests.client.faults import Endpoint, json_answer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = "{ hello }"
 HASH = hashlib.sha256(TEXT.encode()).hexdigest()
@@ -78,14 +75,14 @@ def exchange(
         ([(503, b"<html>")], ["hash"], None),
     ],
 )
-def test_each_answer_to_a_hash(answers: Any, sent: list[str], learned: bool | None) -> None:
+def test_each_answer_to_a_hash(answers, sent, learned):
     """It is the answer, or the text is sent once; the client learns whether hashes work."""
     hashes = QueryHashes()
     assert exchange(hashes, TEXT, *answers)[0] == sent
     assert hashes.is_supported is learned
 
 
-def test_a_client_stops_asking_and_stays_sure() -> None:
+def test_a_client_stops_asking_and_stays_sure():
     """Without support the text alone is sent; with it an error is not about the text."""
     hashes = QueryHashes()
     exchange(hashes, TEXT, (200, UNSUPPORTED), (200, FINE))
@@ -97,7 +94,7 @@ def test_a_client_stops_asking_and_stays_sure() -> None:
     assert exchange(hashes, TEXT, (200, UNKNOWN), (200, FINE))[0] == ["hash", "hash+text"]
 
 
-def test_a_mutation_is_not_repeated_after_a_failure_of_the_server() -> None:
+def test_a_mutation_is_not_repeated_after_a_failure_of_the_server():
     """It may have been executed; a refusal of the request was not."""
     hashes = QueryHashes()
     assert exchange(hashes, "mutation { a }", (500, b"<html>"))[0] == ["hash"]
@@ -106,7 +103,7 @@ def test_a_mutation_is_not_repeated_after_a_failure_of_the_server() -> None:
     assert sent == ["hash", "hash+text"]
 
 
-def test_our_server_learns_a_text_once() -> None:
+def test_our_server_learns_a_text_once():
     """Also for another client; sync and async calls send hashes."""
     with serve(reference_schema(), port=0) as server:
         for requests in (2, 1):
@@ -120,7 +117,7 @@ def test_our_server_learns_a_text_once() -> None:
             client.execute("{ helo }")
 
 
-def test_the_hash_travels_beside_variables_and_extensions(tmp_path: Path) -> None:
+def test_the_hash_travels_beside_variables_and_extensions(tmp_path):
     """And in the requests of a recording, which keeps the text and replays without hashes."""
     text = "query ($a: Int) { hello(a: $a) }"
     answers = [json_answer(UNKNOWN), json_answer(FINE)]
@@ -135,7 +132,7 @@ def test_the_hash_travels_beside_variables_and_extensions(tmp_path: Path) -> Non
         assert Client(endpoint.url).execute(text, {"a": 1}).data == FINE["data"]
 
 
-def test_refused_tokens_are_reported_as_ever() -> None:
+def test_refused_tokens_are_reported_as_ever():
     """Nothing is sent again."""
     with Endpoint(json_answer(NO_TEXT, "401 Unauthorized")) as endpoint:
         with pytest.raises(AuthError):
@@ -143,7 +140,7 @@ def test_refused_tokens_are_reported_as_ever() -> None:
         assert len(endpoint.requests) == 1
 
 
-def test_the_option_is_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_option_is_checked_and_kept(tmp_path, monkeypatch):
     """In pickles and settings files; targets of this process have no use for it."""
     url = "http://127.0.0.1:4000/graphql"
     with pytest.raises(OptionError, match="persisted_queries= takes True or False"):

@@ -37,7 +37,7 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(monkeypatch):
     """Return the clock of the module under test."""
     made = Clock()
     monkeypatch.setattr(module, "monotonic", lambda: made.now)
@@ -50,7 +50,7 @@ Run = "Callable[..., Result]"
 
 
 @pytest.fixture(params=["run", "arun"])
-def run(request: pytest.FixtureRequest) -> Run:
+def run(request):
     """Return a function that makes attempts, in both ways."""
 
     def start(attempts: RetryLoop, attempt: Callable[[float], Any], **options: Any) -> Result:
@@ -76,7 +76,7 @@ def busy() -> TransportError:
     return TransportError("here: HTTP 503: no", status=503)
 
 
-def test_attempts_continue_until_there_is_a_result(clock: Clock, run: Run) -> None:
+def test_attempts_continue_until_there_is_a_result(clock, run):
     """Waits extend the time limit of the attempts."""
     outcomes = [busy(), busy(), RESULT]
     moments: list[float] = []
@@ -92,7 +92,7 @@ def test_attempts_continue_until_there_is_a_result(clock: Clock, run: Run) -> No
     assert min(clock.slept) > 0
 
 
-def test_the_last_error_is_raised_with_the_attempts(clock: Clock, run: Run) -> None:
+def test_the_last_error_is_raised_with_the_attempts(clock, run):
     """After as many attempts as the rule allows."""
     made: list[float] = []
 
@@ -107,7 +107,7 @@ def test_the_last_error_is_raised_with_the_attempts(clock: Clock, run: Run) -> N
     assert len(made) == module.MAX_ATTEMPTS == len(clock.slept) + 1
 
 
-def test_a_mutation_is_attempted_once(clock: Clock, run: Run) -> None:
+def test_a_mutation_is_attempted_once(clock, run):
     """It may have been executed."""
     made: list[float] = []
     with pytest.raises(TransportError):
@@ -116,7 +116,7 @@ def test_a_mutation_is_attempted_once(clock: Clock, run: Run) -> None:
     assert clock.slept == []
 
 
-def test_a_permanent_error_is_raised_unchanged(clock: Clock, run: Run) -> None:
+def test_a_permanent_error_is_raised_unchanged(clock, run):
     """Immediately; the rule is consulted only for errors."""
     errors = [busy(), TransportError("here: HTTP 504: late", status=504)]
     outcomes = list(errors)
@@ -128,7 +128,7 @@ def test_a_permanent_error_is_raised_unchanged(clock: Clock, run: Run) -> None:
     assert run(make_attempts(), lambda _: RESULT, give_up=lambda _: True) is RESULT
 
 
-def test_waiting_for_a_turn_does_not_count_as_attempt_time(clock: Clock) -> None:
+def test_waiting_for_a_turn_does_not_count_as_attempt_time(clock):
     """Each attempt is made within a turn, which ends before the wait."""
     outcomes = [busy(), RESULT]
     events: list[Any] = []

@@ -95,14 +95,8 @@ ORDER_HINT = "Order has: ASC, DESC, A3, A4, A5, A6, A7, A8, A9, B1, B2, B3 and 2
     [
         ("{ xyzzy }", "Query has: rows, one."),
         ("{ rows(xyzzy: 1) }", "The arguments are: order, first."),
-        (
-            "{ rows(order: XYZZY) }",
-            ORDER_HINT,
-        ),
-        (
-            '{ rows(order: "xyzzy") }',
-            ORDER_HINT,
-        ),
+        ("{ rows(order: XYZZY) }", ORDER_HINT),
+        ('{ rows(order: "xyzzy") }', ORDER_HINT),
         ("{ rows(order: 1234567) }", ORDER_HINT),
         ("{ one { ... on Row { xyzzy } } }", "Row has: n."),
         ("{ row }", None),
@@ -256,7 +250,7 @@ def test_a_float_literal_out_of_range_is_refused(text, column):
     assert caught.value.problems[0].column == column
 
 
-def test_an_integer_of_thousands_of_digits_is_refused_in_our_words() -> None:
+def test_an_integer_of_thousands_of_digits_is_refused_in_our_words():
     """Python's advice on its own limit is of no use to the author of a query."""
     schema = build_schema("type Query { at(number: Int): Int }")
     with pytest.raises(QueryError, match="An integer of thousands of digits is not accepted"):

@@ -250,12 +250,7 @@ def test_rows_of_sqlite(sent):
         (Model(n=1, inner=Nested(a=2)), {"n": 1, "name": None, "inner": {"a": 2, "b": 2.5}}),
         (
             Outer(1, Inner(2, 0.5), [Inner(3, float("nan"))]),
-            {
-                "n": 1,
-                "inner": {"a": 2, "b": 0.5},
-                "inners": [{"a": 3, "b": None}],
-                "kind": "BAD",
-            },
+            {"n": 1, "inner": {"a": 2, "b": 0.5}, "inners": [{"a": 3, "b": None}], "kind": "BAD"},
         ),
     ],
 )
@@ -321,11 +316,7 @@ def test_values_are_preserved_exactly(sent):
         ("[[Float]]", np.array([[1, np.nan]]), [[1.0, None]]),
         ("JSON", pd.DataFrame({"a": [1, np.nan]}), [{"a": 1.0}, {"a": None}]),
         ("JSON", Model(n=1), {"number": 1, "name": None, "inner": None}),
-        (
-            "[Choice!]",
-            pd.DataFrame({"a": [1, np.nan], "b": [None, "x"]}),
-            [{"a": 1}, {"b": "x"}],
-        ),
+        ("[Choice!]", pd.DataFrame({"a": [1, np.nan], "b": [None, "x"]}), [{"a": 1}, {"b": "x"}]),
     ],
 )
 def test_arrays_are_lists(sent, declared, value, expected):

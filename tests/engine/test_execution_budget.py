@@ -28,7 +28,7 @@ class Clock:
 
 
 @pytest.mark.parametrize("fields", [1, 2, FIRST_CREDIT, FIRST_CREDIT + 1, 10_000])
-def test_the_field_budget_is_exact(fields: int) -> None:
+def test_the_field_budget_is_exact(fields):
     """One field more is an error."""
     budget = ExecutionBudget(fields)
     for _ in range(fields):
@@ -38,7 +38,7 @@ def test_the_field_budget_is_exact(fields: int) -> None:
         budget.spend(1)
 
 
-def test_the_time_limit_is_exact() -> None:
+def test_the_time_limit_is_exact():
     """By the given clock."""
     clock = Clock()
     budget = ExecutionBudget(seconds=2, clock=clock)
@@ -52,7 +52,7 @@ def test_the_time_limit_is_exact() -> None:
     assert budget.reason == format_time_limit(2)
 
 
-def test_execution_without_limits_is_unbounded() -> None:
+def test_execution_without_limits_is_unbounded():
     """Both limits are optional."""
     clock = Clock()
     budget = ExecutionBudget(clock=clock)
@@ -61,7 +61,7 @@ def test_execution_without_limits_is_unbounded() -> None:
     assert budget.used == 10**12
 
 
-def test_the_budget_error_names_the_remedy() -> None:
+def test_the_budget_error_names_the_remedy():
     """Remote clients see the message too."""
     with pytest.raises(BudgetExceededError) as caught:
         ExecutionBudget(1_000).spend(1_001)
@@ -71,7 +71,7 @@ def test_the_budget_error_names_the_remedy() -> None:
     )
 
 
-def test_the_first_stop_reason_is_reported() -> None:
+def test_the_first_stop_reason_is_reported():
     """Later reasons are consequences of the first."""
     budget = ExecutionBudget(seconds=1)
     budget.stop()
@@ -90,7 +90,7 @@ def looks(budget: ExecutionBudget, clock: Clock, fields: int, seconds: float) ->
     return clock.looked - before
 
 
-def test_fast_fields_are_seldom_interrupted_and_slow_ones_often() -> None:
+def test_fast_fields_are_seldom_interrupted_and_slow_ones_often():
     """A list of slow fields after a million fast ones is seen to be slow."""
     clock = Clock()
     budget = ExecutionBudget(seconds=10_000, clock=clock)
@@ -116,7 +116,7 @@ def executed(budget: ExecutionBudget, rows: Any, each: int, dicts: bool = True) 
 
 @pytest.mark.parametrize("dicts", [True, False])
 @pytest.mark.parametrize("rows", [0, 1, 10, 1_000, 50_000])
-def test_list_items_are_counted_exactly(rows: int, dicts: bool) -> None:
+def test_list_items_are_counted_exactly(rows, dicts):
     """Null rows do not count, however few fields are left."""
     given = [None if n % 3 else {} for n in range(rows)]
     there = sum(row is not None for row in given)
@@ -128,7 +128,7 @@ def test_list_items_are_counted_exactly(rows: int, dicts: bool) -> None:
             executed(ExecutionBudget(4 * there - 1), given, 4, dicts)
 
 
-def test_a_list_is_stopped_within_one_row_of_the_limit() -> None:
+def test_a_list_is_stopped_within_one_row_of_the_limit():
     """No further row is executed."""
     done = []
     budget = ExecutionBudget(10)

@@ -12,7 +12,7 @@ import sys
 import weakref
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import graphql
 import pytest
@@ -26,20 +26,12 @@ from gqlnb.server.app import App
 from tests.engine.libraries.world import CONTEXT, OPERATIONS, REFUSED
 from tests.named_connections import forget_connection
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 NEW = graphql.version_info[:2] >= (3, 3)
 ROUNDS = 11  # more often than the engine waits before it compiles a selection
 NEEDS_OLD = pytest.mark.skipif(
     NEW, reason="Graphene needs graphql-core before 3.3; .ci/run tests it with 3.2."
 )
-LIBRARIES = [
-    "core",
-    "strawberry",
-    "ariadne",
-    pytest.param("graphene", marks=NEEDS_OLD),
-]
+LIBRARIES = ["core", "strawberry", "ariadne", pytest.param("graphene", marks=NEEDS_OLD)]
 OPERATION = pytest.mark.parametrize(
     ("text", "variables"), OPERATIONS, ids=[text[:40] for text, _ in OPERATIONS]
 )
@@ -64,19 +56,19 @@ def with_schema(name: str) -> Library:
 
 
 @pytest.fixture(params=LIBRARIES)
-def library(request) -> Library:
+def library(request):
     """Return each library."""
     return with_schema(request.param)
 
 
 @pytest.fixture(params=["core", "ariadne", pytest.param("graphene", marks=NEEDS_OLD)])
-def optional(request) -> Library:
+def optional(request):
     """Return each library whose schema takes the options of graphql-core's execute."""
     return with_schema(request.param)
 
 
 @pytest.fixture
-def shell(tmp_path, monkeypatch) -> Iterator[InteractiveShell]:
+def shell(tmp_path, monkeypatch):
     """Yield a shell with the extension loaded."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     InteractiveShell.clear_instance()

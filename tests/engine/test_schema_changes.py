@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import graphql
 import pytest
-from graphql import (
-    GraphQLField,
-    GraphQLInt,
-    GraphQLObjectType,
-    GraphQLString,
-    build_schema,
-    parse,
-)
+from graphql import GraphQLField, GraphQLInt, GraphQLObjectType, GraphQLString, build_schema, parse
 
 import gqlnb
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
@@ -196,7 +189,7 @@ STANDARD = ("serializer of String", "literals of Int", "variables of String")
 
 
 @pytest.fixture
-def standard_scalars(monkeypatch: pytest.MonkeyPatch) -> None:
+def standard_scalars(monkeypatch):
     """Restore the standard scalars, which all schemas share."""
     for kind in (GraphQLString, GraphQLInt):
         for name in (*SERIALIZERS, *PARSERS, *LITERAL_PARSERS):
@@ -207,7 +200,7 @@ def standard_scalars(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("standard_scalars")
 @pytest.mark.parametrize("runs", [1, 2, 40])
 @pytest.mark.parametrize("name", CHANGES)
-def test_the_next_execution_sees_a_change(name: str, runs: int) -> None:
+def test_the_next_execution_sees_a_change(name, runs):
     """As graphql-core does, which executed the same operation as often."""
     text, variables, change = CHANGES[name]
     document = parse(text)
@@ -227,7 +220,7 @@ def test_the_next_execution_sees_a_change(name: str, runs: int) -> None:
     assert want != before
 
 
-def test_refresh_forgets_what_graphql_core_keeps() -> None:
+def test_refresh_forgets_what_graphql_core_keeps():
     """The names of enum values in answers, and the types of an abstract type."""
     schema = gqlnb.Schema.adopt(make_schema())
     text = "{ color pet { __typename } }"
@@ -278,7 +271,7 @@ def make_client(way: str) -> tuple[Any, Callable[[str], gqlnb.Result]]:
 
 @pytest.mark.parametrize("runs", [0, 1, 6])
 @pytest.mark.parametrize("way", ["schema", "limits", "client", "middleware"])
-def test_documents_are_validated_again_after_a_change(way: str, runs: int) -> None:
+def test_documents_are_validated_again_after_a_change(way, runs):
     """A field that is gone is refused rather than left out; a new one is accepted."""
     changed, execute = make_client(way)
     gone, new, size = "{ rows { gone } }", "{ rows { new } }", "{ rows { size } }"
@@ -295,7 +288,7 @@ def test_documents_are_validated_again_after_a_change(way: str, runs: int) -> No
         assert execute(size).df["size"].tolist() == ["5"]
 
 
-def test_documents_that_were_not_executed_are_validated_again() -> None:
+def test_documents_that_were_not_executed_are_validated_again():
     """Parsed before a change, by name or in the hands of the caller."""
     schema = gqlnb.Schema(ROWS)
     text = "{ rows { gone } }"
@@ -309,7 +302,7 @@ def test_documents_that_were_not_executed_are_validated_again() -> None:
         client.execute(document)
 
 
-def test_parts_that_were_not_executed_are_validated_again() -> None:
+def test_parts_that_were_not_executed_are_validated_again():
     """An object was null until its type lost a field."""
     schema = gqlnb.Schema(ROWS)
     for _ in range(6):

@@ -22,7 +22,7 @@ ACK = '{"type":"connection_ack"}'
 
 
 @pytest.fixture
-def operation() -> ClientProtocol:
+def operation():
     """Return one that was let in."""
     made = ClientProtocol(REQUEST)
     made.receive(ACK)

@@ -18,7 +18,7 @@ REQUEST = Request("subscription ($n: Int) { a }", {"n": 1}, "A")
 
 
 @pytest.fixture
-def operation() -> LegacyClientProtocol:
+def operation():
     """Return one that was let in."""
     made = LegacyClientProtocol(REQUEST)
     made.receive('{"type":"connection_ack"}')

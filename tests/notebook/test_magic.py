@@ -452,15 +452,10 @@ def test_a_password_in_an_address_is_refused(shell, address):
 
 
 @pytest.mark.parametrize(
-    "cell",
-    [
-        "%graphql say {{ say(s: {text}) }}",
-        "%%graphql say\n{{ say(s: {text}) }}",
-    ],
+    "cell", ["%graphql say {{ say(s: {text}) }}", "%%graphql say\n{{ say(s: {text}) }}"]
 )
 @pytest.mark.parametrize(
-    "text",
-    ['"a@b.example"', '"http://h:1/x", t: "c@d"', '"ssh://git@host/a"', '"stars:>1 user:a"'],
+    "text", ['"a@b.example"', '"http://h:1/x", t: "c@d"', '"ssh://git@host/a"', '"stars:>1 user:a"']
 )
 def test_ordinary_text_is_not_refused_as_a_secret(shell, cell, text):
     """Addresses, e-mail addresses and search words."""

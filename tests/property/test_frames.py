@@ -326,9 +326,7 @@ def blocks() -> list[range]:
 
 
 @pytest.mark.parametrize("numbers", blocks(), ids=lambda numbers: f"{numbers[0]}-{numbers[-1]}")
-def test_frames_contain_all_values_of_the_response(
-    numbers: range, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_frames_contain_all_values_of_the_response(numbers, monkeypatch):
     """Rows, values, dtypes, keys and counts of dropped items; in process and from bytes."""
     warnings.filterwarnings("ignore", "Ids in a list")
     for number in numbers:

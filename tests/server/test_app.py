@@ -240,11 +240,7 @@ def test_a_timeout_is_logged():
 
 @pytest.mark.parametrize(
     ("limits", "size", "status"),
-    [
-        (Limits(body=100), 100, 200),
-        (Limits(body=100), 101, 400),
-        (Limits(body=None), 2**21, 200),
-    ],
+    [(Limits(body=100), 100, 200), (Limits(body=100), 101, 400), (Limits(body=None), 2**21, 200)],
 )
 def test_the_body_limit_can_be_set(limits, size, status):
     """In bytes, or None for no limit."""

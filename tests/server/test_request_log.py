@@ -77,10 +77,7 @@ def test_the_log_has_a_row_for_each_request(server):
     ]
     assert list(log["operation"].fillna("-")) == ["Greet", "-", "-"]
     assert list(log["status"]) == [200, 200, 415]
-    assert (log["bytes_in"][0], log["bytes_out"][0]) == (
-        len(sent.request.body),
-        len(sent.content),
-    )
+    assert (log["bytes_in"][0], log["bytes_out"][0]) == (len(sent.request.body), len(sent.content))
     assert list(log["error_id"].notna()) == [False, True, False]
     assert log["time"].between(before.floor("us"), pd.Timestamp.now("UTC")).all()
     assert log["seconds"].between(0, 20).all()

@@ -46,7 +46,7 @@ def serve_prices(prices: Sequence[Decimal | None]) -> Client:
 
 @settings(max_examples=count_examples(32))
 @given(PRICES)
-def test_decimals_have_the_places_that_their_column_needs(prices: list[Decimal | None]):
+def test_decimals_have_the_places_that_their_column_needs(prices):
     """The values are exact, with as many places as the longest of them needs, in all parts."""
     found = serve_prices(prices).harvest(TEXT, slice=Slice(column="n", cap=10), progress=False)
     assert found.complete

@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from gqlnb import (
-    AnswerError,
-    AuthError,
-    Client,
-    GqlnbError,
-    Limits,
-    QueryError,
-    TransportError,
-)
+from gqlnb import AnswerError, AuthError, Client, GqlnbError, Limits, QueryError, TransportError
 from tests.client.faults import Close, Endpoint, answer, chunked, endless
 from tests.client.subscriptions.speaking import NEXT, greeted, speaking
-from tests.client.subscriptions.tickers import (
-    EACH,
-    EVENTS,
-    HEAD,
-    PATIENCE,
-    SUBSCRIPTION,
-)
-
-if TYPE_CHECKING:
-    pass
+from tests.client.subscriptions.tickers import EACH, EVENTS, HEAD, PATIENCE, SUBSCRIPTION
 
 
 @pytest.mark.parametrize(

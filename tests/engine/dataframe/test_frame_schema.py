@@ -631,9 +631,7 @@ def test_non_unique_columns_get_no_lookup_field():
 def related(repositories, owners):
     """Return a schema over both frames, related."""
     return Schema.from_frame(
-        repositories=repositories,
-        owners=owners,
-        relations={"repositories.owner": "owners.login"},
+        repositories=repositories, owners=owners, relations={"repositories.owner": "owners.login"}
     )
 
 
@@ -678,9 +676,7 @@ def test_relations_match_categories_text_and_numbers_of_other_widths():
     left = pd.DataFrame({"x": pd.Categorical(["b", "a", None]), "y": np.array([1, 2, 9], "int8")})
     right = pd.DataFrame({"name": ["a", "b", None], "n": [1, 2, 3]})  # null refers to nothing
     schema = Schema.from_frame(
-        lefts=left,
-        rights=right,
-        relations={"lefts.x": "rights.name", "lefts.y": "rights.n"},
+        lefts=left, rights=right, relations={"lefts.x": "rights.name", "lefts.y": "rights.n"}
     )
     found = rows(schema, "{ lefts { nodes { x { name } y { name } } } }")
     assert found[0] == {"x": {"name": "b"}, "y": {"name": "a"}}

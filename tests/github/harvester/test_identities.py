@@ -28,10 +28,7 @@ SAML = {
     "extensions": {"saml_failure": True},
     "message": "Resource protected by organization SAML enforcement. Grant your token access.",
 }
-REFUSALS = [
-    (401, {"message": "Bad credentials"}),
-    (200, {"data": None, "errors": [SAML]}),
-]
+REFUSALS = [(401, {"message": "Bad credentials"}), (200, {"data": None, "errors": [SAML]})]
 
 
 class Accounts:

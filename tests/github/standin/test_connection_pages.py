@@ -25,10 +25,7 @@ def cut(**args):
 def test_a_cursor_is_the_place_in_base64():
     """The cursor of the hundredth item is the one crawlers know."""
     assert cursor(100) == "Y3Vyc29yOjEwMA=="
-    assert [b64decode(edge["cursor"]) for edge in cut(first=2).edges] == [
-        b"cursor:1",
-        b"cursor:2",
-    ]
+    assert [b64decode(edge["cursor"]) for edge in cut(first=2).edges] == [b"cursor:1", b"cursor:2"]
 
 
 def test_first_and_after_go_forward():

@@ -40,7 +40,11 @@ SLOW_FILES = (
     "tests/client/test_network_faults.py",
     "tests/server/test_connections.py",
 )
-SMOKE_TESTS = ("tests/browser/test_hello.py",)  # one JupyterLab in a browser is part of every run
+SMOKE_TESTS = (  # of those folders, what is part of every run
+    "tests/browser/test_hello.py",
+    "tests/property/test_frames.py",
+    "tests/property/test_search.py",
+)
 COMMAND = (sys.executable, "-m", "gqlnb")
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 TEXT = b'{"data": {"hello": "Hi"}}'
 SUBSCRIPTION = "subscription { ticks }"
 EVENT = b'event: next\ndata: {"data": {"ticks": 1}}\n\n'
-UNNAMED = b'data: {"data": {"ticks": 1}}\n\n'
 COMPLETE = b"event: complete\ndata:\n\n"
 PART = b'\r\n---\r\nContent-Type: application/json\r\n\r\n{"data": {"a": 1}, "hasNext": true}'
 LAST = (

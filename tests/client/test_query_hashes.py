@@ -27,7 +27,6 @@ from gqlnb.http.messages import Request, Response
 from tests.client.faults import Endpoint, json_answer
 
 TEXT = "{ hello }"
-HASH = hashlib.sha256(TEXT.encode()).hexdigest()
 FINE = {"data": {"hello": "x"}}
 UNKNOWN = {"errors": [{"message": "PersistedQueryNotFound"}]}
 UNKNOWN_CODE = {"errors": [{"message": "?", "extensions": {"code": "PERSISTED_QUERY_NOT_FOUND"}}]}

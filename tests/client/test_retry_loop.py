@@ -92,42 +92,6 @@ def test_attempts_continue_until_there_is_a_result(clock, run):
     assert min(clock.slept) > 0
 
 
-def test_the_last_error_is_raised_with_the_attempts(clock, run):
-    """After as many attempts as the rule allows."""
-    made: list[float] = []
-
-    def attempt(until: float) -> Any:
-        made.append(until)
-        return busy()
-
-    with pytest.raises(
-        TransportError, match=rf"HTTP 503: no Gave up after {module.MAX_ATTEMPTS} attempts in"
-    ):
-        run(make_attempts(), attempt)
-    assert len(made) == module.MAX_ATTEMPTS == len(clock.slept) + 1
-
-
-def test_a_mutation_is_attempted_once(clock, run):
-    """It may have been executed."""
-    made: list[float] = []
-    with pytest.raises(TransportError):
-        run(make_attempts("mutation"), lambda until: made.append(until) or busy())
-    assert len(made) == 1
-    assert clock.slept == []
-
-
-def test_a_permanent_error_is_raised_unchanged(clock, run):
-    """Immediately; the rule is consulted only for errors."""
-    errors = [busy(), TransportError("here: HTTP 504: late", status=504)]
-    outcomes = list(errors)
-    with pytest.raises(TransportError) as caught:
-        run(make_attempts(), lambda _: outcomes.pop(0), give_up=lambda error: error.status == 504)
-    assert caught.value is errors[1]
-    assert str(caught.value) == "here: HTTP 504: late"
-    assert len(clock.slept) == 1
-    assert run(make_attempts(), lambda _: RESULT, give_up=lambda _: True) is RESULT
-
-
 def test_waiting_for_a_turn_does_not_count_as_attempt_time(clock):
     """Each attempt is made within a turn, which ends before the wait."""
     outcomes = [busy(), RESULT]

@@ -267,31 +267,6 @@ def test_data_are_never_masked(canned):
     assert SECRET not in str(caught.value)
 
 
-@pytest.mark.parametrize("status", ["200 OK", "400 Bad", "401 No", "403 No", "500 No"])
-@pytest.mark.parametrize(
-    "members",
-    [
-        {"errors": [{"message": SECRET, "extensions": {"hint": SECRET, SECRET: [SECRET]}}]},
-        {"errors": [{"message": [SECRET]}], "extensions": {"a": SECRET}},
-        {"message": SECRET},
-        {"message": {"a": SECRET}},
-        {"other": SECRET},
-        {"data": SECRET},
-    ],
-)
-def test_an_echo_with_json_escapes_is_hidden(canned, status, members):
-    """In the message, in the error's attributes, and in the locals of its frames."""
-    spelled = json.dumps(members).replace("canary", r"\u0063an\u0061ry").encode()
-    canned.answers.append(answer(status, spelled))
-    with pytest.raises(GqlnbError) as caught:
-        Client(canned.url, token=Token(SECRET)).execute("{ hello }")
-    error = caught.value
-    carried = (error.result.errors, error.result.extensions, error.result) if error.result else ""
-    shown_text = f"{error} {carried} {report(error)}"
-    assert SECRET not in shown_text
-    assert "u0063" not in shown_text
-
-
 def test_an_excerpt_is_masked_before_it_is_truncated(canned):
     """No part of a secret is left at its end."""
     page = b"<" + b" " * 370 + SECRET.encode() * 8

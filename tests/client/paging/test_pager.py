@@ -180,15 +180,6 @@ ALL = [f"item {number}" for number in range(25)]
 # -- results
 
 
-def test_all_pages_are_joined_to_one_result(world):
-    """A connection of 25 items in pages of ten takes three requests."""
-    result = world.client().execute_all(ITEMS, follow="all")
-    assert world.names(result) == ALL
-    assert len(world.asked) == 3
-    assert result.report.complete
-    assert str(result.report) == "25 of 25 items in 3 requests"
-
-
 def test_added_fields_are_hidden(world):
     """Data, frames and reprs have only the fields of the query."""
     result = world.client().execute_all(NESTED, follow="all")
@@ -209,15 +200,6 @@ def test_the_report_is_in_the_repr_and_in_the_frame(world):
     frame = client.frame(ITEMS, pages="all")
     assert len(frame) == 25
     assert frame.attrs["report"]["requests"] == 3
-
-
-def test_nested_connections_are_followed(world):
-    """Each item gets all its parts, requested for several parents at a time."""
-    result = world.client().execute_all(NESTED.replace("4", "8"), follow="all")
-    rows = result.data["items"]["nodes"]
-    assert [len(row["parts"]["nodes"]) for row in rows] == [PARTS] * 25
-    assert len(result.frame("items.parts")) == 25 * PARTS
-    assert result.report.requests == 1 + 6  # three further pages of items and fifty of parts
 
 
 def test_inner_lists_are_collected_until_they_fill_a_request(world, monkeypatch):

@@ -115,6 +115,10 @@ def test_the_client_sends_the_messages_of_the_protocol():
         ('{"type":"error","id":"1","payload":[{"message":"no"}]}', QueryError, "no"),
         ('{"type":"error","id":"1","payload":{"errors":[{"message":"x"}]}}', QueryError, "x"),
         ('{"type":"error","id":"1","payload":{"error":"hasura"}}', QueryError, "hasura"),
+        ('{"type":"error","id":"1","payload":[{"message":"a"},{"message":"b"}]}', QueryError, "b"),
+        ('{"type":"error","id":"1","payload":"words"}', QueryError, "words"),
+        ('{"type":"error","id":"1","payload":[]}', QueryError, "no reason given"),
+        ('{"type":"error","id":"1","payload":[5]}', QueryError, "no reason given"),
         ('{"type":"error","id":"1","payload":null}', QueryError, "no reason given"),
         ('{"type":"connection_error","payload":{"message":"go"}}', AuthError, "connection: go. P"),
         ('{"type":"connection_error"}', AuthError, "no reason given"),
@@ -123,6 +127,8 @@ def test_the_client_sends_the_messages_of_the_protocol():
         ('{"type":"data","id":"1"}', AnswerError, "without a payload"),
         ('{"type":"connection_ack"}', AnswerError, "its type 'connection_ack'"),
         ("{", AnswerError, "not JSON"),
+        ("5", AnswerError, "not a JSON object"),
+        (b"{}", AnswerError, "it is binary"),
     ],
 )
 def test_every_form_of_failure_is_one_error(message, kind, words):

@@ -433,14 +433,44 @@ with provisionalcompleter():
     assert "gqlnb" in list_loaded_modules(code, tmp_path)
 
 
-def test_making_a_client_loads_neither_requests_nor_the_engine(tmp_path):
-    """Both are imported when they are first needed."""
-    code = """import sys
+STEPS = """import sys
+from dataclasses import make_dataclass
+import gqlnb
 from gqlnb import Client
-Client("http://127.0.0.1:9/graphql")
+
+DATA = {"attrs", "numpy", "pandas", "polars", "pyarrow", "pydantic"}
+LIBRARIES = {"ariadne", "graphene", "strawberry"}
+
+def check(*names):
+    loaded = {*sys.modules} & {*names}
+    assert not loaded, loaded
+
+client = Client("http://127.0.0.1:9/graphql")
 assert "gqlnb.client.http_transport" in sys.modules
-assert "gqlnb.engine" not in sys.modules"""
-    loaded = list_loaded_modules(code, tmp_path)
-    assert loaded & {"pandas", "pyarrow", "requests", "urllib3"} == set()
-    request = f"{code}\nimport gqlnb.client.http_route"
-    assert "requests" in list_loaded_modules(request, tmp_path)
+check(*DATA, "gqlnb.engine", "requests", "urllib3", "uvicorn")
+from gqlnb import Schema, TargetError, github
+check("gqlnb.github.rest", "uvicorn")
+assert gqlnb.reference_schema().execute("{ hello }").models().hello == "Hello world!"
+check(*DATA)
+schema = Schema("type Query { f(r: R): Int } input R { n: Int }")
+schema.execute("query ($r: R) { f(r: $r) }", {"r": make_dataclass("Row", ["n"])(1)})
+check(*DATA)
+from graphql import build_schema
+Schema.adopt(build_schema("type Query { a: Int }")).execute("{ a }")
+try:
+    Client(5)
+except TargetError:
+    check(*DATA, *LIBRARIES)
+import urllib.request
+with gqlnb.serve(schema, port=0) as server:
+    headers = {"content-type": "application/json"}
+    asked = urllib.request.Request(server.url, b'{"query": "{ f }"}', headers)
+    urllib.request.urlopen(asked, timeout=20).read()
+    check("pandas", "requests")
+    assert len(server.log) == 1 and "pandas" in sys.modules
+import gqlnb.client.http_route"""
+
+
+def test_what_needs_no_library_loads_none(tmp_path):
+    """Clients, models, values of variables, adopted schemas and servers, one after the other."""
+    assert "requests" in list_loaded_modules(STEPS, tmp_path)

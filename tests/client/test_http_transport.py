@@ -2,7 +2,6 @@
 
 import json
 import socket
-import sys
 import threading
 
 import pytest
@@ -180,11 +179,3 @@ def test_one_client_works_from_many_threads(canned):
     for thread in threads:
         thread.join()
     assert seen == [1] * 40
-
-
-def test_the_http_library_is_loaded_on_first_use():
-    """`import gqlnb` imports no HTTP library."""
-    import subprocess
-
-    code = "import gqlnb, sys; sys.exit('requests' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

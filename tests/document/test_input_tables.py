@@ -7,7 +7,6 @@ import dataclasses
 import datetime
 import enum
 import sqlite3
-import sys
 import time
 import uuid
 from decimal import Decimal
@@ -411,21 +410,6 @@ def test_converting_ten_thousand_rows_takes_a_few_times_as_long_as_pandas(schema
     result = client.execute("query ($v: [Row!]!) { add(rows: $v) }", {"v": many})
     assert len(result.data["add"]) == len(plain) == 10_000
     assert time.process_time() - converted < 40 * (converted - begun)
-
-
-def test_reading_values_imports_no_library():
-    """The library of a recognised value is already imported."""
-    import subprocess
-
-    code = (
-        "import sys\nfrom dataclasses import make_dataclass\nimport gqlnb\n"
-        "schema = gqlnb.Schema('type Query { f(r: R): Int } input R { n: Int }')\n"
-        "row = make_dataclass('Row', ['n'])(1)\n"
-        "schema.execute('query ($r: R) { f(r: $r) }', {'r': row})\n"
-        "print(sorted({'polars', 'pydantic', 'attrs', 'pyarrow', 'pandas'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(

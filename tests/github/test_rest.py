@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -292,13 +290,3 @@ def test_uvicorn_finds_the_factory():
     from uvicorn.importer import import_from_string
 
     assert import_from_string("gqlnb.github.rest:app") is rest.RestApp
-
-
-def test_importing_github_does_not_load_the_rest_service():
-    """Neither it nor uvicorn."""
-    code = (
-        "import sys; from gqlnb import github; before = {*sys.modules}; github.rest.app; "
-        "print([name for name in ('gqlnb.github.rest', 'uvicorn') if name in before])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert done.stdout == "[]\n"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import pickle
-import subprocess
-import sys
 import warnings
 from decimal import Decimal
 from typing import Any
@@ -271,17 +269,6 @@ def test_merged_pages_have_models():
     result = Client("demo").execute_all(text)
     search = result.models().search
     assert [node.name for node in search.nodes] == [it["name"] for it in result["search"]["nodes"]]
-
-
-def test_models_need_no_pandas():
-    """A program that reads no frames does not wait for its import."""
-    code = """
-import sys, gqlnb
-print(gqlnb.reference_schema().execute("{ hello }").models().hello)
-print({"pandas", "pyarrow"} & sys.modules.keys())
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "Hello world!\nset()\n"
 
 
 def test_classes_of_a_document_are_not_pickled():

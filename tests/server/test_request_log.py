@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import threading
 import traceback
 
@@ -187,21 +184,3 @@ def test_the_log_can_be_read_while_it_is_written():
     while any(thread.is_alive() for thread in threads):
         assert len(journal.build_frame()) <= 600
     assert len(journal.build_frame()) == 600
-
-
-def test_serving_does_not_load_pandas():
-    """Reading the log does."""
-    code = """
-import json, sys, urllib.request
-from gqlnb.engine.schema import reference_schema
-from gqlnb.server.background_server import serve
-
-with serve(reference_schema(), port=0) as server:
-    headers = {"content-type": "application/json"}
-    asked = urllib.request.Request(server.url, b'{"query": "{ hello }"}', headers)
-    urllib.request.urlopen(asked, timeout=20).read()
-    before = "pandas" in sys.modules
-    print(json.dumps([before, len(server.log), "pandas" in sys.modules]))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
-    assert json.loads(done.stdout) == [False, 1, True]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from threading import Condition, Event, Thread
 from threading import enumerate as threads
 from typing import Any
@@ -216,18 +214,6 @@ def settle() -> None:
 def texts(frame: Any) -> list[tuple[str, str, str]]:
     """Return the rows of a frame as a grid shows them."""
     return [(name, owner, f"{count:,}") for name, owner, count in frame.itertuples(index=False)]
-
-
-def test_widget_libraries_are_imported_lazily():
-    """Importing the package and loading the extension load neither anywidget nor ipywidgets."""
-    code = (
-        "import sys, gqlnb\n"
-        "from IPython.core.interactiveshell import InteractiveShell\n"
-        "gqlnb.load_ipython_extension(InteractiveShell.instance())\n"
-        "assert not {'anywidget', 'ipywidgets'} & sys.modules.keys()\n"
-        "assert gqlnb.StarSearch and 'anywidget' in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_repr_repeats_the_call(show):

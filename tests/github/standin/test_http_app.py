@@ -275,17 +275,6 @@ def test_a_search_of_another_type_is_empty(app, kind):
     assert (search["edges"], search["pageInfo"]) == ([], {"hasNextPage": False})
 
 
-def test_stargazers_are_refused():
-    """Since mid-2026: one FORBIDDEN for each repository, at its stargazers; the node is null."""
-    query = """{ search(query: "stars:>1000", type: REPOSITORY, first: 3) { edges { node {
-      ... on Repository { name stargazers { totalCount } } } } } }"""
-    answer = post(simulated(restricted=True), {"query": query}).json
-    assert answer["data"]["search"]["edges"] == [{"node": None}] * 3
-    assert [(error["type"], error["path"]) for error in answer["errors"]] == [
-        ("FORBIDDEN", ["search", "edges", place, "node", "stargazers"]) for place in range(3)
-    ]
-
-
 def test_resources_exceeded():
     """Partial data, one RESOURCE_LIMITS_EXCEEDED for each null node, status 200."""
     query = '{ search(query: "", type: REPOSITORY, first: 30) { nodes { __typename } } }'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,11 +11,7 @@ from tests.benchmarks import measure
 from tests.benchmarks.frames import BYTES, WORKLOADS, client_peaks, peaks
 from tests.benchmarks.measure import OURS, UnequalError
 
-if TYPE_CHECKING:
-    pass
-
 MEMORY = [workload for workload in WORKLOADS if workload.costs in (peaks, client_peaks)]
-SIDES = [workload for workload in WORKLOADS if workload not in MEMORY]
 
 
 @pytest.fixture(autouse=True)
@@ -25,12 +20,6 @@ def small_heap():
     gc.freeze()
     yield
     gc.unfreeze()
-
-
-@pytest.mark.parametrize("workload", SIDES, ids=lambda workload: workload.name)
-def test_frames_are_equal(workload):
-    """Every side gives the same rows; the ratios are printed."""
-    measure.report_small(workload, rounds=3)
 
 
 @pytest.mark.parametrize("workload", MEMORY, ids=lambda workload: workload.name)

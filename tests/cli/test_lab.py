@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +16,6 @@ from gqlnb.cli.lab import (
     find_notebooks,
 )
 from gqlnb.errors import GqlnbError
-
-if TYPE_CHECKING:
-    pass
 
 
 @pytest.fixture

@@ -51,34 +51,15 @@ FAULTS = {
     "first part as JSON": (json_answer(FIRST), AnswerError),
     "Apollo": (
         json_answer(
-            {
-                "errors": [
-                    {
-                        "message": "Apollo server received an operation that uses incremental "
-                        "delivery directives (@defer or @stream), but the client does not specify "
-                        "that it accepts multipart/mixed.",
-                        "extensions": {"code": "BAD_REQUEST"},
-                    }
-                ]
-            },
-            "400 Bad Request",
-        ),
-        QueryError,
-    ),
+        {"errors": [{"message": "Apollo server received an operation that uses incremental "
+        "delivery directives (@defer or @stream), but the client does not specify "
+        "that it accepts multipart/mixed.", "extensions": {"code": "BAD_REQUEST"}}]},
+        "400 Bad Request"), QueryError),
     "graphql-js": (
         json_answer(
-            {
-                "errors": [
-                    {
-                        "message": "Executing this GraphQL operation would unexpectedly produce "
-                        "multiple payloads (due to @defer or @stream directive)"
-                    }
-                ]
-            }
-        ),
-        QueryError,
-    ),
-}
+        {"errors": [{"message": "Executing this GraphQL operation would unexpectedly produce "
+        "multiple payloads (due to @defer or @stream directive)"}]}), QueryError),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("schema", [None, SDL], ids=["unknown", "known"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,9 +17,6 @@ from gqlnb.client.endpoint_report.meter import Meter, RequestLimitError
 from gqlnb.client.endpoint_report.scalars import name_form
 from gqlnb.http.messages import Response
 from tests.named_connections import forget_connection
-
-if TYPE_CHECKING:
-    pass
 
 SDL = """
 scalar Date

@@ -143,7 +143,7 @@ def loose_app(sdl: str, data: Any) -> Any:
 
 
 HITS = "{ hits { ... on One { state } ... on Two { state } } }"
-SAME = {  # text, variables, data, and whether the schema fits
+SAME = {
     "null": ("{ user { name age } }", None, {"user": {"name": None, "age": None}}, True),
     "text": ("{ user { age } }", None, {"user": {"age": "7"}}, True),
     "object": ("{ user { born } }", None, {"user": {"born": {"year": 1}}}, True),
@@ -151,19 +151,11 @@ SAME = {  # text, variables, data, and whether the schema fits
     "two enums": (HITS, None, {"hits": [{"state": "A"}, {"state": "C"}]}, False),
     "field": ("{ user { extra } }", None, {"user": {"extra": 1}}, False),
     "argument": ("{ user(m: 1) { age } }", None, {"user": {"age": None}}, False),
-    "variable type": (
-        "query ($n: String) { user(n: $n) { age } }",
-        {"n": "1"},
-        {"user": {"age": None}},
-        False,
-    ),
-    "variable": (
-        "query ($f: Filter) { user(filter: $f) { age } }",
-        {"f": {"kind": "NEW", "more": 1}},
-        {"user": {"age": None}},
-        True,
-    ),
-}
+    "variable type": ("query ($n: String) { user(n: $n) { age } }", {"n": "1"},
+        {"user": {"age": None}}, False),
+    "variable": ("query ($f: Filter) { user(filter: $f) { age } }",
+        {"f": {"kind": "NEW", "more": 1}}, {"user": {"age": None}}, True),
+}  # fmt: skip
 
 
 def describe_outcome(result: Any) -> Any:

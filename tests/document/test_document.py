@@ -141,23 +141,16 @@ CHOICE = build_schema(
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        (
-            "{ search { nodes } }",
-            "Item is one of: Org, Repo, User. Choose with: ... on Repo { id, name, forks, ... }",
-        ),
-        (
-            "{ search { edges { node } } }",
-            "Item is one of: Org, Repo, User. Choose with: ... on Repo { id, name, forks, ... }",
-        ),
-        (
-            "{ node }",
-            "Node has: id. Node is one of: User, Repo. "
-            "Choose with: ... on Repo { id, name, forks, ... }",
-        ),
+        ("{ search { nodes } }",
+         "Item is one of: Org, Repo, User. Choose with: ... on Repo { id, name, forks, ... }"),
+        ("{ search { edges { node } } }",
+         "Item is one of: Org, Repo, User. Choose with: ... on Repo { id, name, forks, ... }"),
+        ("{ node }", "Node has: id. Node is one of: User, Repo. "
+         "Choose with: ... on Repo { id, name, forks, ... }"),
         ("{ thing }", "Thing is one of: Bare. Choose with: ... on Bare { __typename, ... }"),
         ("{ nothing }", "Empty has: a."),
     ],
-)
+)  # fmt: skip
 def test_a_missing_selection_of_an_abstract_type_suggests_fragments(text, hint):
     """The possible object types, and an example fragment."""
     with pytest.raises(QueryError) as caught:

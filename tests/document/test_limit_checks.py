@@ -62,19 +62,11 @@ BEYOND = [
     ("query @a @b { hello }", {"directives": 1}, "2 directives stand at one place", (1, 1)),
     ("query ($v: Int @a @b) { hello }", {"directives": 1}, "2 directives stand at one", (1, 8)),
     ("{ ... @a @b { hello } }", {"directives": 1}, "2 directives stand at one place", (1, 3)),
-    (
-        "{ ...F a { ...F } } fragment F on Query { hello }",
-        {"selections": 2},
-        "With its fragments unrolled, this query asks for 3 fields",
-        (1, 1),
-    ),
-    (
-        "{ hello } fragment F on Query { a { hello } }",
-        {"selections": 1},
-        "With its fragments unrolled, fragment F asks for 2 fields",
-        (1, 11),
-    ),
-]
+    ("{ ...F a { ...F } } fragment F on Query { hello }", {"selections": 2},
+     "With its fragments unrolled, this query asks for 3 fields", (1, 1)),
+    ("{ hello } fragment F on Query { a { hello } }", {"selections": 1},
+     "With its fragments unrolled, fragment F asks for 2 fields", (1, 11)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
@@ -12,9 +11,6 @@ from playwright.sync_api import expect
 from tests.browser.acting import photograph
 from tests.frontends.conftest import CELLS, WRONG, write_notebook
 from tests.frontends.test_pages import COLOUR
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,6 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
@@ -16,9 +15,6 @@ from playwright.sync_api import expect
 from tests.browser.acting import photograph, theme
 from tests.browser.conftest import READY, Notebook
 from tests.frontends.install import NPM_VERSIONS
-
-if TYPE_CHECKING:
-    pass
 
 BUILDER = Path(__file__).parents[2] / "docs" / "build_lite.py"
 QUERY, VIEW, EXPLORER = 6, 8, 10  # cells

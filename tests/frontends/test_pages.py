@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -14,9 +13,6 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.acting import photograph, theme
 from tests.browser.conftest import READY, SECONDS, Notebook
 from tests.frontends.conftest import write_notebook
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -19,9 +18,6 @@ from tests.browser.acting import photograph
 from tests.frontends.conftest import CELLS, WRONG, write_notebook
 from tests.frontends.install import NODE
 from tests.frontends.test_pages import COLOUR, check_page
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = pytest.mark.browser
 

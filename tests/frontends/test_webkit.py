@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
@@ -15,9 +15,6 @@ import requests
 from tests.browser.conftest import READY, RUN, SECONDS, lab
 from tests.frontends.conftest import write_notebook
 from tests.ports import find_free_port, wait_for_port
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["lab"]  # a fixture
 

@@ -6,16 +6,13 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
 
 from gqlnb import github
 from gqlnb.tokens import Token
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = pytest.mark.slow
 TOKEN = "ghp_made_up_for_the_tests"

@@ -99,15 +99,11 @@ PASSING = {
     "went wrong, nulls": Fault({"data": NULLS, **fail(WENT_WRONG)}, TransportError, WENT_WRONG),
     'went wrong, "null"': Fault({"data": "null", **fail(WENT_WRONG)}, TransportError, WENT_WRONG),
     "timedout": Fault({"data": NULLS, **fail("timedout")}, TransportError, "failed: timedout."),
-    "INTERNAL": Fault(
-        {"data": NULLS, **fail("An error occurred", type="INTERNAL")}, TransportError, "An error"
-    ),
+    "INTERNAL": Fault({"data": NULLS, **fail("An error occurred", type="INTERNAL")}, TransportError,
+        "An error"),
     "validation": Fault({"data": None, **fail(VALIDATION)}, TransportError, VALIDATION),
-    "SERVICE_UNAVAILABLE": Fault(
-        {"data": NULLS, **fail(UNAVAILABLE, type="SERVICE_UNAVAILABLE")},
-        TransportError,
-        UNAVAILABLE,
-    ),
+    "SERVICE_UNAVAILABLE": Fault({"data": NULLS, **fail(UNAVAILABLE, type="SERVICE_UNAVAILABLE")},
+        TransportError, UNAVAILABLE),
     "null alone": Fault({"data": None}, TransportError, "'data' is null, and there are no errors"),
     '"null" alone': Fault({"data": "null"}, TransportError, "'data' is the text"),
     "502 HTML": Fault("<html><title>502 Bad Gateway</title>", TransportError, "Bad Gateway", 502),
@@ -121,15 +117,11 @@ PASSING = {
     "secondary 429": limited(429, SECONDARY, **{"retry-after": "0"}),
     "abuse 403": limited(403, ABUSE),
     "RATE_LIMITED": Fault(fail("exceeded for user", type="RATE_LIMITED"), RateLimited, "exceeded"),
-    "RATE_LIMITED, nulls": Fault(
-        {"data": NULLS, **fail("exceeded for user", type="RATE_LIMITED")}, RateLimited, "exceeded"
-    ),
-    "RATE_LIMIT": Fault(
-        fail("already exceeded", type="RATE_LIMIT", code="graphql_rate_limit"),
-        RateLimited,
-        "already exceeded",
-    ),
-}
+    "RATE_LIMITED, nulls": Fault({"data": NULLS, **fail("exceeded for user", type="RATE_LIMITED")},
+        RateLimited, "exceeded"),
+    "RATE_LIMIT": Fault(fail("already exceeded", type="RATE_LIMIT", code="graphql_rate_limit"),
+        RateLimited, "already exceeded"),
+}  # fmt: skip
 TOO_LARGE = {
     "resources, nulls": Fault(
         {"data": NULLS, **fail(RESOURCES, type="RESOURCE_LIMITS_EXCEEDED")}, PartialError, RESOURCES
@@ -178,26 +170,16 @@ EXPIRED = Fault(
 )
 REFUSED = {
     "SAML": Fault({"message": SAML}, AuthError, SSO[14:], 403, {"x-github-sso": SSO}),
-    "fine-grained": Fault(
-        {"message": "Resource not accessible by personal access token"},
-        AuthError,
-        "these permissions: metadata=read",
-        403,
-        {"x-accepted-github-permissions": "metadata=read"},
-    ),
-    "IP list": Fault(
-        {"message": "The `o` organization has an IP allow list enabled"}, AuthError, "IP allow", 403
-    ),
-    "SAML, last request": Fault(
-        {"message": SAML},
-        AuthError,
-        SSO[14:],
-        403,
-        {"x-github-sso": SSO, "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9999999999"},
-    ),
+    "fine-grained": Fault({"message": "Resource not accessible by personal access token"},
+        AuthError, "these permissions: metadata=read", 403,
+        {"x-accepted-github-permissions": "metadata=read"}),
+    "IP list": Fault({"message": "The `o` organization has an IP allow list enabled"}, AuthError,
+        "IP allow", 403),
+    "SAML, last request": Fault({"message": SAML}, AuthError, SSO[14:], 403,
+        {"x-github-sso": SSO, "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9999999999"}),
     "scopes": Fault(fail(SCOPES, type="INSUFFICIENT_SCOPES"), AuthError, SCOPES),
     "bad credentials": Fault({"message": "Bad credentials"}, AuthError, "Bad credentials", 401),
-}
+}  # fmt: skip
 
 
 # A field that may be null stays beside the error, so for `execute` it is a result.

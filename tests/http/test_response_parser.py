@@ -426,23 +426,17 @@ def test_a_transient_failure_is_a_transport_error(members, status, words):
         {"data": {"a": 1, "b": None}, "errors": [{"message": WENT_WRONG, "path": ["b"]}]},
         {"data": {"a": {"b": None}}, "errors": [{"type": "INTERNAL", "message": "m"}]},
         {"data": {"a": []}, "errors": [{"message": "timedout"}]},
-        {
-            "data": {"a": []},
-            "errors": [{"type": "RATE_LIMITED", "message": "exceeded", "path": ["a", 0]}],
-        },
-        {
-            "data": {"a": None},
-            "errors": [{"message": "'secondary rate limit' was not found", "path": ["a"]}],
-        },
+        {"data": {"a": []}, "errors": [{"type": "RATE_LIMITED", "message": "exceeded",
+         "path": ["a", 0]}]},
+        {"data": {"a": None}, "errors": [{"message": "'secondary rate limit' was not found",
+         "path": ["a"]}]},
         {"data": {"a": None}, "errors": [{"message": "Not found", "type": "NOT_FOUND"}]},
-        {
-            "data": {"a": None},
-            "errors": [{"message": "m", "extensions": {"code": "INTERNAL_SERVER_ERROR"}}],
-        },
+        {"data": {"a": None}, "errors": [{"message": "m",
+         "extensions": {"code": "INTERNAL_SERVER_ERROR"}}]},
         {"data": {"a": None}, "errors": [{"message": "It has timed out, something went wrong"}]},
         {"data": {"a": None}},
     ],
-)
+)  # fmt: skip
 def test_partial_data_and_other_failures_are_results(members):
     """Data below the root, and errors of resolvers."""
     result = answer(members)

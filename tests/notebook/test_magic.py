@@ -91,26 +91,20 @@ def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
     [
         ("%%graphql schema\n{ hello", "Syntax Error: Expected Name, found <EOF>."),
         ("%%graphql schema\n{ rows }", "Row has: n, bad."),
-        (
-            "%%graphql schema\nquery ($zz: Int!) { add(a: $zz) }",
-            "Variable '$zz' of required type 'Int!'",
-        ),
+        ("%%graphql schema\nquery ($zz: Int!) { add(a: $zz) }",
+         "Variable '$zz' of required type 'Int!'"),
         ("%%graphql schema\n\n", "The query is empty"),
         ("%%graphql schema\n# hello\n", "The query is empty"),
         ("%%graphql schema\nSELECT n FROM rows", "This is SQL."),
         ("%%graphql schema\nhello", "Braces around the fields are missing: { hello }"),
-        (
-            "%%graphql schema --interact n=1:50\nquery ($n: Int) { add(a: 1, b: $n) }",
-            "n = (1, 50) for a slider",
-        ),
+        ("%%graphql schema --interact n=1:50\nquery ($n: Int) { add(a: 1, b: $n) }",
+         "n = (1, 50) for a slider"),
         ("%%graphql nowhere\n{ hello }", "No connection is called 'nowhere'"),
         ("%%graphql shema\n{ hello }", "No connection is called 'shema'. Did you mean 'schema'?"),
         ("%%graphql schema --outptu x\n{ hello }", "Did you mean '--output'?"),
-        (
-            "%%graphql schema -t table\n{ hello }",
-            "-t/--type takes one of result, frame, frames, json, arrow, pandas, polars, raw; "
-            "got 'table'.",
-        ),
+        ("%%graphql schema -t table\n{ hello }",
+         "-t/--type takes one of result, frame, frames, json, arrow, pandas, polars, raw; "
+         "got 'table'."),
         ("%%graphql schema -t fram\n{ hello }", "got 'fram'. Did you mean 'frame'?"),
         ("%%graphql schema -o\n{ hello }", "-o/--output takes a value; %%graphql --help"),
         ("%graphql history abc", "number takes a whole number, not 'abc'"),
@@ -127,7 +121,7 @@ def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
         ("%graphql schema Nope -c demo", "The schema has no type 'Nope'"),
         ("%%graphql\n{ hello }", "POST http://127.0.0.1:9/graphql: Nothing listens there."),
     ],
-)
+)  # fmt: skip
 def test_invalid_input_is_one_clear_error(shell, monkeypatch, cell, message):
     """Every mistake is a short error of ours."""
     monkeypatch.setenv("GQLNB_URL", "http://127.0.0.1:9/graphql")

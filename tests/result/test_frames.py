@@ -34,23 +34,14 @@ SCHEMA = build_schema(
     """
 )
 REPOS = [
-    {
-        "id": "R1",
-        "name": "a",
-        "topics": ["x", None],
-        "languages": {
-            "totalCount": 2,
-            "edges": [
-                {"size": 5, "node": {"id": "L1", "name": "C", "tags": ["old"]}},
-                None,
-                {"size": 6, "node": {"id": "L2", "name": "D", "tags": []}},
-            ],
-        },
-    },
+    {"id": "R1", "name": "a", "topics": ["x", None],
+     "languages": {"totalCount": 2, "edges": [{"size": 5,
+     "node": {"id": "L1", "name": "C", "tags": ["old"]}}, None,
+     {"size": 6, "node": {"id": "L2", "name": "D", "tags": []}}]}},
     None,
     {"id": "R2", "name": "b", "topics": None, "languages": None},
     {"id": "R3", "name": "c", "topics": ["z"], "languages": {"totalCount": 0, "edges": []}},
-]
+]  # fmt: skip
 TEXT = "{ repos { %s name topics languages { totalCount edges { size node { id name tags } } } } }"
 
 
@@ -493,26 +484,20 @@ def test_an_invalid_list_does_not_affect_other_frames(road):
 @pytest.mark.parametrize(
     ("text", "data", "path"),
     [
-        (
-            "{ repos { languages { edges { size node { name } } } } }",
-            {"repos": [None, {"languages": {"edges": [None, {"size": "x", "node": {}}]}}]},
-            r"repos\[1\].languages.edges\[1\].size",
-        ),
-        (
-            "{ repos { languages { edges { n: node { name } } } } }",
-            {"repos": [None, {"languages": {"edges": [{"n": None}, {"n": {"name": 5}}]}}]},
-            r"repos\[1\].languages.edges\[1\].n.name",
-        ),
-        (
-            "{ viewer { repositories { nodes { owner { login } } } } }",
-            {"viewer": {"repositories": {"nodes": [None, {"owner": {"login": 1}}]}}},
-            r"viewer.repositories.nodes\[1\].owner.login",
-        ),
+        ("{ repos { languages { edges { size node { name } } } } }",
+         {"repos": [None, {"languages": {"edges": [None, {"size": "x", "node": {}}]}}]},
+         r"repos\[1\].languages.edges\[1\].size"),
+        ("{ repos { languages { edges { n: node { name } } } } }",
+         {"repos": [None, {"languages": {"edges": [{"n": None}, {"n": {"name": 5}}]}}]},
+         r"repos\[1\].languages.edges\[1\].n.name"),
+        ("{ viewer { repositories { nodes { owner { login } } } } }",
+         {"viewer": {"repositories": {"nodes": [None, {"owner": {"login": 1}}]}}},
+         r"viewer.repositories.nodes\[1\].owner.login"),
         ("{ one { owner { login } } }", {"one": {"owner": {"login": 1}}}, "one.owner.login"),
         ("{ grid }", {"grid": [None, [1, 2**40]]}, r"grid\[1\]\[1\]"),
     ],
     ids=["edge", "node", "nodes", "data", "grid"],
-)
+)  # fmt: skip
 def test_an_invalid_value_is_named_with_its_response_path(road, text, data, path):
     """As in GraphQL errors; null items count as positions, not as rows."""
     document = Document.parse(text, SCHEMA)

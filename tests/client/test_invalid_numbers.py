@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 
 import pytest
 
-from gqlnb import AnswerError, Client, OptionError, TargetError, connect, reference_schema
+from gqlnb import AnswerError, Client
 from gqlnb.client.response_cache import cached
 from tests.client.faults import Endpoint, answer
 from tests.client.subscriptions.speaking import greeted, speaking
@@ -149,18 +148,3 @@ def test_incremental_answers_have_them_too():
         assert last.data == {"rows": [{"x": None}]}
         with pytest.raises(AnswerError, match=r"NaN at rows\[0\]\.x"):
             Client(endpoint.url).execute(QUERY)
-
-
-def test_the_option_is_checked_and_kept(tmp_path, monkeypatch):
-    """In pickles and settings files; executions in this process have no use for it."""
-    url = "http://127.0.0.1:4000/graphql"
-    for wrong in ("nil", True, 0):
-        with pytest.raises(OptionError, match='nan= takes "error" or "null"'):
-            Client(url, nan=wrong)
-    with pytest.raises(TargetError, match="nan= would have no effect"):
-        Client(reference_schema(), nan="null")
-    assert pickle.loads(pickle.dumps(Client(url, nan="null")))._endpoint.options.nan == "null"
-    monkeypatch.chdir(tmp_path)
-    table = f'[tool.gqlnb.connections.local]\nurl = "{url}"\nnan = "null"\n'
-    (tmp_path / "pyproject.toml").write_text(table)
-    assert connect("local")._endpoint.options.nan == "null"

@@ -802,14 +802,3 @@ def test_the_proxy_is_used_for_other_hosts(endpoint, monkeypatch):
     assert made.execute("{ hello }").data == HI["data"]
     assert proxy.requests[0].startswith(b"POST http://endpoint.test/graphql?a=b HTTP/1.1\r\n")
     assert b"Proxy-Authorization: Basic " in proxy.requests[0].replace(b"proxy-a", b"Proxy-A")
-
-
-def test_a_tunnel_request_has_no_token(endpoint, monkeypatch):
-    """A refused CONNECT has its own error message."""
-    proxy = endpoint(answer("", "407 Proxy Authentication Required"))
-    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
-    monkeypatch.delenv("no_proxy", raising=False)
-    made = Client("https://endpoint.test/graphql", token=Token(SECRET))
-    failing(TransportError, "proxy", lambda: made.execute("{ hello }"))
-    assert proxy.requests[0].startswith(b"CONNECT endpoint.test:443 ")
-    assert SECRET.encode() not in proxy.requests[0]

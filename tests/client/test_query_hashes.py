@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import pickle
 from typing import Any
 
 import pytest
@@ -13,10 +12,7 @@ import pytest
 from gqlnb import (
     AuthError,
     Client,
-    OptionError,
     QueryError,
-    TargetError,
-    connect,
     recorded,
     reference_schema,
     serve,
@@ -137,21 +133,3 @@ def test_refused_tokens_are_reported_as_ever():
         with pytest.raises(AuthError):
             Client(endpoint.url, persisted_queries=True).execute(TEXT)
         assert len(endpoint.requests) == 1
-
-
-def test_the_option_is_checked_and_kept(tmp_path, monkeypatch):
-    """In pickles and settings files; targets of this process have no use for it."""
-    url = "http://127.0.0.1:4000/graphql"
-    with pytest.raises(OptionError, match="persisted_queries= takes True or False"):
-        Client(url, persisted_queries="yes")  # type: ignore[arg-type]
-    with pytest.raises(TargetError, match="persisted_queries= would have no effect"):
-        Client(reference_schema(), persisted_queries=True)
-    again = pickle.loads(pickle.dumps(Client(url, persisted_queries=True)))
-    assert again._endpoint.options.persisted_queries is True
-    monkeypatch.chdir(tmp_path)
-    table = f'[tool.gqlnb.connections.local]\nurl = "{url}"\npersisted_queries = '
-    (tmp_path / "pyproject.toml").write_text(f"{table}true\n")
-    assert connect("local")._endpoint.options.persisted_queries is True
-    (tmp_path / "pyproject.toml").write_text(f"{table}1\n")
-    with pytest.raises(TargetError, match=r"line 3: .*persisted_queries= takes"):
-        connect("local")

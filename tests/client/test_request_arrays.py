@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import pickle
 import re
 from typing import Any
 
@@ -18,9 +17,7 @@ from gqlnb import (
     OptionError,
     QueryError,
     Schema,
-    TargetError,
     TransportError,
-    connect,
     recorded,
     serve,
 )
@@ -342,22 +339,3 @@ def test_files_are_sent_alone(endpoint, tmp_path):
     assert [found[0]["twice"], found[2]["twice"]] == [2, 4]
     kinds = [b"multipart/form-data" in it for it in endpoint.requests]
     assert kinds == [False, True]
-
-
-def test_the_option_is_checked_and_kept(tmp_path, monkeypatch):
-    """In pickles and settings files; targets of this process have no use for it."""
-    url = "http://127.0.0.1:4000/graphql"
-    for wrong in (0, -1, True, "10", 2.5, 1001):
-        with pytest.raises(OptionError, match="batch= takes a whole number from 1 to 1,000"):
-            Client(url, batch=wrong)  # type: ignore[arg-type]
-    with pytest.raises(TargetError, match="batch= would have no effect"):
-        Client(Schema(SDL), batch=10)
-    again = pickle.loads(pickle.dumps(Client(url, batch=7)))
-    assert again._endpoint.options.batch == 7
-    monkeypatch.chdir(tmp_path)
-    table = f'[tool.gqlnb.connections.local]\nurl = "{url}"\nbatch = '
-    (tmp_path / "pyproject.toml").write_text(f"{table}8\n")
-    assert connect("local")._endpoint.options.batch == 8
-    (tmp_path / "pyproject.toml").write_text(f"{table}true\n")
-    with pytest.raises(TargetError, match=r"line 3: .*batch= takes"):
-        connect("local")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 
 import pytest
 
 from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE
 from gqlnb.http.server_rules import Access, ServerRules
-from tests.http.http_requests import GRAPHQL, WORDS, ask, get, request, said
+from tests.http.http_requests import GRAPHQL, ask, get, request, said
 
 PLAIN = {"accept": "application/json"}
 NEITHER = {"accept": "text/csv"}
@@ -98,21 +97,3 @@ def test_every_row_of_the_profile_table_holds(wanted, audit, draft, media, profi
     assert {"data", "errors"} & set(said(response))
     if response.status >= 400:
         assert "data" not in said(response)
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_an_internal_error_is_masked_by_both_profiles(profile, caplog):
-    """500 has the id of the logged exception."""
-    with caplog.at_level(logging.ERROR, "gqlnb"):
-        response = ask(request("{ hello secret }", headers=GRAPHQL), PROFILES[profile])
-    ((number, fault),) = response.masked_errors
-    assert said(response)["errors"][0]["message"].startswith(f"Internal error {number}.")
-    assert WORDS.encode() not in response.body
-    assert str(fault) == WORDS
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("wanted", [request("{ hello"), request("{ helo }")])
-def test_a_request_error_has_no_data_member(wanted, profile):
-    """Other servers send null."""
-    assert set(said(ask(wanted, PROFILES[profile]))) == {"errors"}

@@ -63,33 +63,6 @@ def test_the_message_shows_where_long_queries_differ(tmp_path):
     assert "a long query" not in before + after
 
 
-def test_a_lost_part_is_an_error(tmp_path):
-    """Of a finished harvest and of another one; the folder is not complete."""
-    endpoint = make_endpoint()
-    assert harvest(endpoint, out=tmp_path, part=60).complete
-    part = tmp_path / "part-00001.parquet"
-    content = part.read_bytes()
-    part.unlink()
-    opened = gqlnb.github.open(tmp_path)
-    assert not opened.complete
-    with pytest.raises(OptionError, match=r"part-00001\.parquet is missing\. Put it back"):
-        opened.frame()
-    assert "not complete, part-00001.parquet is missing" in repr(opened)
-    for options in ({}, {"refresh": True}):
-        with pytest.raises(OptionError, match=r"part-00001\.parquet is missing, a part of this"):
-            harvest(endpoint, out=tmp_path, part=60, **options)
-    part.write_bytes(content[: len(content) // 2])
-    with pytest.raises(OptionError, match=r"part-00001\.parquet is damaged, a part of this"):
-        harvest(endpoint, out=tmp_path, part=60)
-    with pytest.raises(OptionError, match=r"part-00001\.parquet is damaged\. Put it back"):
-        opened.frame()
-    part.write_bytes(content)
-    assert gqlnb.github.open(tmp_path).complete
-    assert list_ids(harvest(endpoint, out=tmp_path, part=60)) == sorted(endpoint.rows)
-    part.unlink()
-    assert harvest(endpoint, out=tmp_path, part=60, resume=False).complete
-
-
 def test_a_folder_that_lost_its_only_part_names_it(tmp_path):
     """It is not described as one whose first part is still to come."""
     harvest(make_endpoint(), out=tmp_path)
@@ -137,21 +110,3 @@ def test_an_interrupt_does_not_advise_to_resume_one_range(tmp_path):
         harvest(endpoint, out=tmp_path)
     assert "resume()" not in str(getattr(caught.value, "__notes__", ""))
     assert list_ids(harvest(endpoint, out=tmp_path)) == sorted(endpoint.rows)
-
-
-def test_the_coverage_is_shown_in_a_few_lines():
-    """With the numbers that the harvest shows, and those of gaps and notes."""
-    endpoint = make_endpoint()
-    found = harvest(endpoint)
-    first, *numbers = repr(found.coverage).split("\n")
-    assert first == "Coverage: complete"
-    assert numbers == repr(found).split("\n")[1:3]
-    endpoint.rows |= {f"same{number}": 77 for number in range(60)}
-    with pytest.warns(UserWarning, match="no value divides them"):
-        found = harvest(endpoint)
-    lines = repr(found.coverage).split("\n")
-    assert (lines[0], lines[3:]) == (
-        "Coverage: not complete",
-        ["  gaps: 1, field_errors: 0, notes: 0"],
-    )
-    assert "Coverage: not complete" in found.coverage._repr_html_()

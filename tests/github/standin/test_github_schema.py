@@ -418,12 +418,6 @@ def test_restricted_stargazers_are_forbidden_as_at_github():
     assert {error["type"] for error in result.errors} == {"FORBIDDEN"}
 
 
-def test_restricted_star_counts_are_available():
-    """Restricted, ``stargazerCount`` is answered."""
-    text = '{ repository(owner: "torvalds", name: "linux") { stargazerCount } }'
-    assert github.service(restricted=True).execute(text)["repository"] == {"stargazerCount": 243608}
-
-
 @pytest.mark.parametrize(
     ("asked", "hinted"),
     [

@@ -626,14 +626,6 @@ def test_a_view_opened_later_gets_the_rows(show):
     assert first == again
 
 
-@pytest.mark.parametrize("content", [None, "run", {}, {"kind": "run"}, {"kind": 1, "x": []}])
-def test_unknown_messages_are_ignored(show, content):
-    """Messages of unknown form are ignored."""
-    _, front = show()
-    front.handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
-    assert front.states == []
-
-
 def test_hostile_names_are_sent_as_plain_text(show, service):
     """Characters that reorder or colour text are dropped; markup is shown as text."""
     nasty = service()

@@ -13,6 +13,7 @@ from graphql import build_schema, parse
 
 import gqlnb.engine
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
+from tests.examples import count_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "Int": (7, "text", 1 << 40),
     "Color": ("RED", "BLACK", None),
 }
-SEEDS = range(12)
+SEEDS = range(count_examples(12))
 
 
 class Scene:

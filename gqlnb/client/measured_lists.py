@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,8 +11,7 @@ from gqlnb.config import (
     Settings,
     load_project_settings,
     load_user_settings,
-    replace_file,
-    shorten_path,
+    write_table,
 )
 from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments
@@ -67,7 +65,7 @@ def check_lists(table: object) -> str:
 
 def dump_lists(lists: ListTables) -> dict[str, Any]:
     """Return lists as values of TOML, which has no null."""
-    tables: dict[str, Any] = msgspec.to_builtins(lists)
+    tables: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(lists))
     for table in tables.values():
         arguments = table.get("arguments") or {}
         for name in [name for name, value in arguments.items() if value is None]:
@@ -83,28 +81,7 @@ def save_lists(name: str, lists: ListTables) -> str:
     OptionError
         If no settings file has the connection, or it cannot be changed.
     """
-    import tomli_w
-
-    settings = find_settings(name)
-    tables = dump_lists(lists)
-    prefix = ".".join((*settings.table, "connections", name, "lists"))
-    # The text of the file stays as it is, with its comments: the tables of an earlier report are
-    # removed, and the new ones appended.
-    text = remove_tables(settings.text, prefix).rstrip()
-    for key in reversed((*settings.table, "connections", name, "lists")):
-        tables = {key: tables}
-    path = shorten_path(settings.path)
-    text = f"{text}\n\n{tomli_w.dumps(tables)}"
-    import tomllib
-
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        reason = sanitize_text(error, 200)
-        msg = f"{path} was left as it is: with the lists it would not be valid TOML: {reason}."
-        raise OptionError(msg) from None
-    replace_file(settings.path.resolve(), text.encode(), private=not settings.table)
-    return path
+    return write_table(find_settings(name), ("connections", name, "lists"), dump_lists(lists))
 
 
 def find_settings(name: str) -> Settings:
@@ -124,15 +101,3 @@ def find_settings(name: str) -> Settings:
         "for it. Add it first: %graphql connect NAME ADDRESS --keep"
     )
     raise OptionError(msg)
-
-
-def remove_tables(text: str, prefix: str) -> str:
-    """Remove the tables of TOML text whose names begin with a dotted prefix."""
-    kept, skips = [], False
-    for line in text.splitlines(keepends=True):
-        header = re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+", line)
-        if header is not None:
-            skips = header[1] == prefix or header[1].startswith(f"{prefix}.")
-        if not skips:
-            kept.append(line)
-    return "".join(kept)

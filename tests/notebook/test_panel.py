@@ -137,13 +137,14 @@ def test_a_change_that_cannot_be_made_is_an_error(ask, user_file, message, words
     assert user_file.read_bytes() == before
 
 
-def test_a_table_in_another_form_is_left_to_a_person(ask, shell):
-    """One line holds two connections."""
+def test_a_file_whose_other_tables_would_change_is_left_to_a_person(ask, shell):
+    """Where tomlkit moves the empty table in front of the headers."""
     path = config.get_user_file()
     path.parent.mkdir(parents=True)
-    text = f'connections = {{ mine = {{ url = "{ADDRESS}" }}, b = {{ url = "{ADDRESS}" }} }}\n'
+    text = f"[connections.mine]\nurl = '{ADDRESS}'\n[[x]]\n[connections.mine.headers]\nA = 'b'\n"
     path.write_text(text)
-    assert "edited by hand" in ask("change", name="mine", new_name=None)["error"]
+    for new_name in (None, "renamed"):
+        assert "edited by hand" in ask("change", name="mine", new_name=new_name)["error"]
     assert path.read_text() == text
 
 

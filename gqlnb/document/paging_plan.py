@@ -52,10 +52,15 @@ from gqlnb.document.selections import (
     is_on_path,
     iterate_variables,
 )
-from gqlnb.document.suspect_lists import SMALLEST_FOLLOWED_SIZE, find_suspect_lists
+from gqlnb.document.suspect_lists import (
+    SIZE_WORDS,
+    SMALLEST_FOLLOWED_SIZE,
+    find_suspect_lists,
+    is_named_after,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from graphql import GraphQLInputType, GraphQLInterfaceType, GraphQLUnionType, ValueNode
 
@@ -434,6 +439,40 @@ class PagingPlan:
         sizes = (self.read_argument(field, (name,)) for name in ("first", "last"))
         return field.is_connection and None not in sizes
 
+    def lower_sizes(self, find_limit: Callable[[int], int | None]) -> bool:
+        """Lower the sizes that the document gives to lists without known paging.
+
+        Vendure refuses ``options: {take: 500}``: it returns at most 100 rows.
+
+        Parameters
+        ----------
+        find_limit
+            Returns the size below a refused one that the refusal names, or None.
+
+        Returns
+        -------
+        bool
+            Whether a size was lowered.
+        """
+        has_changed = False
+        for suspect in self.suspects:
+            for number, leaf in enumerate(suspect.leaves):
+                is_size = leaf.is_written and is_named_after(leaf.name, SIZE_WORDS)
+                limit = find_limit(leaf.value or 0) if is_size else None
+                if limit is None:
+                    continue
+                for selection in suspect.carrier:
+                    writer = self._create_writer(counts=True, infos=True)
+                    edit = self._build_edit(
+                        selection, {leaf.path: leaf.format_value(limit)}, writer
+                    )
+                    selection.arguments |= {
+                        n: parse_value(text or "null") for n, text in edit.items()
+                    }
+                suspect.leaves[number] = replace(leaf, value=limit, is_lowered=True)
+                has_changed = True
+        return has_changed
+
     # -- writing
 
     def write_first_request(
@@ -579,7 +618,8 @@ class PagingPlan:
             if node is None and len(path) > 1:
                 node = self._read_node(selection, name)
             edit[name] = write_member(node, path[1:], text)
-            writer.used_variables.update(iterate_variables(node))
+        for text in edit.values():  # a variable that was replaced is no longer declared
+            writer.used_variables.update(iterate_variables(parse_value(text or "null")))
         return edit
 
     def _read_node(self, selection: EditableSelection, name: str) -> ValueNode | None:

@@ -217,6 +217,12 @@ def read_settings(path: Path, table: tuple[str, ...]) -> Settings | None:
     raise OptionError(message)
 
 
+def find_settings(table: str, name: str) -> Settings | None:
+    """Return the settings whose table has a name: the project's, else the user's; None if none."""
+    files = (load_project_settings(), load_user_settings())
+    return next((it for it in files if it is not None and name in it.get_table(table)), None)
+
+
 def stamp_settings_files() -> tuple[object, ...]:
     """Return a key that changes whenever a settings file is written, appears or is removed."""
     stamps: list[object] = [Path.cwd()]  # error messages show paths relative to it

@@ -135,7 +135,7 @@ def test_all_other_bytes_of_a_settings_file_stay(path, data, table):
         return path.read_bytes().decode()
 
     if tomlkit.parse(text).as_string() != text:
-        # tomlkit 0.15 moves an array of empty tables in front of a table that stood before it.
+        # tomlkit 0.15 moves an array of tables between two tables of the same parent behind them.
         with pytest.raises(OptionError, match=r"connections\.work must be edited by hand"):
             change("work")
         assert path.read_bytes().decode() == text

@@ -28,6 +28,7 @@ from gqlnb.client.response_cache import resolve_cache
 from gqlnb.config import (
     SETTINGS_FORMAT,
     Settings,
+    find_settings,
     get_user_file,
     load_project_settings,
     load_user_settings,
@@ -579,8 +580,7 @@ def change_connection(name: str, new_name: str | None) -> str:
     OptionError
         If no file has it, the new name is taken or not valid, or the file must be edited by hand.
     """
-    files = [it for it in (load_project_settings(), load_user_settings()) if it is not None]
-    settings = next((it for it in files if name in it.get_table(TABLE)), None)
+    settings = find_settings(TABLE, name)
     if settings is None:
         msg = f"No settings file has a connection {sanitize_text(name, 40)!r}."
         raise OptionError(msg)

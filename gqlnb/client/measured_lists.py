@@ -7,12 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gqlnb.config import (
-    Settings,
-    load_project_settings,
-    load_user_settings,
-    write_table,
-)
+from gqlnb.config import Settings, find_settings, write_table
 from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments
 from gqlnb.errors import OptionError, sanitize_text
@@ -67,9 +62,8 @@ def dump_lists(lists: ListTables) -> dict[str, Any]:
     """Return lists as values of TOML, which has no null."""
     tables: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(lists))
     for table in tables.values():
-        arguments = table.get("arguments") or {}
-        for name in [name for name, value in arguments.items() if value is None]:
-            del arguments[name]
+        if "arguments" in table:
+            table["arguments"] = {k: v for k, v in table["arguments"].items() if v is not None}
     return tables
 
 
@@ -81,10 +75,10 @@ def save_lists(name: str, lists: ListTables) -> str:
     OptionError
         If no settings file has the connection, or it cannot be changed.
     """
-    return write_table(find_settings(name), ("connections", name, "lists"), dump_lists(lists))
+    return write_table(require_settings(name), ("connections", name, "lists"), dump_lists(lists))
 
 
-def find_settings(name: str) -> Settings:
+def require_settings(name: str) -> Settings:
     """Return the settings with a connection; those of the project count.
 
     Raises
@@ -92,10 +86,9 @@ def find_settings(name: str) -> Settings:
     OptionError
         If no settings file has it.
     """
-    for load in (load_project_settings, load_user_settings):
-        settings = load()
-        if settings is not None and name in settings.get_table("connections"):
-            return settings
+    settings = find_settings("connections", name)
+    if settings is not None:
+        return settings
     msg = (
         f"{name or 'The endpoint'} is not a connection of a settings file, so nothing can be kept "
         "for it. Add it first: %graphql connect NAME ADDRESS --keep"

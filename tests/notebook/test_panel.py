@@ -138,7 +138,7 @@ def test_a_change_that_cannot_be_made_is_an_error(ask, user_file, message, words
 
 
 def test_a_file_whose_other_tables_would_change_is_left_to_a_person(ask, shell):
-    """Where tomlkit moves the empty table in front of the headers."""
+    """Where tomlkit moves the array of tables behind the headers."""
     path = config.get_user_file()
     path.parent.mkdir(parents=True)
     text = f"[connections.mine]\nurl = '{ADDRESS}'\n[[x]]\n[connections.mine.headers]\nA = 'b'\n"

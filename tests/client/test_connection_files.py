@@ -260,6 +260,15 @@ def test_a_connection_is_added_to_a_table_of_any_form(here, text, line):
     assert config.get_user_file().read_text().rstrip() == text.rstrip()
 
 
+def test_a_connection_is_not_added_where_other_tables_would_move(here):
+    """Within an inline table; tomlkit would write `[[x]]` behind the other tables."""
+    text = "connections = {}\n[a.b]\n[[x]]\n[a.c]\nk = 1\n"
+    mine(here, text)
+    with pytest.raises(OptionError, match=r"connections\.other must be edited by hand"):
+        save_connection("other", "http://127.0.0.1:1/b", None, {})
+    assert config.get_user_file().read_text() == text
+
+
 def test_an_invalid_file_is_not_changed(here):
     """Its error is reported."""
     mine(here, "[connections.work]\nurl = \n")

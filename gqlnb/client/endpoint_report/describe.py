@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
+    OperationType,
     get_named_type,
     is_abstract_type,
     is_scalar_type,
@@ -45,11 +46,7 @@ MANY_TYPES = 8  # names that are shown
 
 
 def describe_endpoint(
-    client: MeteredClient,
-    store: SchemaStore,
-    names: Sequence[str] | None,
-    *,
-    dry_run: bool,
+    client: MeteredClient, store: SchemaStore, names: Sequence[str] | None, *, dry_run: bool
 ) -> EndpointReport:
     """Return the report of :meth:`gqlnb.Client.describe`.
 
@@ -64,12 +61,10 @@ def describe_endpoint(
     dry_run
         Whether to send nothing.
     """
-    lines: list[ReportLine] = []
     if dry_run:
         return plan_report(client, names)
-    begun = time.monotonic()
-    measured: list[ListExaminer] = []
-    schema, texts = None, ""
+    lines, measured = list[ReportLine](), list[lists.ListExaminer]()
+    schema, texts, begun = None, "", time.monotonic()
     writer = ReportWriter("protocol", lines)
     try:
         schema = read_schema(client, store, writer)
@@ -142,14 +137,11 @@ def read_schema(
 def report_schema(schema: GraphQLSchema, writer: ReportWriter) -> None:
     """Report the size and the features of a schema."""
     kinds = [kind for name, kind in schema.type_map.items() if not name.startswith("__")]
-    roots = {
-        "queries": schema.query_type,
-        "mutations": schema.mutation_type,
-        "subscriptions": schema.subscription_type,
-    }
-    for name, root in roots.items():
+    words = ("queries", "mutations", "subscriptions")
+    for word, operation in zip(words, OperationType, strict=True):
+        root = schema.get_root_type(operation)
         count = 0 if root is None else len(root.fields)
-        writer.add(name, count or "none", "" if root is None else f"fields of {root.name}")
+        writer.add(word, count or "none", "" if root is None else f"fields of {root.name}")
     writer.add("types", len(kinds), "without those of introspection")
     scalar_types = [it for it in kinds if is_scalar_type(it) and not is_specified_scalar_type(it)]
     unreachable = find_unreachable_types(schema) - SPECIFIED_NAMES

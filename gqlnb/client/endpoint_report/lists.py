@@ -77,11 +77,7 @@ class ListExaminer:
     is_whole = False
 
     def __init__(
-        self,
-        client: MeteredClient,
-        schema: GraphQLSchema,
-        query: ListQuery,
-        writer: ReportWriter,
+        self, client: MeteredClient, schema: GraphQLSchema, query: ListQuery, writer: ReportWriter
     ) -> None:
         self.query = query
         self._client, self._schema, self._writer = client, schema, writer
@@ -156,9 +152,11 @@ class ListExaminer:
     def _ask_position(self, value: int, size: int | None = None) -> Reading | None:
         """Return the page at a number, that of a row or of a page."""
         arguments = self.arguments
-        text = f'"{value}"' if arguments.position in arguments.quoted else str(value)
         sized = {} if size is None else {arguments.size: arguments.format_size(size)}
-        return self._ask({**sized, arguments.position: text})
+        return self._ask({**sized, arguments.position: self._quote(value)})
+
+    def _quote(self, value: int) -> str:
+        return f'"{value}"' if self.arguments.position in self.arguments.quoted else str(value)
 
     def _ask_behind(self, page: Reading, size: int) -> Reading | None:
         """Return the page behind the cursor of another."""
@@ -183,9 +181,8 @@ class ListExaminer:
         elif again.ids == first.ids:
             self.add("two readings", "agree", f"the same {len(first.ids)} rows in the same order")
         else:
-            is_same = sorted(again.ids) == sorted(first.ids)
-            finding = "other order" if is_same else "other rows"
-            self.add("two readings", finding, "the same request, one after the other")
+            other = "order" if sorted(again.ids) == sorted(first.ids) else "rows"
+            self.add("two readings", f"other {other}", "the same request, one after the other")
 
     # -- roles
 
@@ -271,12 +268,12 @@ class ListExaminer:
     ) -> None:
         """Report the roles of the arguments; "not tried" for one that is only named like it."""
         arguments = self.arguments
-        paths = {"position": arguments.position, "size": arguments.size}
-        for key, path in paths.items():
-            role = "size" if key == "size" else arguments.kind
+        roles = {"position": arguments.kind, "size": "size"}
+        for key, role in roles.items():
+            path: ArgumentPath = getattr(arguments, key)
+            is_shown = key in shown
+            why = evidence if is_shown else f"named like a {role}; {evidence}"
             if path:
-                is_shown = key in shown
-                why = evidence if is_shown else f"named like a {role}; {evidence}"
                 self.add(f"`{format_argument(path)}`", role if is_shown else NOT_TRIED, why)
         if not arguments.position and not arguments.size:
             self.add("paging", "none found", f"{reason}; {evidence}")
@@ -427,18 +424,13 @@ class ListExaminer:
                 info = page.info.get("hasNextPage")
                 more = "" if info is None else f", hasNextPage {str(info).lower()}"
                 self.add("size 0", f"{len(page.ids)} rows{more}", f"`{arguments.size[-1]}: 0`")
-        if arguments.kind not in {"cursor", "offset"}:
-            return
         name = format_argument(arguments.position)
+        subject, text = f"`{name}` beyond the end", self._quote(FAR_OFFSET)
         if arguments.kind == "cursor":
             subject, text = "bad cursor", BAD_CURSOR
-            page = self._ask({arguments.position: text})
-        else:
-            subject, text = f"`{name}` beyond the end", str(FAR_OFFSET)
-            page = self._ask_position(FAR_OFFSET)
-            if arguments.position in arguments.quoted:
-                text = f'"{text}"'
-        asked = f"{name}: {text}"
+        elif arguments.kind != "offset":
+            return
+        page, asked = self._ask({arguments.position: text}), f"{name}: {text}"
         if page is None:
             self.add(subject, "error", f"{asked}: {self._refusal[0]}")
             return

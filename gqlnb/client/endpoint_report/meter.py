@@ -154,21 +154,16 @@ class MeteredClient:
             self.store.set_schema(local.graphql)
         self._preparer = RequestPreparer(endpoint, self.store)
 
-    def execute(self, text: str, variables: dict[str, Any] | None = None) -> Result:
-        """Execute a query by one attempt; raise as :meth:`gqlnb.Client.execute`."""
-        prepared = self._preparer.prepare(text, variables)
-        result = self._sender.send(prepared, queued=True, quiet=True, give_up=lambda _: True)
-        self.extensions.update(result.extensions or {})
-        return result
-
     def ask(
         self, text: str, variables: dict[str, Any] | None = None
     ) -> tuple[Result | None, list[str]]:
-        """Return the result of a query, if one came, and the messages of its errors."""
+        """Return the result of a query, sent once, if one came; and the messages of its errors."""
         try:
-            result = self.execute(text, variables)
+            prepared = self._preparer.prepare(text, variables)
+            result = self._sender.send(prepared, queued=True, quiet=True, give_up=lambda _: True)
         except GqlnbError as error:
             return None, [sanitize_text(it, 200) for it in list_messages(error)]
+        self.extensions.update(result.extensions or {})
         return result, [sanitize_text(it.get("message", ""), 200) for it in result.errors]
 
     def probe(self, body: bytes = b"", **options: Any) -> Response:  # noqa: ANN401 - of `HttpTransport.probe`

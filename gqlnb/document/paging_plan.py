@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
+    BooleanValueNode,
     EnumValueNode,
     IntValueNode,
     ListValueNode,
@@ -31,11 +32,13 @@ from msgspec.structs import replace
 
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP, ItemList, PagedFieldFinder
 from gqlnb.document.paging_conventions import (
+    COUNT_FLAG,
     PAGE_NAMES,
     ArgumentPath,
     PageInfoPaths,
     find_count,
     find_identifier,
+    has_count_flag,
     is_position,
     normalize_name,
     read_default,
@@ -278,6 +281,8 @@ class PagingPlan:
         path = find_count(field.pages[0].kind, enums)
         if not path:
             return
+        for selection in field.selections if has_count_flag(first.declared) else ():
+            selection.arguments.setdefault(COUNT_FLAG, BooleanValueNode(value=True))
         for page in field.pages:
             if page.inner is not None:
                 field.total = add_path(page.inner, path)

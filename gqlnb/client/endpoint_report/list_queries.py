@@ -244,16 +244,13 @@ def build_list_query(
             if scalar not in {"Int", "Float"} or not is_named_after(argument, SIZE_WORDS):
                 return None
             base[(argument,)] = str(FIRST_SIZE)
-    if name.startswith("__") or name in LOOKUPS:
-        return None
     kind: NamedType = get_nullable_type(declared.type)
-    if is_list_type(kind):
-        row_type = get_named_type(kind)
-        query = ListQuery(name, declared, (name,), row_type, base=base)
-        return query if is_composite_type(row_type) else None
-    if not is_object_type(kind):
+    row_type = get_named_type(kind)
+    if name.startswith("__") or name in LOOKUPS or not is_composite_type(row_type):
         return None
-    return build_wrapped_query(name, declared, kind, base)
+    if is_list_type(kind):
+        return ListQuery(name, declared, (name,), row_type, base=base)
+    return build_wrapped_query(name, declared, kind, base) if is_object_type(kind) else None
 
 
 def build_wrapped_query(
@@ -267,22 +264,21 @@ def build_wrapped_query(
         and is_composite_type(get_named_type(member.type))
         and not any(map(is_required_argument, member.args.values()))
     }
-    if not lists:
+    is_page = "pageInfo" in kind.fields or find_identifier(kind) is None  # else of its own
+    if not lists or not is_page:
         return None
-    if find_identifier(kind) is not None and "pageInfo" not in kind.fields:
-        return None  # an object of its own, and not a page
     info = kind.fields.get("pageInfo") if "after" in declared.args else None
-    info_fields = getattr(get_named_type(info.type), "fields", {}) if info is not None else {}
+    info_fields = getattr(get_named_type(getattr(info, "type", None)), "fields", {})
     info_names = tuple(name for name in ("hasNextPage", "endCursor") if name in info_fields)
     preferred = ("nodes", "edges") if info_names else ()
     step = next((each for each in preferred if each in lists), next(iter(lists)))
-    row_type = lists[step]
-    has_edges = step == "edges" and "node" in getattr(row_type, "fields", {})
-    if has_edges:
-        row_type = get_named_type(row_type.fields["node"].type)
+    node = getattr(lists[step], "fields", {}).get("node") if step == "edges" else None
+    row_type = lists[step] if node is None else get_named_type(node.type)
     counts = tuple(
         inner
         for inner, member in kind.fields.items()
         if is_leaf_type(get_named_type(member.type)) and is_count_name(inner, [step, name])
     )
-    return ListQuery(name, declared, (name, step), row_type, has_edges, info_names, base, counts)
+    return ListQuery(
+        name, declared, (name, step), row_type, node is not None, info_names, base, counts
+    )

@@ -49,6 +49,7 @@ SAMPLE = 5  # rows
 NEWEST = 64  # answers of threads that wait for the panel to ask again
 REMOTE = ("load", "test", "sample")  # questions that wait for an endpoint
 FORMATTER = "prettier.js.gz"
+COMPLETENESS = {"complete": "complete", "more": "more exist", "unknown": "perhaps more"}
 Answer = dict[str, Any]
 
 
@@ -322,21 +323,22 @@ def describe_row(place: str, definition: Any, kind: object) -> Answer:  # noqa: 
 def describe_entry(entry: HistoryEntry) -> Answer:
     """Describe an operation of the history, and its rows if its value still exists."""
     value: Any = entry.value()
-    rows, state = None, ""
+    rows, state = "", ""
     with suppress(GqlnbError):
         if isinstance(value, Result):
             verdicts = {it.verdict: 1 for it in value.previews(0).values() if it.verdict}
             state = str(choose_weakest(verdicts, "lists") or "")
-            rows, state = len(value), value.report.verdict if value.report else state
+            rows = format_count(len(value), "row")
+            state = value.report.verdict if value.report else state
         elif type(value).__name__ == "DataFrame":
-            rows, state = len(value), value.attrs.get("completeness", "")
+            rows = format_count(len(value), "row")
+            state = value.attrs.get("completeness", "")
+    fault = "" if entry.outcome == "data" else entry.outcome
+    time = "" if entry.seconds is None else f"{entry.seconds * 1e3:.0f} ms"
+    parts = (entry.connection, fault, rows, COMPLETENESS.get(state.partition(":")[0]), time)
     return {
         "operation": entry.operation,
-        "connection": entry.connection,
-        "outcome": entry.outcome,
-        "rows": rows,
-        "ms": None if entry.seconds is None else round(entry.seconds * 1e3),
-        "complete": state.partition(":")[0],
+        "about": " · ".join(filter(None, parts)),
         "cell": f"%%graphql {entry.connection}\n{entry.text}",
         "text": sanitize_text(entry.text, 120),
     }

@@ -13,19 +13,6 @@ const NOT_LOADED = "gqlnb is not loaded in this kernel.";
 const BUSY = "The kernel is busy. This waits in line.";
 const SOURCES = { "": "no token", prompt: "asked for in a cell", keyring: "keyring, entry of this name" };
 
-/** Ask the kernel; what waits for an endpoint is asked for again until it is there. */
-export async function ask(kernel, word, given = {}) {
-  const job = `${Date.now()}-${Math.random()}`; // crypto.randomUUID needs https, which not every hub has
-  const code = `%%gqlnb-panel\n${JSON.stringify({ do: word, job, ...given })}`;
-  for (;;) {
-    const { content } = await kernel.requestComplete({ code, cursor_pos: code.length });
-    const answer = content.metadata?.gqlnb;
-    if (!answer || answer.error) throw new Error(answer?.error ?? NOT_LOADED);
-    if (!answer.waiting) return answer;
-    await new Promise((resolve) => setTimeout(resolve, AGAIN));
-  }
-}
-
 class Panel {
   notebook = null;
   view = "Endpoints";
@@ -100,9 +87,19 @@ class Panel {
     }
   }
 
+  /** Ask the kernel; what waits for an endpoint is asked for again until it is there. */
   async ask(word, given = {}) {
-    if (!this.kernel) throw new Error(this.notebook ? NO_KERNEL : NO_NOTEBOOK);
-    return ask(this.kernel, word, given);
+    const { kernel } = this;
+    if (!kernel) throw new Error(this.notebook ? NO_KERNEL : NO_NOTEBOOK);
+    const job = `${Date.now()}-${Math.random()}`; // crypto.randomUUID needs https, which not every hub has
+    const code = `%%gqlnb-panel\n${JSON.stringify({ do: word, job, ...given })}`;
+    for (;;) {
+      const { content } = await kernel.requestComplete({ code, cursor_pos: code.length });
+      const answer = content.metadata?.gqlnb;
+      if (!answer || answer.error) throw new Error(answer?.error ?? NOT_LOADED);
+      if (!answer.waiting) return answer;
+      await new Promise((resolve) => setTimeout(resolve, AGAIN));
+    }
   }
 
   say(text, wrong = false) {

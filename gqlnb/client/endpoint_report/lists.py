@@ -55,10 +55,8 @@ class ListExaminer:
 
     Attributes
     ----------
-    result
-        The first answer; None if the list cannot be queried.
-    first
-        The rows of that.
+    result, first
+        The first answer, and its rows, once :meth:`request_first` returned True.
     role
         How it is paged, if experiments found that; None for a convention, and if nothing was found.
     arguments

@@ -306,7 +306,7 @@ FINAL = {
     "null alone": (answer('{"data": null}'), TransportError,
         "'data' is null, and there are no errors"),
     "no members": (answer("{}"), AnswerError, "neither 'data' nor 'errors'"),
-    "errors of text": (answer('{"data": {}, "errors": ["x"]}'), AnswerError,
+    "errors of numbers": (answer('{"data": {}, "errors": [5]}'), AnswerError,
         "not a list of objects"),
     "no brotli": (answer(TEXT, Content_Encoding="br"), TransportError,
         "data do not match the Content-Encoding|'br', which was not asked for"),

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.paging.known_keys import KnownKeys
+from gqlnb.client.paging.known_keys import MAX_EXACT_KEYS, KnownKeys
 from gqlnb.client.paging.offset_cursors import are_offsets
 from gqlnb.document.suspect_lists import SMALLEST_BOUND
 
@@ -26,6 +26,8 @@ class DuplicateFilter:
     ----------
     lists
         The response names of the list; ``edges`` and ``nodes`` of a connection are one list.
+    keeps_rows
+        Whether the rows are kept, beside which their keys take little memory.
 
     Attributes
     ----------
@@ -56,6 +58,7 @@ class DuplicateFilter:
     """
 
     lists: Sequence[ItemList]
+    keeps_rows: bool = True
     kept: int = 0
     duplicates: int = 0
     repeated: int = 0
@@ -69,13 +72,16 @@ class DuplicateFilter:
     is_constant: bool = False
     first_items: dict[str, list[Any]] = dataclasses.field(default_factory=dict)
     # Keys or texts of items, texts of pages.
-    _known: KnownKeys = dataclasses.field(default_factory=KnownKeys)
+    _known: KnownKeys = dataclasses.field(init=False)
     _uses_offsets: bool = False
     _previous: tuple[str, ...] = ()
     _previous_leaves: tuple[str, ...] = ()
     _natural_repeats: int = 0  # equal items within one page
     _pages: int = 0
     _first: list[str] = dataclasses.field(default_factory=list)  # texts of the lists of page 1
+
+    def __post_init__(self) -> None:
+        self.release()
 
     def count_items(self, page: Mapping[str, Any]) -> int:
         """Return the number of items of a page."""
@@ -220,7 +226,7 @@ class DuplicateFilter:
 
     def release(self) -> None:
         """Free the memory that is needed only for further pages."""
-        self._known = KnownKeys()
+        self._known = KnownKeys(None if self.keeps_rows else MAX_EXACT_KEYS)
 
 
 def identify_item(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable
 
-MAX_EXACT_KEYS = 10_000
+MAX_EXACT_KEYS = 10_000  # of a list whose rows are not kept
 # Bytes of a digest. Two of 10 million keys have the same one with a probability of 6e-16. With 8
 # bytes it would be 3e-6, and a row would be removed.
 DIGEST_BYTES = 12
@@ -20,11 +21,17 @@ class KnownKeys:
     """A set of keys, which stores digests instead of many keys.
 
     A key takes about 200 bytes in a set, a digest 17 to 34. Iterating over the pages of a list
-    keeps nothing else of its rows.
+    keeps nothing else of its rows. A digest takes three times as long, though.
+
+    Parameters
+    ----------
+    most
+        Number of keys beyond which their digests are stored; None for any number of keys.
     """
 
-    def __init__(self) -> None:
-        self._keys: set[Hashable] = set()  # at most `MAX_EXACT_KEYS`; then all move to the table
+    def __init__(self, most: int | None) -> None:
+        self._most = inf if most is None else most
+        self._keys: set[Hashable] = set()
         self._cells = bytearray()  # a hash table with open addressing
         self._count = 0
 
@@ -48,7 +55,7 @@ class KnownKeys:
         """Add keys."""
         if not self._count:
             self._keys.update(keys)
-            if len(self._keys) <= MAX_EXACT_KEYS:
+            if len(self._keys) <= self._most:
                 return
             self._cells = bytearray(DIGEST_BYTES * FIRST_CELLS)
             keys, self._keys = self._keys, set()

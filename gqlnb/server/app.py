@@ -214,6 +214,7 @@ def answer_known_request(
             return 200, b"%b%d\r\n\r\n%b" % (lines, len(encoded), encoded)
         media_type = GRAPHQL_CONTENT_TYPE if head.graphql else JSON_CONTENT_TYPE
         response = encode_response(build_response(result), media_type, rules, masked)
+        known.is_large = len(response.body) > PART_BYTES  # the next one is sent in parts
     except RESOLVER_EXCEPTIONS as error:
         response = build_internal_error(error, name, masked)
     request_log.add_request(began, response, len(body))

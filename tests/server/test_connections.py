@@ -12,6 +12,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 import requests
+from graphql import GraphQLError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -193,7 +194,13 @@ def test_connection_timeouts_do_not_apply_to_resolvers(opened, gate):
 def large():
     """Return a schema whose answer fills every buffer between two programs."""
     text = "x" * 2**25  # made once, so that the operation is a fast one
-    return Schema("type Query { large: String! }", {"Query": {"large": lambda *_: text}})
+
+    def fail(*_):
+        msg = "It is broken."
+        raise GraphQLError(msg)
+
+    resolvers = {"large": lambda *_: text, "broken": fail}
+    return Schema("type Query { large: String! broken: Int }", {"Query": resolvers})
 
 
 def test_a_client_that_stops_reading_is_disconnected(large, wire):
@@ -222,10 +229,11 @@ def test_a_slow_reader_gets_the_complete_response(large, wire):
         assert time.monotonic() - begun > 3 * SOON
 
 
+@pytest.mark.parametrize("fields", ["large", "large broken"])
 @pytest.mark.parametrize("warm", [0, 6])
-def test_unread_responses_are_limited(large, wire, warm):
+def test_unread_responses_are_limited(large, wire, warm, fields):
     """Also those of repeated requests; small ones are answered, and the memory is bounded."""
-    body = b'{"query":"{ large }"}'
+    body = b'{"query":"{ %b }"}' % fields.encode()
     with serve(large, port=0, limits=Limits(unsent=2**25 + 2**20)) as server:
         reader, other = wire(server.port), wire(server.port)
         for _ in range(warm):

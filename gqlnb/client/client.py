@@ -35,7 +35,7 @@ from gqlnb.client.endpoint import (
 )
 from gqlnb.client.gql_interop import GqlClientTransport, make_gql_transport
 from gqlnb.client.mapping import InputMap, MapOptions, number_problems, read_inputs
-from gqlnb.client.measured_lists import find_settings, save_lists
+from gqlnb.client.measured_lists import require_settings, save_lists
 from gqlnb.client.paging.options import PagingOptions
 from gqlnb.client.paging.pager import Pager
 from gqlnb.client.pickling import make_recipe, reduce_client
@@ -433,7 +433,7 @@ class Client:
 
         check_whole_number("max_requests", max_requests, least=1)
         if keep:
-            find_settings(self.name or "")
+            require_settings(self.name or "")
         metered = MeteredClient(self._endpoint, self._sender, max_requests)
         report = describe_endpoint(metered, self._schema_store, lists, dry_run=dry_run)
         if keep and not dry_run:

@@ -184,7 +184,7 @@ def test_a_list_ends_with_an_empty_token(last):
 
 
 @pytest.mark.parametrize("selection", ["", "count ", "count pageInfo { hasNextPage } "])
-def test_a_count_of_fewer_rows_than_came_proves_no_end(selection: str) -> None:
+def test_a_count_of_fewer_rows_than_came_proves_no_end(selection):
     """Parse Server counts 0 until PostgreSQL has analyzed a table, and so has no next page."""
     sdl = """
     type Query { rows(first: Int, after: String): Rows! }

@@ -63,7 +63,7 @@ def test_a_refusal_without_a_number_is_said():
 
 
 @pytest.mark.parametrize("count", [1350, 1000, 137])
-def test_an_offset_is_sent_with_the_size_that_it_needs(count: int) -> None:
+def test_an_offset_is_sent_with_the_size_that_it_needs(count):
     """CAP 8 ignores `skip` without `top`, and returns 1,000 rows."""
 
     def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:

@@ -23,8 +23,19 @@ from graphql import (
     is_scalar_type,
 )
 
-from gqlnb.document.paging_conventions import find_identifier, is_list, read_default
-from gqlnb.document.selections import ADDED_PREFIX, add_field, get_owner, group_by_key
+from gqlnb.document.paging_conventions import (
+    find_count,
+    find_identifier,
+    is_list,
+    read_default,
+)
+from gqlnb.document.selections import (
+    ADDED_PREFIX,
+    add_field,
+    add_path,
+    get_owner,
+    group_by_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -201,15 +212,9 @@ class SuspectList:
         holders = list(find_objects(data, self.steps))
         if len(holders) != 1 or not self.steps:
             return {}
-        beside: dict[str, object] = {}
-        for key, value in holders[0][1].items():
-            if isinstance(value, dict):
-                beside |= {f"{key}.{name}": inner for name, inner in value.items()}
-            else:
-                beside[key] = value
         return {
-            key: value
-            for key, value in beside.items()
+            key.removeprefix(ADDED_PREFIX): value
+            for key, value in _iterate_values(holders[0][1])
             if isinstance(value, int)
             and not isinstance(value, bool)
             and (key in self.counts or is_count_name(key, self.keys))
@@ -245,6 +250,15 @@ class SuspectList:
                 values = last[key], middle.get(key)
                 if all(isinstance(v, str | int) and not isinstance(v, bool) for v in values):
                     yield (key,), str(values[0]), str(values[1])
+
+
+def _iterate_values(holder: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the values in an object and in the objects of it, by their dotted response names."""
+    for key, value in holder.items():
+        if isinstance(value, dict):
+            yield from _iterate_values(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
 
 
 def _iterate_texts(
@@ -579,8 +593,12 @@ def _add_counts(carrier: list[EditableSelection], lists: Collection[str]) -> Ite
     types = {"Int", "Long", "BigInt", "Float"}
     for piece in carrier:
         names = _find_plain_leaves(piece.kind, types, partial(is_count_name, lists=lists))
+        inner = piece.inner if piece.inner is not None else []
         for name in names[:MAX_COUNTS]:
-            yield add_field(piece.inner if piece.inner is not None else [], name)
+            yield add_field(inner, name)
+        path = find_count(piece.kind, {})
+        if len(path) > 1:  # Strapi has `meta { pagination { total } }`
+            yield ".".join(add_path(inner, path))
 
 
 def _add_cursors(carrier: list[EditableSelection]) -> None:

@@ -607,8 +607,7 @@ class Crawler:
             return
         if cursor.is_grown and size is not None:
             size -= cursor.place.received
-            for each in field.items:
-                del page[each.key][: cursor.place.received]
+            page = cursor.leave_out_received(page)
         overlap = cursor.place.overlap
         if overlap and not cursor.remove_overlap(page):
             self._doubts.add(field.name, "items moved between two pages.")

@@ -416,6 +416,14 @@ class ListCursor:
         """Whether its first page is requested again, larger, to verify that nothing follows."""
         return self.evidence.is_verifying and self.place.position is None
 
+    def leave_out_received(self, page: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a larger first page without the items that came before."""
+        lists = {each.key: page.get(each.key) or [] for each in self.field.items}
+        # There are endpoints that return their usual page where too many items are asked for.
+        is_larger = max(map(len, lists.values())) > self.place.received
+        rest = {key: items[self.place.received :] for key, items in lists.items()}
+        return {**page, **rest} if is_larger else rest
+
     @property
     def has_full_page(self) -> bool:
         """Whether the last page has as many items as were requested."""

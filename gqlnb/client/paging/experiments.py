@@ -270,13 +270,18 @@ class RoleSearch:
     def _examine_size(self) -> Generator[Trial, Rows | None, Finding | None]:
         """Find the size; return the finding if it proves the end, or may not be changed."""
         yield from self._find_size()
+        if self._is_proved and self._grown is None and self._larger_count is None:
+            return self._conclude()
         if self._size is not None and not self._may_change(self._size):
             bound = f"`{self._size.name}: {self._size.value}` bounds the list, as written"
             is_whole = not self._grown
             reason = self._end if self._end is not None and is_whole else bound
             return Finding(reason, is_complete=is_whole, is_of_size=True)
         is_counted = self._grown is not None or self._larger_count is not None
-        if self._end is not None and not is_counted and not self._is_usual:
+        # Endpoints that leave rows out after they have cut a page have shorter ones: the next page
+        # decides, if there is an argument for its place.
+        has_place = any(is_named_after(leaf.name, PLACE_WORDS) for leaf in self._numbers)
+        if self._end is not None and not (is_counted or self._is_usual or has_place):
             return Finding(self._end, is_complete=True, is_of_size=self._size is not None)
         return None
 
@@ -572,6 +577,11 @@ class RoleSearch:
         bound = self._reached
         if bound is not None and bound is not leaf and bound.value is not None:
             wider = yield from self._try({leaf: value, bound: bound.value + self.length})
+            # An endpoint may return its usual page where too many rows are asked for.
+            is_heeded = wider is not None and count_rows(wider) >= count_rows(other)
+            if wider is not None and not is_heeded and is_named_after(bound.name, SIZE_WORDS):
+                wider = (yield from self._try({leaf: first + self.length})) or self.rows
+                other = {path: [] for path in other}
             if wider is not None and wider != other:
                 return None
         self._end, self._is_proved = f"`{leaf.name}: {value}` brought no further row", True
@@ -712,6 +722,13 @@ class RoleSearch:
         if rows is not None and not self.rows.keys() <= rows.keys():
             rows, self.refusal = None, ": the objects around the list changed"
         changed = ", ".join(f"`{leaf.name}: {value}`" for leaf, value in values.items())
+        if rows and 0 < count_longest(rows) < self.length:
+            same = [n for n, v in self.counts.items() if v == self.length == self.new_counts.get(n)]
+            if same:
+                self._end, self._is_proved = (
+                    f"`{same[0]}` counts {self.length} beside fewer rows, too",
+                    True,
+                )
         came = f"refused{self.refusal}" if rows is None else f"{count_longest(rows)} rows"
         self.trials.append(f"{self.suspect.name}: {changed or 'the same again'}: {came}")
         return rows

@@ -2106,25 +2106,9 @@ def connect(
     >>> gqlnb.connect("demo").execute("{ viewer { login } }").data
     {'viewer': {'login': 'demo'}}
     """
-    options = {
-        "token": token,
-        "headers": headers or None,
-        "schema": schema,
-        "timeout": timeout,
-        "limits": limits,
-        "verify": verify,
-        "validate": validate,
-        "recording": recording,
-        "mode": mode,
-        "cache": cache,
-        "uds": uds,
-        "batch": batch,
-        "persisted_queries": persisted_queries,
-        "nan": nan,
-        "viewer": viewer,
-        "restricted": restricted,
-        "base_url": base_url,
-    }
+    options = locals()  # all parameters, so that none can be forgotten here
+    del options["target"]
+    options["headers"] = headers or None
     given: Any = {name: value for name, value in options.items() if value is not None}
     if isinstance(target, Client) and given:
         msg = (

@@ -6,7 +6,7 @@ import sys
 from functools import cache
 from importlib import import_module
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphql import ExecutionResult, print_ast, separate_operations
 
@@ -29,12 +29,11 @@ from gqlnb.redact import redact_text, strip_traceback
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
-    from graphql import DocumentNode, GraphQLSchema
+    from graphql import GraphQLSchema
 
     from gqlnb.client.batches import BatchItem, BatchOutcome
-    from gqlnb.engine.subscription import Stream
     from gqlnb.http.messages import Request
 
 
@@ -144,50 +143,8 @@ class GqlClientTransport:
         """Do nothing: gql closes after each request."""
 
 
-class GqlRequest(Protocol):
-    """The members of gql's ``GraphQLRequest`` that are read."""
-
-    variable_values: dict[str, Any] | None
-    operation_name: str | None
-
-    @property
-    def document(self) -> DocumentNode:
-        """The parsed document."""
-
-    @property
-    def payload(self) -> Mapping[str, Any]:
-        """The JSON of the request."""
-
-
-class GqlnbClient(Protocol):
-    """The methods of :class:`gqlnb.Client` that gql's transports need."""
-
-    def execute(
-        self, text: str, variables: Mapping[str, Any] | None, *, operation: str | None
-    ) -> Result:
-        """Execute an operation."""
-
-    async def aexecute(
-        self, text: str, variables: Mapping[str, Any] | None, *, operation: str | None
-    ) -> Result:
-        """Asynchronous version of :meth:`execute`."""
-
-    def execute_many(
-        self, documents: Iterable[BatchItem], *, return_errors: bool
-    ) -> list[BatchOutcome]:
-        """Execute several documents."""
-
-    async def aexecute_many(
-        self, documents: Iterable[BatchItem], *, return_errors: bool
-    ) -> list[BatchOutcome]:
-        """Asynchronous version of :meth:`execute_many`."""
-
-    def asubscribe(
-        self, text: str, variables: Mapping[str, Any] | None, *, operation: str | None
-    ) -> Stream:
-        """Return the stream of a subscription."""
-
-
+GqlRequest: TypeAlias = Any  # a ``GraphQLRequest`` of gql, which is optional
+GqlnbClient: TypeAlias = Any  # a gqlnb.Client, whose module imports this one
 EXECUTE_OPTIONS = {
     "serialize_variables": False,
     "parse_result": False,

@@ -40,11 +40,16 @@ from gqlnb.client.transports import (
     InvalidLengthError,
     enter_call,
 )
-from gqlnb.document.json_codec import JSONError, load_json, split_json_array
+from gqlnb.document.json_codec import JSONError, split_json_array
 from gqlnb.document.upload import has_file
 from gqlnb.errors import AuthError, GqlnbError, TransportError
 from gqlnb.http.content_encoding import BodyTooLargeError, accepted_encodings, decompress_body
-from gqlnb.http.error_responses import is_login_path, is_token_refused
+from gqlnb.http.error_responses import (
+    is_login_path,
+    is_token_refused,
+    list_errors,
+    load_members,
+)
 from gqlnb.http.messages import (
     NOT_SUPPORTED,
     UNKNOWN,
@@ -168,9 +173,8 @@ def read_refusal(response: Response) -> Refusal | None:
     is_success = 200 <= response.status < 300
     if is_success and len(response.body) > MAX_REFUSAL:
         return None
-    members = read_members(response.body)
-    found = members.get("errors")
-    errors = [it for it in found if isinstance(it, Mapping)] if isinstance(found, list) else []
+    members = load_members(response.body[:MAX_REFUSAL])
+    errors = list_errors(members)
     # Null data: some servers send it with a refusal, too, whose errors have no path. A mutation
     # that was executed must not be taken for a refusal.
     is_null = "data" in members and members["data"] is None
@@ -181,15 +185,6 @@ def read_refusal(response: Response) -> Refusal | None:
         if any(it.get("message") == message or read_code(it) == code for it in errors):
             return refusal
     return "other"
-
-
-def read_members(body: bytes) -> Mapping[str, Any]:
-    """Return the members of a JSON object; none of any other body."""
-    try:
-        members = load_json(body[:MAX_REFUSAL])
-    except JSONError:
-        return {}
-    return members if isinstance(members, Mapping) else {}
 
 
 def read_code(error: Mapping[str, Any]) -> object:

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.document.document import build_problems
 from gqlnb.document.error_details import explain_message
-from gqlnb.document.json_codec import (
-    JSONError,
-    load_json,
-    load_repaired_json,
-    mark_numbers,
-    split_json_array,
-)
+from gqlnb.document.json_codec import JSONError, load_json, load_repaired_json, split_json_array
 from gqlnb.document.variables import describe_integer_forms
 from gqlnb.errors import (
     AnswerError,
@@ -40,6 +34,8 @@ from gqlnb.http.error_responses import (
     find_transient_failure,
     is_empty,
     is_transient_message,
+    list_errors,
+    load_members,
     nullify_response,
     transcode_response,
     unescape_json,
@@ -268,7 +264,7 @@ def parse_array(response: Response, asked: Sequence[ResponseContext]) -> list[Re
     # At any status: graphene-django answers 400 if one of them is invalid, beside data of others.
     if items is not None and len(items) == len(asked):
         succeeded = 200 <= status < 300
-        if succeeded or any(_is_graphql_response(_load_members(item.body)) for item in items):
+        if succeeded or any(_is_graphql_response(load_members(item.body)) for item in items):
             found = items if succeeded else map(_correct_item_status, items)
             return [_try_parse(item, one) for item, one in zip(found, asked, strict=True)]
     given = "a single answer" if items is None else f"{len(items)} answers"
@@ -302,7 +298,7 @@ def _split_array(response: Response) -> list[Response] | None:
         return [replace(response, body=body) for body in bodies]
     # Hot Chocolate sends a part for each request as it ends, with its place in `requestIndex`.
     found = list(iter_parts(response))
-    places = [_load_members(item.body).get("requestIndex") for item in found]
+    places = [load_members(item.body).get("requestIndex") for item in found]
     if sorted(map(str, places)) == sorted(map(str, range(len(found)))):
         found = [found[places.index(place)] for place in range(len(found))]
     return found or None
@@ -312,7 +308,7 @@ def _correct_item_status(item: Response) -> Response:
     """Return an answer in an array with a status of its own, as far as its members show it."""
     # The status of an array is that of its worst request, so it says nothing of one that was
     # executed; only a refused token and a rate limit concern all.
-    is_own = item.status in REFUSAL_STATUSES or "data" not in _load_members(item.body)
+    is_own = item.status in REFUSAL_STATUSES or "data" not in load_members(item.body)
     return item if is_own else replace(item, status=200)
 
 
@@ -323,12 +319,9 @@ def _is_graphql_response(members: Mapping[str, Any]) -> bool:
 
 def _shows_execution(body: bytes) -> bool:
     """Return whether a body shows that a request was executed: data, or an error with a path."""
-    members = _load_members(body)
-    errors = members.get("errors")
-    return members.get("data") not in (None, {}) or any(
-        isinstance(error, Mapping) and error.get("path")
-        for error in (errors if isinstance(errors, list) else ())
-    )
+    members = load_members(body)
+    has_data = members.get("data") not in (None, {})
+    return has_data or any(error.get("path") for error in list_errors(members))
 
 
 def demands_array(response: Response) -> bool:
@@ -337,22 +330,12 @@ def demands_array(response: Response) -> bool:
     beginning = response.body[:REASON_LENGTH].decode("utf-8", "replace")
     if response.status >= 500 or ARRAY_WORDS.search(beginning) is None:
         return False
-    members = _load_members(response.body)
+    members = load_members(response.body)
     if not members:
         return response.status >= 400
-    errors = members.get("errors")
     return members.get("data") is None and not any(
-        isinstance(error, Mapping) and (error.get("path") or error.get("locations"))
-        for error in (errors if isinstance(errors, list) else ())
+        error.get("path") or error.get("locations") for error in list_errors(members)
     )
-
-
-def _load_members(body: bytes) -> Mapping[str, Any]:
-    """Return the members of a JSON object, NaN and infinities as text; none of any other body."""
-    with suppress(JSONError):
-        members = load_json(mark_numbers(body))
-        return members if isinstance(members, Mapping) else {}
-    return {}
 
 
 def _try_parse(response: Response, asked: ResponseContext) -> Result | GqlnbError:

@@ -46,8 +46,9 @@ def test_all_options_are_pickled(server, monkeypatch, tmp_path):
     again = pickle.loads(data)
     recipe = again._make_recipe()
     assert recipe == client._make_recipe()
-    assert (recipe.timeout, recipe.limits) == (7, Limits(answer=1000, wait=3))
-    assert (recipe.headers[1], recipe.verify) == (("X-Plain", "yes"), str(bundle))
+    options = dict(recipe.options)
+    assert (options["timeout"], options["limits"]) == (7, Limits(answer=1000, wait=3))
+    assert (recipe.headers[1], options["verify"]) == (("X-Plain", "yes"), str(bundle))
     assert "added" in again.schema.query_type.fields
     assert again.execute(HELLO).data == client.execute(HELLO).data
 

@@ -15,8 +15,7 @@ from gqlnb.client.credentials import SERVE_HINT
 from gqlnb.client.schema_sources import ACCEPTED_FORMS
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import PAGES_ADVICE, GqlnbError, advise_if_strict
-from gqlnb.result.list_captions import describe_rows
-from gqlnb.result.renderer import format_error
+from gqlnb.result.renderer import describe_rows, format_error
 from gqlnb.result.result import attach_schema_loader, collect_members
 from gqlnb.tokens import LITERAL_TOKEN_REFUSED
 

@@ -26,8 +26,7 @@ from gqlnb.result.frames import (
     read_columns,
     shorten_names,
 )
-from gqlnb.result.list_captions import describe_rows, mark_rows
-from gqlnb.result.renderer import format_error
+from gqlnb.result.renderer import describe_rows, format_error, mark_rows
 from gqlnb.result.result import Result, copy_with_decimals, get_shape
 from gqlnb.result.shape import Shape, build_shape, infer_shape
 from gqlnb.result.table_reader import AnswerData

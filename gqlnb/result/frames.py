@@ -24,7 +24,6 @@ from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import CONVERSION_ERRORS
-from gqlnb.result.list_captions import FETCH_ALL, mark_rows
 from gqlnb.result.list_verdicts import (
     STATES,
     Verdict,
@@ -32,7 +31,7 @@ from gqlnb.result.list_verdicts import (
     judge_inner_lists,
     judge_list,
 )
-from gqlnb.result.renderer import Preview, format_error_path
+from gqlnb.result.renderer import FETCH_ALL, Preview, format_error_path, mark_rows
 from gqlnb.result.shape import Shape, find_connection_path
 from gqlnb.result.table_reader import AnswerData, read_tables
 from gqlnb.result.tables import (

@@ -202,10 +202,6 @@ def _explain_os_error(error: BaseException, _host: str) -> str:
     return f"the connection failed: {why}."
 
 
-def _explain_decompression(error: BaseException, _host: str) -> str:
-    return f"the answer could not be read: {error!s}"
-
-
 CUT_ERRORS = (http.client.IncompleteRead, urllib3.IncompleteRead, TruncatedBodyError)
 GONE_ERRORS = (
     http.client.RemoteDisconnected,
@@ -246,7 +242,7 @@ REASONS: ReasonTable = (
         (InvalidLengthError, urllib3.InvalidHeader),
         "the answer could not be read: it does not say what its length is.",
     ),
-    ((DecompressionError,), _explain_decompression),
+    ((DecompressionError,), lambda error, _host: f"the answer could not be read: {error}"),
     (
         (http.client.HTTPException,),
         "the connection failed: the server there does not speak HTTP.",

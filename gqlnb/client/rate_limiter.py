@@ -75,18 +75,6 @@ class QueuedRequest:
         Whether the request was admitted and has not ended.
     """
 
-    __slots__ = (
-        "_announcement",
-        "_is_announced",
-        "_loop",
-        "_queue",
-        "_wakeup",
-        "is_sent",
-        "points",
-        "source",
-        "wait",
-    )
-
     def __init__(self, queue: RequestQueue, points: float, wait: float, source: str) -> None:
         self._queue, self.points, self.wait, self.source = queue, points, wait, source
         self.is_sent = self._is_announced = False

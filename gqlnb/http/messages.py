@@ -137,9 +137,10 @@ def is_json(content_type: str | None) -> bool:
     """Return whether a ``Content-Type`` is JSON in UTF-8."""
     if content_type == "application/json":
         return True
-    media, parameters = parse_parameters(content_type or "")
-    charset = parameters.get("charset", "utf-8").lower()
-    return media == JSON_MEDIA_TYPE and charset in {"utf-8", "utf8"}
+    media, *parameters = (part.strip().lower() for part in (content_type or "").split(";"))
+    pairs = (parameter.partition("=") for parameter in parameters)
+    charsets = {value.strip('"') for name, _, value in pairs if name == "charset"}
+    return media == "application/json" and charsets <= {"utf-8", "utf8"}
 
 
 def split_accept(accept: str) -> Iterator[tuple[str, float, dict[str, str]]]:

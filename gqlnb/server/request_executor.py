@@ -102,8 +102,6 @@ class ResolverRunner:
         The threads in which it is called.
     """
 
-    __slots__ = ("access", "adapter", "limits", "pool", "schema")
-
     def __init__(self, schema: Schema, limits: Limits | None, access: Access) -> None:
         self.schema, self.limits, self.access = schema, limits, access
         self.adapter = get_adapter(schema)

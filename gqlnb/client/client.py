@@ -54,7 +54,7 @@ from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import DEFAULT_RECONNECTS
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
 from gqlnb.redact import hide_locals
-from gqlnb.result.model_classes import add_typenames
+from gqlnb.result.models import add_typenames
 from gqlnb.result.result import build_frame, warn_incomplete
 
 if TYPE_CHECKING:

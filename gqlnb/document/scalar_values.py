@@ -149,7 +149,7 @@ class OtherFormError(ValueError):
     Parameters
     ----------
     form
-        The form, a key of :attr:`gqlnb.document.known_scalars.Scalar.other_forms`.
+        The form, a key of :attr:`gqlnb.document.scalars.Scalar.other_forms`.
     """
 
     def __init__(self, form: ValueForm) -> None:

@@ -40,9 +40,9 @@ from gqlnb.document.input_coercion import (
     quote_names,
     read_table,
 )
-from gqlnb.document.known_scalars import recognize_scalar
 from gqlnb.document.paged_fields import find_position_variables
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
+from gqlnb.document.scalars import recognize_scalar
 from gqlnb.document.syntax import find_position
 from gqlnb.document.upload import is_file
 from gqlnb.errors import (

@@ -228,8 +228,8 @@ def _inflate(engine: zlib._Decompress, data: bytes) -> Iterator[bytes]:
             return
 
 
-# By content coding: the libraries, the preferred one first. Those of zstd are the standard library's
-# from Python 3.14 on and its backport, as urllib3 requires them too.
+# The libraries by content coding, the preferred one first. Those of zstd are the standard library
+# from Python 3.14 on, and its backport, as urllib3 requires them too.
 _LIBRARIES = {"br": ("brotli", "brotlicffi"), "zstd": ("compression.zstd", "backports.zstd")}
 
 

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gqlnb.document import scalars
-from gqlnb.document.known_scalars import NUMBER, UNKNOWN, get_known_scalar
 from gqlnb.document.scalar_values import (
     OtherFormError,
     WiderError,
@@ -25,6 +24,7 @@ from gqlnb.document.scalar_values import (
     format_duration,
     to_nanoseconds,
 )
+from gqlnb.document.scalars import NUMBER, UNKNOWN, get_known_scalar
 from gqlnb.errors import StrictError, describe_path, sanitize_text
 from gqlnb.result.decoder import remove_decimals
 from gqlnb.result.shape import Shape, infer_type

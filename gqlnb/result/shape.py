@@ -33,8 +33,8 @@ from graphql import (
 from graphql.language import BooleanValueNode, VariableNode
 
 from gqlnb.document import scalars
-from gqlnb.document.known_scalars import recognize_scalar
 from gqlnb.document.scalar_values import OtherFormError
+from gqlnb.document.scalars import recognize_scalar
 from gqlnb.document.selections import MAX_SELECTIONS, build_expansion_error
 
 if TYPE_CHECKING:

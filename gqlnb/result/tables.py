@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gqlnb.document import scalars
-from gqlnb.document.known_scalars import UNKNOWN
 from gqlnb.document.paging_conventions import MORE_FLAGS, TOTAL_FIELDS
+from gqlnb.document.scalars import UNKNOWN
 from gqlnb.document.suspect_lists import is_count_name
 from gqlnb.result.shape import Shape, find_connection_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from gqlnb.document.known_scalars import Scalar
+    from gqlnb.document.scalars import Scalar
     from gqlnb.result.shape import ObjectSet
 
     Data = Any  # JSON values, or the dicts and lists of this process

@@ -22,9 +22,8 @@ from gqlnb.engine.schema import Schema, get_adapter
 from gqlnb.engine.schema_adapters import is_schema
 from gqlnb.engine.schema_watch import has_only_builtin_leaves
 from gqlnb.errors import Problem, QueryError, ServerError, sanitize_text
-from gqlnb.http.handler import RESOLVER_EXCEPTIONS
+from gqlnb.http.handler import RESOLVER_EXCEPTIONS, remove_hints
 from gqlnb.http.messages import PersistedQueries, PersistedQueryError, Request, Response
-from gqlnb.http.response_encoder import remove_hints
 from gqlnb.http.server_rules import Access
 from gqlnb.result.result import Result
 from gqlnb.server.authentication import call_function

@@ -32,7 +32,14 @@ from gqlnb.document.variables import bind_variables
 from gqlnb.engine.subscription import Stream, SubscriptionArguments
 from gqlnb.errors import QueryError
 from gqlnb.http import incremental
-from gqlnb.http.handler import RESOLVER_EXCEPTIONS, RETRY_AFTER, attach_http_request
+from gqlnb.http.handler import (
+    RESOLVER_EXCEPTIONS,
+    RETRY_AFTER,
+    attach_http_request,
+    encode_members,
+    encode_part,
+    mask_exception,
+)
 from gqlnb.http.incremental import (
     MULTIPART_MIXED,
     LegacyPartWriter,
@@ -59,7 +66,6 @@ from gqlnb.http.preconditions import (
     add_cors_headers,
     build_error_response,
 )
-from gqlnb.http.response_encoder import encode_members, encode_part, mask_exception
 from gqlnb.server.request_executor import RequestExecutor, build_response
 from gqlnb.server.request_log import read_clocks
 from gqlnb.server.worker_pool import is_cancelled
@@ -69,7 +75,7 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.incremental_execution import ResponsePart
     from gqlnb.engine.schema import Schema
-    from gqlnb.http.response_encoder import MaskedErrors
+    from gqlnb.http.handler import MaskedErrors
     from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.request_log import RequestLog
 

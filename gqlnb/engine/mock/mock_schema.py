@@ -31,7 +31,7 @@ from graphql.type import (
     is_specified_scalar_type,
 )
 
-from gqlnb.document.known_scalars import recognize_scalar
+from gqlnb.document.scalars import recognize_scalar
 from gqlnb.document.schema_text import print_sdl
 from gqlnb.engine.graphql_compat import AnyGraphQLType, Value
 from gqlnb.engine.mock.mock_objects import (

@@ -15,8 +15,8 @@ from hashlib import blake2b
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from gqlnb.document import known_scalars as kinds
-from gqlnb.document.known_scalars import get_known_scalar
+from gqlnb.document import scalars as kinds
+from gqlnb.document.scalars import get_known_scalar
 
 T = TypeVar("T")
 ValueMaker = Callable[[int], object]  # from a number of 64 bits to a value

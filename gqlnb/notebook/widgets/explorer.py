@@ -26,7 +26,7 @@ from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.document.variables import describe_unset, find_unset_variables
 from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import GqlnbError, OptionError, TextError, sanitize_text
-from gqlnb.http.response_encoder import replace_unserializable
+from gqlnb.http.handler import replace_unserializable
 from gqlnb.notebook.magic_options import write_cell
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
 from gqlnb.option_checks import explain_keywords

@@ -49,10 +49,15 @@ from gqlnb.client.schema_store import SchemaStore
 from gqlnb.config import resolve_unix_path
 from gqlnb.document.schema_text import build_diagram, print_sdl
 from gqlnb.document.variables import check_variables
-from gqlnb.errors import GqlnbError, OptionError, QueryError, TargetError, sanitize_text
+from gqlnb.errors import GqlnbError, QueryError, TargetError
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import DEFAULT_RECONNECTS
-from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
+from gqlnb.option_checks import (
+    check_boolean,
+    check_whole_number,
+    explain_keywords,
+    raise_option_error,
+)
 from gqlnb.redact import hide_locals
 from gqlnb.result.models import add_typenames
 from gqlnb.result.result import build_frame, warn_incomplete
@@ -1036,9 +1041,7 @@ class Client:
             paging=paging,
         )
         if pages not in (None, "all"):
-            shown = sanitize_text(repr(pages), 40)
-            msg = f"pages= must be 'all' or None (first page only), got {shown}."
-            raise OptionError(msg)
+            raise_option_error("pages", pages, "'all', or None for the first page alone")
         if pages is None and options == PagingOptions():
             result = parts.sender.send(parts.preparer.prepare(text, variables, operation))
         else:
@@ -1666,36 +1669,7 @@ class Client:
             timeout=float(parts.endpoint.options.timeout),
         )
 
-    @hide_locals
-    def asubscribe(
-        self,
-        text: str | Document,
-        variables: Mapping[str, Any] | None = None,
-        *,
-        operation: str | None = None,
-        validate: bool | None = None,
-        transport: StreamKind | None = None,
-        reconnect: int = DEFAULT_RECONNECTS,
-        init: ConnectionInit = None,
-        token: Token | TokenHolder | str | None = None,
-        headers: Mapping[str, str | Token | TokenHolder] | None = None,
-        extensions: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
-    ) -> Subscription:
-        """Return the stream of :meth:`subscribe`, with its parameters, for ``async for``."""
-        return self.subscribe(
-            text,
-            variables,
-            operation=operation,
-            validate=validate,
-            transport=transport,
-            reconnect=reconnect,
-            init=init,
-            token=token,
-            headers=headers,
-            extensions=extensions,
-            timeout=timeout,
-        )
+    asubscribe = subscribe  # its stream is one for ``async for``, too
 
     def as_gql(self, *, asynchronous: bool = False) -> GqlTransport | AsyncGqlTransport:
         """Return this client as a transport of the library gql: ``gql.Client(transport=...)``.

@@ -57,7 +57,7 @@ from gqlnb.http.messages import Response
 from gqlnb.http.rate_limit_rules import TRANSIENT_STATUSES, classify_failure
 from gqlnb.http.response_parser import ResponseContext, parse_response
 from gqlnb.interactive import is_interactive
-from gqlnb.option_checks import check_whole_number
+from gqlnb.option_checks import check_whole_number, raise_option_error
 from gqlnb.redact import hide_locals, strip_traceback
 from gqlnb.result.answer_notes import IncrementalResponse, InvalidPartError
 from gqlnb.tokens import Token
@@ -333,9 +333,7 @@ def open_subscription(
 def check_subscription_options(kind: object, reconnect: object, init: object) -> None:
     """Raise OptionError for values that the options do not have."""
     if kind not in ("ws", "sse", "multipart", None):
-        value = sanitize_text(repr(kind), 40)
-        msg = f"transport= takes 'ws', 'sse', 'multipart' or None, not {value}."
-        raise OptionError(msg)
+        raise_option_error("transport", kind, "'ws', 'sse', 'multipart' or None")
     check_whole_number("reconnect", reconnect)
     if init is not None and not isinstance(init, (bool, Mapping)):
         msg = f"init= takes True or a mapping, not {type(init).__name__}."

@@ -337,12 +337,6 @@ def decompress_body(parts: Iterable[bytes], encoding: str, limit: int | None) ->
         If a coding is unknown, the body is not compressed with it, or ends early.
     """
     output = BytesIO()
-    if not encoding:
-        for part in parts:
-            if limit is not None and output.tell() + len(part) > limit:
-                raise BodyTooLargeError
-            output.write(part)
-        return output.getvalue()
     decoder = create_decoder(encoding, limit)
     for part in parts:
         for piece in decoder.feed(part):

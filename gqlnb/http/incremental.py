@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Response
 
 EVENT_STREAM = "text/event-stream"
+_STREAM_HEADERS = {
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",  # nginx would buffer the events or parts
+    "x-content-type-options": "nosniff",
+}
 EVENT_STREAM_HEADERS: Mapping[str, str] = {
     "content-type": f"{EVENT_STREAM}; charset=utf-8",
-    "cache-control": "no-store",
-    "x-accel-buffering": "no",  # nginx would buffer events
-    "x-content-type-options": "nosniff",
+    **_STREAM_HEADERS,
 }
 # A browser dispatches no event without a data field (HTML, "Interpreting an event stream").
 COMPLETE_EVENT = b"event: complete\ndata:\n\n"
@@ -407,12 +410,7 @@ def build_multipart_headers(boundary: str, *, is_legacy: bool | None) -> dict[st
     form = _EVENTS_PARAMETER if is_legacy is None else form
     # gql looks for `boundary=graphql`, without quotation marks.
     text = boundary if boundary.isalnum() else f'"{boundary}"'
-    return {
-        "content-type": f"{MULTIPART_MIXED}; boundary={text}; {form}",
-        "cache-control": "no-store",
-        "x-accel-buffering": "no",  # nginx would buffer the parts
-        "x-content-type-options": "nosniff",
-    }
+    return {"content-type": f"{MULTIPART_MIXED}; boundary={text}; {form}", **_STREAM_HEADERS}
 
 
 class _PendingPlace:

@@ -15,7 +15,7 @@ from gqlnb.notebook.display import Listing, Text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from graphql import DocumentNode, GraphQLSchema
+    from graphql import DocumentNode, GraphQLSchema, Node
 
     from gqlnb.document.document import Document
 
@@ -267,17 +267,13 @@ def parse_or_none(text: str) -> DocumentNode | None:
         return None
 
 
-def _find_spreads(node: object) -> Iterator[str]:
-    from graphql import FragmentSpreadNode, SelectionSetNode
+def _find_spreads(node: Node) -> list[str]:
+    """Return the names of the fragments that a definition spreads."""
+    from graphql import FragmentSpreadNode
 
-    waiting: list[SelectionSetNode | None] = [getattr(node, "selection_set", None)]
-    while waiting:
-        found = waiting.pop()
-        for inner in () if found is None else found.selections:
-            if isinstance(inner, FragmentSpreadNode):
-                yield inner.name.value
-            else:
-                waiting.append(inner.selection_set)  # type: ignore[attr-defined]
+    from gqlnb.document.syntax import find_nodes
+
+    return [spread.name.value for spread in find_nodes(node, FragmentSpreadNode)]
 
 
 def has_operation(text: str) -> bool:

@@ -474,12 +474,11 @@ class RowDecoders:
         QuickCheckError
             Instead, if items are checked.
         """
-        if not self._checked:
-            return self._decoders[table].decode(join_pieces(pieces))
         try:
             return self._decoders[table].decode(join_pieces(pieces))
         except DECODING_ERRORS:
-            pass
+            if not self._checked:
+                raise
         raise QuickCheckError
 
     def _build_item_type(self, table: ResultTable, shape: Shape, level: int) -> MsgspecType:

@@ -79,23 +79,12 @@ class HangingCall(NamedTuple):
 class _Call:
     """A function, its caller, and the thread that runs it."""
 
-    __slots__ = (
-        "_fields",
-        "began",
-        "context",
-        "document",
-        "function",
-        "future",
-        "is_refused",
-        "loop",
-    )
-
-    def __init__(self, function: Callable[[], Any], document: Document | None) -> None:
+    def __init__(self, function: Callable[[], Any]) -> None:
         self.loop = loop = asyncio.get_running_loop()
         self.future: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
         self.context: Context = copy_context()
         self.function = function
-        self.document = document
+        self.document: Document | None = None  # of the operation that it executes, once known
         self.began: float | None = None
         self.is_refused = False  # the caller was told that it will not be called
         self._fields: frozenset[str] | None = None
@@ -155,13 +144,7 @@ class WorkerPool:
         """Return whether the calling thread is one of these, with a call."""
         return threading.get_ident() in self._running
 
-    async def run(
-        self,
-        function: Callable[[], T],
-        seconds: float | None = None,
-        *,
-        document: Document | None = None,
-    ) -> T:
+    async def run(self, function: Callable[[], T], seconds: float | None = None) -> T:
         """Run a function in a thread, and return its value on the running loop.
 
         Its exceptions are raised here, ``SystemExit`` included. If the caller is cancelled before a
@@ -173,8 +156,6 @@ class WorkerPool:
             The function.
         seconds
             Maximum time to wait for a thread, and then for the function; None for no limit.
-        document
-            The document that it executes, if it is known already; see :meth:`claim_fields`.
 
         Raises
         ------
@@ -183,7 +164,7 @@ class WorkerPool:
         NoThreadError
             If it was not called.
         """
-        call = _Call(function, document)
+        call = _Call(function)
         if not self._assign_thread():
             call.loop.call_later(STALE_SECONDS, self._recheck, call)
         self._tasks.put(call)

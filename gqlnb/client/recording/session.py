@@ -33,7 +33,7 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.http.messages import Response
-from gqlnb.option_checks import explain_keywords
+from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.redact import strip_traceback
 from gqlnb.tokens import Token
 
@@ -108,9 +108,7 @@ class Recording:
 
     def __init__(self, path: str | os.PathLike[str], mode: RecordingMode = "auto") -> None:
         if mode not in RECORDING_MODES:
-            known = ", ".join(map(repr, RECORDING_MODES))
-            msg = f"mode= takes {known}, not {sanitize_text(repr(mode), 40)}."
-            raise OptionError(msg)
+            raise_option_error("mode", mode, ", ".join(map(repr, RECORDING_MODES)))
         self.path = Path(path).absolute()
         self.mode = mode
         self._cassette = Cassette(self.path)

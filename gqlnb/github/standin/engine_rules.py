@@ -495,7 +495,8 @@ class _DocumentChecker:
             elif node.kind == "object_value":
                 # The index is that of the first equal one of the items that are nodes in Ruby.
                 first = firsts.setdefault(print_value(node), place)
-                index = [first] if definition and _is_list(definition.type) else []
+                kind = definition and get_nullable_type(definition.type)
+                index = [first] if isinstance(kind, GraphQLList) else []
                 self._path += index
                 self._check_input_object(node, definition)
                 del self._path[len(self._path) - len(index) :]
@@ -684,10 +685,6 @@ def _flatten_list(value: Any) -> Iterator[Any]:
         return
     for item in value.values:
         yield from _flatten_list(item)
-
-
-def _is_list(kind: Any) -> bool:
-    return isinstance(kind.of_type if isinstance(kind, GraphQLNonNull) else kind, GraphQLList)
 
 
 def _count_list_levels(value: Any) -> int:

@@ -29,7 +29,7 @@ from gqlnb.errors import GqlnbError, OptionError, TextError, sanitize_text
 from gqlnb.http.handler import replace_unserializable
 from gqlnb.notebook.magic_options import write_cell
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
-from gqlnb.option_checks import explain_keywords
+from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.result.renderer import render_bundle
 from gqlnb.result.result import collect_members
 from gqlnb.server.page import BUNDLE_FILES, MISSING_BUNDLE, load_bundle, read_checksum
@@ -133,8 +133,7 @@ class Explorer(Widget):
     ) -> None:
         self._operations: dict[str, ExplorerOperation] = {}
         if isinstance(height, bool) or height not in HEIGHTS:
-            msg = f"height= takes 320 to 4,000 pixels; got {sanitize_text(repr(height), 40)}."
-            raise OptionError(msg)
+            raise_option_error("height", height, "320 to 4,000 pixels")
         self.client: Client = target if isinstance(target, Client) else connect(target)
         self._target = target
         self._height = height

@@ -359,11 +359,11 @@ def _find_compressors() -> Mapping[str, Callable[[bytes], bytes]]:
     brotli, zstd = _import_library("br"), _import_library("zstd")
     compressors: dict[str, Callable[[bytes], bytes]] = {}
     if brotli is not None:
-        compressors["br"] = partial(brotli.compress, quality=_BROTLI_QUALITY)
+        compressors["br"] = lambda body: brotli.compress(body, quality=_BROTLI_QUALITY)
     compressors["gzip"] = lambda body: zlib.compress(body, _GZIP_LEVEL, _GZIP_WINDOW_BITS)
     # zstd comes last: fetch libraries for Node offer it on Node 20, whose zlib cannot decode it.
     if zstd is not None:
-        compressors["zstd"] = partial(zstd.compress, level=_ZSTD_LEVEL)
+        compressors["zstd"] = lambda body: zstd.compress(body, _ZSTD_LEVEL)
     return compressors
 
 

@@ -51,7 +51,8 @@ class Panel {
     this.tabs = make("div", { className: "gqlnb-tabs", role: "group", ariaLabel: "View" });
     this.status = make("p", { role: "status", className: "gqlnb-status" });
     this.body = make("div", { className: "gqlnb-main" });
-    this.widget.node.append(this.tabs, this.status, this.body);
+    // The status comes last: whatever it says, no row moves from below the pointer.
+    this.widget.node.append(this.tabs, this.body, this.status);
     app.shell.currentChanged?.connect(() => this.follow());
     app.restored.then(() => this.follow());
   }

@@ -4,6 +4,9 @@
 import { button, make } from "./panel_style.js";
 
 const TYPING = 15; // ms after the last key in the search box
+// The documentation has its place from the beginning: if it came with a click, the rows would move
+// between two clicks.
+const NOTHING_CHOSEN = "The documentation of the name that you choose comes here.";
 
 export class SchemaTree {
   constructor(panel) {
@@ -28,8 +31,8 @@ export class SchemaTree {
   reset() {
     this.shown = ""; // the endpoint whose tree is here
     this.box.value = "";
-    this.detail.hidden = true;
-    for (const part of [this.tree, this.detail, this.count]) part.replaceChildren();
+    for (const part of [this.tree, this.count]) part.replaceChildren();
+    this.detail.textContent = NOTHING_CHOSEN;
   }
 
   ask(word, given) {
@@ -162,10 +165,8 @@ export class SchemaTree {
     ];
     const bar = make("div", { className: "gqlnb-actions" }, ...(place.startsWith("@") ? [] : actions));
     const text = make("div", { innerHTML: page.html }); // escaped by the kernel
-    this.detail.hidden = false;
     this.detail.replaceChildren(make("h3", {}, place), bar, below, text);
     this.detail.scrollTop = 0;
-    this.tree.querySelector("[aria-selected=true] > div")?.scrollIntoView({ block: "nearest" });
   }
 
   sample(below, { html, notes }) {

@@ -51,7 +51,6 @@ export const STYLE = `
 #gqlnb-panel [aria-expanded=true] > .gqlnb-row .gqlnb-twist { transform: rotate(90deg); }
 #gqlnb-panel .gqlnb-deprecated { text-decoration: line-through; }
 #gqlnb-panel .gqlnb-detail { flex: 1 1 50%; min-height: 8em; overflow: auto; border-top: 1px solid var(--jp-border-color1); padding-top: 6px; margin-top: 6px; }
-#gqlnb-panel .gqlnb-detail[hidden] { display: none; }
 #gqlnb-panel .gqlnb-link { border: 0; padding: 0; color: var(--jp-content-link-color); text-align: left; background: none; }
 #gqlnb-panel .gqlnb-sample { overflow: auto; }
 #gqlnb-panel .gqlnb-sample :is(td, th) { padding: 2px 6px; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--jp-border-color2); font-size: 12px; }

@@ -332,7 +332,11 @@ def parse_simulation(assignments: Iterable[str], seed: int = 0) -> Simulation:
     OptionError
         If an assignment is not valid.
     """
-    kinds = {it.name: str(it.type) for it in fields(Simulation) if it.name not in {"seed", "clock"}}
+    kinds = {
+        item.name: str(item.type)
+        for item in fields(Simulation)
+        if item.name not in {"seed", "clock"}
+    }
     # By the fields of the class: a new simulation needs no change of the command.
     parsers = {name: _VALUE_PARSERS.get(kind, _parse_int) for name, kind in kinds.items()}
     switches = [name for name, kind in kinds.items() if kind == "bool"]

@@ -1837,9 +1837,12 @@ class Client:
                 outcomes.append(await parts.preparer.aprepare(*read_item(item)))
             except GqlnbError as error:
                 outcomes.append(error)
-        group = [it for it in outcomes if isinstance(it, PreparedRequest)]
+        group = [outcome for outcome in outcomes if isinstance(outcome, PreparedRequest)]
         answers = iter(await self._send_group(parts.sender, group, aside=aside))
-        return [next(answers) if isinstance(it, PreparedRequest) else it for it in outcomes]
+        return [
+            next(answers) if isinstance(outcome, PreparedRequest) else outcome
+            for outcome in outcomes
+        ]
 
     async def _send_group(
         self, sender: RequestSender, group: Sequence[PreparedRequest], *, aside: bool

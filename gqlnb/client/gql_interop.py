@@ -87,13 +87,13 @@ class GqlClientTransport:
             return background.run(self.asend(request))
         with self._lock:
             try:
-                found = self._client.execute_sync(
+                answer = self._client.execute_sync(
                     self._build_gql_request(request), **EXECUTE_OPTIONS
                 )
             except Exception as error:  # noqa: BLE001 - of gql, or of any library that it uses
                 failure = self._convert_error(error)
             else:
-                return convert_gql_result(found)
+                return convert_gql_result(answer)
         return return_or_raise(failure)
 
     async def asend(self, request: Request) -> Response:
@@ -107,13 +107,13 @@ class GqlClientTransport:
         if not hasattr(self._client.transport, "subscribe"):
             return await background.run_in_thread(lambda: self.send(request))
         try:
-            found = await self._client.execute_async(
+            answer = await self._client.execute_async(
                 self._build_gql_request(request), **EXECUTE_OPTIONS
             )
         except Exception as error:  # noqa: BLE001 - of gql, or of any library that it uses
             failure = self._convert_error(error)
         else:
-            return convert_gql_result(found)
+            return convert_gql_result(answer)
         return return_or_raise(failure)
 
     def _build_gql_request(self, request: Request) -> Any:  # noqa: ANN401 - as above
@@ -163,14 +163,14 @@ def make_verbatim_request_class(kind: Any) -> Any:  # noqa: ANN401 - gql is opti
     return type("GraphQLRequest", (kind,), {"payload": property(payload)})
 
 
-def convert_gql_result(found: Any) -> Response:  # noqa: ANN401 - gql is optional
+def convert_gql_result(answer: Any) -> Response:  # noqa: ANN401 - gql is optional
     """Return the response for a result of gql."""
-    errors = [getattr(error, "formatted", error) for error in found.errors or ()]
+    errors = [getattr(error, "formatted", error) for error in answer.errors or ()]
     members: dict[str, Any] = {}
     # gql does not distinguish null from absent data; an error with a path belongs to an execution.
-    if found.data is not None or (errors and any(error.get("path") for error in errors)):
-        members["data"] = found.data
-    members.update({k: v for k, v in (("errors", errors), ("extensions", found.extensions)) if v})
+    if answer.data is not None or (errors and any(error.get("path") for error in errors)):
+        members["data"] = answer.data
+    members.update({k: v for k, v in (("errors", errors), ("extensions", answer.extensions)) if v})
     return Response(200, members=members)
 
 
@@ -234,7 +234,7 @@ class GqlTransport:
         """Execute requests of gql concurrently, and return their results in order."""
         items = [isolate_operation(request) for request in requests]
         return [
-            convert_outcome(each) for each in self._client.execute_many(items, return_errors=True)
+            convert_outcome(item) for item in self._client.execute_many(items, return_errors=True)
         ]
 
     def __repr__(self) -> str:
@@ -289,8 +289,8 @@ class AsyncGqlTransport:
         """Asynchronous version of :meth:`GqlTransport.execute_batch`."""
         items = [isolate_operation(request) for request in requests]
         return [
-            convert_outcome(each)
-            for each in await self._client.aexecute_many(items, return_errors=True)
+            convert_outcome(outcome)
+            for outcome in await self._client.aexecute_many(items, return_errors=True)
         ]
 
     async def subscribe(self, request: GqlRequest) -> AsyncGenerator[ExecutionResult, None]:
@@ -345,16 +345,16 @@ def isolate_operation(request: GqlRequest) -> BatchItem:
         return text, variables
     # A batch item has no operation name, so the document is reduced to the operation.
     parts = separate_operations(request.document)
-    found = parts.get(request.operation_name)
-    return (text if found is None else print_ast(found)), variables
+    separate = parts.get(request.operation_name)
+    return (text if separate is None else print_ast(separate)), variables
 
 
 def replace_file_vars(value: Any) -> Any:  # noqa: ANN401 - values of variables
     """Return variables with an Upload in the place of each ``FileVar`` of gql."""
     if isinstance(value, dict):
-        return {name: replace_file_vars(each) for name, each in value.items()}
+        return {name: replace_file_vars(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [replace_file_vars(each) for each in value]
+        return [replace_file_vars(item) for item in value]
     if type(value).__name__ == "FileVar" and type(value).__module__.startswith("gql."):
         return Upload(value.f, value.filename, value.content_type)
     return value
@@ -377,7 +377,7 @@ def format_query_error(error: QueryError) -> list[Any]:
     """Return an error in a request as the errors of a response, which gql raises."""
     errors: Any = getattr(error.result, "errors", ())
     if errors:
-        return [dict(each) for each in errors]
+        return [dict(item) for item in errors]
     return [problem.formatted for problem in error.problems] or [{"message": str(error)}]
 
 

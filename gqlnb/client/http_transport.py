@@ -178,11 +178,11 @@ def read_refusal(response: Response) -> Refusal | None:
     # Null data: some servers send it with a refusal, too, whose errors have no path. A mutation
     # that was executed must not be taken for a refusal.
     is_null = "data" in members and members["data"] is None
-    of_fields = any(it.get("path") for it in errors)
+    of_fields = any(entry.get("path") for entry in errors)
     if members.get("data") is not None or (is_null and is_success) or of_fields:
         return None
     for refusal, (message, code) in REFUSALS.items():
-        if any(it.get("message") == message or read_code(it) == code for it in errors):
+        if any(entry.get("message") == message or read_code(entry) == code for entry in errors):
             return refusal
     return "other"
 
@@ -577,7 +577,7 @@ class HttpTransport:
         """Raise an error for an invalid or too large ``Content-Length``."""
         first, *others = length.split(",")  # equal lengths are harmless
         first = first.strip()
-        is_clear = not others or {each.strip() for each in others} == {first}
+        is_clear = not others or {text.strip() for text in others} == {first}
         if not (is_clear and first.isdecimal() and first.isascii()):
             raise InvalidLengthError
         if self.cap is not None and int(first) > self.cap:

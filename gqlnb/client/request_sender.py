@@ -179,7 +179,7 @@ class RequestSender:
             own answer says that another attempt may help.
         """
         outcomes: dict[int, Result | GqlnbError] = {}
-        together = [at for at, it in enumerate(prepared) if it.can_share_array()]
+        together = [at for at, one in enumerate(prepared) if one.can_share_array()]
         if len(together) > 1:
             group = [prepared[at] for at in together]
             try:
@@ -202,7 +202,7 @@ class RequestSender:
 
     async def _asend_group(self, group: Sequence[PreparedRequest]) -> list[Result | GqlnbError]:
         """Send one array, again where that may help; raise the error of the whole array."""
-        kind = "query" if all(it.request.is_query for it in group) else "mutation"
+        kind = "query" if all(one.request.is_query for one in group) else "mutation"
         started, loop = monotonic(), self._start_loop(kind)
         attempt = partial(self._asend_group_once, group)
         outcomes = await loop.arun(attempt, self.limiter.queue_request)
@@ -216,8 +216,8 @@ class RequestSender:
     ) -> list[Result | GqlnbError] | Failure:
         """Make one attempt; an error that another attempt might not have is returned."""
         started = monotonic()
-        contexts = [replace(it.context, now=time.time()) for it in group]
-        array = RequestArray(tuple(it.request for it in group), deadline)
+        contexts = [replace(one.context, now=time.time()) for one in group]
+        array = RequestArray(tuple(one.request for one in group), deadline)
         transport = cast("HttpTransport", group[0].transport)
         try:
             self.limiter.check_wait()

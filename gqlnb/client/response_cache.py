@@ -443,7 +443,9 @@ def prepare_cached_request(
         return None
     if not isinstance(transport, HttpTransport) or document.incremental_directives:
         return None
-    lines = sorted(f"{name.lower()}: {it}" for name, it in credentials.build_headers().items())
+    lines = sorted(
+        f"{name.lower()}: {value}" for name, value in credentials.build_headers().items()
+    )
     try:
         asked = encode_request(
             f"{transport.uds or ''}{transport.url}",

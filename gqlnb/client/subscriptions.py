@@ -644,7 +644,7 @@ async def stream_over_subprotocol(
     if isinstance(link, Response):
         yield link  # an error response, which the caller reads
         return
-    known, transport.stream_kind = transport.stream_kind, "ws"
+    kind, transport.stream_kind = transport.stream_kind, "ws"
     payload = None if secrets.init is None else dump_json(secrets.init)
     operation = OPERATIONS[link.subprotocol](request, payload)
     left = until - monotonic()
@@ -656,7 +656,7 @@ async def stream_over_subprotocol(
                     transport.speaks_legacy = link.subprotocol == LEGACY_SUBPROTOCOL
                 yield response
     except NotOfferedError:
-        transport.stream_kind = known
+        transport.stream_kind = kind
         raise
 
 
@@ -735,5 +735,5 @@ def reveal_tokens(value: object, refused: object = None) -> object:
         return value.build_header(refused if isinstance(refused, str) else None)
     if isinstance(value, Mapping):
         before = refused if isinstance(refused, Mapping) else {}
-        return {name: reveal_tokens(each, before.get(name)) for name, each in value.items()}
+        return {name: reveal_tokens(item, before.get(name)) for name, item in value.items()}
     return value

@@ -432,12 +432,12 @@ _RFC_3339 = re.compile(r"rfc-?3339\b|iso[-_]?8601|iso-date", re.IGNORECASE)
 def get_known_scalar(name: str) -> Scalar | None:
     """Return the kind of a scalar by its name; None if it is unknown."""
     # Hasura names arrays as in PostgreSQL, such as `_text`; their values are JSON.
-    found = KNOWN_SCALARS.get(name) or _DESCRIBED.get(name)
-    if found is None and name[:1] == "_" and name[1:] in KNOWN_SCALARS:
+    scalar = KNOWN_SCALARS.get(name) or _DESCRIBED.get(name)
+    if scalar is None and name[:1] == "_" and name[1:] in KNOWN_SCALARS:
         return JSON
-    if found is None:
+    if scalar is None:
         return next((kind for names, kind in _MACHINE_TYPES if names.fullmatch(name)), None)
-    return found
+    return scalar
 
 
 def recognize_scalar(name: str, url: str | None, description: str | None) -> str:
@@ -459,9 +459,9 @@ def recognize_scalar(name: str, url: str | None, description: str | None) -> str
     """
     site = _SCALAR_PAGES.fullmatch(url.strip()) if url else None
     if site is not None:
-        found = _NAMES_BY_SLUG.get(site[1].lower().replace("-", "").replace("_", ""))
-        if found is not None:
-            return found
+        known_name = _NAMES_BY_SLUG.get(site[1].lower().replace("-", "").replace("_", ""))
+        if known_name is not None:
+            return known_name
     for own, words, like in _DESCRIPTIONS:
         if own in {"", name} and description and words.search(description):
             return like
@@ -608,25 +608,25 @@ def _resolve_dtype(name: str, dtype: str) -> tuple[str, Callable[[Any], Any]]:
     from pandas.api.types import is_extension_array_dtype, pandas_dtype
 
     try:
-        found: Any = pandas_dtype(dtype)
+        resolved: Any = pandas_dtype(dtype)
     except TypeError:
-        found = None
-    if found is None:
+        resolved = None
+    if resolved is None:
         msg = (
             f"scalar({name!r}, dtype={sanitize_text(dtype, 80)!r}): pandas does not have it. "
             "For example 'Int64', 'Float64', 'string', 'datetime64[us, UTC]' or 'object'."
         )
         raise OptionError(msg)
-    if isinstance(found, StringDtype) or found.kind in "US":
-        return dtype if found.kind == "O" else "string", read_id
-    if found.kind == "f":
+    if isinstance(resolved, StringDtype) or resolved.kind in "US":
+        return dtype if resolved.kind == "O" else "string", read_id
+    if resolved.kind == "f":
         return dtype, _read_float
-    is_nullable = is_extension_array_dtype(found)
+    is_nullable = is_extension_array_dtype(resolved)
     # A sparse dtype has the kind of its subtype, but cannot be replaced by a nullable dtype.
-    if found.kind == "b" and getattr(found, "subtype", None) is None:
+    if resolved.kind == "b" and getattr(resolved, "subtype", None) is None:
         return dtype if is_nullable else "boolean", _read_boolean_or_bit
-    if found.kind in "iu" and getattr(found, "subtype", None) is None:
-        signed, bits = found.kind == "i", 8 * found.itemsize
+    if resolved.kind in "iu" and getattr(resolved, "subtype", None) is None:
+        signed, bits = resolved.kind == "i", 8 * resolved.itemsize
         read_integer = build_integer_reader(bits, texts=True, signed=signed)
         return dtype if is_nullable else f"{'Int' if signed else 'UInt'}{bits}", read_integer
     return dtype, lambda value: value
@@ -663,20 +663,20 @@ def is_known(name: str) -> bool:
 
 def is_integer(name: str) -> bool:
     """Return whether a scalar takes integers, and has no serialiser."""
-    found = _REGISTERED.get(name) or get_known_scalar(name)
-    return found is not None and found.dtype == "Int64" and found.serialise is None
+    scalar = _REGISTERED.get(name) or get_known_scalar(name)
+    return scalar is not None and scalar.dtype == "Int64" and scalar.serialise is None
 
 
 def is_always_integer(name: str) -> bool:
     """Return whether all servers use the name for an integer, unlike `Byte`."""
-    found = _REGISTERED.get(name) or get_known_scalar(name)
-    return is_integer(name) and found is not None and not found.other_forms
+    scalar = _REGISTERED.get(name) or get_known_scalar(name)
+    return is_integer(name) and scalar is not None and not scalar.other_forms
 
 
 def may_be_nan(name: str) -> bool:
     """Return whether NaN may be a value of a scalar, rather than a missing one."""
-    found = _REGISTERED.get(name) or get_known_scalar(name) or UNKNOWN
-    return found.dtype in {"object", "Float64"}
+    scalar = _REGISTERED.get(name) or get_known_scalar(name) or UNKNOWN
+    return scalar.dtype in {"object", "Float64"}
 
 
 def takes_numbers(name: str, like: str = "") -> bool:
@@ -695,10 +695,10 @@ def takes_numbers(name: str, like: str = "") -> bool:
     bool
         Whether numbers are sent.
     """
-    found = _REGISTERED.get(name) or get_known_scalar(like or name) or UNKNOWN
+    scalar = _REGISTERED.get(name) or get_known_scalar(like or name) or UNKNOWN
     if name in {"Int", "String", "Boolean"}:  # servers reject a number that does not fit
         return True
-    return found.serialise is not None or found.dtype == "Float64" or found.arrow == "json"
+    return scalar.serialise is not None or scalar.dtype == "Float64" or scalar.arrow == "json"
 
 
 def serialise_value(name: str, value: object) -> object:
@@ -722,11 +722,11 @@ def serialise_value(name: str, value: object) -> object:
         If the serialiser fails; the message does not contain the value, which may be a secret.
     """
     registered = _REGISTERED.get(name)
-    found = registered or get_known_scalar(name)
-    if found is None or found.serialise is None:
+    scalar = registered or get_known_scalar(name)
+    if scalar is None or scalar.serialise is None:
         return value
     try:
-        return found.serialise(value)
+        return scalar.serialise(value)
     except Exception as error:
         if registered is None:  # our own, whose errors name no value
             raise

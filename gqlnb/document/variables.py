@@ -182,11 +182,11 @@ def check_variable_names(document: Document, given: Mapping[str, Any] | None) ->
     meant = {name: similar for name in unknown if (similar := find_similar(name, absent))}
     if not meant and not (declared and len(absent) == len(declared)):
         return
-    shown = ", ".join(f"${sanitize_text(name, 40)}" for name in (list(meant) or unknown)[:5])
+    wrong = ", ".join(f"${sanitize_text(name, 40)}" for name in (list(meant) or unknown)[:5])
     names = ", ".join(f"${name}" for name in dict.fromkeys(meant.values()))
     guess = f" Did you mean {names}?" if meant else ""
     listed = ", ".join(f"${name}: {format_variable_type(node)}" for name, node in declared.items())
-    msg = f"The operation does not declare {shown}.{guess} It declares {listed}."
+    msg = f"The operation does not declare {wrong}.{guess} It declares {listed}."
     raise QueryError(msg)
 
 
@@ -282,11 +282,11 @@ def check_variables(document: Document, variables: dict[str, JSON]) -> None:
     """
     if document.schema is None or not document.variables:
         return
-    found = get_variable_values(
+    coerced = get_variable_values(
         document.schema, document.operation.variable_definitions or (), variables
     )
-    if isinstance(found, list):
-        raise QueryError(text=document.text, problems=describe_errors(document, variables, found))
+    if isinstance(coerced, list):
+        raise QueryError(text=document.text, problems=describe_errors(document, variables, coerced))
 
 
 def describe_errors(

@@ -278,12 +278,12 @@ def parse_content_encoding(header: str) -> list[str]:
     >>> parse_content_encoding("none"), parse_content_encoding("X-GZIP, br")
     ([], ['gzip', 'br'])
     """
-    found = []
+    codings = []
     for part in header.lower().split(","):
         name = re.sub(r"^charset\s*=\s*", "", part.partition(";")[0].strip()).strip("\"' ")
         if name not in _IDENTITY_CODINGS:
-            found.append("gzip" if name == "x-gzip" else name)  # RFC 9110, 8.4.1.3
-    return found
+            codings.append("gzip" if name == "x-gzip" else name)  # RFC 9110, 8.4.1.3
+    return codings
 
 
 def create_decoder(header: str, limit: int | None = None) -> Decoder:
@@ -384,8 +384,8 @@ def negotiate_encoding(accept: str | None) -> str | None:
     weights = parse_accept((accept or "").replace("x-gzip", "gzip"))
     if "*" in weights:
         weights.setdefault("gzip", weights["*"])
-    usable = [it for it in _find_compressors() if weights.get(it, 0.0) > 0]
-    best = max(usable, key=lambda it: weights[it], default=None)
+    usable = [name for name in _find_compressors() if weights.get(name, 0.0) > 0]
+    best = max(usable, key=lambda name: weights[name], default=None)
     if best is None or weights.get("identity", 0.0) > weights[best]:
         return None
     return best

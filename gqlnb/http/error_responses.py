@@ -53,8 +53,8 @@ def describe_page(body: bytes, clean: Callable[[str, int], str] = sanitize_text)
     text = body[:_SEARCHED_BYTES].decode("utf-8", "replace")
     if _HTML_START.match(text) is None:
         return None
-    found = _TITLE_TAG.search(text)
-    title = clean(unescape(found[1]), _MAX_TITLE) if found else ""
+    tag = _TITLE_TAG.search(text)
+    title = clean(unescape(tag[1]), _MAX_TITLE) if tag else ""
     description = f"an HTML page titled {title!r}" if title else "an HTML page"
     if _LOGIN_WORDS.search(title) or _PASSWORD_FIELD.search(text):
         description += ", perhaps a login page: pass a token, or another address"
@@ -236,5 +236,5 @@ def load_members(body: bytes) -> Mapping[str, Any]:
 
 def list_errors(members: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the errors among the members of a response; none where they are not objects."""
-    errors = members.get("errors")
-    return [it for it in errors if isinstance(it, Mapping)] if isinstance(errors, list) else []
+    items = members.get("errors")
+    return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []

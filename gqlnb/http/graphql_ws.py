@@ -149,8 +149,8 @@ class ServerProtocol:
             "complete": self._handle_complete,
         }
         if not isinstance(kind, str) or kind not in handlers:
-            shown = sanitize_text(repr(kind), 60)
-            return self._close(4400, f"The type {shown} is not a valid client message type.")
+            quoted = sanitize_text(repr(kind), 60)
+            return self._close(4400, f"The type {quoted} is not a valid client message type.")
         return handlers[kind](members)
 
     def _handle_init(self, members: Mapping[str, object]) -> Action:

@@ -329,7 +329,7 @@ async def _execute(request: HttpRequest, execute: ExecuteRequest, rules: ServerR
         media_type = negotiate_media_type(request.headers.get("accept"))
         return build_error_response(status, str(error), {"content-type": media_type})
     if isinstance(parsed, list):
-        batch = [attach_http_request(it, request, rules) for it in parsed]
+        batch = [attach_http_request(item, request, rules) for item in parsed]
         return await _execute_batch(batch, execute, rules)
     parsed = attach_http_request(parsed, request, rules)
     response = await _execute_single(parsed, request, execute, rules)
@@ -386,7 +386,7 @@ def _parse_post(request: HttpRequest, rules: ServerRules) -> Request | list[Requ
             f"limit: serve(schema, access=Access(batch={max(len(members), 1)}))."
         )
         raise BadRequestError(msg, is_json=True)
-    return [build_request(it) for it in members]
+    return [build_request(item) for item in members]
 
 
 async def _execute_batch(

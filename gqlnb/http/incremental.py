@@ -63,7 +63,7 @@ def negotiate_events(accept: str | None) -> Literal["always", "subscriptions", "
     events = weights.get(EVENT_STREAM, 0.0)  # */* does not mean events
     if not events:
         return "never"
-    json = max(find_media_quality(weights, it) for it in (JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE))
+    json = max(find_media_quality(weights, kind) for kind in (JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE))
     return "always" if events > json else "subscriptions"
 
 
@@ -445,7 +445,7 @@ class LegacyPartWriter:
         converted = {
             name: part[name] for name in ("data", "errors", "hasNext", "extensions") if name in part
         }
-        increments = [self._convert_increment(each) for each in part.get("incremental", ())]
+        increments = [self._convert_increment(item) for item in part.get("incremental", ())]
         for completed in part.get("completed", ()):
             place = self._places.pop(completed["id"])
             if "errors" in completed:  # the whole fragment, or the rest of the list, is missing
@@ -461,7 +461,7 @@ class LegacyPartWriter:
 
     def _convert_increment(self, increment: Mapping[str, Any]) -> dict[str, Any]:
         place = self._places[increment["id"]]
-        rest = {name: it for name, it in increment.items() if name not in {"id", "subPath"}}
+        rest = {name: value for name, value in increment.items() if name not in {"id", "subPath"}}
         path = [*place.path, *increment.get("subPath", ())]
         if "items" in increment:
             path.append(place.next_index)
@@ -518,9 +518,9 @@ class MultipartReader:
         """
         self._buffer += part
         self._size += len(part)
-        while not self.ended and (found := self._delimiter.search(self._buffer, self._searched)):
-            part_bytes = bytes(self._buffer[: found.start()])
-            del self._buffer[: found.end()]
+        while not self.ended and (border := self._delimiter.search(self._buffer, self._searched)):
+            part_bytes = bytes(self._buffer[: border.start()])
+            del self._buffer[: border.end()]
             self._searched = 0
             if self._is_endless:
                 self._check_size(len(part_bytes))

@@ -265,8 +265,8 @@ def parse_array(response: Response, asked: Sequence[ResponseContext]) -> list[Re
     if items is not None and len(items) == len(asked):
         succeeded = 200 <= status < 300
         if succeeded or any(_is_graphql_response(load_members(item.body)) for item in items):
-            found = items if succeeded else map(_correct_item_status, items)
-            return [_try_parse(item, one) for item, one in zip(found, asked, strict=True)]
+            answers = items if succeeded else map(_correct_item_status, items)
+            return [_try_parse(item, one) for item, one in zip(answers, asked, strict=True)]
     given = "a single answer" if items is None else f"{len(items)} answers"
     is_executed = any(_shows_execution(item.body) for item in items or [response])
     is_complete = items is not None and status < 400
@@ -297,11 +297,11 @@ def _split_array(response: Response) -> list[Response] | None:
     if bodies is not None:
         return [replace(response, body=body) for body in bodies]
     # Hot Chocolate sends a part for each request as it ends, with its place in `requestIndex`.
-    found = list(iter_parts(response))
-    places = [load_members(item.body).get("requestIndex") for item in found]
-    if sorted(map(str, places)) == sorted(map(str, range(len(found)))):
-        found = [found[places.index(place)] for place in range(len(found))]
-    return found or None
+    parts = list(iter_parts(response))
+    places = [load_members(item.body).get("requestIndex") for item in parts]
+    if sorted(map(str, places)) == sorted(map(str, range(len(parts)))):
+        parts = [parts[places.index(place)] for place in range(len(parts))]
+    return parts or None
 
 
 def _correct_item_status(item: Response) -> Response:
@@ -435,10 +435,10 @@ def _resolve_failure(
     problems = build_problems(result.errors)
     for name, scalar, advice in describe_integer_forms(asked.document, asked.variables or {}):
         problems = [
-            replace(it, hint=it.hint or advice)
-            if re.search(rf"\${name}\b|\b{scalar}\b", it.message)
-            else it
-            for it in problems
+            replace(problem, hint=problem.hint or advice)
+            if re.search(rf"\${name}\b|\b{scalar}\b", problem.message)
+            else problem
+            for problem in problems
         ]
     raise QueryError(text=asked.document.text, problems=problems, result=refused)
 
@@ -572,12 +572,12 @@ def _build_foreign_error(
     message = find_message(members)
     if succeeded and message is not None and is_transient_message(message):
         return _build_transient_error(TransientFailure(message, timed_out=True), response, asked)
-    shown = None if message is None else asked.clean_text(message, 200)
+    quoted = None if message is None else asked.clean_text(message, 200)
     page = describe_page(response.body, asked.clean_text) if fault is not None else None
     if not succeeded:
-        said = None if shown is None else f"the message: {shown}"
-        found = said or page or repr(asked.cut_excerpt(response.body))
-        msg = end_sentence(f"{where}. Expected a GraphQL response, got {found}")
+        said = None if quoted is None else f"the message: {quoted}"
+        answer = said or page or repr(asked.cut_excerpt(response.body))
+        msg = end_sentence(f"{where}. Expected a GraphQL response, got {answer}")
         return _build_transport_error(msg, response, asked)
     # Proxies cut answers, which says nothing about the next one.
     is_cut = fault is not None and fault.is_cut and response.status != NO_CONTENT
@@ -602,7 +602,7 @@ def _build_foreign_error(
     elif not isinstance(members, dict):
         reason = "JSON, but not an object"
     else:
-        reason = repr(shown) if shown else "JSON with neither 'data' nor 'errors'"
+        reason = repr(quoted) if quoted else "JSON with neither 'data' nor 'errors'"
     excerpt = asked.cut_excerpt(response.body)
     msg = f"{where}, and the answer is {reason}: {excerpt!r}. {ENDPOINT_HINT}"
     return AnswerError(msg, broken=is_cut)
@@ -642,8 +642,8 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
         quoted = f" It says: {end_sentence(asked.clean_text(message, 200))}" if message else ""
         result = None
         if isinstance(data, Mapping):
-            found = ({"message": asked.clean_text(message)},) if message else ()
-            result = Result(data, found, document=asked.document, response=response)
+            reported = ({"message": asked.clean_text(message)},) if message else ()
+            result = Result(data, reported, document=asked.document, response=response)
             result = replace(result, source=asked.source, variables=asked.variables)
         msg = f"{asked.source}: not a GraphQL response: {fault}.{quoted}"
         raise AnswerError(msg, result=result)
@@ -886,5 +886,5 @@ def _get_error_codes(error: Mapping[str, object]) -> set[str]:
     """Return the codes of an error: GitHub has a `type`, others `extensions.code`."""
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, Mapping) else None
-    found = (error.get("type"), error.get("code"), code)
-    return {name.upper() for name in found if isinstance(name, str)}
+    codes = (error.get("type"), error.get("code"), code)
+    return {name.upper() for name in codes if isinstance(name, str)}

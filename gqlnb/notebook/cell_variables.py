@@ -21,6 +21,7 @@ from graphql import (
     NonNullTypeNode,
 )
 from graphql.utilities import value_from_ast_untyped
+from IPython.display import display
 from ipywidgets import VBox
 
 from gqlnb.document.document import format_variable_type
@@ -291,8 +292,6 @@ class Interaction:
         GqlnbError
             If the operation fails with the initial values.
         """
-        from IPython.display import display
-
         first = self._run(dict(self._values))
         text = ", ".join(f"${name} = {value!r}" for name, value in self._values.items())
 

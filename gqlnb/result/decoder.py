@@ -256,9 +256,9 @@ def has_exact_scalars(shape: Shape) -> bool:
 def _get_exact_children(shape: Shape) -> dict[str, Shape]:
     """Return the children of an object that are exact scalars, or lead to them."""
     key = "exact children", scalars.get_version()
-    found: dict[str, Shape] | None = shape.cache.get(key)
-    if found is None:
-        found = {
+    exact: dict[str, Shape] | None = shape.cache.get(key)
+    if exact is None:
+        exact = {
             name: child
             for name, child in shape.children.items()
             if (
@@ -267,8 +267,8 @@ def _get_exact_children(shape: Shape) -> dict[str, Shape]:
                 else Decimal in scalars.get_scalar(child).json_types
             )
         }
-        shape.cache[key] = found
-    return found
+        shape.cache[key] = exact
+    return exact
 
 
 def restore_decimals(data: Data, shape: Shape, body: bytes) -> bool:

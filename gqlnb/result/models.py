@@ -101,11 +101,11 @@ class Names:
 
     def reserve(self, name: str) -> str:
         """Return the name, or the name with a number if another thing has it."""
-        found, number = name, 2
-        while found in self.taken:
-            found, number = f"{name}{number}", number + 1
-        self.taken.add(found)
-        return found
+        free, number = name, 2
+        while free in self.taken:
+            free, number = f"{name}{number}", number + 1
+        self.taken.add(free)
+        return free
 
     def get_attribute_names(self, keys: Iterable[str]) -> dict[str, str]:
         """Return the attribute of a class for each response name.
@@ -166,9 +166,9 @@ class ModelClass:
 
     def format(self, names: Names) -> str:
         """Return the source of the class."""
-        attributes = names.get_attribute_names([TYPENAME, *(it.key for it in self.fields)])
+        attributes = names.get_attribute_names([TYPENAME, *(part.key for part in self.fields)])
         lines = [self._format_typename(attributes[TYPENAME])] if self.tag else []
-        lines += [self._format_field(attributes[it.key], it) for it in self.fields]
+        lines += [self._format_field(attributes[part.key], part) for part in self.fields]
         body = "\n".join(f"    {line}" for line in lines or ["pass"])
         tag = f", tag_field={TYPENAME!r}, tag={self.tag!r}" if self.tag else ""
         return f"class {self.name}(msgspec.Struct, frozen=True, kw_only=True{tag}):\n{body}\n"
@@ -257,7 +257,9 @@ class ModelBuilder:
 
     def format(self) -> str:
         """Return the source of aliases and classes."""
-        parts = [it if isinstance(it, str) else it.format(self.names) for it in self.classes]
+        parts = [
+            item if isinstance(item, str) else item.format(self.names) for item in self.classes
+        ]
         return "\n\n".join(["".join(self.aliases), *parts])
 
     def add_operation(
@@ -323,9 +325,9 @@ class ModelBuilder:
         """Add a class, or one for each group of types for which the same fields are selected."""
         conditions = self._find_conditions(sets, types)
         groups: dict[tuple[str, ...], set[str]] = {}
-        for each in sorted(types):
-            of_type = tuple(on for on, names in conditions.items() if each in names)
-            groups.setdefault(of_type, set()).add(each)
+        for type_name in sorted(types):
+            of_type = tuple(on for on, names in conditions.items() if type_name in names)
+            groups.setdefault(of_type, set()).add(type_name)
         if len(groups) > 1 and not all(
             self._has_typename(sets, frozenset(group)) for group in groups.values()
         ):
@@ -360,7 +362,7 @@ class ModelBuilder:
         self, sets: Iterable[SelectionPart], types: frozenset[str]
     ) -> dict[str, frozenset[str]]:
         """Return the type conditions that only some of the types fulfil, with those."""
-        found: dict[str, frozenset[str]] = {}
+        conditions: dict[str, frozenset[str]] = {}
         seen: set[str] = set()
         waiting = [part.node for part in sets][::-1]
         while waiting:
@@ -378,20 +380,20 @@ class ModelBuilder:
                     on = target.type_condition.name.value
                     names = get_object_names(self.schema, self.schema.get_type(on)) & types
                     if names and names != types:
-                        found[on] = names
-        return found
+                        conditions[on] = names
+        return conditions
 
     def _has_typename(self, sets: Iterable[SelectionPart], types: frozenset[str]) -> bool:
         parts = self._collect_fields(sets, types).get(TYPENAME, ())
-        return any(it.certain and it.types == types for it in parts) and all(
-            it.node.name.value == TYPENAME for it in parts
+        return any(part.certain and part.types == types for part in parts) and all(
+            part.node.name.value == TYPENAME for part in parts
         )
 
     def _collect_fields(
         self, sets: Iterable[SelectionPart], types: frozenset[str]
     ) -> dict[str, list[FieldPart]]:
         """Return the fields selected for some of the types, by response name."""
-        found: dict[str, list[FieldPart]] = {}
+        fields: dict[str, list[FieldPart]] = {}
 
         def collect(part: SelectionPart, of: frozenset[str]) -> None:
             for node in part.node.selections:
@@ -401,11 +403,13 @@ class ModelBuilder:
                 included = is_included(node, self.conditions)
                 if included is False:
                     continue
-                deferred = any(it.name.value == "defer" for it in node.directives or ())
+                deferred = any(
+                    directive.name.value == "defer" for directive in node.directives or ()
+                )
                 certain = part.certain and included is True and not deferred
                 if isinstance(node, FieldNode):
                     key = (node.alias or node.name).value
-                    found.setdefault(key, []).append(FieldPart(node, part.parent, of, certain))
+                    fields.setdefault(key, []).append(FieldPart(node, part.parent, of, certain))
                     continue
                 target: Any = node
                 if isinstance(node, FragmentSpreadNode):
@@ -418,7 +422,7 @@ class ModelBuilder:
 
         for part in sets:
             collect(part, types)
-        return found
+        return fields
 
     # -- classes
 
@@ -429,7 +433,9 @@ class ModelBuilder:
             if model.tag and key == TYPENAME:
                 continue
             annotation = self._annotate_field(parts, f"{model.name}{to_pascal_case(key)}")
-            always = frozenset[str]().union(*(it.types for it in parts if it.certain)) == types
+            always = (
+                frozenset[str]().union(*(part.types for part in parts if part.certain)) == types
+            )
             if not always and not annotation.endswith("| None") and annotation != "Any":
                 annotation += " | None"
             model.fields.append(ModelField(key, annotation, "" if always else "None"))
@@ -440,19 +446,19 @@ class ModelBuilder:
         declared = parts[0].declared_type
         kind = get_named_type(declared)
         if parts[0].node.name.value == TYPENAME:
-            types = frozenset[str]().union(*(it.types for it in parts))
+            types = frozenset[str]().union(*(part.types for part in parts))
             return f"Literal[{next(iter(types))!r}]" if len(types) == 1 else "str"
         if not is_composite_type(kind):
             return self.wrap_type(declared, self.annotate_leaf(kind))
-        types = frozenset[str]().union(*(it.types for it in parts))
+        types = frozenset[str]().union(*(part.types for part in parts))
         sets, below = [], frozenset[str]()
-        for it in parts:
-            inner: Any = get_named_type(it.declared_type)
+        for part in parts:
+            inner: Any = get_named_type(part.declared_type)
             below |= get_object_names(self.schema, inner)
-            if it.node.selection_set is not None:
+            if part.node.selection_set is not None:
                 # An object may come from another selection, which lacks the fields of this one.
-                is_whole = len(parts) == 1 or (it.certain and it.types == types)
-                sets.append(SelectionPart(it.node.selection_set, inner, is_whole))
+                is_whole = len(parts) == 1 or (part.certain and part.types == types)
+                sets.append(SelectionPart(part.node.selection_set, inner, is_whole))
         return self.wrap_type(declared, self._add_object(sets, below, name))
 
     def wrap_type(self, declared: GraphQLType, inner: str) -> str:
@@ -465,10 +471,10 @@ class ModelBuilder:
 
     def annotate_leaf(self, kind: GraphQLNamedType) -> str:
         """Return the annotation of a scalar or an enum, and define its alias if it needs one."""
-        known = BUILT_IN_TYPES.get(kind.name) or self._leaves.get(kind.name)
-        if known is None:
-            known = self._leaves[kind.name] = self._define_leaf(kind)
-        return known
+        annotation = BUILT_IN_TYPES.get(kind.name) or self._leaves.get(kind.name)
+        if annotation is None:
+            annotation = self._leaves[kind.name] = self._define_leaf(kind)
+        return annotation
 
     def _define_leaf(self, kind: Any) -> str:  # noqa: ANN401 - an enum or a scalar
         if isinstance(kind, GraphQLEnumType):
@@ -524,8 +530,8 @@ def build_model(document: Document | None, shape: Shape | None, variables: objec
         )
         raise SchemaError(msg)
     key = "model", scalars.get_version()
-    found: type | None = shape.cache.get(key)
-    if found is None:
+    model: type | None = shape.cache.get(key)
+    if model is None:
         values = variables if isinstance(variables, Mapping) else None
         builder = ModelBuilder(document.schema, get_conditions(document, values))
         name = builder.add_operation(document.operation, document.fragments)
@@ -534,8 +540,8 @@ def build_model(document: Document | None, shape: Shape | None, variables: objec
         text = f"{IMPORTS}\n{builder.format()}"
         code = compile(text, "<models>", "exec", dont_inherit=True)  # annotations are classes
         exec(code, space)  # noqa: S102
-        found = shape.cache[key] = space[name]
-    return found
+        model = shape.cache[key] = space[name]
+    return model
 
 
 def convert_data(data: object, model: type) -> Any:  # noqa: ANN401 - an instance of `model`
@@ -589,7 +595,7 @@ def _find_decimals(kind: Any, seen: set[object]) -> bool:
     seen.add(kind)
     fields = getattr(kind, "model_fields", {}).values()
     return any(
-        _find_decimals(it, seen) for it in [*get_args(kind), *(f.annotation for f in fields)]
+        _find_decimals(inner, seen) for inner in [*get_args(kind), *(f.annotation for f in fields)]
     )
 
 
@@ -637,19 +643,19 @@ def _build_step(kind: inspect.Type, kinds: list[Scalar]) -> Prepare | None:
     """Return a function that prepares the values of a place; None if they need nothing."""
     if isinstance(kind, inspect.Metadata):
         extra = kind.extra or {}
-        found = scalars.get_scalar(Shape(extra.get("scalar"), like=extra.get("like", "")))
-        kinds.append(found)
-        return _build_leaf_step(found, extra.get("scalar", ""))
+        scalar = scalars.get_scalar(Shape(extra.get("scalar"), like=extra.get("like", "")))
+        kinds.append(scalar)
+        return _build_leaf_step(scalar, extra.get("scalar", ""))
     if isinstance(kind, inspect.ListType):
         item = _build_step(kind.item_type, kinds)
         return None if item is None else _build_list_step(item)
     if isinstance(kind, inspect.StructType):
         return _build_object_step([kind], kinds)
     if isinstance(kind, inspect.UnionType):
-        structs = [each for each in kind.types if isinstance(each, inspect.StructType)]
+        structs = [member for member in kind.types if isinstance(member, inspect.StructType)]
         if structs:
             return _build_object_step(structs, kinds)
-        steps = [_build_step(each, kinds) for each in kind.types]
+        steps = [_build_step(member, kinds) for member in kind.types]
         return next((step for step in steps if step is not None), None)
     return None
 
@@ -660,9 +666,9 @@ def _build_list_step(item: Prepare) -> Prepare:
             return value
         prepared: list[Any] = []
         try:
-            for each in value:
+            for entry in value:
                 # Its length is the index of the failing value, unlike with a comprehension.
-                prepared.append(None if each is None else item(each))  # noqa: PERF401
+                prepared.append(None if entry is None else item(entry))  # noqa: PERF401
         except _ValueError as error:
             error.path.insert(0, len(prepared))
             raise
@@ -682,7 +688,7 @@ class _SharedTags(NamedTuple):
         by_type: dict[str, object] = {}
         other: object = None
         for struct in structs:
-            kind = {each.encode_name: each.type for each in struct.fields}.get(TYPENAME_KEY)
+            kind = {field.encode_name: field.type for field in struct.fields}.get(TYPENAME_KEY)
             if isinstance(kind, inspect.LiteralType):
                 by_type |= {str(name): struct.tag for name in kind.values}
             elif kind is not None:
@@ -693,7 +699,7 @@ class _SharedTags(NamedTuple):
 def _build_object_step(structs: list[inspect.StructType], kinds: list[Scalar]) -> Prepare | None:
     by_tag: dict[object, dict[str, Prepare]] = {}
     for struct in structs:
-        steps = {each.encode_name: _build_step(each.type, kinds) for each in struct.fields}
+        steps = {field.encode_name: _build_step(field.type, kinds) for field in struct.fields}
         by_tag[struct.tag] = {key: step for key, step in steps.items() if step is not None}
     shared = _SharedTags.find(structs)
     if shared == ({}, None) and not any(by_tag.values()):
@@ -720,10 +726,10 @@ def _build_object_step(structs: list[inspect.StructType], kinds: list[Scalar]) -
 
 def _prepare_fields(prepared: dict[str, Any], steps: Mapping[str, Prepare]) -> None:
     for key, step in steps.items():
-        found = prepared.get(key)
-        if found is not None:
+        value = prepared.get(key)
+        if value is not None:
             try:
-                prepared[key] = step(found)
+                prepared[key] = step(value)
             except _ValueError as error:
                 error.path.insert(0, key)
                 raise

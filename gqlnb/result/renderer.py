@@ -225,11 +225,11 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
     """Return the first rows and columns of a frame, with cells of at most `limit` characters."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype
 
-    shown = frame.iloc[: count_shown(len(frame)), :COLUMNS_SHOWN]
-    series = [shown.iloc[:, at] for at in range(len(shown.columns))]
+    part = frame.iloc[: count_shown(len(frame)), :COLUMNS_SHOWN]
+    series = [part.iloc[:, at] for at in range(len(part.columns))]
     dtypes = [column.dtype for column in series]
     numeric = [is_numeric_dtype(dtype) and not is_bool_dtype(dtype) for dtype in dtypes]
-    names = [sanitize_text(name, limit) for name in shown.columns]
+    names = [sanitize_text(name, limit) for name in part.columns]
     columns = [list(map(unwrap_array, column)) for column in series]
     cells = [format_column(values, limit) for values in columns]
     numbers = [at for at, is_number in enumerate(numeric) if is_number]
@@ -238,7 +238,7 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
     if len(names) == 1:
         bars = []
     rows = [list(row) for row in zip(*cells, strict=True)]
-    index = [sanitize_text(label, limit) for label in shown.index]
+    index = [sanitize_text(label, limit) for label in part.index]
     unfolded = {
         (at, number): build_inner_grid(value)
         for number, values in enumerate(columns)
@@ -275,20 +275,20 @@ def is_nested(value: object) -> bool:
 
 def build_inner_grid(items: Sequence[JSON], level: int = 1) -> Grid:
     """Return the first items of a list within a cell as a grid; of lists of lists, all levels."""
-    shown = items[:ITEMS_UNFOLDED]
-    mappings = [_map_columns(item) for item in shown]
+    first = items[:ITEMS_UNFOLDED]
+    mappings = [_map_columns(item) for item in first]
     names = [*dict.fromkeys(name for row in mappings for name in row)][:COLUMNS_SHOWN]
     columns = [format_column([row.get(name, "") for row in mappings], IN_TEXT) for name in names]
     right = [holds_numbers([row[name] for row in mappings if name in row]) for name in names]
     rows = [list(row) for row in zip(*columns, strict=True)]
-    index = [str(at) for at in range(len(shown))]
+    index = [str(at) for at in range(len(first))]
     unfolded = {
         (at, names.index("")): build_inner_grid(item, level + 1)
-        for at, item in enumerate(shown)
+        for at, item in enumerate(first)
         if is_nested(item) and "" in names and level < LEVELS_UNFOLDED
     }
-    if len(items) > len(shown):
-        index[-1:] = [index[-1], f"… {len(items) - len(shown):,} more"]
+    if len(items) > len(first):
+        index[-1:] = [index[-1], f"… {len(items) - len(first):,} more"]
         rows.append([""] * len(names))
     names = [sanitize_text(name, IN_TEXT) for name in names]
     return Grid(names, right, rows, index, [], unfolded)
@@ -471,12 +471,12 @@ def describe_value(value: object) -> str:
 def draw_bars(numbers: pd.Series[Any]) -> list[str]:
     """Return bars for a column of numbers; empty if they are similar, negative or infinite."""
     values = numbers.astype("Float64").fillna(-1).tolist()
-    known = [value for value, there in zip(values, numbers.notna(), strict=True) if there]
-    if len(known) < 2 or min(known) < 0 or not 0 < max(known) < float("inf"):
+    present = [value for value, there in zip(values, numbers.notna(), strict=True) if there]
+    if len(present) < 2 or min(present) < 0 or not 0 < max(present) < float("inf"):
         return []
-    if min(known) > ALIKE_SHARE * max(known):
+    if min(present) > ALIKE_SHARE * max(present):
         return []
-    return [draw_bar(value / max(known)) for value in values]
+    return [draw_bar(value / max(present)) for value in values]
 
 
 def draw_bar(share: float) -> str:
@@ -565,23 +565,29 @@ def render_bundle(result: Renderable) -> Bundle:
 def _lay_out(result: Renderable) -> Layout:
     """Choose how to show an answer: as tables, as names with values, or as JSON."""
     try:
-        found = result.previews(MOST_ROWS)
+        previews = result.previews(MOST_ROWS)
     # Values that do not fit their column, or lone surrogates in names: JSON shows them all.
     except (GqlnbError, UnicodeEncodeError):
         return Layout({}, [], {})
     except ModuleNotFoundError as error:
         return Layout({}, [], {}, missing=error.name or "")
-    shown = {sanitize_text(name, 120): it for name, it in found.items() if not _is_null(name, it)}
-    if not shown:
+    named = {
+        sanitize_text(name, 120): table
+        for name, table in previews.items()
+        if not _is_null(name, table)
+    }
+    if not named:
         return Layout(
             {}, [], dict(iter_leaves(result.data)) if isinstance(result.data, dict) else {}
         )
     tables = {
-        name: it if it.rows <= MOST_ROWS else it._replace(frame=it.frame.head(ROWS_SHOWN))
-        for name, it in islice(shown.items(), TABLES_SHOWN)
+        name: table
+        if table.rows <= MOST_ROWS
+        else table._replace(frame=table.frame.head(ROWS_SHOWN))
+        for name, table in islice(named.items(), TABLES_SHOWN)
     }
-    values = {name: value for it in found.values() for name, value in it.beside.items()}
-    return Layout(tables, [*shown][TABLES_SHOWN:], values)
+    values = {name: value for table in previews.values() for name, value in table.beside.items()}
+    return Layout(tables, [*named][TABLES_SHOWN:], values)
 
 
 def _is_null(name: str, table: Preview) -> bool:
@@ -597,9 +603,9 @@ def _join_text(result: Renderable, layout: Layout) -> str:
         body += _list_value_lines(layout.values)
     for name, table in layout.tables.items():
         caption = _build_table_caption(table)
-        shown = build_grid(table.frame).to_text()
+        text = build_grid(table.frame).to_text()
         # One table needs no name, and several have their captions above them.
-        body += [shown, caption] if len(layout.tables) == 1 else [f"{name}: {caption}", shown]
+        body += [text, caption] if len(layout.tables) == 1 else [f"{name}: {caption}", text]
     body += _list_other_lists(layout)
     return "\n".join([*body, *format_errors(result), *_list_lines_below(result)])
 
@@ -713,8 +719,8 @@ def _render_value_name(name: str) -> str:
 
 def _list_value_lines(values: Mapping[str, object]) -> list[str]:
     """Return names and values as lines ``name: value``."""
-    shown = islice(values.items(), count_shown(len(values)))
-    lines = [f"{sanitize_text(name, 120)}: {_format_value(value)}" for name, value in shown]
+    first = islice(values.items(), count_shown(len(values)))
+    lines = [f"{sanitize_text(name, 120)}: {_format_value(value)}" for name, value in first]
     return [*lines, *_count_more_values(len(values) - len(lines))]
 
 
@@ -738,9 +744,9 @@ def _format_value(value: object) -> str:
 
 def iter_json_lines(value: object) -> Iterator[str]:
     """Yield lines of JSON text, with long values cut and control characters replaced by blanks."""
-    found = _iter_value_lines(value, "", "", "")
-    yield from islice(found, LINES_SHOWN)
-    if next(found, None) is not None:
+    lines = _iter_value_lines(value, "", "", "")
+    yield from islice(lines, LINES_SHOWN)
+    if next(lines, None) is not None:
         yield f"… cut after {LINES_SHOWN} lines; the data have all"
 
 
@@ -824,13 +830,13 @@ def format_errors(result: Renderable) -> list[str]:
         steps = path if isinstance(path, (list, tuple)) else ()
         form = repr([None if isinstance(step, int) else step for step in steps])
         groups.setdefault((form, explain_message(described), place), []).append(described)
-    shown = list(groups.items())[:ERRORS_SHOWN]
+    first = list(groups.items())[:ERRORS_SHOWN]
     lines = [
         f"  {format_error({**alike[0], 'path': merge_paths(alike)})}"
         + (f" ({place})" if place else "")
-        for (_, _, place), alike in shown
+        for (_, _, place), alike in first
     ]
-    more = len(result.errors) - sum(len(alike) for _, alike in shown)
+    more = len(result.errors) - sum(len(alike) for _, alike in first)
     rest = [f"  … and {more:,} more: see result.errors_frame()"] if more else []
     count = format_count(len(result.errors), "error")
     return [
@@ -906,8 +912,8 @@ class FrameDisplay:
     def print_frame(self, frame: pd.DataFrame, printer: RepresentationPrinter, _: object) -> None:
         """Print a frame; within a list or dict as pandas does."""
         is_alone = len(printer.stack) == 1
-        shown = is_alone and self._is_on() and is_table(frame)
-        lines = (render_frame_text(frame) if shown else repr(frame)).splitlines()
+        is_table_shown = is_alone and self._is_on() and is_table(frame)
+        lines = (render_frame_text(frame) if is_table_shown else repr(frame)).splitlines()
         with printer.group():
             for number, line in enumerate(lines):
                 if number:

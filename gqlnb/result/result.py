@@ -252,11 +252,11 @@ class Result:
         data = self.data
         if isinstance(data, Mapping) and key in data:
             return data[key]
-        shown = sanitize_text(repr(key), 80)
+        name = sanitize_text(repr(key), 80)
         names = list(data) if isinstance(data, Mapping) else []
         has = join_names(map(repr, names), KEYS_SHOWN) or "no data"
         hint = suggest(key, names) if type(key) is str else " Rows are in result.df."
-        msg = f"The result has no field {shown}. It has {has}.{hint}"
+        msg = f"The result has no field {name}. It has {has}.{hint}"
         raise KeyError(msg)
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -821,8 +821,8 @@ class Result:
         FrameError
             If a value does not fit its column.
         """
-        found = self.previews(rows)
-        return next(iter(found.values())) if len(found) == 1 else None
+        frames = self.previews(rows)
+        return next(iter(frames.values())) if len(frames) == 1 else None
 
     def previews(self, rows: int | None = None) -> dict[str, Preview]:
         """Return the first rows of each outermost list, for display.
@@ -910,22 +910,22 @@ class Result:
         marks = self._build_marks(report)
         if quiet:
             return {**marks, **attrs}
-        found = {**answer.remarks, **self._describe_missing_data()}
+        warnings = {**answer.remarks, **self._describe_missing_data()}
         for name in sorted(answer.inferred.keys() - _warned_scalars.setdefault(self.source, set())):
             _warned_scalars[self.source].add(name)
-            found[name] = _describe_scalar_dtype(name, answer.inferred[name])
+            warnings[name] = _describe_scalar_dtype(name, answer.inferred[name])
         if self.errors:
-            found[PARTIAL] = self._describe_errors(lacks_data=answer.read_outline() is None)
+            warnings[PARTIAL] = self._describe_errors(lacks_data=answer.read_outline() is None)
         if report is not None and report.warning is not None:
-            found[INCOMPLETE] = report.warning
+            warnings[INCOMPLETE] = report.warning
         for name in sorted(answer.renumbered):
             key = name.rpartition(".")[2]
-            found[name] = (
+            warnings[name] = (
                 f"Ids in a list of {name!r} repeat or are missing, so what is in its rows has "
                 f"the row, {f'{key}_index'!r}, as key instead of {f'{key}.id'!r}."
             )
-        if found:
-            _warn_once(self, found)
+        if warnings:
+            _warn_once(self, warnings)
         message = self._describe_inference()
         if message and message not in _given_messages:
             _given_messages.add(message)
@@ -950,10 +950,10 @@ class Result:
 
     def _describe_errors(self, *, lacks_data: bool = False) -> str:
         """Return the warning about a partial answer, with its first errors."""
-        shown = "; ".join(map(format_error, self.errors[:REASONS_SHOWN])).rstrip(".")
+        messages = "; ".join(map(format_error, self.errors[:REASONS_SHOWN])).rstrip(".")
         count = format_count(len(self.errors), "error")
         reason = f"no data, and {count}" if lacks_data else count
-        return f"The answer is partial: {reason}: {shown}. See result.errors_frame()."
+        return f"The answer is partial: {reason}: {messages}. See result.errors_frame()."
 
     def _describe_missing_data(self) -> dict[str, str]:
         """Return the warning about fields without data, which look like values; by its mark."""
@@ -1062,7 +1062,7 @@ def read_list(result: Result, path: str | None) -> tuple[dict[str, FrameColumn],
     answer = result._load_answer()
     answer.infers = False  # one of many
     columns, _, _ = read_columns(answer, path, strict=False)
-    return columns, {each.name: each.nullable for each in choose_table(answer, path).columns}
+    return columns, {column.name: column.nullable for column in choose_table(answer, path).columns}
 
 
 def get_shape(result: Result) -> Shape | None:
@@ -1117,8 +1117,8 @@ def collect_members(result: Result) -> dict[str, Any]:
 
 def get_columns(result: Result) -> ColumnData | None:
     """Return the data of a result as columns; None if they are not."""
-    found = result._lazy_data
-    return found if isinstance(found, ColumnData) else None
+    data = result._lazy_data
+    return data if isinstance(data, ColumnData) else None
 
 
 def attach_forms(result: Result, forms: ScalarForms) -> Result:

@@ -146,7 +146,7 @@ class ResolverRunner:
         problems = error.problems or (Problem(str(error)),)
         errors = [problem.formatted for problem in problems]
         if not self.access.hints:
-            errors = [remove_hints(it) for it in errors]
+            errors = [remove_hints(one) for one in errors]
         status = 422
         if self.access.profile == "draft" and not is_parsable(request.query, self.limits):
             status = 400

@@ -567,7 +567,7 @@ class EventConnections:
     async def close(self) -> None:
         """Stop all operations, and wait for their ``finally`` blocks."""
         connections = self._by_token.values()
-        tasks = [task for it in connections for task in it.operations.values()]
+        tasks = [task for one in connections for task in one.operations.values()]
         for connection in connections:
             connection.close()
         self._by_token.clear()
@@ -683,16 +683,16 @@ async def _run_operation(
     """Run an operation, and queue its events."""
     size = len(exchange.request.body)
     streamed = StreamedOperation(exchange.request_log, streams.rules, 200, size)
-    shown = dump_json(name)
+    quoted = dump_json(name)
     try:
         started = await streams.start_operation(request, EVENT_PARTS)
         async with aclosing(streams.stream_responses(request, started)) as responses:
             async for response in responses:
                 body = streamed.encode_answer(response)
-                event = b'{"id":%b,"payload":%b}' % (shown, body)
+                event = b'{"id":%b,"payload":%b}' % (quoted, body)
                 await connection.events.put(incremental.encode_event(event))
         streamed.log_end()
-        await connection.events.put(b'event: complete\ndata: {"id":%b}\n\n' % shown)
+        await connection.events.put(b'event: complete\ndata: {"id":%b}\n\n' % quoted)
     finally:
         streamed.log_end()
         exchange.slots.in_use -= 1

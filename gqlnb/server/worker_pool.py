@@ -121,7 +121,7 @@ class WorkerPool:
         """Return the calls that run for longer than `HANGING_SECONDS`, the oldest first."""
         now, frames = monotonic(), sys._current_frames()  # noqa: SLF001 - its documented name
         with self._lock:
-            calls = [(it, frames.get(ident)) for ident, it in self._running.items()]
+            calls = [(running, frames.get(ident)) for ident, running in self._running.items()]
         hanging = [
             HangingCall(
                 time() - (now - call.began),
@@ -206,10 +206,12 @@ class WorkerPool:
         if len(self._running) <= MAX_BUSY_THREADS:
             return
         with self._lock:
-            others = [it for it in self._running.values() if it is not call]
+            others = [other for other in self._running.values() if other is not call]
         free = MAX_THREADS - len(others)
         for name in call.fields:
-            holders = [it.began for it in others if name in it.fields and it.began is not None]
+            holders = [
+                other.began for other in others if name in other.fields and other.began is not None
+            ]
             if len(holders) >= free:
                 message = (
                     f"The operation was not executed: {len(holders)} calls of the field {name!r} "
@@ -357,14 +359,14 @@ def find_resolver_frame(frame: FrameType | None) -> FrameType | None:
     """Return the frame of the function that the engine has called, from the stack."""
     # From the innermost frame outwards: the last change from foreign code to the engine's is the
     # outermost call, since a resolver may execute queries itself.
-    found = below = None
+    above = below = None
     while frame is not None:
         if not frame.f_code.co_filename.startswith(CODE_LOCATIONS):
             below = frame
         elif below is not None:
-            found, below = below, None
+            above, below = below, None
         frame = frame.f_back
-    return found
+    return above
 
 
 def describe_frame(frame: FrameType | None) -> str | None:

@@ -188,7 +188,7 @@ class EndpointOptions:
     explicit_limits
         The limits as given; None for the defaults.
     verify
-        As for :class:`gqlnb.Client`.
+        Whether certificates are checked, or the certificates or the context that checks them.
     cache
         How answers are remembered; None for not at all.
     uds
@@ -329,7 +329,7 @@ def open_endpoint(target: object, options: EndpointOptions) -> Endpoint:
     Parameters
     ----------
     target
-        As for :class:`gqlnb.Client`.
+        Whatever a client can be created for, such as an address or a schema.
     options
         The options of the client.
 
@@ -465,7 +465,8 @@ def apply_call_options(
     endpoint
         The endpoint of the client.
     token, headers, extensions, timeout
-        As for :meth:`gqlnb.Client.execute`; None for those of the endpoint.
+        The credentials, headers and extensions of one request, and the longest time for its answer
+        in seconds; None for those of the endpoint.
 
     Raises
     ------

@@ -247,7 +247,7 @@ class AsyncGqlTransport:
     Parameters
     ----------
     client
-        As for :class:`GqlTransport`.
+        The client that sends the requests.
     """
 
     def __init__(self, client: GqlnbClient) -> None:
@@ -269,13 +269,15 @@ class AsyncGqlTransport:
 
         Parameters
         ----------
-        request, upload_files
-            As for :meth:`GqlTransport.execute`.
+        request
+            A ``GraphQLRequest``.
+        upload_files
+            As gql's own transports have it; files are sent in any case.
 
         Raises
         ------
         gql.transport.exceptions.TransportError
-            As for :meth:`GqlTransport.execute`.
+            If there is no response; the same classes as of gql's own transports.
         """
         try:
             outcome: BatchOutcome = await self._client.aexecute(

@@ -208,7 +208,7 @@ class HttpConnections:
     url
         The endpoint.
     verify, uds
-        As for :class:`HttpTransport`.
+        Whether and how certificates are checked, and the path of a Unix socket; None for none.
     """
 
     def __init__(self, url: str, *, verify: bool | str | ssl.SSLContext, uds: str | None) -> None:

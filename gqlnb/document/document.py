@@ -217,7 +217,7 @@ class Document:
             The text. If it cannot be parsed, or has no such operation, the document has neither
             fields nor variables, and the kind that the words of the text suggest.
         operation
-            As for :meth:`parse`.
+            The name of the operation to run; None where there is only one.
         fault
             The error for which it is not validated.
 

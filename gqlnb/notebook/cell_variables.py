@@ -234,9 +234,9 @@ def check_braces(name: str, value: object, document: Document) -> None:
 def _read_variable_mapping(name: str, names: Mapping[str, object]) -> dict[str, object]:
     value: Any = names.get(name)
     if not hasattr(value, "keys"):
-        found = "no such name" if name not in names else type(value).__name__
+        reason = "no such name" if name not in names else type(value).__name__
         hint = suggest(name, [it for it in names if hasattr(names[it], "keys")])
-        msg = f"--vars takes the name of a mapping; {sanitize_text(name, 40)!r} is {found}.{hint}"
+        msg = f"--vars takes the name of a mapping; {sanitize_text(name, 40)!r} is {reason}.{hint}"
         raise OptionError(msg)
     return dict(value)
 
@@ -312,10 +312,10 @@ class Interaction:
         with self._lock:
             if turn == self._turn:  # else a later change follows
                 try:
-                    shown = self._run(dict(self._values))
+                    output = self._run(dict(self._values))
                 except GqlnbError as error:
-                    shown = Note(f"{type(error).__name__}: {error}".splitlines(), wrong=True)
-                self._handle.update(shown)
+                    output = Note(f"{type(error).__name__}: {error}".splitlines(), wrong=True)
+                self._handle.update(output)
 
 
 def check_interact_variables(document: Document, controlled: Sequence[str]) -> None:
@@ -337,10 +337,10 @@ def check_interact_variables(document: Document, controlled: Sequence[str]) -> N
                     f"slider, {word} = ['a', 'b'] for a list; then --interact {word}."
                 )
                 raise OptionError(msg)
-            known = f" Declared: {', '.join(document.variables) or 'none'}."
+            listed = f" Declared: {', '.join(document.variables) or 'none'}."
             msg = (
                 f"--interact {sanitize_text(name, 40)}: the operation declares no such variable."
-                f"{suggest(name, document.variables) or known}"
+                f"{suggest(name, document.variables) or listed}"
             )
             raise OptionError(msg)
 

@@ -239,8 +239,8 @@ class Snippets:
         """
         if name in self._snippets:
             return Text(self._snippets[name].text)
-        known = ", ".join(self._snippets) or "none"
-        message = f"No cell was saved as {sanitize_text(name, 40)!r}. Saved: {known}."
+        saved = ", ".join(self._snippets) or "none"
+        message = f"No cell was saved as {sanitize_text(name, 40)!r}. Saved: {saved}."
         raise OptionError(message)
 
     def find_fragment_at(self, added: tuple[str, ...], line: int) -> str:

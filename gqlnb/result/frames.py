@@ -317,7 +317,7 @@ def build_list_frame(
     explode
         The name of a list in its rows whose items become rows; None to keep it in cells.
     strict
-        As for :func:`gqlnb.result.table_reader.read_tables`.
+        Whether a value that does not fit its column is an error.
 
     Returns
     -------
@@ -404,7 +404,7 @@ class Frames(Mapping[str, pd.DataFrame]):
         Called with name and ``attrs`` of each frame when it is read; returns them with those of the
         result.
     strict
-        As for :func:`gqlnb.result.table_reader.read_tables`.
+        Whether a value that does not fit its column is an error.
     """
 
     def __init__(

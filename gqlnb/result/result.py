@@ -367,7 +367,8 @@ class Result:
         Parameters
         ----------
         strict
-            As for :meth:`frame`.
+            Whether a value that does not fit its column is an error; otherwise the column keeps
+            all its values unchanged.
         quiet
             Whether to suppress warnings.
 
@@ -482,7 +483,8 @@ class Result:
         Parameters
         ----------
         path, short, explode, strict
-            As for :meth:`frame`.
+            The list to read, whether to shorten column names, a list in its rows to unfold, and
+            whether a value that does not fit its column is an error; :meth:`frame` has details.
 
         Returns
         -------
@@ -494,7 +496,7 @@ class Result:
         Raises
         ------
         FrameError
-            As for :meth:`frame`.
+            If `path` leads to no list, or `path` is needed; if a value does not fit its column.
         """
         return self._build_table(path, short=short, explode=explode, strict=strict)
 
@@ -513,7 +515,8 @@ class Result:
         Parameters
         ----------
         path, short, explode, strict
-            As for :meth:`frame`.
+            The list to read, whether to shorten column names, a list in its rows to unfold, and
+            whether a value that does not fit its column is an error; :meth:`frame` has details.
 
         Returns
         -------
@@ -523,7 +526,7 @@ class Result:
         Raises
         ------
         FrameError
-            As for :meth:`frame`.
+            If `path` leads to no list, or `path` is needed; if a value does not fit its column.
         MissingExtraError
             If Polars is not installed.
         """
@@ -551,7 +554,8 @@ class Result:
         name
             The name of the view; a view of that name is replaced.
         path, short, explode, strict
-            As for :meth:`frame`.
+            The list to read, whether to shorten column names, a list in its rows to unfold, and
+            whether a value that does not fit its column is an error; :meth:`frame` has details.
 
         Returns
         -------
@@ -561,7 +565,7 @@ class Result:
         Raises
         ------
         FrameError
-            As for :meth:`frame`.
+            If `path` leads to no list, or `path` is needed; if a value does not fit its column.
 
         Notes
         -----
@@ -603,14 +607,15 @@ class Result:
         file
             A path, or a file open for bytes.
         path, short, explode, strict
-            As for :meth:`frame`.
+            The list to read, whether to shorten column names, a list in its rows to unfold, and
+            whether a value that does not fit its column is an error; :meth:`frame` has details.
         **options
             Passed to ``pyarrow.parquet.write_table``: ``compression``, ...
 
         Raises
         ------
         FrameError
-            As for :meth:`frame`.
+            If `path` leads to no list, or `path` is needed; if a value does not fit its column.
 
         Notes
         -----
@@ -645,7 +650,8 @@ class Result:
         file
             A path, or a file open for text; None to return the text.
         path, short, explode, strict
-            As for :meth:`frame`.
+            The list to read, whether to shorten column names, a list in its rows to unfold, and
+            whether a value that does not fit its column is an error; :meth:`frame` has details.
         **options
             Passed to ``pandas.DataFrame.to_csv``; ``index`` is False by default.
 
@@ -657,7 +663,7 @@ class Result:
         Raises
         ------
         FrameError
-            As for :meth:`frame`.
+            If `path` leads to no list, or `path` is needed; if a value does not fit its column.
         """
         from gqlnb.result.frames import assemble_frame
 
@@ -682,13 +688,15 @@ class Result:
         file
             A path, or a file open for bytes.
         path, short, explode, strict
-            As for :meth:`frame`, for a single sheet. Without `path` and `explode` the sheets are
-            the tables of :attr:`frames`.
+            The list for a single sheet, whether to shorten column names, a list in its rows to
+            unfold, and whether a value that does not fit its column is an error; :meth:`frame` has
+            details. Without `path` and `explode` the sheets are the tables of :attr:`frames`.
 
         Raises
         ------
         FrameError
-            As for :meth:`frame`; if there are more rows or longer texts than Excel holds.
+            If `path` leads to no list; if a value does not fit its column; if there are more rows
+            or longer texts than Excel holds.
         MissingExtraError
             If openpyxl is not installed.
 

@@ -189,7 +189,7 @@ class Server:
         Parameters
         ----------
         schema
-            The schema, as for :func:`gqlnb.serve`.
+            The schema to serve from now on: anything that :func:`gqlnb.serve` takes.
 
         Raises
         ------

@@ -208,7 +208,7 @@ class Explorer(Widget):
         Raises
         ------
         GqlnbError
-            As for :meth:`Client.execute`.
+            If the operation is wrong, or no usable answer came.
         """
         with self._lock:
             query, text = self._query, self._variables
@@ -285,11 +285,11 @@ class Explorer(Widget):
         return [] if self._result is None else [encode_result(self._result)]
 
     def _send_bundle(self) -> None:
-        found = load_bundle()
-        if found is None:
+        bundle = load_bundle()
+        if bundle is None:
             raise GqlnbError(MISSING_BUNDLE)
-        message = {"kind": "bundle", "checksum": found.checksum, "names": list(BUNDLE_FILES)}
-        self.send(message, [found.files[name] for name in BUNDLE_FILES])
+        message = {"kind": "bundle", "checksum": bundle.checksum, "names": list(BUNDLE_FILES)}
+        self.send(message, [bundle.files[name] for name in BUNDLE_FILES])
 
     def _start_operation(self, running: ExplorerOperation, message: Message) -> None:
         with self._lock:
@@ -427,11 +427,11 @@ def describe_headers(client: Client) -> str:
     values = {**credentials.headers}
     if credentials.token is not None:
         values = {"Authorization": credentials.token, **values}
-    shown = {
+    sources = {
         name: (value.where if isinstance(value, Token) else None) or "set in the notebook"
         for name, value in values.items()
     }
-    return json.dumps(shown, indent=2)
+    return json.dumps(sources, indent=2)
 
 
 def load_magic() -> bool:
@@ -458,13 +458,13 @@ def parse_variables(text: str) -> dict[str, Any]:
         return {}
     fault = "they are not an object"
     try:
-        found = load_json(text.encode())
+        variables = load_json(text.encode())
     except (JSONError, UnicodeEncodeError) as error:
         fault = str(error)
     else:
-        if isinstance(found, dict):
-            return found
-        if found is None:
+        if isinstance(variables, dict):
+            return variables
+        if variables is None:
             return {}
     msg = f'The variables are not JSON such as {{"name": 1}}: {fault}.'
     raise GqlnbError(msg)
@@ -518,11 +518,11 @@ def encode_error(error: Exception) -> bytes:
 
 def encode_introspection(schema: GraphQLSchema) -> bytes:
     """Encode a schema as the answer to GraphiQL's introspection query."""
-    found = introspection_from_schema(
+    data = introspection_from_schema(
         schema,
         specified_by_url=True,
         directive_is_repeatable=True,
         schema_description=True,
         input_value_deprecation=True,
     )
-    return dump_json({"data": found})
+    return dump_json({"data": data})

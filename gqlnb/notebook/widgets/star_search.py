@@ -86,8 +86,8 @@ class Bin:
 
 def find_top(frame: pd.DataFrame) -> list[StarBar]:
     """Return the repositories with the most stars, in descending order."""
-    known = frame.dropna(subset=["stargazers"])
-    first = known.sort_values("stargazers", ascending=False, kind="stable").head(TOP)
+    counted = frame.dropna(subset=["stargazers"])
+    first = counted.sort_values("stargazers", ascending=False, kind="stable").head(TOP)
     rows = zip(first["owner"], first["name"], first["stargazers"], strict=True)
     return [
         StarBar(sanitize_text(f"{owner}/{name}", NAME), int(stars)) for owner, name, stars in rows
@@ -634,12 +634,12 @@ class StarSearch(Widget):
         except BaseException:  # the interrupt button
             self.cancel()
             raise
-        found = run.get_frame()
+        frame = run.get_frame()
         self._saved_output.update(self._build_output)
         wrong = self._call_callbacks(run)
         if wrong:
             raise wrong[0]
-        return found
+        return frame
 
     def cancel(self) -> None:
         """Stop the running search, if any; :attr:`frame` is unchanged."""

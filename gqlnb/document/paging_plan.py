@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
+    BooleanValueNode,
     EnumValueNode,
     IntValueNode,
     ListValueNode,
@@ -31,11 +32,13 @@ from msgspec.structs import replace
 
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP, ItemList, PagedFieldFinder
 from gqlnb.document.paging_conventions import (
+    COUNT_FLAG,
     PAGE_NAMES,
     ArgumentPath,
     PageInfoPaths,
     find_count,
     find_identifier,
+    has_count_flag,
     is_position,
     normalize_name,
     read_default,
@@ -52,10 +55,15 @@ from gqlnb.document.selections import (
     is_on_path,
     iterate_variables,
 )
-from gqlnb.document.suspect_lists import SMALLEST_FOLLOWED_SIZE, find_suspect_lists
+from gqlnb.document.suspect_lists import (
+    SIZE_WORDS,
+    SMALLEST_FOLLOWED_SIZE,
+    find_suspect_lists,
+    is_named_after,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from graphql import GraphQLInputType, GraphQLInterfaceType, GraphQLUnionType, ValueNode
 
@@ -273,6 +281,8 @@ class PagingPlan:
         path = find_count(field.pages[0].kind, enums)
         if not path:
             return
+        for selection in field.selections if has_count_flag(first.declared) else ():
+            selection.arguments.setdefault(COUNT_FLAG, BooleanValueNode(value=True))
         for page in field.pages:
             if page.inner is not None:
                 field.total = add_path(page.inner, path)
@@ -434,6 +444,40 @@ class PagingPlan:
         sizes = (self.read_argument(field, (name,)) for name in ("first", "last"))
         return field.is_connection and None not in sizes
 
+    def lower_sizes(self, find_limit: Callable[[int], int | None]) -> bool:
+        """Lower the sizes that the document gives to lists without known paging.
+
+        Vendure refuses ``options: {take: 500}``: it returns at most 100 rows.
+
+        Parameters
+        ----------
+        find_limit
+            Returns the size below a refused one that the refusal names, or None.
+
+        Returns
+        -------
+        bool
+            Whether a size was lowered.
+        """
+        has_changed = False
+        for suspect in self.suspects:
+            for number, leaf in enumerate(suspect.leaves):
+                is_size = leaf.is_written and is_named_after(leaf.name, SIZE_WORDS)
+                limit = find_limit(leaf.value or 0) if is_size else None
+                if limit is None:
+                    continue
+                for selection in suspect.carrier:
+                    writer = self._create_writer(counts=True, infos=True)
+                    edit = self._build_edit(
+                        selection, {leaf.path: leaf.format_value(limit)}, writer
+                    )
+                    selection.arguments |= {
+                        n: parse_value(text or "null") for n, text in edit.items()
+                    }
+                suspect.leaves[number] = replace(leaf, value=limit, is_lowered=True)
+                has_changed = True
+        return has_changed
+
     # -- writing
 
     def write_first_request(
@@ -579,7 +623,8 @@ class PagingPlan:
             if node is None and len(path) > 1:
                 node = self._read_node(selection, name)
             edit[name] = write_member(node, path[1:], text)
-            writer.used_variables.update(iterate_variables(node))
+        for text in edit.values():  # a variable that was replaced is no longer declared
+            writer.used_variables.update(iterate_variables(parse_value(text or "null")))
         return edit
 
     def _read_node(self, selection: EditableSelection, name: str) -> ValueNode | None:

@@ -82,6 +82,8 @@ class ArgumentLeaf(msgspec.Struct, frozen=True, eq=False):
         Whether the document sets the argument.
     required
         The other members without which an input object that is absent cannot be given.
+    is_lowered
+        Whether the document gives a larger value, which the endpoint refused.
     """
 
     path: ArgumentPath
@@ -91,6 +93,7 @@ class ArgumentLeaf(msgspec.Struct, frozen=True, eq=False):
     is_text: bool
     is_written: bool
     required: tuple[ArgumentPath, ...] = ()
+    is_lowered: bool = False
 
     @property
     def name(self) -> str:

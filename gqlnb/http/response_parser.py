@@ -620,6 +620,8 @@ def _build_repaired_result(response: Response, asked: ResponseContext) -> Result
 def _build_result(members: Mapping[str, Any], response: Response, asked: ResponseContext) -> Result:
     data, errors = members.get("data"), members.get("errors")
     errors = [] if errors is None else errors
+    if isinstance(errors, list):  # MLflow 3 has texts where GraphQL has objects
+        errors = [{"message": each} if isinstance(each, str) else each for each in errors]
     succeeded = 200 <= response.status < 300
     is_remote = response.members is None and asked.document.kind != "subscription"
     if data == NULL_AS_TEXT:

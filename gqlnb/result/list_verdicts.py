@@ -162,7 +162,8 @@ def _judge(
 def _judge_length(rows: int, sizes: Sizes, *, is_outermost: bool) -> Verdict:
     """Judge a list by the number of its rows and by what cut it, if nothing stands beside it."""
     if any(value > rows and is_named_after(name, SIZE_WORDS) for name, value in sizes.numbers):
-        return NO_SIGN
+        # Wagtail's Grapple and many others answer a larger size with 100 rows, without a sign.
+        return Verdict("unknown", LIMIT.format(rows)) if is_round(rows) else NO_SIGN
     if rows > 1 and sizes.untried and (is_outermost or is_usual(rows)):
         return Verdict("unknown", f"`{sizes.untried[0]}` may bring more rows")
     has_arguments = bool(sizes.numbers or sizes.untried)

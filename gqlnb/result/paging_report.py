@@ -106,14 +106,15 @@ class Report:
     @property
     def counts(self) -> str:
         """The numbers of items and requests as text."""
-        of = "" if self.expected is None else f" of {self.expected:,}"
         sent = format_count(self.requests, "request")
         if self.cached_at is not None:
             age = format_short_age(time.time() - self.cached_at)
             sent += f", {self.cached:,} of them cached up to {age} ago"
         if NO_LIST in self.notes:
             return f"nothing to page, {sent}"
-        return f"{self.got:,}{of} items in {sent}"
+        if self.expected is None:
+            return f"{format_count(self.got, 'item')} in {sent}"
+        return f"{self.got:,} of {format_count(self.expected, 'item')} in {sent}"
 
     @property
     def warning(self) -> str | None:

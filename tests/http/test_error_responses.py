@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gqlnb.errors import AnswerError, AuthError, TransportError
+from gqlnb.errors import AnswerError, AuthError, QueryError, TransportError
 from gqlnb.http.error_responses import describe_page, find_message, is_login_path, unescape_json
 from tests.http.test_response_parser import answer
 
@@ -74,7 +74,8 @@ def test_error_messages_in_other_json_are_found(members, words):
         (b'{"detail": "Not found."}', 404, TransportError, "got the message: Not found."),
         (b'{"errors": "no such field"}', 200, AnswerError, "'no such field'"),
         (b'{"data": null, "errors": {"message": "x"}}', 200, AnswerError, "It says: x."),
-        (b'{"errors": ["x", "y"]}', 200, AnswerError, "not a list of objects. It says: x."),
+        (b'{"errors": [["x"], "y"]}', 200, AnswerError, "not a list of objects. It says: x."),
+        (b'{"errors": ["Too deep.", "y"]}', 200, QueryError, "Too deep."),
     ],
 )
 def test_they_are_part_of_the_error_message(body, status, kind, words):
@@ -87,9 +88,16 @@ def test_they_are_part_of_the_error_message(body, status, kind, words):
 def test_data_beside_malformed_errors_is_kept():
     """In the exception, with the message."""
     with pytest.raises(AnswerError, match="It says: broken canary") as caught:
-        answer({"data": {"a": 1}, "errors": ["broken canary"]})
+        answer({"data": {"a": 1}, "errors": {"message": "broken canary"}})
     assert caught.value.result.data == {"a": 1}
     assert caught.value.result.errors == ({"message": "broken canary"},)
+
+
+def test_errors_may_be_texts():
+    """MLflow 3.17 sends them so, beside data and without."""
+    result = answer({"data": {"a": 1}, "errors": ["broken"]})
+    assert result.data == {"a": 1}
+    assert result.errors == ({"message": "broken"},)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from copy import deepcopy
+from functools import partial
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -436,7 +437,9 @@ class Crawler:
         if not about or self._first_attempts >= MAX_FIRST_ATTEMPTS or self._is_plain:
             return False
         largest = self._sizes.largest
-        return self._sizes.limit_all(find_size_limit(about, largest) or max(1, largest // 2))
+        if self._sizes.limit_all(find_size_limit(about, largest) or max(1, largest // 2)):
+            return True
+        return self._plan.lower_sizes(partial(find_size_limit, about))
 
     def _begin_data(self, result: Result) -> None:
         self.begun = True

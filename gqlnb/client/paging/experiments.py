@@ -621,7 +621,8 @@ class RoleSearch:
         *,
         is_cursor_of_row: bool = False,
     ) -> Finding:
-        size = self._size if self._grown is not None else None
+        is_sent = self._size is not None and (self._grown is not None or self._size.is_lowered)
+        size = self._size if is_sent else None
         needed = next(iter(leaf.required), ())
         type_ = f"{leaf.type}!"  # as every page has a position
         arguments = PageArguments(
@@ -630,7 +631,7 @@ class RoleSearch:
             type_,
             size.path if size is not None else needed,
             default_position=None if leaf.is_written else first,
-            found_size=self._grown_size if size is not None else self.length,
+            found_size=self.length if self._grown is None else self._grown_size,
             quoted=self._list_quoted(leaf, size),
             is_number=leaf.is_number,
         )

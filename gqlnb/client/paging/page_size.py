@@ -109,7 +109,7 @@ class PageSizes:
             return None  # most servers return such inner lists whole, which is checked later
         # The size in the text is where pages begin; a size that the user fixed is kept.
         if self._grows and found is not None:
-            text_size = max(found, text_size or 0)
+            text_size = found
         size = limits.page_size or text_size or found or DEFAULT_PAGE_SIZE
         if field.outer is None and limits.max_results is not None:
             size = min(size, limits.max_results)

@@ -163,3 +163,23 @@ def test_more_is_said_only_where_more_is_known(
     frame = client.execute_all(text, progress=False, **limits).frame()
     assert frame.attrs["completeness"].startswith(verdict)
     assert frame.attrs["partial"]
+
+
+@pytest.mark.parametrize("last", ["", None])
+def test_a_list_ends_with_an_empty_token(last: str | None) -> None:
+    """MLflow 3.17 has an empty text for null, as protocol buffers do."""
+    sdl = """
+    type Query { rows(first: Int, pageToken: String): Page! }
+    type Page { items: [Row!]! nextPageToken: String } type Row { id: ID! }
+    """
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        start, size = int(args.get("pageToken") or 0), args.get("first") or 10
+        items = [{"id": str(number)} for number in range(37)][start : start + size]
+        token = str(start + size) if start + size < 37 else last
+        return {"items": items, "nextPageToken": token}
+
+    client, _ = build_client(sdl, resolve)
+    result = client.execute_all("{ rows(first: 10) { items { id } } }", progress=False)
+    assert result.report.complete, result.report.doubts
+    assert len(result.data["rows"]["items"]) == 37

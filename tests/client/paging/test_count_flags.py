@@ -1,0 +1,49 @@
+"""A count that an endpoint gives only on request shows the rows that its pages leave out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gqlnb import Client, Schema
+
+SDL = """
+type Query { rows(count: Boolean, limit: Int, page: Int): Page! }
+type Page { docs: [Row!]!, hasNextPage: Boolean!, totalDocs: Int } type Row { id: Int! }
+"""
+COUNT = 137
+
+
+def build_client(late: int) -> Client:
+    """Return a client of a list in the shape of Payload 3, whose later pages begin late."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        size, page = args.get("limit") or COUNT, args.get("page") or 1
+        start = (page - 1) * (size + late)
+        docs = [{"id": row} for row in range(start, min(start + size, COUNT))]
+        total = COUNT if args.get("count") else None
+        return {"docs": docs, "hasNextPage": start + size < COUNT, "totalDocs": total}
+
+    return Client(Schema(SDL, {"Query": {"rows": resolve}}))
+
+
+def test_left_out_rows_are_noticed() -> None:
+    """Payload 3.90 leaves out a row for each page of a `join` field."""
+    with pytest.warns(UserWarning, match="136 of 137 items"):
+        result = build_client(1).execute_all("{ rows { docs { id } } }")
+    assert not result.report.complete
+
+
+def test_the_count_is_not_part_of_the_result() -> None:
+    """It is asked for beside the rows."""
+    result = build_client(0).execute_all("{ rows(limit: 20) { docs { id } } }")
+    assert result.report.complete
+    assert result.report.expected == COUNT
+    assert [*result.data["rows"]] == ["docs"]
+
+
+def test_an_answer_without_the_count_is_taken_as_it_is() -> None:
+    """The argument stays as the query gives it."""
+    query = "{ rows(count: false, limit: 20) { docs { id } hasNextPage } }"
+    assert build_client(0).execute_all(query).report.expected is None

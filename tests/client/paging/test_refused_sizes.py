@@ -1,0 +1,64 @@
+"""A size that is written above the most that an endpoint returns is lowered to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gqlnb import Client, Schema
+
+SDL = """
+type Query { rows(options: Options): Page! }
+input Options { take: Int, skip: Int, least: Int }
+type Page { items: [Row!]!, totalItems: Int! } type Row { id: ID! }
+"""
+COUNT = 1137
+ALL = "{ items { id } }"
+
+
+def build_client(refusal: str) -> Client:
+    """Return a client of a list of at most 100 rows, in the shape of Vendure 3."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        options = args.get("options") or {}
+        take, skip = options.get("take", 100), options.get("skip", 0)
+        if take > 100:
+            raise ValueError(refusal)
+        rows = list(range(options.get("least", 0), COUNT))
+        return {
+            "items": [{"id": str(row)} for row in rows[skip : skip + take]],
+            "totalItems": len(rows),
+        }
+
+    return Client(Schema(SDL, {"Query": {"rows": resolve}}))
+
+
+@pytest.mark.parametrize(
+    ("query", "variables", "first"),
+    [
+        (f"{{ rows(options: {{take: 500}}) {ALL} }}", {}, 0),
+        (f"{{ rows(options: {{take: 500, skip: 7}}) {ALL} }}", {}, 7),
+        (f"{{ rows(options: {{take: 500, least: 400}}) {ALL} }}", {}, 400),
+        (f"query ($n: Int) {{ rows(options: {{take: $n}}) {ALL} }}", {"n": 101}, 0),
+        (f"query ($o: Options) {{ rows(options: $o) {ALL} }}", {"o": {"take": 999}}, 0),
+    ],
+)
+def test_a_size_above_the_most_is_lowered(
+    query: str, variables: dict[str, Any], first: int
+) -> None:
+    """Wherever it stands; a filter that is larger than the limit is left alone."""
+    client = build_client("Cannot take more than 100 results from a list query")
+    result = client.execute_all(query, variables)
+    rows = [int(row["id"]) for row in result.data["rows"]["items"]]
+    assert rows == list(range(first, COUNT))
+    assert result.report.complete
+    assert not result.errors
+
+
+def test_a_refusal_without_a_number_is_said() -> None:
+    """No row came, and the report says why."""
+    client = build_client("Too many rows")
+    with pytest.warns(UserWarning, match="Too many rows"):
+        result = client.execute_all(f"{{ rows(options: {{take: 500}}) {ALL} }}")
+    assert not result.report.complete

@@ -47,7 +47,7 @@ from gqlnb.redact import strip_traceback
 # The functions below import `schema_sources`, `schema_diff` and the engine: a client whose schema
 # nobody asks for needs none of them.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from graphql import GraphQLSchema
 
@@ -62,11 +62,23 @@ CACHE_FORMAT = 1
 CACHE_SUFFIX = ".schema"
 MAX_FILES = 64  # the oldest are removed
 MAX_HEADER_BYTES = 4096  # bytes of the first line
+MAX_UNPACKED_BYTES = 512 * 2**20  # bytes: a hundred times GitHub's schema
+PIECE_BYTES = 2**20  # bytes; a regular expression blocks other threads, at 100 MB/s
 ZLIB_LEVEL = 6  # a third smaller than level 1, and as quick to unpack
 # A null member means the same as an absent one, and a third of most results is such members. Within
 # a string there would be a backslash before the quotation mark.
 NULL_MEMBER = re.compile(rb',"\w+":null')
 _LOG = logging.getLogger("gqlnb")
+
+
+def split_json(body: bytes) -> Iterator[bytes]:
+    """Yield JSON in pieces, cut before commas, so that no null member is in two of them."""
+    begin = 0
+    while begin < len(body):
+        end = body.find(b",", begin + PIECE_BYTES)
+        end = len(body) if end < 0 else end
+        yield body[begin:end]
+        begin = end
 
 
 class CachedSchema(NamedTuple):
@@ -86,16 +98,23 @@ class CachedSchema(NamedTuple):
     @classmethod
     def pack(cls, body: bytes, fetched: float) -> CachedSchema:
         """Return the entry for an introspection result in JSON."""
-        return cls(zlib.compress(NULL_MEMBER.sub(b"", body), ZLIB_LEVEL), fetched)
+        packing = zlib.compressobj(ZLIB_LEVEL)
+        packed = [packing.compress(NULL_MEMBER.sub(b"", piece)) for piece in split_json(body)]
+        return cls(b"".join([*packed, packing.flush()]), fetched)
 
     def unpack(self) -> dict[str, Any]:
         """Return the introspection result, or raise ValueError if the entry is damaged."""
         from gqlnb.client.schema_sources import read_introspection
 
+        unpacking = zlib.decompressobj()
         try:
-            return read_introspection(zlib.decompress(self.packed))
+            body = unpacking.decompress(self.packed, MAX_UNPACKED_BYTES)
         except zlib.error as error:
             raise ValueError(str(error)) from error
+        if not unpacking.eof:
+            msg = "it is cut, or too large"
+            raise ValueError(msg)
+        return read_introspection(body)
 
     def compute_age(self) -> float:
         """Return its age in seconds; infinity for an entry from the future."""
@@ -136,7 +155,7 @@ def read_cache(path: Path) -> CachedSchema | None:
             return None
         with path.open("rb") as file:
             head = load_json(file.readline(MAX_HEADER_BYTES))
-            packed = file.read()
+            packed = file.read(MAX_UNPACKED_BYTES)
     except (OSError, JSONError):
         return None
     if (

@@ -8,6 +8,7 @@ columns, and freed. Items that do not fit the types of the shape are decoded as 
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Set
 from decimal import Decimal
 from functools import cache
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     ]  # response name, msgspec type, whether it is required
     Buffer = bytes | msgspec.Raw
 
+UTF8_CHUNK = 1 << 16  # bytes
 # List levels that are decoded with types where no schema is known; deeper ones are rare.
 UNTYPED_LIST_LEVELS = 2
 DECODING_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -167,7 +169,12 @@ def decode_envelope(body: bytes, shape: Shape | None = None) -> Envelope:
     """
     body = strip_bom(body)
     if not body.isascii():
-        body.decode()  # msgspec validates only the text that it decodes
+        # msgspec validates only the text that it decodes. In pieces, because a decoded copy of a
+        # large body would take up to four times its size.
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        view = memoryview(body)
+        for start in range(0, len(body), UTF8_CHUNK):
+            decoder.decode(view[start : start + UTF8_CHUNK], final=start + UTF8_CHUNK >= len(body))
     if shape is not None:
         typed = shape.cache.get("response")
         if typed is None:

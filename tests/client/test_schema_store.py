@@ -464,8 +464,12 @@ def test_clients_of_a_named_connection_share_its_schema(endpoint: Callable[..., 
     assert len(made.requests) == 1
 
 
-def test_only_null_members_are_left_out_of_the_cached_text() -> None:
-    """Not what looks like one within a string."""
+@pytest.mark.parametrize("size", [1, 2, 7, 30, 1000])
+def test_the_cached_text_does_not_depend_on_chunk_sizes(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """Only null members are omitted, wherever a chunk ends."""
+    monkeypatch.setattr("gqlnb.client.schema_store.PIECE_BYTES", size)
     body = b'{"a":null,"b":null,"c":[1,{"d":2,"e":null},"x,\\"f\\":null"],"g":null}'
     kept = CachedSchema.pack(body, 0.0).unpack()
     assert kept == {"a": None, "c": [1, {"d": 2}, 'x,"f":null']}

@@ -24,7 +24,6 @@ from graphql import (
     TypeInfo,
     TypeInfoVisitor,
     Visitor,
-    build_schema,
     get_location,
     get_named_type,
     is_abstract_type,
@@ -43,7 +42,7 @@ from graphql.pyutils.suggestion_list import LexicalDistance
 
 from gqlnb.document.error_details import explain_message
 from gqlnb.document.limit_checks import check_limits, parse_within_limits
-from gqlnb.document.schema_text import print_sdl
+from gqlnb.document.schema_text import dump_schema, load_schema
 from gqlnb.document.syntax import find_nodes, find_syntax_hint, has_tokens, parse_source
 from gqlnb.document.validation import FiniteFloatsRule, can_be_infinite, validate_document
 from gqlnb.errors import (
@@ -153,15 +152,16 @@ class Document:
         return self
 
     def __getstate__(self) -> list[object]:
-        """Return the values to pickle, with the schema as SDL: its functions may not be pickled."""
-        sdl = None if self.schema is None else print_sdl(self.schema)
-        return [self.text, self.ast, self.operation, sdl, self.fault]
+        """Return the values to pickle, with the schema in a form that can always be pickled."""
+        pickled = None if self.schema is None else dump_schema(self.schema)
+        return [self.text, self.ast, self.operation, pickled, self.fault]
 
     def __setstate__(self, state: list[Any]) -> None:
-        """Restore pickled values."""
-        text, ast, operation, sdl, fault = state
-        schema = None if sdl is None else build_schema(sdl, assume_valid=True)
-        Document.__init__(self, text, ast, operation, schema, fault)
+        """Restore pickled values; those of earlier versions hold the schema itself, and more."""
+        text, ast, operation, schema = state[:4]
+        loaded = load_schema(schema) if isinstance(schema, bytes) else schema
+        fault = state[4] if len(state) == 5 else ""
+        Document.__init__(self, text, ast, operation, loaded, fault)
 
     def note_reading(self, *, columns: bool) -> None:
         """Note that the frame of an answer was read, or its data; one reading of data decides."""

@@ -1,10 +1,13 @@
-"""Texts of a schema: its SDL with applied directives, and a diagram in Mermaid."""
+"""Texts of a schema: its SDL with applied directives, a diagram in Mermaid, and its pickle."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+import pickle
+from collections.abc import Callable, Iterator
 from copy import copy
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from graphql import (
     DirectiveDefinitionNode,
@@ -13,7 +16,9 @@ from graphql import (
     GraphQLNamedType,
     GraphQLSchema,
     SchemaDefinitionNode,
+    build_schema,
     get_named_type,
+    introspection_types,
     is_enum_type,
     is_input_object_type,
     is_interface_type,
@@ -28,7 +33,7 @@ from graphql import (
     specified_directives,
 )
 
-from gqlnb.errors import OptionError, TargetError, sanitize_text, suggest
+from gqlnb.errors import OptionError, SchemaError, TargetError, sanitize_text, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -248,3 +253,69 @@ def find_label(kind: GraphQLNamedType) -> str:
         (is_scalar_type, "scalar"),
     )
     return next((label for test, label in tests if test(kind)), "")
+
+
+# graphql-core would pickle these types with their fields, and Strawberry adds a field to the
+# `__Type` of the whole process with a local function as resolver, which cannot be pickled.
+class _SchemaPickler(pickle.Pickler):
+    """A pickler that stores graphql-core's introspection types by name, and no resolvers."""
+
+    def reducer_override(self, obj: Any) -> Any:  # noqa: ANN401 - the signature of pickle
+        name = getattr(obj, "name", None)
+        if isinstance(name, str) and introspection_types.get(name) is obj:
+            return _get_introspection_type, (name,)
+        # Resolvers and parsers of scalars: those of a notebook, and local ones, can't be pickled.
+        if isinstance(obj, (FunctionType, MethodType)) and _is_foreign(obj):
+            return _get_missing_function, ()
+        return NotImplemented
+
+
+def _is_foreign(function: FunctionType | MethodType) -> bool:
+    """Return whether a function is neither of graphql-core nor of this module."""
+    name = str(function.__module__)
+    return name != __name__ and name.partition(".")[0] != "graphql"
+
+
+def _get_missing_function() -> Callable[..., NoReturn]:
+    return _missing_function
+
+
+def _missing_function(*_: object, **__: object) -> NoReturn:
+    msg = "The schema of a pickled document or result has types only; its functions are missing."
+    raise SchemaError(msg)
+
+
+def _get_introspection_type(name: str) -> GraphQLNamedType:
+    """Return the type of this process."""
+    return introspection_types[name]
+
+
+def dump_schema(schema: GraphQLSchema) -> bytes:
+    """Pickle a schema."""
+    file = io.BytesIO()
+    try:
+        _SchemaPickler(file, protocol=5).dump(schema)
+    except RecursionError:  # of a large schema such as GitHub's, whose types refer to each other
+        return pickle.dumps(_SchemaText(print_sdl(schema)))
+    return file.getvalue()
+
+
+class _SchemaText:
+    """The SDL of a schema, which is the schema once it is loaded from a pickle."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __reduce__(self) -> tuple[Callable[[str], GraphQLSchema], tuple[str]]:
+        return _build_schema, (self.text,)
+
+
+def _build_schema(text: str) -> GraphQLSchema:
+    return build_schema(text, assume_valid=True)
+
+
+def load_schema(pickled: bytes) -> GraphQLSchema:
+    """Return the schema of :func:`dump_schema`."""
+    # Part of a pickle that is being loaded, so no less trusted than that.
+    schema: GraphQLSchema = pickle.loads(pickled)  # noqa: S301
+    return schema

@@ -33,7 +33,7 @@ UNPACK_OPTIONS = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 PLATFORM = "pyemscripten_2026_0_wasm32"  # of that Pyodide, with Python 3.14
 OWN = (
     *("anywidget", "click", "comm", "graphql-core", "ipython", "ipywidgets", "msgspec"),
-    *("platformdirs", "requests", "tomli-w", "tqdm", "traitlets", "urllib3"),
+    *("platformdirs", "requests", "tomlkit", "tqdm", "traitlets", "urllib3"),
 )
 TABLES = ("numpy", "pandas", "pyarrow")
 # What these need, beside what Pyodide's own lock file says.
@@ -47,7 +47,7 @@ REQUIREMENTS = (
     *("executing", "graphql-core>=3.3,<3.4", "idna", "ipython>=9", "ipython-pygments-lexers"),
     *("ipywidgets", "jedi", "jupyterlab-widgets", "matplotlib-inline", "micropip", "msgspec>=0.22"),
     *("packaging", "parso", "platformdirs", "prompt-toolkit", "psygnal", "pure-eval", "pygments"),
-    *("requests", "six", "stack-data", "tomli-w", "tqdm", "traitlets", "typing-extensions"),
+    *("requests", "six", "stack-data", "tomlkit", "tqdm", "traitlets", "typing-extensions"),
     *("urllib3>=2.7,<3", "wcwidth", "widgetsnbextension"),
 )
 EXTENSIONS = (

@@ -9,6 +9,8 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,9 @@ KEY_LINE = re.compile(
     r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
 )
 KEY_PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+# Comments at the end of a table, and the rest of it: they may belong to the next one.
+REMOVED_PART = re.compile(r"(?s).*?((?m:^)[ \t]*+#[^\n]*+(?:\n\s*+(?:#[^\n]*+)?)*+)?\Z")
+BORDER = "\0\n"
 # Before names were quoted, `connect --keep` wrote [connections.café], which is not valid TOML.
 UNQUOTED_NAME = re.compile(
     r"^(\[connections\.)(?=[\w-]*[^\x00-\x7f])([\w-]+)(?=(?:\.headers)?\]\r?$)", re.MULTILINE
@@ -212,6 +217,12 @@ def read_settings(path: Path, table: tuple[str, ...]) -> Settings | None:
     raise OptionError(message)
 
 
+def find_settings(table: str, name: str) -> Settings | None:
+    """Return the settings whose table has a name: the project's, else the user's; None if none."""
+    files = (load_project_settings(), load_user_settings())
+    return next((it for it in files if it is not None and name in it.get_table(table)), None)
+
+
 def stamp_settings_files() -> tuple[object, ...]:
     """Return a key that changes whenever a settings file is written, appears or is removed."""
     stamps: list[object] = [Path.cwd()]  # error messages show paths relative to it
@@ -259,36 +270,123 @@ def split_key(dotted: str) -> tuple[str, ...]:
     return tuple(part.strip("\"'") for part in KEY_PART.findall(dotted))
 
 
-def edit_table(text: str, path: tuple[str, ...], new_name: str | None) -> str:
-    """Rename a table that has headers of its own, or remove it; the caller checks the result.
+def write_table(
+    settings: Settings,
+    path: tuple[str, ...],
+    value: Mapping[str, Any] | None = None,
+    *,
+    new_name: str | None = None,
+) -> str:
+    """Add, replace, rename or remove a table of a settings file.
+
+    All else in the file stays as it is, byte for byte, with the comments above and below.
 
     Parameters
     ----------
-    text
+    settings
         The file.
     path
-        The keys of its header.
+        The keys of the table in those settings.
+    value
+        The new table, for the end of the file; without it and `new_name` the table is removed.
     new_name
-        The new last key; None removes the table.
+        A new last key.
+
+    Returns
+    -------
+    str
+        The path of the file, as it is shown.
+
+    Raises
+    ------
+    OptionError
+        If the table is written in a way that cannot be changed like this.
     """
-    lines, inside = list[str](), False
-    below: list[str] = []  # comments, and what follows them: they may belong to the next table
-    for line in text.splitlines(keepends=True):
-        match = TABLE_HEADER.match(line)
-        if match is not None:
-            inside = split_key(match[1])[: len(path)] == path
-        if match is not None and inside and new_name is not None:
-            key = list(KEY_PART.finditer(line, match.start(1)))[len(path) - 1]
-            name = new_name if new_name.isascii() else f'"{new_name}"'
-            lines.append(f"{line[: key.start()]}{name}{line[key.end() :]}")
-        elif not inside or new_name is not None:
-            lines += [*below, line]
-            below = []
-        elif line.lstrip().startswith("#") or not line.strip():
-            below += [line] if below or line.strip() else []
-        else:
-            below = []
-    return "".join([*lines, *below])
+    from tomlkit.exceptions import TOMLKitError
+
+    keys, text = (*settings.table, *path), settings.text
+    before, others = take_value(text, keys)
+    try:
+        changed = text if before is None else edit_table(text, keys, new_name)
+        changed = changed if value is None else append_table(changed, keys, value)
+        result = take_value(changed, (*keys[:-1], new_name or keys[-1]))
+    except (TOMLKitError, ValueError):  # which invalid TOML is, too
+        result = None
+    if result != (before if new_name is not None else value, others):
+        place = settings.locate_key(*path)
+        message = f"{place}: {'.'.join(path)} must be edited by hand; the file was left as it is."
+        raise OptionError(message)
+    replace_file(settings.path.resolve(), changed.encode(), private=not settings.table)
+    return shorten_path(settings.path)  # of a symbolic link, whose target was replaced
+
+
+def take_value(text: str, keys: tuple[str, ...]) -> tuple[object, object]:
+    """Return a value of a TOML text, and all other values."""
+    whole = table = tomllib.loads(text, parse_float=str)  # as text, because nan != nan
+    for key in keys[:-1]:
+        table = table.setdefault(key, {})
+    return table.pop(keys[-1], None), whole
+
+
+def split_at_table(text: str, keys: tuple[str, ...], new_name: str | None = None) -> list[str]:
+    """Split a file at each part of a table, and rename it; its parts have odd indexes."""
+    import tomlkit
+    from tomlkit.container import Container
+    from tomlkit.items import Key, Table, Whitespace
+
+    def mark(container: Container, keys: tuple[str, ...]) -> None:
+        """Mark the parts of a table: one that is continued further below has several."""
+        for index, (key, item) in reversed([*enumerate(container.body)]):
+            if key is None or key.key != keys[0]:
+                continue
+            if keys[1:]:
+                mark(item.value, keys[1:])
+                continue
+            new_key: Key | None = key
+            if new_name is not None:
+                # Parsed, because no constructor of a key takes whether it is dotted.
+                name = tomlkit.key(new_name).as_string() + ".x" * key.is_dotted()
+                new_key = tomlkit.parse(f"{name}{' ' * bool(key.sep)}= 1").body[0][0]
+                if isinstance(item, Table):
+                    item.invalidate_display_name()
+            container.body[index : index + 1] = [border, (new_key, item), border]
+
+    # Not valid in TOML, and the end of a line: tomlkit begins a new one before a table otherwise.
+    border = None, Whitespace(BORDER)
+    document = tomlkit.parse(text)
+    mark(document, keys)
+    return document.as_string().split(BORDER)
+
+
+def edit_table(text: str, keys: tuple[str, ...], new_name: str | None) -> str:
+    """Rename a table, or remove it; raise ValueError if tomlkit does not keep all bytes."""
+    parts = split_at_table(text, keys)
+    if "".join(parts) != text:
+        raise ValueError(text)
+    if new_name is not None:
+        parts[1::2] = split_at_table(text, keys, new_name)[1::2]
+        return "".join(parts)
+    parts[1::2] = [REMOVED_PART.sub(r"\0\1", part, count=1) for part in parts[1::2]]
+    # Within an inline table, the comma after it, or before it if it is the last one.
+    return re.sub(r"\0\s*,\s*|,\s*\0(?=\s*})|\0", "", "".join(parts))
+
+
+def append_table(text: str, keys: tuple[str, ...], value: Mapping[str, Any]) -> str:
+    """Add a table at the end of a file, or within the inline table that it belongs to."""
+    import tomlkit
+
+    table = reduce(lambda table, key: {key: table}, reversed(keys), value)
+    added = f"\n\n{tomlkit.dumps(table)}".replace("\n", "\r\n" if "\r\n" in text else "\n")
+    changed = text.rstrip("\r\n") + added
+    with suppress(tomllib.TOMLDecodeError):
+        tomllib.loads(changed)
+        return changed
+    document = tomlkit.parse(text)
+    reduce(getitem, keys[:-1], document)[keys[-1]] = value
+    before, part, after = split_at_table(document.as_string(), keys)
+    if not re.fullmatch(f"{re.escape(before.rstrip(', '))}[ ,]*{re.escape(after)}", text):
+        raise ValueError(text)
+    return f"{before}{part}{after}"
 
 
 def resolve_unix_path(uds: object) -> str:

@@ -70,6 +70,9 @@ class Limits:
     connections
         Concurrent connections; a new one replaces the one that has been idle longest. At most half
         of them are WebSockets, which are never replaced.
+    unsent
+        Server: bytes of all responses that clients have not read yet. Beyond, a response of more
+        than 1 MiB is replaced by HTTP 503, unless it is the only one.
     subscriptions
         Concurrent operations with streamed responses, over server-sent events and WebSockets.
     answer
@@ -105,6 +108,7 @@ class Limits:
     body_seconds: float | None = 10.0
     idle_seconds: float | None = 75.0
     connections: int | None = 256
+    unsent: int | None = 256 * MIB
     subscriptions: int | None = 100
     answer: int | None = 64 * MIB
     wait: float | None = 60.0

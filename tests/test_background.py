@@ -145,6 +145,34 @@ def test_a_worker_thread_runs_its_functions_in_order(monkeypatch):
     assert slots._value == 1
 
 
+def test_worker_threads_are_used_again(monkeypatch):
+    """Each by one function at a time; they end with the block, a cancelled one's after it."""
+    slots = threading.Semaphore(3)
+    monkeypatch.setattr(background, "_thread_slots", slots)
+    go = threading.Event()
+
+    async def there():
+        with background.WorkerThreads() as threads:
+            first = await threads.run(threading.current_thread)
+            with pytest.raises(ZeroDivisionError):
+                await threads.run(lambda: 1 / 0)
+            waiting = asyncio.ensure_future(threads.run(lambda: go.wait(20)))
+            await asyncio.sleep(0)
+            second = await threads.run(threading.current_thread)
+            assert await threads.run(threading.current_thread) is second
+            waiting.cancel()
+        await asyncio.wait([waiting])
+        return first, second
+
+    first, second = asyncio.run(there())
+    second.join(20)
+    assert first is not second
+    assert first.is_alive()
+    go.set()
+    first.join(20)
+    assert slots._value == 3
+
+
 def test_the_number_of_daemon_threads_is_limited(monkeypatch):
     """A thread that ends frees its slot."""
     monkeypatch.setattr(background, "MAX_WORKER_THREADS", 1)

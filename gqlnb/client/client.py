@@ -35,7 +35,7 @@ from gqlnb.client.endpoint import (
 )
 from gqlnb.client.gql_interop import GqlClientTransport, make_gql_transport
 from gqlnb.client.mapping import InputMap, MapOptions, number_problems, read_inputs
-from gqlnb.client.measured_lists import find_settings, save_lists
+from gqlnb.client.measured_lists import require_settings, save_lists
 from gqlnb.client.paging.options import PagingOptions
 from gqlnb.client.paging.pager import Pager
 from gqlnb.client.pickling import make_recipe, reduce_client
@@ -438,7 +438,7 @@ class Client:
 
         check_whole_number("max_requests", max_requests, least=1)
         if keep:
-            find_settings(self.name or "")
+            require_settings(self.name or "")
         metered = MeteredClient(self._endpoint, self._sender, max_requests)
         report = describe_endpoint(metered, self._schema_store, lists, dry_run=dry_run)
         if keep and not dry_run:
@@ -1207,9 +1207,10 @@ class Client:
         carries the results so far in ``.outcomes``, None for the others.
         """
         parts = self._apply_options(token, headers, extensions, timeout, validate)
-        execute = partial(self._execute_documents, parts, aside=True)
         items = check_items(documents, concurrency)
-        outcomes = run_batch(items, execute, concurrency, self._group_size)
+        with background.WorkerThreads() as threads:
+            execute = partial(self._execute_documents, parts, threads=threads)
+            outcomes = run_batch(items, execute, concurrency, self._group_size)
         return outcomes if return_errors else require_results(outcomes)
 
     @overload
@@ -1372,8 +1373,10 @@ class Client:
         )
         run, *width = self._start_map(parts, text, inputs, variables, options)
         try:
-            with Progress(progress, "Inputs") as bar:
-                run_batch(run.draw(bar), partial(self._execute_inputs, run, aside=True), *width)
+            with Progress(progress, "Inputs") as bar, background.WorkerThreads() as threads:
+                run_batch(
+                    run.draw(bar), partial(self._execute_inputs, run, threads=threads), *width
+                )
                 run.report(bar)
         except BaseException as error:
             run.attach(error)
@@ -1866,7 +1869,11 @@ class Client:
         return ClientParts(endpoint, sender, preparer, pager)
 
     async def _execute_documents(
-        self, parts: ClientParts, items: Sequence[BatchItem], *, aside: bool = False
+        self,
+        parts: ClientParts,
+        items: Sequence[BatchItem],
+        *,
+        threads: background.WorkerThreads | None = None,
     ) -> list[BatchOutcome]:
         """Execute documents together, as :meth:`_send_group` does; with the errors of others."""
         outcomes: list[BatchOutcome | PreparedRequest] = []
@@ -1876,16 +1883,19 @@ class Client:
             except GqlnbError as error:
                 outcomes.append(error)
         group = [outcome for outcome in outcomes if isinstance(outcome, PreparedRequest)]
-        answers = iter(await self._send_group(parts.sender, group, aside=aside))
+        answers = iter(await self._send_group(parts.sender, group, threads))
         return [
             next(answers) if isinstance(outcome, PreparedRequest) else outcome
             for outcome in outcomes
         ]
 
     async def _send_group(
-        self, sender: RequestSender, group: Sequence[PreparedRequest], *, aside: bool
+        self,
+        sender: RequestSender,
+        group: Sequence[PreparedRequest],
+        threads: background.WorkerThreads | None,
     ) -> list[BatchOutcome]:
-        """Send requests in one array, a single one alone; in a thread if `aside` and local."""
+        """Send requests in one array, a single one alone; a local one in a thread, if given."""
         if len(group) > 1:
             return await sender.asend_array(group)
         outcomes: list[BatchOutcome] = []
@@ -1895,10 +1905,9 @@ class Client:
                     # Queued with the other requests of the endpoint, of other clients too: they
                     # share its budget.
                     outcomes.append(await sender.asend(prepared, queued=True))
-                elif aside:
+                elif threads is not None:
                     # A resolver that blocks would hold up the others on the background loop.
-                    send = partial(sender.send, prepared)
-                    outcomes.append(await background.run_in_thread(send))
+                    outcomes.append(await threads.run(partial(sender.send, prepared)))
                 else:
                     outcomes.append(await sender.asend(prepared))
             except GqlnbError as error:
@@ -1948,10 +1957,14 @@ class Client:
         return run, width, 1 if is_ordered else self._group_size
 
     async def _execute_inputs(
-        self, run: InputMap, places: Sequence[int], *, aside: bool = False
+        self,
+        run: InputMap,
+        places: Sequence[int],
+        *,
+        threads: background.WorkerThreads | None = None,
     ) -> list[BatchOutcome]:
         """Execute the requests of some inputs together."""
-        outcomes = await self._send_group(run.sender, list(map(run.start, places)), aside=aside)
+        outcomes = await self._send_group(run.sender, list(map(run.start, places)), threads)
         for at, outcome in zip(places, outcomes, strict=True):
             run.record(at, outcome)
         return outcomes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import threading
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol, Self
@@ -29,14 +28,13 @@ from gqlnb.client.response_cache import resolve_cache
 from gqlnb.config import (
     SETTINGS_FORMAT,
     Settings,
-    edit_table,
+    find_settings,
     get_user_file,
     load_project_settings,
     load_user_settings,
-    replace_file,
     resolve_unix_path,
-    shorten_path,
     stamp_settings_files,
+    write_table,
 )
 from gqlnb.errors import OptionError, TargetError, sanitize_text, suggest, suggest_or_list
 from gqlnb.option_checks import check_boolean
@@ -541,8 +539,6 @@ def save_connection(name: str, url: str, token: str | None, headers: Mapping[str
     OptionError
         If the file has one of that name already, or a value is not valid.
     """
-    import tomli_w
-
     path, settings = get_user_file(), load_user_settings()
     table = {"url": url, "token": token, "headers": dict(headers)}
     table = {key: value for key, value in table.items() if value}
@@ -558,25 +554,8 @@ def save_connection(name: str, url: str, token: str | None, headers: Mapping[str
         msg = f"{name!r} was not saved: {errors[0]}"
     if msg:
         raise OptionError(msg)
-    # The text of the file stays as it is, with its comments: the new table is appended, and the
-    # whole is parsed before it replaces the file.
-    text = FILE_HEADER if settings is None else settings.text
-    text = f"{text.rstrip()}\n\n{tomli_w.dumps({TABLE: {name: table}})}"
-
-    try:
-        is_same = tomllib.loads(text)[TABLE][name] == table
-        reason = "" if is_same else "reading it back would give different values."
-    except tomllib.TOMLDecodeError as error:
-        reason = f"the settings file would not be valid TOML with it: {sanitize_text(error, 200)}."
-    if reason:
-        msg = (
-            f"{name!r} was not saved: {reason} Write the connection into {shorten_path(path)} "
-            "yourself; the file was left as it is."
-        )
-        raise OptionError(msg)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    replace_file(path.resolve(), text.encode(), private=True)  # the target of a symbolic link
-    return shorten_path(path)
+    return write_table(settings or Settings(path, FILE_HEADER, (), {}), (TABLE, name), table)
 
 
 def change_connection(name: str, new_name: str | None) -> str:
@@ -601,8 +580,7 @@ def change_connection(name: str, new_name: str | None) -> str:
     OptionError
         If no file has it, the new name is taken or not valid, or the file must be edited by hand.
     """
-    files = [file for file in (load_project_settings(), load_user_settings()) if file is not None]
-    settings = next((file for file in files if name in file.get_table(TABLE)), None)
+    settings = find_settings(TABLE, name)
     if settings is None:
         msg = f"No settings file has a connection {sanitize_text(name, 40)!r}."
         raise OptionError(msg)
@@ -612,31 +590,11 @@ def change_connection(name: str, new_name: str | None) -> str:
         quoted = sanitize_text(new_name, 40)
         msg = f"{quoted!r} is taken, or not a valid name: write letters, digits, '-' and '_'."
         raise OptionError(msg)
-    path = (*settings.table, TABLE)
-
-    def split(text: str, key: str) -> tuple[object, object]:
-        """Return the connection `key` of a file, and all else in it."""
-        whole = table = tomllib.loads(text)
-        for step in path:
-            table = table.setdefault(step, {})
-        return table.pop(key, None), whole
-
-    changed = edit_table(settings.text, (*path, name), new_name)
-    value, others = split(settings.text, name)
-    try:
-        is_same = split(changed, new_name or name) == (new_name and value, others)
-    except tomllib.TOMLDecodeError:
-        is_same = False
-    if not is_same:
-        place = settings.locate_key(TABLE, name)
-        msg = f"{place}: {name!r} is written in a way that must be edited by hand."
-        raise OptionError(msg)
-    is_private = settings.path == get_user_file()
-    replace_file(settings.path.resolve(), changed.encode(), private=is_private)
+    path = write_table(settings, (TABLE, name), new_name=new_name)
     with _lock:
         _registered.pop(name, None)  # `connect --keep` registers it too
         close = _pop_client(name)
         if name in _current_names:
             _current_names[:] = [new_name] if new_name is not None else []
     close()
-    return shorten_path(settings.path)
+    return path

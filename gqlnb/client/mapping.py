@@ -122,6 +122,7 @@ class InputMap:
         self.prepared: list[PreparedRequest] = []
         self._document, self._rows, self._shape = document, rows, options.shape
         self._outcomes = read_outcomes(options.resume, len(rows.variables))
+        self._done = len(self._outcomes) - self._outcomes.count(None)
         self.sender = sender
         self._failures = 0  # transport errors since the last answer
         self._fatal: GqlnbError | None = None
@@ -139,15 +140,17 @@ class InputMap:
                 continue
             if self._fatal is not None:
                 return
-            self._outcomes[at] = None
+            if before is not None:
+                self._outcomes[at] = None
+                self._done -= 1
             if not self.report(progress):
                 return
             yield at
 
     def report(self, progress: Progress) -> bool:
         """Report the number of inputs with an outcome; return whether to go on."""
-        done = len(self._outcomes) - self._outcomes.count(None)
-        return progress(done, len(self._outcomes), done, self.sender.limiter.budget)
+        # Counted as they come: counting them all for each input takes the square of their number.
+        return progress(self._done, len(self._outcomes), self._done, self.sender.limiter.budget)
 
     def start(self, at: int) -> PreparedRequest:
         """Return the request of an input that is about to be sent."""
@@ -160,6 +163,7 @@ class InputMap:
     def record(self, at: int, outcome: BatchOutcome) -> None:
         """Record an outcome, and give the endpoint up if other inputs would fail as this one."""
         self._outcomes[at] = outcome
+        self._done += 1
         self._failures = self._failures + 1 if isinstance(outcome, TransportError) else 0
         # An OptionError: the endpoint takes no arrays of requests.
         is_final = isinstance(outcome, (AuthError, RateLimited, OptionError))

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from gqlnb.config import (
-    Settings,
-    load_project_settings,
-    load_user_settings,
-    replace_file,
-    shorten_path,
-)
+from gqlnb.config import Settings, find_settings, write_table
 from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments
 from gqlnb.errors import OptionError, sanitize_text
@@ -67,11 +60,10 @@ def check_lists(table: object) -> str:
 
 def dump_lists(lists: ListTables) -> dict[str, Any]:
     """Return lists as values of TOML, which has no null."""
-    tables: dict[str, Any] = msgspec.to_builtins(lists)
+    tables: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(lists))
     for table in tables.values():
-        arguments = table.get("arguments") or {}
-        for name in [name for name, value in arguments.items() if value is None]:
-            del arguments[name]
+        if "arguments" in table:
+            table["arguments"] = {k: v for k, v in table["arguments"].items() if v is not None}
     return tables
 
 
@@ -83,31 +75,10 @@ def save_lists(name: str, lists: ListTables) -> str:
     OptionError
         If no settings file has the connection, or it cannot be changed.
     """
-    import tomli_w
-
-    settings = find_settings(name)
-    tables = dump_lists(lists)
-    prefix = ".".join((*settings.table, "connections", name, "lists"))
-    # The text of the file stays as it is, with its comments: the tables of an earlier report are
-    # removed, and the new ones appended.
-    text = remove_tables(settings.text, prefix).rstrip()
-    for key in reversed((*settings.table, "connections", name, "lists")):
-        tables = {key: tables}
-    path = shorten_path(settings.path)
-    text = f"{text}\n\n{tomli_w.dumps(tables)}"
-    import tomllib
-
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        reason = sanitize_text(error, 200)
-        msg = f"{path} was left as it is: with the lists it would not be valid TOML: {reason}."
-        raise OptionError(msg) from None
-    replace_file(settings.path.resolve(), text.encode(), private=not settings.table)
-    return path
+    return write_table(require_settings(name), ("connections", name, "lists"), dump_lists(lists))
 
 
-def find_settings(name: str) -> Settings:
+def require_settings(name: str) -> Settings:
     """Return the settings with a connection; those of the project count.
 
     Raises
@@ -115,24 +86,11 @@ def find_settings(name: str) -> Settings:
     OptionError
         If no settings file has it.
     """
-    for load in (load_project_settings, load_user_settings):
-        settings = load()
-        if settings is not None and name in settings.get_table("connections"):
-            return settings
+    settings = find_settings("connections", name)
+    if settings is not None:
+        return settings
     msg = (
         f"{name or 'The endpoint'} is not a connection of a settings file, so nothing can be kept "
         "for it. Add it first: %graphql connect NAME ADDRESS --keep"
     )
     raise OptionError(msg)
-
-
-def remove_tables(text: str, prefix: str) -> str:
-    """Remove the tables of TOML text whose names begin with a dotted prefix."""
-    kept, skips = [], False
-    for line in text.splitlines(keepends=True):
-        header = re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+", line)
-        if header is not None:
-            skips = header[1] == prefix or header[1].startswith(f"{prefix}.")
-        if not skips:
-            kept.append(line)
-    return "".join(kept)

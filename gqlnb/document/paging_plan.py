@@ -623,8 +623,8 @@ class PagingPlan:
             if node is None and len(path) > 1:
                 node = self._read_node(selection, name)
             edit[name] = write_member(node, path[1:], text)
-        for value in edit.values():  # a variable that was replaced is no longer declared
-            writer.used_variables.update(iterate_variables(parse_value(value or "null")))
+        for literal in edit.values():  # a variable that was replaced is no longer declared
+            writer.used_variables.update(iterate_variables(parse_value(literal or "null")))
         return edit
 
     def _read_node(self, selection: EditableSelection, name: str) -> ValueNode | None:

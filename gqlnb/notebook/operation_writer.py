@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from heapq import heappop, heappush
 from itertools import count
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
+    OperationType,
     get_named_type,
     get_nullable_type,
     is_abstract_type,
@@ -25,6 +27,7 @@ from gqlnb.document.paging_conventions import find_length_limit, find_page_argum
 from gqlnb.document.schema_text import find_type
 from gqlnb.errors import TargetError
 from gqlnb.notebook.completion.completion_list import write_placeholder
+from gqlnb.notebook.schema_docs import get_deprecation_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,31 +60,25 @@ def find_paths(schema: GraphQLSchema, target: str) -> list[tuple[str, ...]]:
         conditions (``"Repository"``).
     """
     find_type(schema, target)
-    order, visits, found = count(), dict[str, int](), list[tuple[str, ...]]()
+    order, visits, found = count(), Counter[str](), list[tuple[str, ...]]()
     # The cheapest first; a type is left at most five times, as no further path can be among those.
     waiting: list[tuple[float, int, Any, tuple[str, ...]]] = [(0.0, 0, schema.query_type, ())]
     while waiting and len(found) < PATHS:
         cost, _, kind, path = heappop(waiting)
-        visits[kind.name] = visits.get(kind.name, 0) + 1
         if kind.name == target and path:
             found.append(path)
-        if visits[kind.name] > PATHS or (kind.name == target and path):
             continue
-        steps = [
-            (
-                1.0 + sum(map(is_required_argument, it.args.values())),
-                get_named_type(it.type),
-                f".{name}",
-            )
-            for name, it in getattr(kind, "fields", {}).items()
-            if it.deprecation_reason is None
-        ]
+        visits[kind.name] += 1
+        steps = {f"{kind.name}.{name}": it for name, it in getattr(kind, "fields", {}).items()}
         if is_abstract_type(kind):
-            steps += [(NARROWING, it, "") for it in schema.get_possible_types(kind)]
+            steps |= {it.name: it for it in schema.get_possible_types(kind)}
         seen = {place.partition(".")[0] for place in path}
-        for more, inner, name in steps:
-            if (is_composite_type(inner) or inner.name == target) and inner.name not in seen:
-                place = f"{kind.name}{name}" if name else inner.name
+        for place, step in steps.items() if visits[kind.name] <= PATHS else ():
+            inner: Any = get_named_type(getattr(step, "type", step))
+            leads_on = is_composite_type(inner) or inner.name == target
+            if leads_on and inner.name not in seen and get_deprecation_reason(step) is None:
+                needed = getattr(step, "args", {}).values()
+                more = NARROWING if inner is step else 1.0 + sum(map(is_required_argument, needed))
                 heappush(waiting, (cost + more, next(order), inner, (*path, place)))
     return found
 
@@ -111,9 +108,8 @@ def write_operation(schema: GraphQLSchema, path: Sequence[str]) -> tuple[str, di
     TargetError
         If no path leads there, or a step of it does not exist.
     """
-    kinds = (schema.query_type, schema.mutation_type, schema.subscription_type)
-    words = ("query", "mutation", "subscription")
-    roots = {it.name: word for it, word in zip(kinds, words, strict=True) if it is not None}
+    kinds = {it.value: schema.get_root_type(it) for it in OperationType}
+    roots = {kind.name: word for word, kind in kinds.items() if kind is not None}
     steps = list(path[1:] if path[0] in roots else path)
     if steps and (owner := steps[0].partition(".")[0]) not in roots:
         before = find_paths(schema, owner)
@@ -179,10 +175,9 @@ class _Writer:
             names = list(inner.values)
             return next((it for it in names if it.casefold() in self._types), names[0])
         if is_input_object_type(inner):
-            required = {
-                it: field for it, field in inner.fields.items() if is_required_input_field(field)
-            }
-            return {name: self._choose_value(field.type) for name, field in required.items()}
+            members = inner.fields.items()
+            required = {name: it.type for name, it in members if is_required_input_field(it)}
+            return {name: self._choose_value(kind) for name, kind in required.items()}
         values = {"Int": 1, "Float": 1.0, "Boolean": False}
         return [] if is_list_type(inner) else values.get(str(inner), "")
 

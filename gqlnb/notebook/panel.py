@@ -35,7 +35,7 @@ from gqlnb.result.result import Result
 from gqlnb.server.page import BUNDLE_FOLDER, MISSING_BUNDLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from graphql import GraphQLSchema
 
@@ -48,6 +48,7 @@ SAMPLE = 5  # rows
 NEWEST = 64  # answers of threads that wait for the panel to ask again
 REMOTE = ("load", "test", "sample")  # questions that wait for an endpoint
 FORMATTER = "prettier.js.gz"
+COMPLETENESS = {"complete": "complete", "more": "more exist", "unknown": "perhaps more"}
 Answer = dict[str, Any]
 
 
@@ -70,7 +71,11 @@ class Panel:
         word, job = message.pop("do"), message.pop("job", "")
 
         def work() -> None:
-            self._jobs[job] = answer_or_explain(lambda: getattr(self, f"do_{word}")(**message))
+            try:
+                self._jobs[job] = getattr(self, f"do_{word}")(**message)
+            except Exception as error:  # noqa: BLE001 - the panel is the only place to report it
+                kind = "" if isinstance(error, GqlnbError) else f"{type(error).__name__}: "
+                self._jobs[job] = {"error": f"{kind}{sanitize_text(error, 1000)}"}
 
         register_connections()
         if job not in self._jobs:
@@ -153,10 +158,10 @@ class Panel:
         schema = self._get_schema(target)
         if not path:
             roots = (schema.query_type, schema.mutation_type, schema.subscription_type)
-            return {"rows": [describe_row(it.name, it, it) for it in roots if it is not None]}
+            return {"rows": [describe_row(it.name, it, it) for it in roots if it]}
         owner, _, name = path[-1].partition(".")
         kind: Any = schema.type_map[owner]
-        kind = get_named_type(schema_search.get_members(kind)[name].type) if name else kind  # type: ignore[union-attr]
+        kind = get_named_type(kind.fields[name].type) if name else kind
         rows = [
             describe_row(f"{kind.name}.{name}", field, get_named_type(field.type))
             for name, field in getattr(kind, "fields", {}).items()
@@ -166,19 +171,16 @@ class Panel:
 
     def do_search(self, target: str, text: str) -> Answer:
         """Search names and descriptions."""
-        index, words = (
-            schema_search.get_index(self._get_schema(target)),
-            schema_search.split_search_words(text[:200]),
-        )
+        index = schema_search.get_index(self._get_schema(target))
+        words = schema_search.split_search_words(text[:200])
         hits, total = index.search(words, HITS)
         near = [] if hits or not words else index.suggest_names(words[-1])
         return {"rows": [it._asdict() for it in hits], "total": total, "near": near}
 
     def do_document(self, target: str, place: str) -> Answer:
         """Return the documentation of a place as escaped HTML."""
-        return {
-            "html": SchemaDocs(self._get_schema(target)).build_page(place).to_html(SHOWN, SHOWN)
-        }
+        page = SchemaDocs(self._get_schema(target)).build_page(place)
+        return {"html": page.to_html(SHOWN, SHOWN)}
 
     def do_insert(self, target: str, path: Sequence[str]) -> Answer:
         """Return a field with its required arguments and a first selection."""
@@ -256,15 +258,6 @@ class Panel:
         return {"html": html, "notes": [str(it) for it in result.errors]}
 
 
-def answer_or_explain(work: Callable[[], Answer]) -> Answer:
-    """Return an answer, or the text of the error: the panel is the only place to report it."""
-    try:
-        return work()
-    except Exception as error:  # noqa: BLE001 - as above
-        kind = "" if isinstance(error, GqlnbError) else f"{type(error).__name__}: "
-        return {"error": f"{kind}{sanitize_text(error, 1000)}"}
-
-
 def shorten_value(value: object) -> object:
     """Return a value for a cell of a sample; of inner rows the first member of each."""
     if not isinstance(value, list):
@@ -329,21 +322,22 @@ def describe_row(place: str, definition: Any, kind: object) -> Answer:  # noqa: 
 def describe_entry(entry: HistoryEntry) -> Answer:
     """Describe an operation of the history, and its rows if its value still exists."""
     value: Any = entry.value()
-    rows, state = None, ""
+    rows, state = "", ""
     with suppress(GqlnbError):
         if isinstance(value, Result):
             verdicts = {it.verdict: 1 for it in value.previews(0).values() if it.verdict}
             state = str(choose_weakest(verdicts, "lists") or "")
-            rows, state = len(value), value.report.verdict if value.report else state
+            rows = format_count(len(value), "row")
+            state = value.report.verdict if value.report else state
         elif type(value).__name__ == "DataFrame":
-            rows, state = len(value), value.attrs.get("completeness", "")
+            rows = format_count(len(value), "row")
+            state = value.attrs.get("completeness", "")
+    fault = "" if entry.outcome == "data" else entry.outcome
+    time = "" if entry.seconds is None else f"{entry.seconds * 1e3:.0f} ms"
+    parts = (entry.connection, fault, rows, COMPLETENESS.get(state.partition(":")[0]), time)
     return {
         "operation": entry.operation,
-        "connection": entry.connection,
-        "outcome": entry.outcome,
-        "rows": rows,
-        "ms": None if entry.seconds is None else round(entry.seconds * 1e3),
-        "complete": state.partition(":")[0],
+        "about": " · ".join(filter(None, parts)),
         "cell": f"%%graphql {entry.connection}\n{entry.text}",
         "text": sanitize_text(entry.text, 120),
     }

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
 
+TOTAL = re.compile(r"(?i:count|total)$")  # of all rows; `number` may be that of a page
 NUMERIC_TEXT = re.compile(r"[0-9]{1,9}(\.0)?")  # of a scalar that is sent as text, or a float
 INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.")
 
@@ -148,7 +149,11 @@ def _judge(
         return Verdict("more", f"`{more}` is true")
     end = next((name for name in sorted(flags) if siblings[name] is False), None)
     if end is not None:
-        return Verdict("complete", f"`{end}` is false")
+        # Parse Server computes it from a count, which is 0 until PostgreSQL has analyzed the table.
+        wrong = next((name for name, n in counts.items() if n < rows and TOTAL.search(name)), None)
+        state = "complete" if wrong is None else "unknown"
+        few = wrong and f"`{wrong}` counts {counts[wrong]:,}, and {rows:,} rows came"
+        return Verdict(state, few or f"`{end}` is false")
     reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
     equal = next((name for name, count in counts.items() if count == rows), None)
     # A count that equals the size, too, may be that of the page.

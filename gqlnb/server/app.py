@@ -9,9 +9,10 @@ Any ASGI server can run it, in any number of processes::
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.document.json_codec import dump_valid_json
@@ -37,6 +38,7 @@ from gqlnb.http.preconditions import (
     GRAPHQL_HEADERS,
     JSON_HEADERS,
     add_cors_headers,
+    build_error_response,
     build_timeout_error,
     check_preconditions,
     is_event_connection_request,
@@ -71,17 +73,20 @@ from gqlnb.server.websocket_sessions import serve_websocket
 from gqlnb.server.worker_pool import NoThreadError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, MutableMapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 
     from gqlnb.engine.schema import Schema
     from gqlnb.http.handler import MaskedErrors
-    from gqlnb.http.messages import Response
+    from gqlnb.http.messages import Request, Response
     from gqlnb.server.authentication import TokenOption
     from gqlnb.server.streams import Receive, Send
     from gqlnb.server.worker_pool import HangingCall
 
 MAX_HEADS = 256
 MAX_INLINE_BYTES = 65_536  # compressed on the event loop, in half a millisecond
+# Longer responses are sent in parts, each when the client has read the one before. The transport's
+# buffer would take them whole, uncounted, and asyncio's moves all that is left at each write.
+PART_BYTES = 1 << 20
 MAX_HEAD_BYTES = 2048  # so that the cache has half a megabyte at most
 # Headers without secrets, that request neither another protocol, nor a chunked body, nor
 # 100-continue.
@@ -180,7 +185,7 @@ def answer_known_request(
         The status, and the bytes of the response behind the status line.
     """
     known = executor.scheduler.find_known(body)
-    if known is None or not known.speed or known.pending_runs:
+    if known is None or not known.speed or known.pending_runs or known.is_large:
         return None
     began = read_clocks()
     name = known.document.name
@@ -193,6 +198,10 @@ def answer_known_request(
             known.pending_runs.append(result)
             return None
         encoded = _encode_plain_result(result) if known.is_json_safe else None
+        if encoded is not None and len(encoded) > PART_BYTES:
+            known.is_large = True
+            known.pending_runs.append(result)
+            return None
         if encoded is not None:
             lines = _HEADER_LINES[head.graphql]
             if len(encoded) >= MIN_COMPRESSED_BYTES:
@@ -205,6 +214,7 @@ def answer_known_request(
             return 200, b"%b%d\r\n\r\n%b" % (lines, len(encoded), encoded)
         media_type = GRAPHQL_CONTENT_TYPE if head.graphql else JSON_CONTENT_TYPE
         response = encode_response(build_response(result), media_type, rules, masked)
+        known.is_large = len(response.body) > PART_BYTES  # the next one is sent in parts
     except RESOLVER_EXCEPTIONS as error:
         response = build_internal_error(error, name, masked)
     request_log.add_request(began, response, len(body))
@@ -344,6 +354,8 @@ class App:
         )
         self._served = _build_served_schema(schema, rules)
         self.running_requests = 0
+        self._unsent_bytes = 0
+        self._has_encoded_large = False
         self.request_log = RequestLog()
         self.request_log.metrics = Metrics() if rules.access.metrics else None
         self.slots = StreamSlots()
@@ -513,13 +525,60 @@ class App:
         # From here on close() waits for the request; one that is still being read it does not.
         self.running_requests += 1
         try:
-            response = await handle_checked_request(request, served.execute, rules)
-            response = await compress_response(response, request, served.execute)
+            response = await self._answer_request(request, served)
             # Logged before it is sent, so that the client finds it in the log.
             self.request_log.add_request(began, response, len(body))
-            await send_response(send, response, receive if more else None, closing)
+            with self._count_unsent(len(response.body)):
+                await send_response(send, response, receive if more else None, closing)
         finally:
             self.running_requests -= 1
+
+    async def _answer_request(self, request: HttpRequest, served: ServedSchema) -> Response:
+        """Execute a request that was read; return its response, compressed."""
+        execute = partial(self._execute_in_turn, served.execute)
+        response = await handle_checked_request(request, execute, served.rules)
+        if len(response.body) > PART_BYTES:
+            self._has_encoded_large = True
+            asyncio.get_running_loop().call_soon(self._end_turn)
+        response = await compress_response(response, request, served.execute)
+        return self._limit_unsent(response, request, served.rules)
+
+    # Encoding 100 MB takes 60 ms of the loop. If many such executions end together, small requests
+    # are answered between two of them.
+    async def _execute_in_turn(self, execute: RequestExecutor, request: Request) -> Response:
+        """Execute a request, and wait until no large response was encoded in this turn."""
+        done = await execute(request)
+        while self._has_encoded_large:
+            await asyncio.sleep(0)
+        return done
+
+    def _end_turn(self) -> None:
+        self._has_encoded_large = False
+
+    @contextmanager
+    def _count_unsent(self, size: int) -> Iterator[None]:
+        """Return a context manager that counts a response until it is sent."""
+        self._unsent_bytes += size
+        try:
+            yield
+        finally:
+            self._unsent_bytes -= size
+
+    def _limit_unsent(
+        self, response: Response, request: HttpRequest, rules: ServerRules
+    ) -> Response:
+        """Return a response, or an error in its place while too many bytes wait for clients."""
+        size, most, waiting = len(response.body), rules.limits.unsent, self._unsent_bytes
+        if most is None or size <= PART_BYTES or not waiting or waiting + size <= most:
+            return response
+        message = (
+            f"The operation was executed, and its response of {size:,} bytes is not sent: clients "
+            f"have not read {waiting:,} bytes of other responses, and the limit is {most:,} "
+            "(unsent). Try again in a moment, or request less at once."
+        )
+        refusal = build_error_response(503, message, {"retry-after": "1"})
+        refusal = replace(refusal, operation=response.operation)
+        return add_cors_headers(refusal, request, rules)
 
 
 async def _check_head(
@@ -579,12 +638,16 @@ async def send_response(
     send: Send, response: Response, rest: Receive | None, closing: Sequence[Header]
 ) -> None:
     """Send a response; `rest` receives the unread body, after which the connection is closed."""
-    start = build_start_message(response)
-    start["headers"] += closing if rest else ()
+    head = build_start_message(response)
+    head["headers"] += closing if rest else ()
     if response.status != 204:  # no content-length (RFC 9110, 8.6)
-        start["headers"].append((b"content-length", str(len(response.body)).encode()))
-    await send(start)
-    await send({"type": "http.response.body", "body": response.body, "more_body": rest is not None})
+        head["headers"].append((b"content-length", str(len(response.body)).encode()))
+    await send(head)
+    body = response.body
+    for start in range(0, len(body) or 1, PART_BYTES):
+        end = start + PART_BYTES
+        part, more = body[start:end], end < len(body) or rest is not None
+        await send({"type": "http.response.body", "body": part, "more_body": more})
     if rest is not None:
         with suppress(TimeoutError):
             async with asyncio.timeout(LINGER_SECONDS):

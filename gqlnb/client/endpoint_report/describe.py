@@ -6,9 +6,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
+    OperationType,
     get_named_type,
     is_abstract_type,
-    is_input_object_type,
+    is_scalar_type,
     is_specified_directive,
     is_specified_scalar_type,
 )
@@ -18,8 +19,6 @@ from gqlnb.client.endpoint_report.list_queries import ListQuery, find_list_queri
 from gqlnb.client.endpoint_report.meter import MeteredClient, RequestLimitError
 from gqlnb.client.endpoint_report.report import EndpointReport, ReportLine, ReportWriter
 from gqlnb.client.measured_lists import ListSettings
-from gqlnb.document.paged_fields import ListRole
-from gqlnb.document.paging_conventions import PageArguments
 from gqlnb.errors import (
     AuthError,
     GqlnbError,
@@ -31,11 +30,11 @@ from gqlnb.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from graphql import GraphQLSchema
 
-    from gqlnb.client.endpoint_report.lists import MeasuredList
+    from gqlnb.client.endpoint_report.lists import ListExaminer
     from gqlnb.client.schema_store import SchemaStore
 
 MAX_LISTS = 3
@@ -47,11 +46,7 @@ MANY_TYPES = 8  # names that are shown
 
 
 def describe_endpoint(
-    client: MeteredClient,
-    store: SchemaStore,
-    names: Sequence[str] | None,
-    *,
-    dry_run: bool,
+    client: MeteredClient, store: SchemaStore, names: Sequence[str] | None, *, dry_run: bool
 ) -> EndpointReport:
     """Return the report of :meth:`gqlnb.Client.describe`.
 
@@ -66,13 +61,10 @@ def describe_endpoint(
     dry_run
         Whether to send nothing.
     """
-    lines: list[ReportLine] = []
     if dry_run:
         return plan_report(client, names)
-    begun = time.monotonic()
-    measured: list[MeasuredList] = []
-    schema = None
-    texts = ""
+    lines, measured = list[ReportLine](), list[lists.ListExaminer]()
+    schema, texts, begun = None, "", time.monotonic()
     writer = ReportWriter("protocol", lines)
     try:
         schema = read_schema(client, store, writer)
@@ -80,16 +72,13 @@ def describe_endpoint(
         if schema is not None:
             report_schema(schema, ReportWriter("schema", lines))
             with client.meter.reserve(scalars.MAX_REQUESTS):
-                for found in examine_lists(client, schema, names, lines):
-                    measured.append(found)  # noqa: PERF402 - what came before an error is kept
+                examine_lists(client, schema, names, measured, lines)
             scalars.report_scalars(client, measured, ReportWriter("scalars", lines))
     except RequestLimitError:
-        ReportWriter("lists", lines).skip(
-            "the rest", f"the report may send {client.meter.most} requests"
-        )
+        reason = f"the report may send {client.meter.most} requests"
+        ReportWriter("lists", lines).skip("the rest", reason)
     if client.http is not None:
-        protocol.report_headers(client, writer)
-        protocol.identify_server(client, texts, writer)
+        protocol.report_headers(client, texts, writer)
     advise(client, measured, lines)
     seconds = time.monotonic() - begun
     settings = {} if schema is None else collect_settings(schema, measured)
@@ -148,94 +137,74 @@ def read_schema(
 def report_schema(schema: GraphQLSchema, writer: ReportWriter) -> None:
     """Report the size and the features of a schema."""
     kinds = [kind for name, kind in schema.type_map.items() if not name.startswith("__")]
-    roots = {
-        "queries": schema.query_type,
-        "mutations": schema.mutation_type,
-        "subscriptions": schema.subscription_type,
-    }
-    for name, root in roots.items():
+    words = ("queries", "mutations", "subscriptions")
+    for word, operation in zip(words, OperationType, strict=True):
+        root = schema.get_root_type(operation)
         count = 0 if root is None else len(root.fields)
-        writer.add(name, count or "none", "" if root is None else f"fields of {root.name}")
+        writer.add(word, count or "none", "" if root is None else f"fields of {root.name}")
     writer.add("types", len(kinds), "without those of introspection")
-    one_of = [k.name for k in kinds if is_input_object_type(k) and getattr(k, "is_one_of", False)]
-    specified = [k.name for k in kinds if getattr(k, "specified_by_url", None)]
-    repeatable = [f"@{it.name}" for it in schema.directives if it.is_repeatable]
-    own = [f"@{it.name}" for it in schema.directives if not is_specified_directive(it)]
-    old = [name for kind in kinds for name in list_deprecated_arguments(kind)]
+    scalar_types = [it for it in kinds if is_scalar_type(it) and not is_specified_scalar_type(it)]
+    unreachable = find_unreachable_types(schema) - SPECIFIED_NAMES
+    directives = {f"@{it.name}": it for it in schema.directives}
     found = {
-        "oneOf": one_of,
-        "specifiedBy": specified,
-        "directives": own,
-        "repeatable directives": repeatable,
-        "deprecated arguments": old,
-        "custom scalars": [
-            k.name
-            for k in kinds
-            if type(k).__name__ == "GraphQLScalarType" and not is_specified_scalar_type(k)
+        "oneOf": [it.name for it in kinds if getattr(it, "is_one_of", False)],
+        "specifiedBy": [it.name for it in kinds if getattr(it, "specified_by_url", None)],
+        "directives": [k for k, it in directives.items() if not is_specified_directive(it)],
+        "repeatable directives": [k for k, it in directives.items() if it.is_repeatable],
+        "deprecated arguments": [
+            f"{kind.name}.{name}({argument})"
+            for kind in kinds
+            for name, declared in getattr(kind, "fields", {}).items()
+            for argument, definition in getattr(declared, "args", {}).items()
+            if definition.deprecation_reason is not None
         ],
-        "types without a path": [
-            name for name in find_unreachable_types(schema) if name not in SPECIFIED_NAMES
-        ],
+        "custom scalars": [it.name for it in scalar_types],
+        "types without a path": [it.name for it in kinds if it.name in unreachable],
+        "root lists without arguments": [query.name for query in find_list_queries(schema)],
     }
     for subject, names in found.items():
         more = ", ..." if len(names) > MANY_TYPES else ""
         writer.add(subject, len(names) or "none", f"{', '.join(names[:MANY_TYPES])}{more}")
-    available = [query.name for query in find_list_queries(schema)]
-    more = ", ..." if len(available) > MANY_TYPES else ""
-    shown = f"{', '.join(available[:MANY_TYPES])}{more}"
-    writer.add("root lists without arguments", len(available) or "none", shown)
 
 
-def list_deprecated_arguments(kind: Any) -> list[str]:  # noqa: ANN401 - a named type
-    """Return the deprecated arguments of the fields of a type."""
-    return [
-        f"{kind.name}.{name}({argument})"
-        for name, declared in getattr(kind, "fields", {}).items()
-        for argument, definition in getattr(declared, "args", {}).items()
-        if definition.deprecation_reason is not None
-    ]
-
-
-def find_unreachable_types(schema: GraphQLSchema) -> list[str]:
+def find_unreachable_types(schema: GraphQLSchema) -> set[str]:
     """Return the types to which no field, argument or member leads from the root types."""
-    roots = (schema.query_type, schema.mutation_type, schema.subscription_type)
-    arguments = [it.type for directive in schema.directives for it in directive.args.values()]
-    pending: list[Any] = [root for root in roots if root is not None]
-    pending += map(get_named_type, arguments)
-    reached: set[str] = set()
+    pending: list[Any] = [schema.query_type, schema.mutation_type, schema.subscription_type]
+    pending += [it.type for directive in schema.directives for it in directive.args.values()]
+    missing = {name for name in schema.type_map if not name.startswith("__")}
     while pending:
-        kind = pending.pop()
-        if kind.name in reached:
+        kind: Any = get_named_type(pending.pop())
+        if kind is None or kind.name not in missing:
             continue
-        reached.add(kind.name)
+        missing.remove(kind.name)
         for member in getattr(kind, "fields", {}).values():
-            pending.append(get_named_type(member.type))
-            pending += [get_named_type(it.type) for it in getattr(member, "args", {}).values()]
+            pending += [member.type, *(it.type for it in getattr(member, "args", {}).values())]
         pending += getattr(kind, "interfaces", ())
         pending += schema.get_possible_types(kind) if is_abstract_type(kind) else ()
-    return [name for name in schema.type_map if name not in reached and name[:2] != "__"]
+    return missing
 
 
 def examine_lists(
     client: MeteredClient,
     schema: GraphQLSchema,
     names: Sequence[str] | None,
+    measured: list[ListExaminer],
     lines: list[ReportLine],
-) -> Iterator[MeasuredList]:
-    """Report on lists, and yield what was measured; without names those that have rows."""
-    writer = ReportWriter("lists", lines)
-    count, empty = 0, []
+) -> None:
+    """Report on lists, and collect what was measured; without names those that have rows."""
+    writer, empty = ReportWriter("lists", lines), list[str]()
     for query in choose_lists(schema, names):
         before = len(lines)
         examiner = lists.ListExaminer(client, schema, query, writer)
-        found = examiner.run(may_be_empty=names is not None)
-        if found is not None:
-            count += 1
-            yield found
-        elif examiner.is_empty:
+        if not examiner.request_first():
+            continue
+        if names is None and not examiner.first.ids:
             del lines[before:]
             empty.append(query.name)
-        if names is None and count == MAX_LISTS:
+            continue
+        measured.append(examiner)
+        examiner.run()
+        if names is None and len(measured) == MAX_LISTS:
             break
     if empty:
         writer.add("lists without rows", len(empty), ", ".join(empty))
@@ -251,27 +220,23 @@ def choose_lists(schema: GraphQLSchema, names: Sequence[str] | None) -> list[Lis
     chosen = []
     for name in names:
         try:
-            query = available.get(name)
-            chosen.append(query if query is not None else parse_list(schema, name))
+            chosen.append(available.get(name) or parse_list(schema, name))
         except ValueError as error:
             msg = f"lists= {sanitize_text(repr(name), 80)}: {error}.{suggest(name, available)}"
             raise OptionError(msg) from None
     return chosen
 
 
-def advise(client: MeteredClient, measured: list[MeasuredList], lines: list[ReportLine]) -> None:
+def advise(client: MeteredClient, measured: list[ListExaminer], lines: list[ReportLine]) -> None:
     """Add the options to set, by the lines above."""
     writer = ReportWriter("advice", lines)
     found = {line.subject: line for line in lines}
     for each in measured:
-        if each.largest is not None and each.largest > each.default:
-            writer.add(
-                f"{each.query.name}: page_size={each.largest}",
-                f"fewer requests than with pages of {each.default}",
-                found[f"{each.query.name}: largest page"].evidence,
-            )
-        how = describe_paging(each)
-        writer.add(f"{each.query.name}: execute_all()", how, f"{each.query.name}, see lists")
+        name, default = each.query.name, len(each.first.ids)
+        if each.limit is not None and each.limit > default:
+            effect = f"fewer requests than with pages of {default}"
+            writer.add(f"{name}: page_size={each.limit}", effect, found[f"{name}: largest page"][3])
+        writer.add(f"{name}: execute_all()", describe_paging(each), f"{name}, see lists")
     arrays = found.get("arrays of requests")
     if arrays is not None and arrays.finding == "answered":
         writer.add("batch=10", "execute_many() and map() send arrays", arrays.evidence)
@@ -285,30 +250,30 @@ def advise(client: MeteredClient, measured: list[MeasuredList], lines: list[Repo
     writer.skip("harvest", "whether a list has a cap shows only beyond its last page")
 
 
-def describe_paging(measured: MeasuredList) -> str:
+def describe_paging(measured: ListExaminer) -> str:
     """Return what paging does with a list."""
     arguments = measured.arguments
     if arguments.kind == "none":
         return "takes the one page as all" if measured.is_whole else "reports the list as doubtful"
-    size = measured.largest or 100
-    pages = "" if measured.total is None else f", about {-(-measured.total // size)} pages"
+    size = measured.limit or 100
+    pages = (
+        "" if measured.first.count is None else f", about {-(-measured.first.count // size)} pages"
+    )
     return f"follows it by {arguments.kind}{pages}"
 
 
 def collect_settings(
-    schema: GraphQLSchema, measured: list[MeasuredList]
+    schema: GraphQLSchema, measured: list[ListExaminer]
 ) -> dict[str, ListSettings]:
     """Return the roles and sizes that paging can use, by the type and name of the field."""
-    lists = {}
+    settings = {}
     for each in measured:
         outer, _, name = each.query.name.rpartition(".")
         root: Any = schema.query_type
         owner = get_named_type(root.fields[outer].type) if outer else root
-        role = each.role or ListRole(PageArguments("none"))
-        arguments = None if each.role is None else each.role.arguments
-        settings = ListSettings(
-            arguments, role.cursor, role.is_cursor_of_row, role.holder, each.largest
-        )
-        if settings != ListSettings():
-            lists[f"{owner.name}.{name}"] = settings
-    return lists
+        found = ListSettings(largest=each.limit)
+        if each.role is not None:
+            found = ListSettings(*each.role, each.limit)
+        if found != ListSettings():
+            settings[f"{owner.name}.{name}"] = found
+    return settings

@@ -48,49 +48,13 @@ class Reading(msgspec.Struct, frozen=True):
     info
         The values of ``pageInfo``.
     rows
-        The rows.
-    errors
-        The messages of the errors beside the data.
+        The rows; None if the answer has no list.
     """
 
     ids: list[str]
     count: int | None
     info: Mapping[str, Any]
-    rows: list[Any]
-    errors: list[str]
-
-
-class NestedList(msgspec.Struct, frozen=True):
-    """A list in the rows of another.
-
-    Attributes
-    ----------
-    name
-        The field.
-    body
-        The selections of its items, with those of the objects around them.
-    step
-        The field of the list in the object that the field returns; empty if it is the list.
-    size
-        The argument that is named like a size; None if there is none.
-    """
-
-    name: str
-    body: str
-    step: str
-    size: str | None
-
-    def write(self, arguments: str) -> str:
-        """Return the selection of the list."""
-        listed = f"({arguments})" if arguments else ""
-        return f"{self.name}{listed} {{ {self.body} }}"
-
-    def measure(self, row: object) -> int:
-        """Return the number of items in a row."""
-        value = row.get(self.name) if isinstance(row, dict) else None
-        if self.step:
-            value = value.get(self.step) if isinstance(value, dict) else None
-        return len(value) if isinstance(value, list) else 0
+    rows: list[Any] | None
 
 
 @dataclass(slots=True, eq=False)
@@ -133,12 +97,16 @@ class ListQuery:
 
     @property
     def leaves(self) -> dict[str, NamedType]:
-        """The leaf fields of a row that are selected, with their named types."""
-        return select_leaves(self.row_type)
-
-    def move_below(self, outer: str) -> ListQuery:
-        """Return the same list in an object that a field of the query type returns."""
-        return replace(self, name=f"{outer}.{self.name}", steps=(outer, *self.steps))
+        """The leaf fields of a row that need no arguments, with named types; identifier first."""
+        leaves = {
+            name: get_named_type(declared.type)
+            for name, declared in getattr(self.row_type, "fields", {}).items()
+            if is_leaf_type(get_named_type(declared.type))
+            and not any(map(is_required_argument, declared.args.values()))
+        }
+        key = find_identifier(self.row_type)
+        names = sorted(leaves, key=lambda name: name != key)[:MAX_LEAVES]
+        return {name: leaves[name] for name in names}
 
     def write(self, values: Mapping[ArgumentPath, str] | None = None, *, nested: str = "") -> str:
         """Return the text of a query, with literals for arguments or members of them."""
@@ -147,53 +115,47 @@ class ListQuery:
             name = str(path[0])
             node = parse_value(arguments[name]) if name in arguments else None
             arguments[name] = write_member(node, path[1:], text)
-        listed = ", ".join(f"{name}: {text}" for name, text in arguments.items())
         body = f"{' '.join(self.leaves) or write_fragments(self.row_type)} {nested}".strip()
+        text = self.write_field(", ".join(f"{k}: {v}" for k, v in arguments.items()), body)
+        for name in reversed(self.name.split(".")[:-1]):
+            text = f"{name} {{ {text} }}"
+        return f"{{ {text} }}"
+
+    def write_field(self, arguments: str, body: str) -> str:
+        """Return the selection of the field, with selections of a row."""
         if self.has_edges:
             body = f"node {{ {body} }}"
         if self.is_wrapped:
             info = f" pageInfo {{ {' '.join(self.info_names)} }}" if self.info_names else ""
-            body = f"{self.steps[-1]} {{ {body} }}{info} {' '.join(self.count_names)}"
-        text = f"{f'({listed})' if listed else ''} {{ {body.strip()} }}"
-        for name in reversed(self.name.split(".")):
-            text = f"{{ {name}{text} }}"
-        return text
+            body = f"{self.steps[-1]} {{ {body} }}{info} {' '.join(self.count_names)}".strip()
+        return f"{self.steps[-1 - self.is_wrapped]}{arguments and f'({arguments})'} {{ {body} }}"
 
-    def find_nested(self) -> NestedList | None:
+    def find_nested(self) -> ListQuery | None:
         """Return the first list in the rows that needs no arguments; None if there is none."""
-        lists = find_lists_of(getattr(self.row_type, "fields", {}))
-        for name, inner in lists.items():
-            names = [it for it in inner.declared.args if is_named_after(it, SIZE_WORDS)]
-            leaf = next(iter(inner.leaves), "__typename")
-            body = f"node {{ {leaf} }}" if inner.has_edges else leaf
-            step = inner.steps[-1] if inner.is_wrapped else ""
-            body = f"{step} {{ {body} }}" if step else body
-            if not inner.base:
-                return NestedList(name, body, step, next(iter(names), None))
-        return None
+        lists = find_lists_of(getattr(self.row_type, "fields", {})).values()
+        query = next((query for query in lists if not query.base), None)
+        return None if query is None else replace(query, info_names=(), count_names=())
 
-    def has_rows(self, data: object) -> bool:
-        """Return whether an answer has a list of rows, which may be empty."""
-        for step in self.steps:
-            data = data.get(step) if isinstance(data, dict) else None
-        return isinstance(data, list)
+    @property
+    def size_name(self) -> str | None:
+        """The argument that is named like a size."""
+        return next((it for it in self.declared.args if is_named_after(it, SIZE_WORDS)), None)
 
-    def read(self, data: Any, errors: list[Any]) -> Reading:  # noqa: ANN401 - JSON
+    def read(self, data: Any) -> Reading:  # noqa: ANN401 - JSON
         """Return the rows of an answer."""
         holder: dict[str, Any] = {}
         value = data
         for step in self.steps:
             holder = value if isinstance(value, dict) else {}
             value = holder.get(step)
-        rows: list[Any] = value if isinstance(value, list) else []
-        if self.has_edges:
+        rows: list[Any] | None = value if isinstance(value, list) else None
+        if self.has_edges and rows:
             rows = [row.get("node") if isinstance(row, dict) else row for row in rows]
         counts = [holder.get(name) for name in self.count_names] if self.is_wrapped else []
         count = next((each for each in counts if isinstance(each, int)), None)
         info = holder.get("pageInfo") if self.info_names else None
         key = find_identifier(self.row_type)
-        ids = [identify_row(row, key) for row in rows]
-        return Reading(ids, count, info or {}, rows, [str(it.get("message", it)) for it in errors])
+        return Reading([identify_row(row, key) for row in rows or ()], count, info or {}, rows)
 
 
 def identify_row(row: object, key: str | None) -> str:
@@ -201,21 +163,6 @@ def identify_row(row: object, key: str | None) -> str:
     if isinstance(row, dict) and key is not None and row.get(key) is not None:
         return str(row[key])
     return msgspec.json.encode(row, order="sorted", enc_hook=str).decode()
-
-
-def select_leaves(kind: NamedType) -> dict[str, NamedType]:
-    """Return the leaf fields of a type that need no arguments, the identifier first."""
-    fields = getattr(kind, "fields", {})
-    leaves = {
-        name: get_named_type(declared.type)
-        for name, declared in fields.items()
-        if is_leaf_type(get_named_type(declared.type))
-        and not any(map(is_required_argument, declared.args.values()))
-    }
-    key = find_identifier(kind)
-    if key in leaves:
-        leaves = {key: leaves.pop(key), **leaves}
-    return dict(list(leaves.items())[:MAX_LEAVES])
 
 
 def write_fragments(kind: NamedType) -> str:
@@ -239,8 +186,9 @@ def find_list_queries(schema: GraphQLSchema) -> list[ListQuery]:
         kind = get_nullable_type(declared.type)
         is_plain = not any(map(is_required_argument, declared.args.values()))
         if is_object_type(kind) and kind is not root and is_plain and name not in queries:
-            below = find_lists_of(kind.fields)
-            queries |= {f"{name}.{key}": query.move_below(name) for key, query in below.items()}
+            for key, query in find_lists_of(kind.fields).items():
+                path = f"{name}.{key}"
+                queries[path] = replace(query, name=path, steps=(name, *query.steps))
     return sorted(
         queries.values(), key=lambda it: ("." in it.name, not it.declared.args, len(it.base))
     )
@@ -296,16 +244,13 @@ def build_list_query(
             if scalar not in {"Int", "Float"} or not is_named_after(argument, SIZE_WORDS):
                 return None
             base[(argument,)] = str(FIRST_SIZE)
-    if name.startswith("__") or name in LOOKUPS:
-        return None
     kind: NamedType = get_nullable_type(declared.type)
-    if is_list_type(kind):
-        row_type = get_named_type(kind)
-        query = ListQuery(name, declared, (name,), row_type, base=base)
-        return query if is_composite_type(row_type) else None
-    if not is_object_type(kind):
+    row_type = get_named_type(kind)
+    if name.startswith("__") or name in LOOKUPS or not is_composite_type(row_type):
         return None
-    return build_wrapped_query(name, declared, kind, base)
+    if is_list_type(kind):
+        return ListQuery(name, declared, (name,), row_type, base=base)
+    return build_wrapped_query(name, declared, kind, base) if is_object_type(kind) else None
 
 
 def build_wrapped_query(
@@ -319,22 +264,21 @@ def build_wrapped_query(
         and is_composite_type(get_named_type(member.type))
         and not any(map(is_required_argument, member.args.values()))
     }
-    if not lists:
+    is_page = "pageInfo" in kind.fields or find_identifier(kind) is None  # else of its own
+    if not lists or not is_page:
         return None
-    if find_identifier(kind) is not None and "pageInfo" not in kind.fields:
-        return None  # an object of its own, and not a page
     info = kind.fields.get("pageInfo") if "after" in declared.args else None
-    info_fields = getattr(get_named_type(info.type), "fields", {}) if info is not None else {}
+    info_fields = getattr(get_named_type(getattr(info, "type", None)), "fields", {})
     info_names = tuple(name for name in ("hasNextPage", "endCursor") if name in info_fields)
     preferred = ("nodes", "edges") if info_names else ()
     step = next((each for each in preferred if each in lists), next(iter(lists)))
-    row_type = lists[step]
-    has_edges = step == "edges" and "node" in getattr(row_type, "fields", {})
-    if has_edges:
-        row_type = get_named_type(row_type.fields["node"].type)
+    node = getattr(lists[step], "fields", {}).get("node") if step == "edges" else None
+    row_type = lists[step] if node is None else get_named_type(node.type)
     counts = tuple(
         inner
         for inner, member in kind.fields.items()
         if is_leaf_type(get_named_type(member.type)) and is_count_name(inner, [step, name])
     )
-    return ListQuery(name, declared, (name, step), row_type, has_edges, info_names, base, counts)
+    return ListQuery(
+        name, declared, (name, step), row_type, node is not None, info_names, base, counts
+    )

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.http_transport import HttpTransport
+from gqlnb.client.paging.page_size import list_messages
 from gqlnb.client.request_preparer import RequestPreparer
 from gqlnb.client.schema_store import SchemaStore
 from gqlnb.client.transports import InProcessTransport
+from gqlnb.errors import GqlnbError, sanitize_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -152,12 +154,17 @@ class MeteredClient:
             self.store.set_schema(local.graphql)
         self._preparer = RequestPreparer(endpoint, self.store)
 
-    def execute(self, text: str, variables: dict[str, Any] | None = None) -> Result:
-        """Execute a query by one attempt; raise as :meth:`gqlnb.Client.execute`."""
-        prepared = self._preparer.prepare(text, variables)
-        result = self._sender.send(prepared, queued=True, quiet=True, give_up=lambda _: True)
+    def ask(
+        self, text: str, variables: dict[str, Any] | None = None
+    ) -> tuple[Result | None, list[str]]:
+        """Return the result of a query, sent once, if one came; and the messages of its errors."""
+        try:
+            prepared = self._preparer.prepare(text, variables)
+            result = self._sender.send(prepared, queued=True, quiet=True, give_up=lambda _: True)
+        except GqlnbError as error:
+            return None, [sanitize_text(it, 200) for it in list_messages(error)]
         self.extensions.update(result.extensions or {})
-        return result
+        return result, [sanitize_text(it.get("message", ""), 200) for it in result.errors]
 
     def probe(self, body: bytes = b"", **options: Any) -> Response:  # noqa: ANN401 - of `HttpTransport.probe`
         """Send any body over HTTP; raise TransportError if no response comes."""

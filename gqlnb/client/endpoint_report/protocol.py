@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from gqlnb import background
 from gqlnb.client.subscriptions import SUBPROTOCOLS
 from gqlnb.client.websocket_client import NetworkLink, open_network_link
 from gqlnb.errors import TransportError, sanitize_text
-from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE
+from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from graphql import GraphQLSchema
 
     from gqlnb.client.endpoint_report.meter import MeteredClient
     from gqlnb.client.endpoint_report.report import ReportWriter
     from gqlnb.client.http_transport import HttpTransport
-    from gqlnb.http.messages import Response
 
 MAX_REQUESTS = 16
 QUERY = "{ __typename }"
@@ -49,25 +48,8 @@ PLAIN = {"", "none", "identity"}  # values of Content-Encoding
 HEADER_NAMES = ("server", "x-powered-by", "x-graphql-server")
 
 
-class Probe(NamedTuple):
-    """A request in a certain form.
-
-    Attributes
-    ----------
-    subject
-        The property that its answer shows.
-    members
-        The JSON body; None for a GET.
-    options
-        Further arguments of :meth:`HttpTransport.probe`.
-    read
-        Returns the finding for a response.
-    """
-
-    subject: str
-    members: Any
-    options: Mapping[str, Any]
-    read: Callable[[Response], str]
+Read = Callable[[Response, Any], str]  # returns the finding for a response and its JSON
+Probe = tuple[str, Any, dict[str, Any], Read]  # subject, JSON body, arguments of `probe`
 
 
 def report_protocol(
@@ -78,15 +60,16 @@ def report_protocol(
         writer.skip("HTTP", "the answers come from this process or from a recording")
         return ""
     texts = []
-    for probe in list_probes(schema):
-        body = b"" if probe.members is None else json.dumps(probe.members).encode()
+    for subject, members, options, read in list_probes(schema):
+        body = b"" if members is None else json.dumps(members).encode()
         try:
-            response = client.probe(body, **probe.options)
+            response = client.probe(body, **options)
         except TransportError as error:
-            writer.add(probe.subject, "no answer", str(error))
+            writer.add(subject, "no answer", str(error))
             continue
-        writer.add(probe.subject, probe.read(response), describe_response(response))
         texts.append(response.body.decode(errors="replace"))
+        answer = load_members(response)
+        writer.add(subject, read(response, answer), describe_response(response, answer))
     report_websocket(client, client.http, writer)
     return "\n".join(texts)
 
@@ -94,41 +77,28 @@ def report_protocol(
 def list_probes(schema: GraphQLSchema | None) -> list[Probe]:
     """Return the requests, in the order of the report."""
     boolean = {"query": "query ($v: Boolean!) { __typename @include(if: $v) }"}
-    plain = {"query": QUERY}
+    plain, named = {"query": QUERY}, {"query": f"query A {QUERY}", "operationName": "B"}
     persisted = {"persistedQuery": {"version": 1, "sha256Hash": UNKNOWN_HASH}}
-    probes = [
-        Probe("GET", None, {"query": f"query={quote(QUERY)}"}, read_acceptance),
-        Probe("media type asked for", plain, {"accept": GRAPHQL_MEDIA_TYPE}, read_media_type),
-        Probe("media type of older clients", plain, {"accept": JSON_MEDIA_TYPE}, read_media_type),
-        Probe("syntax error", {"query": "{"}, {}, read_shape),
-        Probe("invalid document", {"query": f"{{ {UNKNOWN_FIELD} }}"}, {}, read_shape),
-        Probe(
-            "unknown operation",
-            {"query": f"query A {QUERY}", "operationName": "B"},
-            {},
-            read_shape,
-        ),
-        Probe("wrong variable", {**boolean, "variables": {"v": "text"}}, {}, read_shape),
-        Probe("missing variable", boolean, {}, read_shape),
-        Probe("arrays of requests", [plain, plain], {}, read_array),
-        Probe("persisted queries", {"extensions": persisted}, {}, read_persisted),
-        Probe(
-            "server-sent events",
-            plain,
-            {"accept": "text/event-stream", "head_only": True},
-            build_type_reader("text/event-stream"),
-        ),
-        Probe(
-            "multipart",
-            plain,
-            {"accept": PARTS, "head_only": True},
-            build_type_reader("multipart/mixed"),
-        ),
+    events = {"accept": "text/event-stream", "head_only": True}
+    parts = {"accept": PARTS, "head_only": True}
+    probes: list[Probe] = [
+        ("GET", None, {"query": f"query={quote(QUERY)}"}, read_acceptance),
+        ("media type asked for", plain, {"accept": GRAPHQL_MEDIA_TYPE}, read_media_type),
+        ("media type of older clients", plain, {"accept": JSON_MEDIA_TYPE}, read_media_type),
+        ("syntax error", {"query": "{"}, {}, read_shape),
+        ("invalid document", {"query": f"{{ {UNKNOWN_FIELD} }}"}, {}, read_shape),
+        ("unknown operation", named, {}, read_shape),
+        ("wrong variable", {**boolean, "variables": {"v": "text"}}, {}, read_shape),
+        ("missing variable", boolean, {}, read_shape),
+        ("arrays of requests", [plain, plain], {}, read_array),
+        ("persisted queries", {"extensions": persisted}, {}, read_persisted),
+        ("server-sent events", plain, events, partial(read_offer, "text/event-stream")),
+        ("multipart", plain, parts, partial(read_offer, "multipart/mixed")),
     ]
     if schema is not None and schema.get_directive("defer") is not None:
         deferred = {"query": "{ ... @defer { __typename } }"}
         options = {"accept": INCREMENTAL_TYPES, "head_only": True}
-        probes.append(Probe("@defer", deferred, options, read_incremental))
+        probes.append(("@defer", deferred, options, read_incremental))
     return probes
 
 
@@ -145,10 +115,9 @@ def get_type(response: Response) -> str:
     return response.headers.get("content-type", "none").partition(";")[0].strip().lower()
 
 
-def describe_response(response: Response) -> str:
+def describe_response(response: Response, answer: object) -> str:
     """Return the status, the media type and the first message of a response."""
-    members = load_members(response)
-    first = members[0] if isinstance(members, list) and members else members
+    first = answer[0] if isinstance(answer, list) and answer else answer
     errors = first.get("errors") if isinstance(first, dict) else None
     message = ""
     if isinstance(errors, list) and errors and isinstance(errors[0], dict):
@@ -156,69 +125,53 @@ def describe_response(response: Response) -> str:
     return f"HTTP {response.status}, {get_type(response)}{message}"
 
 
-def is_fine(response: Response) -> bool:
+def is_fine(answer: object) -> bool:
     """Return whether a response has the data of the query, and no errors."""
-    members = load_members(response)
-    return isinstance(members, dict) and bool(members.get("data")) and not members.get("errors")
+    return isinstance(answer, dict) and bool(answer.get("data")) and not answer.get("errors")
 
 
-def read_acceptance(response: Response) -> str:
+def read_acceptance(response: Response, answer: object) -> str:
     """Return whether the endpoint answered or refused."""
-    return "answered" if is_fine(response) else f"refused, HTTP {response.status}"
+    return "answered" if is_fine(answer) else f"refused, HTTP {response.status}"
 
 
-def read_media_type(response: Response) -> str:
+def read_media_type(response: Response, answer: object) -> str:
     """Return the media type of an answer."""
-    kind = get_type(response)
-    return kind if is_fine(response) else f"{kind}, without data"
+    return get_type(response) + ("" if is_fine(answer) else ", without data")
 
 
-def read_shape(response: Response) -> str:
+def read_shape(response: Response, answer: object) -> str:
     """Return the status, and which members an error response has."""
-    members = load_members(response)
-    if not isinstance(members, dict):
+    if not isinstance(answer, dict):
         return f"HTTP {response.status}, not a JSON object"
-    shape = []
-    if "errors" in members:
-        shape.append("errors")
-    if "data" in members:
-        shape.append("data: null" if members["data"] is None else "data")
+    shape = ["errors"] * ("errors" in answer)
+    shape += ["data: null" if answer["data"] is None else "data"] if "data" in answer else []
     return f"HTTP {response.status}, {' and '.join(shape) or 'neither errors nor data'}"
 
 
-def read_array(response: Response) -> str:
+def read_array(response: Response, answer: object) -> str:
     """Return whether an array of requests was answered."""
-    members = load_members(response)
-    is_array = isinstance(members, list) and len(members) == 2
-    if is_array and all(isinstance(item, dict) and item.get("data") for item in members):
-        return "answered"
-    return f"refused, HTTP {response.status}"
+    answers = answer if isinstance(answer, list) and len(answer) == 2 else [None]
+    is_answered = all(isinstance(it, dict) and it.get("data") for it in answers)
+    return "answered" if is_answered else f"refused, HTTP {response.status}"
 
 
-def read_persisted(response: Response) -> str:
+def read_persisted(response: Response, _answer: object) -> str:
     """Return whether the endpoint knows Apollo's persisted queries."""
-    text = response.body.decode(errors="replace").lower()
-    text = text.replace("_", "").replace(" ", "").lower()
-    if "persistedquerynotfound" in text:
-        return "by hash"
-    return "not offered"
+    text = response.body.decode(errors="replace").lower().replace("_", "").replace(" ", "")
+    return "by hash" if "persistedquerynotfound" in text else "not offered"
 
 
-def read_incremental(response: Response) -> str:
+def read_incremental(response: Response, _answer: object) -> str:
     """Return whether an answer came in parts."""
     kind = get_type(response)
     return f"in parts, {kind}" if kind.startswith(("multipart/", "text/event")) else "in one answer"
 
 
-def build_type_reader(media_type: str) -> Callable[[Response], str]:
-    """Return a reader that tells whether a response has a media type."""
-
-    def read(response: Response) -> str:
-        if get_type(response) == media_type:
-            return "offered"
-        return f"not offered for a query, HTTP {response.status}"
-
-    return read
+def read_offer(media_type: str, response: Response, _answer: object) -> str:
+    """Return whether a response has a media type."""
+    is_offered = get_type(response) == media_type
+    return "offered" if is_offered else f"not offered for a query, HTTP {response.status}"
 
 
 def report_websocket(client: MeteredClient, http: HttpTransport, writer: ReportWriter) -> None:
@@ -239,46 +192,30 @@ def report_websocket(client: MeteredClient, http: HttpTransport, writer: ReportW
             return "not offered", "the WebSocket opened, and connection_init was not answered"
         finally:
             await link.close()
-        is_acknowledged = isinstance(answer, (str, bytes)) and "connection_ack" in str(answer)
-        finding = link.subprotocol if is_acknowledged else "not offered"
-        word = "acknowledged" if is_acknowledged else f"answered by {answer!s}"
-        return str(finding), f"connection_init was {word}"
+        if isinstance(answer, (str, bytes)) and "connection_ack" in str(answer):
+            return str(link.subprotocol), "connection_init was acknowledged"
+        return "not offered", f"connection_init was answered by {answer!s}"
 
     client.meter.count()
     writer.add("WebSocket", *background.run(shake_hands()))
 
 
-def report_headers(client: MeteredClient, writer: ReportWriter) -> None:
-    """Report what the headers of all responses tell: compression, limits and costs."""
+def report_headers(client: MeteredClient, texts: str, writer: ReportWriter) -> None:
+    """Report what all responses tell: compression, limits, costs, and the server's library."""
     responses = client.meter.responses
-    encodings = sorted({r.headers.get("content-encoding", "") for r in responses} - PLAIN)
-    largest = "none of the answers had a Content-Encoding"
-    writer.add(
-        "compression",
-        ", ".join(encodings) or "none seen",
-        f"Content-Encoding of {len(responses)} answers" if encodings else largest,
-    )
-    limits = {
-        name: value
-        for response in responses
-        for name, value in response.headers.items()
-        if any(word in name for word in LIMIT_WORDS)
-    }
-    names = sorted(client.extensions)
-    writer.add("extensions", ", ".join(names) or "none seen", "of the answers to queries of lists")
-    texts = ", ".join(f"{name}: {value}" for name, value in sorted(limits.items()))
-    writer.add("rate limit headers", ", ".join(sorted(limits)) or "none seen", texts)
-
-
-def identify_server(client: MeteredClient, texts: str, writer: ReportWriter) -> None:
-    """Report the library of the server, where an answer or a header gives it away."""
-    name = next((name for sign, name in SIGNS if sign in texts), "")
-    seen = {
-        f"{header}: {response.headers[header]}"
-        for response in client.meter.responses
-        for header in HEADER_NAMES
-        if header in response.headers
-    }
-    finding = name or "unknown"
-    evidence = "; ".join(sorted(seen)) or "no header names it"
-    writer.add("server library", finding, f"words of its errors; {evidence}" if name else evidence)
+    headers = [item for response in responses for item in response.headers.items()]
+    encodings = sorted({v for k, v in headers if k == "content-encoding"} - PLAIN)
+    evidence = "none of the answers had a Content-Encoding"
+    if encodings:
+        evidence = f"Content-Encoding of {len(responses)} answers"
+    limits = {k: v for k, v in headers if any(word in k for word in LIMIT_WORDS)}
+    values = ", ".join(f"{name}: {value}" for name, value in sorted(limits.items()))
+    library = next((name for sign, name in SIGNS if sign in texts), "")
+    seen = sorted({f"{k}: {v}" for k, v in headers if k in HEADER_NAMES})
+    where = "; ".join(seen) or "no header names it"
+    of_lists = "of the answers to queries of lists"
+    writer.add("compression", ", ".join(encodings) or "none seen", evidence)
+    writer.add("extensions", ", ".join(sorted(client.extensions)) or "none seen", of_lists)
+    writer.add("rate limit headers", ", ".join(sorted(limits)) or "none seen", values)
+    words = f"words of its errors; {where}" if library else where
+    writer.add("server library", library or "unknown", words)

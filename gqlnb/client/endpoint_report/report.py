@@ -131,22 +131,17 @@ class EndpointReport:
     def __repr__(self) -> str:
         return self.format_text(IN_TEXT)
 
-    def format_text(self, width: int | None = None) -> str:
-        """Return the report as aligned text, with `width` characters of a cell or all of them."""
+    def format_text(self, width: int = IN_HTML) -> str:
+        """Return the report as aligned text, with at most `width` characters of a cell."""
         parts = [self._summarize()]
-        for section in SECTIONS:
-            grid = self._build_grid(section, width)
-            if grid.rows:
-                body = "\n".join(line[2:] for line in grid.to_text().splitlines()[1:])
-                parts.append(f"{section}\n{body}")
+        for section, grid in self._iterate_grids(width):
+            body = "\n".join(line[2:] for line in grid.to_text().splitlines()[1:])
+            parts.append(f"{section}\n{body}")
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(self._summarize())}</p>"]
-        for section in SECTIONS:
-            grid = self._build_grid(section)
-            if grid.rows:
-                parts.append(f"<h4>{section}</h4>{grid.to_html()}")
+        parts += [f"<h4>{name}</h4>{it.to_html()}" for name, it in self._iterate_grids(IN_HTML)]
         return f'<div class="{HTML_CLASSES}">{"".join(parts)}</div>'
 
     def _summarize(self) -> str:
@@ -155,10 +150,9 @@ class EndpointReport:
             return f"{self.source}: a report would send at most {count}, only queries."
         return f"{self.source}: {count} in {self.seconds:.1f} s, only queries."
 
-    def _build_grid(self, section: str, width: int | None = None) -> Grid:
-        rows = [
-            [sanitize_text(cell, width or IN_HTML) for cell in line[1:]]
-            for line in self.lines
-            if line.section == section
-        ]
-        return Grid(list(COLUMNS[1:]), [False] * 3, rows, [""] * len(rows), [])
+    def _iterate_grids(self, width: int) -> Iterator[tuple[str, Grid]]:
+        for section in SECTIONS:
+            lines = [line[1:] for line in self.lines if line.section == section]
+            rows = [[sanitize_text(cell, width) for cell in line] for line in lines]
+            if rows:
+                yield section, Grid(list(COLUMNS[1:]), [False] * 3, rows, [""] * len(rows), [])

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from graphql import get_nullable_type, is_list_type, is_scalar_type, is_specified_scalar_type
 
 from gqlnb.client.endpoint_report.list_queries import ListQuery
-from gqlnb.errors import GqlnbError, sanitize_text
+from gqlnb.errors import sanitize_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from gqlnb.client.endpoint_report.lists import MeasuredList
+    from gqlnb.client.endpoint_report.lists import ListExaminer
     from gqlnb.client.endpoint_report.meter import MeteredClient
     from gqlnb.client.endpoint_report.report import ReportWriter
 
@@ -53,18 +53,18 @@ def name_form(value: object) -> str:
 
 
 def report_scalars(
-    client: MeteredClient, lists: Sequence[MeasuredList], writer: ReportWriter
+    client: MeteredClient, lists: Sequence[ListExaminer], writer: ReportWriter
 ) -> None:
     """Report each custom scalar among the fields of the rows."""
     seen: set[str] = set()
     budget = client.meter.sent + MAX_REQUESTS
     queries = [measured.query for measured in lists]
     for measured in lists:
-        reading = measured.query.read(measured.result.data, [])
+        rows = measured.query.read(measured.result.data).rows or ()
         for name, kind in measured.query.leaves.items():
             if not is_scalar_type(kind) or is_specified_scalar_type(kind) or kind.name in seen:
                 continue
-            values = list(iterate_values(reading.rows, name))
+            values = list(iterate_values(rows, name))
             sample = next((value for value in values if value is not None), None)
             if sample is None:
                 continue
@@ -87,7 +87,7 @@ def iterate_values(rows: Iterable[Any], name: str) -> Iterator[Any]:
         yield from value if isinstance(value, list) else [value]
 
 
-def find_dtype(measured: MeasuredList, name: str) -> str:
+def find_dtype(measured: ListExaminer, name: str) -> str:
     """Return the dtype that a frame of the answer has for a field."""
     for frame in measured.result.frames.values():
         for column in frame.columns:
@@ -105,25 +105,20 @@ def report_variable(
 ) -> None:
     """Report whether a variable of a scalar takes a value as it came, and in the other form."""
     subject = f"{scalar}: variable"
-    places = [(query, find_argument(query, scalar)) for query in queries]
+    places = [(query, find_argument(query.declared.args, scalar)) for query in queries]
     query, place = next((it for it in places if it[1] is not None), (None, None))
     if query is None or place is None:
         writer.skip(subject, "no argument of these lists takes it")
         return
     text = query.write({place: "$v"}).replace("{", f"query ($v: {scalar}) {{", 1)
-    findings = []
+    taken, refused = list[str](), list[str]()
     for value in list_forms(sample):
-        try:
-            refused = bool(client.execute(text, {"v": value}).errors)
-        except GqlnbError:
-            refused = True
+        result, messages = client.ask(text, {"v": value})
         shown = sanitize_text(json.dumps(value, ensure_ascii=False, default=str), 60)
-        findings.append((not refused, shown))
-    taken = [shown for is_taken, shown in findings if is_taken]
-    others = [shown for is_taken, shown in findings if not is_taken]
+        (refused if result is None or messages else taken).append(shown)
     evidence = f"as {query.name}({'.'.join(map(str, place))})"
-    if others:
-        evidence += f"; refused: {', '.join(others)}"
+    if refused:
+        evidence += f"; refused: {', '.join(refused)}"
     writer.add(subject, f"takes {' and '.join(taken)}" if taken else "refused", evidence)
 
 
@@ -136,25 +131,19 @@ def list_forms(sample: object) -> list[object]:
     return [sample]
 
 
-def find_argument(query: ListQuery, scalar: str) -> tuple[str, ...] | None:
-    """Return an argument of a list, or a member of one, that takes a scalar; None if none does."""
-    for name, argument in query.declared.args.items():
-        found = find_member(argument.type, scalar, (name,))
-        if found is not None:
-            return found
-    return None
+def find_argument(
+    members: Mapping[str, Any], scalar: str, outer: tuple[str, ...] = ()
+) -> tuple[str, ...] | None:
+    """Return the path to an argument, or a member of one, that takes a scalar; None if none does.
 
-
-def find_member(kind: Any, scalar: str, path: tuple[str, ...]) -> tuple[str, ...] | None:  # noqa: ANN401 - an input type
-    """Return the path to a scalar in an input type, at most three levels deep."""
-    kind = get_nullable_type(kind)
-    if is_list_type(kind):
-        return None
-    if getattr(kind, "name", "") == scalar:
-        return path
-    fields: Mapping[str, Any] = getattr(kind, "fields", {}) if len(path) < 4 else {}
-    for name, member in fields.items():
-        found = find_member(member.type, scalar, (*path, name))
-        if found is not None:
-            return found
+    Members are at most three levels below their argument.
+    """
+    for name, member in members.items():
+        kind, path = get_nullable_type(member.type), (*outer, name)
+        if getattr(kind, "name", "") == scalar:
+            return path
+        fields = {} if is_list_type(kind) or len(path) > 3 else getattr(kind, "fields", {})
+        inner = find_argument(fields, scalar, path)
+        if inner is not None:
+            return inner
     return None

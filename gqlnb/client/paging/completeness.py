@@ -156,10 +156,13 @@ def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | No
     place, evidence, field = cursor.place, cursor.evidence, cursor.field
     last = detect_offset_format(following, place.received)
     is_at_cap = last is not None and last.max_items is not None and cursor.got >= last.max_items
-    is_short = evidence.total is not None and cursor.got < evidence.total and not is_at_cap
+    # A count of fewer rows than came is wrong: Parse Server counts 0 until PostgreSQL has analyzed
+    # a table, and says that none follow the first 100.
+    is_counted = evidence.total is not None and cursor.got <= evidence.total
+    is_short = is_counted and cursor.got != evidence.total and not is_at_cap
     evidence.is_verifying = evidence.is_probing = (
         field.outer is None
-        and (is_short if evidence.total is not None else cursor.has_full_page)
+        and (is_short if is_counted else cursor.has_full_page)
         and (evidence.last_length > 0 or place.pages == 1)
         and not (cut or field.is_bounded or field.backward)
         and cursor.reachable

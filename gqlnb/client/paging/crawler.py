@@ -518,7 +518,8 @@ class Crawler:
                     path = (int(path[0]) + before[PLAIN_LIST_STEP], *path[1:])
                 elif before:
                     path = (path[0], int(path[1]) + before[str(path[0])], *path[2:])
-                cursor = ListCursor(field, found.value, (*where, *path))
+                where_found = (*where, *path)
+                cursor = ListCursor(field, found.value, where_found, keeps_rows=self._keep)
                 cursor.attach(found)
                 cursor.place.begin(self._plan.read_start(field))
                 cursor.round, cursor.evidence.longest_answer = self._round, self.longest_answer

@@ -243,6 +243,8 @@ class ListCursor:
         The first page, to which further pages are added.
     path
         Path of the page in the data.
+    keeps_rows
+        Whether the rows of all pages are kept.
 
     Attributes
     ----------
@@ -271,6 +273,7 @@ class ListCursor:
     path: ResponsePath
     key: ObjectKey | None = None
     reachable: bool = False
+    keeps_rows: bool = True
     place: Place = dataclasses.field(init=False)
     evidence: EndEvidence = dataclasses.field(default_factory=EndEvidence)
     filters: list[DuplicateFilter] = dataclasses.field(init=False)
@@ -285,7 +288,7 @@ class ListCursor:
     def __post_init__(self) -> None:
         items = self.field.items
         groups = [[each] for each in items] if self.field.has_separate_lists else [items]
-        self.filters = [DuplicateFilter(group) for group in groups]
+        self.filters = [DuplicateFilter(group, self.keeps_rows) for group in groups]
         self.place = Place(self.field)
 
     def attach(self, found: FoundList) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.client.paging.known_keys import MAX_EXACT_KEYS, KnownKeys
 from gqlnb.client.paging.offset_cursors import are_offsets
 from gqlnb.document.suspect_lists import SMALLEST_BOUND
 
@@ -25,6 +26,8 @@ class DuplicateFilter:
     ----------
     lists
         The response names of the list; ``edges`` and ``nodes`` of a connection are one list.
+    keeps_rows
+        Whether the rows are kept, beside which their keys take little memory.
 
     Attributes
     ----------
@@ -55,6 +58,7 @@ class DuplicateFilter:
     """
 
     lists: Sequence[ItemList]
+    keeps_rows: bool = True
     kept: int = 0
     duplicates: int = 0
     repeated: int = 0
@@ -68,13 +72,16 @@ class DuplicateFilter:
     is_constant: bool = False
     first_items: dict[str, list[Any]] = dataclasses.field(default_factory=dict)
     # Keys or texts of items, texts of pages.
-    _known: set[Hashable] = dataclasses.field(default_factory=set)
+    _known: KnownKeys = dataclasses.field(init=False)
     _uses_offsets: bool = False
     _previous: tuple[str, ...] = ()
     _previous_leaves: tuple[str, ...] = ()
     _natural_repeats: int = 0  # equal items within one page
     _pages: int = 0
     _first: list[str] = dataclasses.field(default_factory=list)  # texts of the lists of page 1
+
+    def __post_init__(self) -> None:
+        self.release()
 
     def count_items(self, page: Mapping[str, Any]) -> int:
         """Return the number of items of a page."""
@@ -105,7 +112,7 @@ class DuplicateFilter:
             if isinstance(items, list) and items:
                 keys = [identify_item(item, described, ()) for item in items]
                 if all(key is not None for key in keys):
-                    return self._known.issuperset(keys)
+                    return all(key in self._known for key in keys)
                 return ("page", *map(repr, items)) in self._known
         return False
 
@@ -149,8 +156,7 @@ class DuplicateFilter:
         ]
         distinct = set(keys)
         is_plain = len(distinct) == len(keys) and None not in distinct
-        if is_plain and distinct.isdisjoint(self._known):  # as on most pages
-            self._known |= distinct
+        if is_plain and self._known.add_new(distinct):  # as on most pages
             return 0
         first_index: dict[Hashable, int] = {}
         for number, key in enumerate(keys):
@@ -165,8 +171,7 @@ class DuplicateFilter:
             # A list that repeats items within a page may repeat them across pages, too.
             self.repeated += len(keys) - len(new)
             new = list(range(len(keys)))
-        self._known.update(first_index)
-        self._known.discard(None)
+        self._known.update(key for key in first_index if key is not None)
         removed = len(keys) - len(new)
         if removed:
             for values in (items, *parallel):
@@ -179,8 +184,8 @@ class DuplicateFilter:
         keys = [repr(item) for item in items]
         distinct = set(keys)
         self._natural_repeats += len(keys) - len(distinct)
-        self.repeated += len(distinct & self._known)
-        self._known |= distinct
+        self.repeated += sum(key in self._known for key in distinct)
+        self._known.update(distinct)
 
     def _check_repeated_page(
         self, lists: Sequence[list[Any]], *, counted: bool, is_short: bool
@@ -209,7 +214,7 @@ class DuplicateFilter:
             return removed
         self.equal_pages = self.equal_pages + 1 if distinct and whole in self._known else 0
         self._count_repeated_items(lists[0])
-        self._known.add(whole)
+        self._known.update([whole])
         return 0
 
     def may_overlap(self, *, counted: bool) -> bool:
@@ -221,7 +226,7 @@ class DuplicateFilter:
 
     def release(self) -> None:
         """Free the memory that is needed only for further pages."""
-        self._known = set()
+        self._known = KnownKeys(None if self.keeps_rows else MAX_EXACT_KEYS)
 
 
 def identify_item(

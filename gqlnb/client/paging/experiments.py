@@ -241,6 +241,7 @@ class RoleSearch:
         self._size: ArgumentLeaf | None = None
         self._grown: Rows | None = None  # the answer to a larger size
         self._grown_size = 0
+        self._is_size_needed = False  # CAP ignores `skip` without `top`
         self._is_unstable = False
         self._is_mixed = False  # whether rows came again in another order, or among others
         self._lower: tuple[ArgumentLeaf, int] | None = None  # a lower bound, and its first value
@@ -442,6 +443,10 @@ class RoleSearch:
                 if self._is_spent:
                     return None
                 other = yield from self._try({leaf: value}, self.length)
+                size = self._size
+                if other == self.rows and size is not None and size.value is None:
+                    other = yield from self._try({leaf: value, size: self.length})
+                    self._is_size_needed = other != self.rows
                 if other is None:
                     break
                 if not other or other == self.rows:
@@ -621,7 +626,8 @@ class RoleSearch:
         *,
         is_cursor_of_row: bool = False,
     ) -> Finding:
-        is_sent = self._size is not None and (self._grown is not None or self._size.is_lowered)
+        is_sent = self._grown is not None or self._is_size_needed
+        is_sent |= self._size is not None and self._size.is_lowered
         size = self._size if is_sent else None
         needed = next(iter(leaf.required), ())
         type_ = f"{leaf.type}!"  # as every page has a position

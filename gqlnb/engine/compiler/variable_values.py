@@ -7,7 +7,6 @@ errors. Nothing is generated: each input type has a function that calls those of
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphql import (
@@ -41,15 +40,15 @@ from gqlnb.engine.schema_watch import is_constant, watch_literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphql import GraphQLInputField, GraphQLSchema, VariableDefinitionNode
+    from graphql import GraphQLSchema, VariableDefinitionNode
 
     from gqlnb.engine.schema_watch import SchemaWatch
 
 # Takes a value that is not Undefined and its depth; returns the coerced value.
 Coercer: TypeAlias = Callable[[Value, int], Value]
-# Of an input object: name, name in Python, and the definition unless it is required.
-Member: TypeAlias = tuple[str, str, Coercer, "GraphQLInputField | None"]
-UNUSUAL = object()  # the default of a variable that graphql-core must coerce
+# Of an input object: name, name in Python, and the default, Undefined without one.
+Member: TypeAlias = tuple[str, str, Coercer, Value]
+UNUSUAL = object()  # the default of a required member, or of a variable left to graphql-core
 new_tuple = tuple.__new__  # half the time of the constructors of named tuples
 MAX_DEPTH = 32  # levels of lists and input objects; graphql-core allows 200 and reports more
 
@@ -140,9 +139,13 @@ class VariableCoercer:
             self._watch.add(kind, (), "fields", "is_one_of")
             return reject if kind.is_one_of else self._build_object_coercer(kind)
 
+        exact = find_exact_input_type(kind)
+        if exact is not None:
+            self._watch.add(kind, (), INPUT_COERCER_NAME)
+
         def coerce_leaf(value: Value, _depth: int) -> Value:
-            if value is None:
-                return None
+            if value is None or type(value) is exact:
+                return value
             if value is Undefined:
                 raise UnusualValueError
             coerced = getattr(kind, INPUT_COERCER_NAME)(value)
@@ -154,8 +157,6 @@ class VariableCoercer:
 
     def _build_required_coercer(self, kind: GraphQLNonNull[Any]) -> Coercer:
         exact = find_exact_input_type(kind.of_type)
-        if exact is not None:
-            self._watch.add(kind.of_type, (), INPUT_COERCER_NAME)
         coerce = self.find_coercer(kind.of_type)
 
         def coerce_required(value: Value, depth: int) -> Value:
@@ -186,8 +187,8 @@ class VariableCoercer:
     def _build_member(self, kind: GraphQLInputObjectType, name: str) -> Member:
         field = kind.fields[name]
         self._watch.add(kind, ("fields", name), *INPUT_MEMBERS)
-        optional = None if is_required_input_field(field) else field
-        return name, field.out_name or name, self.find_coercer(field.type), optional
+        default = UNUSUAL if is_required_input_field(field) else get_input_default(field)
+        return name, field.out_name or name, self.find_coercer(field.type), default
 
     def _build_object_coercer(self, kind: GraphQLInputObjectType) -> Coercer:
         # Built at the first value, since input types may refer to themselves.
@@ -199,15 +200,16 @@ class VariableCoercer:
             if type(value) is not dict or depth > MAX_DEPTH:
                 raise UnusualValueError
             if not members:
-                members.extend(map(self._build_member, repeat(kind), kind.fields))
+                # All or none of them: an invalid default raises an error.
+                members.extend([self._build_member(kind, name) for name in kind.fields])
             coerced, used = {}, 0
-            for name, out_name, coerce, optional in members:
+            for name, out_name, coerce, default in members:
                 if name in value:
                     used += 1
                     coerced[out_name] = coerce(value[name], depth + 1)
-                elif optional is None:
+                elif default is UNUSUAL:
                     raise UnusualValueError
-                elif (default := get_input_default(optional)) is not Undefined:
+                elif default is not Undefined:
                     coerced[out_name] = default
             if used != len(value):
                 raise UnusualValueError  # a name that the type does not have

@@ -17,9 +17,10 @@ from graphql import (
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLSchema,
-    build_schema,
+    build_ast_schema,
     get_nullable_type,
     introspection_types,
+    parse,
 )
 from graphql.type import (
     is_abstract_type,
@@ -78,6 +79,7 @@ from gqlnb.engine.schema_builder import (
     load_introspection,
     load_sdl,
     parse_sdl,
+    pause_collector,
 )
 from gqlnb.errors import SchemaError, sanitize_text
 from gqlnb.redact import strip_traceback
@@ -431,8 +433,11 @@ def copy_schema(schema: GraphQLSchema) -> LoadedSchema:
     """Return a copy of a schema, without its resolvers and its scalars' functions."""
     # The copy is not validated: a client accepts more than the specification does.
     try:
-        sdl = print_sdl(schema)
-        return LoadedSchema(build_schema(sdl, assume_valid=True, assume_valid_sdl=True))
+        with pause_collector():
+            document = parse(print_sdl(schema), no_location=True)
+            return LoadedSchema(
+                build_ast_schema(document, assume_valid=True, assume_valid_sdl=True)
+            )
     except (TypeError, GraphQLError) as error:
         reason = sanitize_text(error, 200)
     msg = f"The schema object can't be written as SDL: {reason}."

@@ -183,3 +183,25 @@ def test_a_list_ends_with_an_empty_token(last: str | None) -> None:
     result = client.execute_all("{ rows(first: 10) { items { id } } }", progress=False)
     assert result.report.complete, result.report.doubts
     assert len(result.data["rows"]["items"]) == 37
+
+
+@pytest.mark.parametrize("selection", ["", "count ", "count pageInfo { hasNextPage } "])
+def test_a_count_of_fewer_rows_than_came_proves_no_end(selection: str) -> None:
+    """Parse Server counts 0 until PostgreSQL has analyzed a table, and so has no next page."""
+    sdl = """
+    type Query { rows(first: Int, after: String): Rows! }
+    type Rows { count: Int! pageInfo: PageInfo! edges: [Edge!]! } type Row { id: ID! }
+    type PageInfo { hasNextPage: Boolean! endCursor: String } type Edge { cursor: ID! node: Row! }
+    """
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        start, size = int(args.get("after") or 0), args.get("first") or 100
+        numbers = range(start, min(start + size, 137))
+        edges = [{"cursor": str(n + 1), "node": {"id": str(n)}} for n in numbers]
+        info = {"hasNextPage": False, "endCursor": edges[-1]["cursor"] if edges else None}
+        return {"count": 0, "pageInfo": info, "edges": edges}
+
+    client, _ = build_client(sdl, resolve)
+    text = f"{{ rows(first: 50) {{ {selection}edges {{ node {{ id }} }} }} }}"
+    assert len(client.execute_all(text, progress=False).data["rows"]["edges"]) == 137
+    assert client.frame(text).attrs["completeness"].startswith("unknown: ")

@@ -1,4 +1,4 @@
-"""A size that is written above the most that an endpoint returns is lowered to it."""
+"""Sizes above the most that an endpoint returns, and offsets that need a size."""
 
 from __future__ import annotations
 
@@ -62,3 +62,22 @@ def test_a_refusal_without_a_number_is_said() -> None:
     with pytest.warns(UserWarning, match="Too many rows"):
         result = client.execute_all(f"{{ rows(options: {{take: 500}}) {ALL} }}")
     assert not result.report.complete
+
+
+@pytest.mark.parametrize("count", [1350, 1000, 137])
+def test_an_offset_is_sent_with_the_size_that_it_needs(count: int) -> None:
+    """CAP 8 ignores `skip` without `top`, and returns 1,000 rows."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        top, skip = args.get("top"), args.get("skip") or 0
+        rows = range(count)[:1000] if top is None else range(count)[skip : skip + min(top, 1000)]
+        return {"nodes": [{"id": str(row)} for row in rows], "totalCount": count}
+
+    sdl = """
+    type Query { rows(top: Int, skip: Int): Page } type Row { id: ID! }
+    type Page { totalCount: Int nodes: [Row] }
+    """
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    result = client.execute_all("{ rows { nodes { id } } }")
+    assert [row["id"] for row in result.data["rows"]["nodes"]] == [*map(str, range(count))]
+    assert result.report.complete

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ import strawberry
 
 import gqlnb
 from gqlnb import Client, Schema, SchemaError, serve
+from gqlnb.engine.mock import mock_schema
 
 SDL = """
 scalar DateTime
@@ -390,6 +392,20 @@ def test_introspection_sdl_and_schema_objects_give_equal_mocks(schema: Schema) -
     for source in (told, {"data": told}, json.dumps({"data": told}), given, Schema(SDL), schema):
         assert ask(Schema.mock(source, seed=1), text) == want
     assert given.type_map["User"].fields["login"].resolve is None
+
+
+def test_a_schema_object_is_copied_without_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a schema of 4,000 types takes four times as long to mock as to build."""
+    states = []
+
+    def build(*args: Any, **options: Any) -> graphql.GraphQLSchema:
+        states.append(gc.isenabled())
+        return graphql.build_ast_schema(*args, **options)
+
+    monkeypatch.setattr(mock_schema, "build_ast_schema", build)
+    Schema.mock(Schema(SDL))
+    assert states == [False]
+    assert gc.isenabled()
 
 
 def test_a_schema_of_another_library_is_mocked_too() -> None:

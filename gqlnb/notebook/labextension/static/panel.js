@@ -11,29 +11,7 @@ const NO_NOTEBOOK = "Open a notebook: the panel shows what its kernel knows.";
 const NO_KERNEL = "This notebook has no kernel. Choose one to see its endpoints.";
 const NOT_LOADED = "gqlnb is not loaded in this kernel.";
 const BUSY = "The kernel is busy. This waits in line.";
-const COMPLETENESS = { complete: "complete", more: "more exist", unknown: "perhaps more" };
 const SOURCES = { "": "no token", prompt: "asked for in a cell", keyring: "keyring, entry of this name" };
-
-/** Ask the kernel; what waits for an endpoint is asked for again until it is there. */
-export async function ask(kernel, word, given = {}) {
-  const job = `${Date.now()}-${Math.random()}`; // crypto.randomUUID needs https, which not every hub has
-  const code = `%%gqlnb-panel\n${JSON.stringify({ do: word, job, ...given })}`;
-  for (;;) {
-    const { content } = await kernel.requestComplete({ code, cursor_pos: code.length });
-    const answer = content.metadata?.gqlnb;
-    if (!answer || answer.error) throw new Error(answer?.error ?? NOT_LOADED);
-    if (!answer.waiting) return answer;
-    await new Promise((resolve) => setTimeout(resolve, AGAIN));
-  }
-}
-
-/** Return rows, time and completeness of an operation as words. */
-export function describe({ connection, outcome, rows, ms, complete }) {
-  const size = Number.isFinite(rows) ? `${rows} row${rows === 1 ? "" : "s"}` : "";
-  const time = Number.isFinite(ms) ? `${ms} ms` : "";
-  const fault = outcome === "data" ? "" : outcome;
-  return [connection, fault, size, COMPLETENESS[complete], time].filter(Boolean).join(" · ");
-}
 
 class Panel {
   notebook = null;
@@ -109,9 +87,19 @@ class Panel {
     }
   }
 
+  /** Ask the kernel; what waits for an endpoint is asked for again until it is there. */
   async ask(word, given = {}) {
-    if (!this.kernel) throw new Error(this.notebook ? NO_KERNEL : NO_NOTEBOOK);
-    return ask(this.kernel, word, given);
+    const { kernel } = this;
+    if (!kernel) throw new Error(this.notebook ? NO_KERNEL : NO_NOTEBOOK);
+    const job = `${Date.now()}-${Math.random()}`; // crypto.randomUUID needs https, which not every hub has
+    const code = `%%gqlnb-panel\n${JSON.stringify({ do: word, job, ...given })}`;
+    for (;;) {
+      const { content } = await kernel.requestComplete({ code, cursor_pos: code.length });
+      const answer = content.metadata?.gqlnb;
+      if (!answer || answer.error) throw new Error(answer?.error ?? NOT_LOADED);
+      if (!answer.waiting) return answer;
+      await new Promise((resolve) => setTimeout(resolve, AGAIN));
+    }
   }
 
   say(text, wrong = false) {
@@ -218,10 +206,10 @@ class Panel {
   }
 
   history() {
-    const row = ({ cell, name, operation, text = "", ...it }) => {
+    const row = ({ cell, name, operation, text = "", about = "" }) => {
       const again = button("New cell", () => this.addCell(cell), `New cell: ${name ?? text}`);
       const code = make("p", {}, make("code", {}, text));
-      return make("li", {}, make("h3", {}, name ?? operation), code, make("p", {}, describe(it)), again);
+      return make("li", {}, make("h3", {}, name ?? operation), code, make("p", {}, about), again);
     };
     const list = (rows, none) =>
       rows.length ? make("ul", { className: "gqlnb-list" }, ...rows.map(row)) : make("p", {}, none);

@@ -1,0 +1,70 @@
+"""The keys by which repeated items are recognised, in long lists."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+
+import pytest
+
+from gqlnb import Client, Schema
+from gqlnb.client.paging import duplicates, known_keys
+from gqlnb.client.paging.known_keys import KnownKeys
+
+
+@pytest.mark.parametrize("limit", [0, 10, None])
+def test_known_keys_are_those_of_a_set(monkeypatch, limit):
+    """Also when they become digests, and when the table of digests grows."""
+    monkeypatch.setattr(known_keys, "FIRST_CELLS", 8)
+    dice = random.Random(1)
+    expected, known = set(), KnownKeys(limit)
+    for _ in range(200):
+        page = {(dice.randrange(3000), None) for _ in range(20)} | {("\ud800", dice.random())}
+        assert {key for key in page if key in known} == page & expected
+        is_new = page.isdisjoint(expected)
+        assert known.add_new(page) == is_new
+        if not is_new:
+            known.update(page)
+        expected |= page
+    assert all(key in known for key in expected)
+
+
+def test_a_key_takes_few_bytes():
+    """Pages that nobody keeps would else take 190 bytes for a row."""
+    count = 46_000  # more than the table of 2 ** 16 cells takes
+    tracemalloc.start()
+    known = KnownKeys(10_000)
+    for start in range(0, count, 100):
+        assert known.add_new(
+            {(f"MDEwOlJlcG9zaXRvcnkx{n}", None) for n in range(start, start + 100)}
+        )
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held / count < 40
+
+
+def test_repeated_rows_are_removed_from_long_lists(monkeypatch):
+    """And reported."""
+    monkeypatch.setattr(duplicates, "MAX_EXACT_KEYS", 20)
+    sdl = """
+    type Query { rows(first: Int, after: String): Rows! }
+    type Rows { nodes: [Row!]! pageInfo: PageInfo! }
+    type PageInfo { hasNextPage: Boolean! endCursor: String }
+    type Row { id: ID! }
+    """
+    ids = [*range(95), 3, 50, *range(95, 100)]
+
+    def resolve_rows(_root, args, _context):
+        start = int(args.get("after") or 0)
+        end = start + 10
+        nodes = [{"id": str(each)} for each in ids[start:end]]
+        info = {"hasNextPage": end < len(ids), "endCursor": f"{end}"}
+        return {"nodes": nodes, "pageInfo": info}
+
+    client = Client(Schema(sdl, {"Query": {"rows": resolve_rows}}))
+    fields = "nodes { id } pageInfo { hasNextPage endCursor }"
+    text = f"query($after: String) {{ rows(first: 10, after: $after) {{ {fields} }} }}"
+    with pytest.warns(UserWarning, match="2 items were returned twice"):
+        pages = list(client.pages(text))
+    got = [row["id"] for page in pages for row in page.data["rows"]["nodes"]]
+    assert got == [str(n) for n in range(100)]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Condition, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -19,12 +19,12 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 from gqlnb.engine.compiler import plans
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from tests.examples import count_examples
 
 # Other processes may hold up any example, and the making of it.
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("default", **PATIENT)
+settings.register_profile("quick", max_examples=count_examples(100), **PATIENT)
 settings.load_profile("default")
 
 # The second execution of an operation in any test is that of compiled code. By default it is one of
@@ -38,11 +38,20 @@ SLOW_FILES = (
     "tests/cli/test_main.py",
     "tests/client/test_canary.py",
     "tests/client/test_network_faults.py",
-    "tests/engine/test_execution_cases.py",
     "tests/server/test_connections.py",
 )
-SMOKE_TESTS = ("tests/browser/test_hello.py",)  # one JupyterLab in a browser is part of every run
+SMOKE_TESTS = (  # of those folders, what is part of every run
+    "tests/browser/test_hello.py",
+    "tests/property/test_frames.py",
+    "tests/property/test_search.py",
+)
 COMMAND = (sys.executable, "-m", "gqlnb")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Generate fewer examples, but for the slow suites."""
+    if config.option.markexpr == "not slow":
+        settings.load_profile("quick")
 
 
 def is_slow(path: Path) -> bool:
@@ -137,13 +146,13 @@ class Background:
 
 
 @pytest.fixture(scope="session")
-def root() -> Path:
+def root():
     """Return the top of the checkout."""
     return ROOT
 
 
 @pytest.fixture
-def gqlnb(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def gqlnb(tmp_path):
     """Return a function that runs the command line to its end, in an empty folder."""
 
     def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -158,7 +167,7 @@ def gqlnb(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture(scope="session")
-def background() -> Iterator[Callable[..., Background]]:
+def background():
     """Return a function that starts a command; all of them end with the session."""
     started: list[Background] = []
 
@@ -172,7 +181,7 @@ def background() -> Iterator[Callable[..., Background]]:
 
 
 @pytest.fixture(scope="session")
-def spelled() -> Callable[[str], list[bytes]]:
+def spelled():
     """Return a function that gives the ways in which a secret may stand in what is left behind."""
 
     def forms(secret: str) -> list[bytes]:
@@ -189,7 +198,7 @@ def spelled() -> Callable[[str], list[bytes]]:
 
 
 @pytest.fixture(scope="session")
-def bundled() -> None:
+def bundled():
     """Skip where GraphiQL is not in this installation."""
     from gqlnb.server.page import read_checksum
 
@@ -198,7 +207,7 @@ def bundled() -> None:
 
 
 @pytest.fixture(scope="session")
-def patient() -> Iterator[requests.Session]:
+def patient():
     """Return a session that knocks again while nobody listens yet: Jupyter prints its URL first."""
     retry = Retry(total=None, connect=40, backoff_factor=0.05, backoff_max=1)
     with requests.Session() as session:

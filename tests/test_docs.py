@@ -37,7 +37,7 @@ def commands() -> dict[str, click.Command]:
 
 
 @pytest.mark.parametrize("command", commands())
-def test_each_command_is_documented(command: str, root: Path) -> None:
+def test_each_command_is_documented(command, root):
     """The README names the command; its help describes each option."""
     assert f"gqlnb {command}" in (root / "README.md").read_text()
     found = commands()[command]
@@ -50,7 +50,7 @@ def test_each_command_is_documented(command: str, root: Path) -> None:
             assert parameter.make_metavar(click.Context(found)) in text
 
 
-def test_the_examples_in_the_help_are_valid() -> None:
+def test_the_examples_in_the_help_are_valid():
     """The parser of the command accepts each example."""
     helps = [command.help for command in commands().values()]
     lines = [line for text in helps for line in re.findall(r"^ +gqlnb (.+)$", text, re.MULTILINE)]
@@ -61,19 +61,19 @@ def test_the_examples_in_the_help_are_valid() -> None:
 
 
 @pytest.mark.parametrize("line", [INSTALL_AND_OPEN, INSTALL_AND_TEST])
-def test_the_readme_has_each_command_on_its_own_line(line: str, root: Path) -> None:
+def test_the_readme_has_each_command_on_its_own_line(line, root):
     """Both commands can be copied."""
     assert line in [text.strip() for text in (root / "README.md").read_text().splitlines()]
 
 
-def test_the_links_of_the_readme_exist(root: Path) -> None:
+def test_the_links_of_the_readme_exist(root):
     """Each relative link leads to a file."""
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (root / "README.md").read_text())
     assert len(links) > 15
     assert [link for link in links if not (root / link).is_file()] == []
 
 
-def test_files_named_in_the_architecture_exist(root: Path) -> None:
+def test_files_named_in_the_architecture_exist(root):
     """Each path in ARCHITECTURE is a file."""
     text = (root / "ARCHITECTURE.md").read_text()
     files = set(re.findall(r"`([a-z_]+/[\w/]+\.(?:py|graphql|json))`", text))
@@ -84,14 +84,14 @@ def test_files_named_in_the_architecture_exist(root: Path) -> None:
     ] == []
 
 
-def test_ci_runs_the_command_of_the_readme(root: Path) -> None:
+def test_ci_runs_the_command_of_the_readme(root):
     """The test commands are identical."""
     lines = [text.strip() for text in (root / ".ci" / "run").read_text().splitlines()]
     assert INSTALL_AND_TEST in lines
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_examples_in_docstrings_run(module: str) -> None:
+def test_examples_in_docstrings_run(module):
     """With the shown output, after `import gqlnb`."""
     done = doctest.testmod(
         importlib.import_module(module),
@@ -125,7 +125,7 @@ def traces(text: str, root: Path) -> list[str]:
     ]
 
 
-def test_no_file_names_a_private_machine(root: Path) -> None:
+def test_no_file_names_a_private_machine(root):
     """No package registry and no local folder."""
     files = tracked(root)
     assert root / "pyproject.toml" in files
@@ -141,6 +141,6 @@ def test_no_file_names_a_private_machine(root: Path) -> None:
     "text",
     [f"see https://{HOSTS[0]}/simple", "File /home" + "/ada/x.py", "in /tmp" + "/ipykernel_1/2.py"],
 )
-def test_a_private_machine_name_is_detected(text: str, root: Path) -> None:
+def test_a_private_machine_name_is_detected(text, root):
     """The check fails on a text that contains one."""
     assert traces(text, root)

@@ -59,7 +59,7 @@ def serve_anywhere(serve: Callable[..., gqlnb.Server], *args: object, **options:
 
 
 @pytest.mark.parametrize("page", TITLES, ids=TITLES.get)
-def test_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     """All blocks of Python, in order and in one namespace; then the tests that they define."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -79,16 +79,14 @@ def test_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
         server.close()
 
 
-def test_shown_values_are_compared() -> None:
+def test_shown_values_are_compared():
     """A wrong value in a comment is noticed, and a remark is not a value."""
     assert run_block("1 + 1  # 2\nx = 3  # a remark\n", {}) == 1
     with pytest.raises(AssertionError, match=r"1 \+ 1"):
         run_block("1 + 1  # 3\n", {})
 
 
-def test_the_command_line_page_has_each_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_line_page_has_each_command(tmp_path, monkeypatch):
     """The page that the build writes has the help of every command."""
     pages = runpy.run_path(str(ROOT / "docs" / "reference_pages.py"))
     write_command_line = pages["write_command_line"]
@@ -100,7 +98,7 @@ def test_the_command_line_page_has_each_command(
     ) == list(COMMANDS)
 
 
-def test_the_table_of_client_options_has_each_option(root: Path) -> None:
+def test_the_table_of_client_options_has_each_option(root):
     """And marks those of settings files and of a call."""
     text = (root / "docs" / "reference" / "client-options.md").read_text()
     cells = [line.split("|") for line in text.splitlines() if line.startswith("| `")]
@@ -113,7 +111,7 @@ def test_the_table_of_client_options_has_each_option(root: Path) -> None:
     assert of_call == call - {"self", "text", "variables", "operation", "extensions"}
 
 
-def test_every_page_is_listed() -> None:
+def test_every_page_is_listed():
     """Each how-to page stands once in the index."""
     names = {page.stem for page in (ROOT / "docs" / "howto").glob("*.md")} - {"index"}
     listed = re.findall(

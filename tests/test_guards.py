@@ -66,25 +66,23 @@ def outcome(test: str, root: Path, folder: Path, *options: str, **environment: s
         ("pytest.importorskip('not_there')", "all", "1 error"),
     ],
 )
-def test_a_skip_is_a_failure_in_ci(
-    mark: str, require: str, expected: str, root: Path, tmp_path: Path
-) -> None:
+def test_a_skip_is_a_failure_in_ci(mark, require, expected, root, tmp_path):
     """If all requirements are mandatory; platform marks still skip."""
     assert outcome(LACKING.format(mark), root, tmp_path, GQLNB_REQUIRE=require) == expected
 
 
-def test_a_skip_is_a_failure_in_ci_workers(root: Path, tmp_path: Path) -> None:
+def test_a_skip_is_a_failure_in_ci_workers(root, tmp_path):
     """Under pytest-xdist."""
     test, options = LACKING.format(""), ("-p", "xdist", "--numprocesses=1")
     assert outcome(test, root, tmp_path, *options, GQLNB_REQUIRE="all") == "1 failed"
 
 
-def test_tests_do_not_see_secrets_or_settings(root: Path, tmp_path: Path) -> None:
+def test_tests_do_not_see_secrets_or_settings(root, tmp_path):
     """Tokens, environment variables, and Jupyter and IPython settings are removed."""
     environment = {"GITHUB_TOKEN": "x", "GH_TOKEN": "x", "GQLNB_URL": "x", "IPYTHONDIR": "x"}
     assert outcome(FREE, root, tmp_path, **environment) == "2 passed"
 
 
-def test_a_test_that_uses_the_network_fails(root: Path, tmp_path: Path) -> None:
+def test_a_test_that_uses_the_network_fails(root, tmp_path):
     """Even if it catches the exception."""
     assert outcome(REACHING, root, tmp_path) == "1 passed, 1 error"

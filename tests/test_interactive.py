@@ -44,7 +44,7 @@ def list_public_names(thing: object) -> list[str]:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_help_of_a_module_is_a_page(module: object) -> None:
+def test_help_of_a_module_is_a_page(module):
     """It fits two screens and names each public name."""
     text = pydoc.plain(pydoc.render_doc(module))
     assert len(text.splitlines()) < 100
@@ -52,7 +52,7 @@ def test_help_of_a_module_is_a_page(module: object) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_other_tools_see_all_names(module: object) -> None:
+def test_other_tools_see_all_names(module):
     """`dir()`, inspect and a star import are not shortened."""
     names = set(module.__all__)
     assert names <= set(dir(module))
@@ -73,27 +73,27 @@ for module in list(filter(None, sys.modules.values())):
 """
 
 
-def test_reading_all_names_imports_no_data_library() -> None:
+def test_reading_all_names_imports_no_data_library():
     """Nor fails at a moment when pandas cannot be imported."""
     command = [sys.executable, "-c", READ_ALL_NAMES]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stderr == ""
 
 
-def test_help_of_a_name_is_complete() -> None:
+def test_help_of_a_name_is_complete():
     """Pydoc finds functions and classes by their public names."""
     assert "timeout" in pydoc.plain(pydoc.render_doc("gqlnb.connect"))
     assert "execute_all" in pydoc.plain(pydoc.render_doc("gqlnb.Client"))
 
 
-def test_connect_describes_each_option() -> None:
+def test_connect_describes_each_option():
     """Shift-Tab on `connect(` lists them."""
     text = gqlnb.connect.__doc__ or ""
     options = inspect.signature(gqlnb.connect).parameters
     assert [name for name in options if not re.search(rf"\b{name}\b", text)] == []
 
 
-def test_tab_offers_public_names(root) -> None:
+def test_tab_offers_public_names(root):
     """IPython completes a client, a result, a schema and a server to documented members alone."""
     listed = (root / "tests" / "public_api.txt").read_text()
     shell = InteractiveShell.instance()
@@ -113,7 +113,7 @@ def test_tab_offers_public_names(root) -> None:
 
 
 @pytest.mark.parametrize("name", WIDGETS)
-def test_tab_on_a_widget_offers_its_own_names(name: str, root) -> None:
+def test_tab_on_a_widget_offers_its_own_names(name, root):
     """Of those of ipywidgets only four."""
     listed = (root / "tests" / "public_api.txt").read_text()
     own = set(re.findall(rf"^{name}\.(\w+)", listed, re.MULTILINE)) - {"model_id", "open"}
@@ -125,7 +125,7 @@ def test_tab_on_a_widget_offers_its_own_names(name: str, root) -> None:
 
 
 @pytest.mark.parametrize(("owner", "name", "hint"), HINTS)
-def test_each_hint_names_something_that_exists(owner: object, name: str, hint: str) -> None:
+def test_each_hint_names_something_that_exists(owner, name, hint):
     """The name itself does not, and what to use instead does."""
     with pytest.raises(AttributeError, match=re.escape(f"has no attribute {name!r}. Use ")):
         getattr(owner, name)
@@ -139,7 +139,7 @@ def test_each_hint_names_something_that_exists(owner: object, name: str, hint: s
 
 
 @pytest.mark.parametrize("name", [*list_public_names(gql.Client), "get", "post"])
-def test_names_of_other_clients_lead_somewhere(name: str) -> None:
+def test_names_of_other_clients_lead_somewhere(name):
     """Those of gql and requests."""
     assert hasattr(gql.Client, name) or hasattr(requests.Session, name)
     if not hasattr(DEMO, name):
@@ -148,14 +148,14 @@ def test_names_of_other_clients_lead_somewhere(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list_public_names(pd.DataFrame))
-def test_names_of_a_frame_lead_to_it(name: str) -> None:
+def test_names_of_a_frame_lead_to_it(name):
     """A result is not a DataFrame, but holds one."""
     if not hasattr(RESULT, name):
         with pytest.raises(AttributeError, match=r"Use df\b|Use data\b|Use dicts\b"):
             getattr(RESULT, name)
 
 
-def test_a_module_suggests_similar_names() -> None:
+def test_a_module_suggests_similar_names():
     """Also those that are members of an object of it."""
     with pytest.raises(AttributeError, match="Did you mean 'Client'"):
         gqlnb.Clinet  # noqa: B018
@@ -164,7 +164,7 @@ def test_a_module_suggests_similar_names() -> None:
     assert not hasattr(gqlnb, "_repr_html_")
 
 
-def test_a_property_that_fails_is_not_called_missing() -> None:
+def test_a_property_that_fails_is_not_called_missing():
     """Its own AttributeError is shown."""
 
     class Broken(gqlnb.Schema):

@@ -7,13 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 # What is tested, and a word in the command of the process that the tests start for it.
@@ -25,7 +21,7 @@ RUNS = {
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is a signal to the group on POSIX alone")
 @pytest.mark.parametrize("name", RUNS)
-def test_ctrl_c_ends_every_process(name: str, root: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_every_process(name, root, tmp_path):
     """Those of kernels, of JupyterLab and of the workers."""
     arguments, word = RUNS[name]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]

@@ -294,7 +294,7 @@ RULES = [
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_the_package_follows_the_layer_rules(rule: Rule) -> None:
+def test_the_package_follows_the_layer_rules(rule):
     """No module violates a rule."""
     violations = rule(read_sources())
     assert not violations, "\n".join(violations)
@@ -302,82 +302,67 @@ def test_the_package_follows_the_layer_rules(rule: Rule) -> None:
 
 FRONT = {"gqlnb.__init__": ""}
 BROKEN = {
-    "upward": (find_wrong_imports, {"gqlnb.document.a": "import gqlnb.http.b"}),
-    "upward inside a function": (
-        find_wrong_imports,
-        {"gqlnb.document.a": "def f():\n from gqlnb.cli.b import c"},
-    ),
-    "upward for types only": (
-        find_wrong_imports,
-        {"gqlnb.errors": "if TYPE_CHECKING:\n from gqlnb.result.result import Result"},
-    ),
-    "upward by name": (
-        find_wrong_imports,
-        {"gqlnb.document.a": "importlib.import_module('gqlnb.client.b')"},
-    ),
-    "the top-level package": (find_wrong_imports, {"gqlnb.cli.a": "from gqlnb import Client"}),
-    "a package of the same layer": (
-        find_wrong_imports,
-        {"gqlnb.engine.a": "from gqlnb.http.b import c"},
-    ),
-    "a package from a single module": (
-        find_wrong_imports,
-        {"gqlnb.optional_imports": "import gqlnb.document"},
-    ),
-    "a relative import": (find_wrong_imports, {"gqlnb.document.a": "from .b import c"}),
-    "a name of an __init__": (
-        find_borrowed_names,
-        {
-            "gqlnb.document.__init__": "def b(): ...",
-            "gqlnb.client.a": "from gqlnb.document import b",
+    case: (rule, texts)
+    for rule, cases in {
+        find_wrong_imports: {
+            "upward": {"gqlnb.document.a": "import gqlnb.http.b"},
+            "upward inside a function": {
+                "gqlnb.document.a": "def f():\n from gqlnb.cli.b import c"
+            },
+            "upward for types only": {
+                "gqlnb.errors": "if TYPE_CHECKING:\n from gqlnb.result.result import Result"
+            },
+            "upward by name": {"gqlnb.document.a": "importlib.import_module('gqlnb.client.b')"},
+            "the top-level package": {"gqlnb.cli.a": "from gqlnb import Client"},
+            "a package of the same layer": {"gqlnb.engine.a": "from gqlnb.http.b import c"},
+            "a package from a single module": {"gqlnb.optional_imports": "import gqlnb.document"},
+            "a relative import": {"gqlnb.document.a": "from .b import c"},
+            "a package without a layer": {"gqlnb.other": "import gqlnb.errors"},
         },
-    ),
-    "a package without a layer": (find_wrong_imports, {"gqlnb.other": "import gqlnb.errors"}),
-    "a borrowed name": (
-        find_borrowed_names,
-        {
-            "gqlnb.document.a": "from gqlnb.errors import plain",
-            "gqlnb.errors": "from x import plain",
+        find_borrowed_names: {
+            "a name of an __init__": {
+                "gqlnb.document.__init__": "def b(): ...",
+                "gqlnb.client.a": "from gqlnb.document import b",
+            },
+            "a borrowed name": {
+                "gqlnb.document.a": "from gqlnb.errors import plain",
+                "gqlnb.errors": "from x import plain",
+            },
         },
-    ),
-    "a cycle": (
-        find_cycles,
-        {
-            "gqlnb.document.a": "import gqlnb.document.b",
-            "gqlnb.document.b": "def f():\n import gqlnb.document.c",
-            "gqlnb.document.c": "from gqlnb.document.a import A",
+        find_cycles: {
+            "a cycle": {
+                "gqlnb.document.a": "import gqlnb.document.b",
+                "gqlnb.document.b": "def f():\n import gqlnb.document.c",
+                "gqlnb.document.c": "from gqlnb.document.a import A",
+            }
         },
-    ),
-    "a shadow": (
-        find_shadowed_names,
-        {"gqlnb.engine.__init__": "def execute(): ...", "gqlnb.engine.execute": ""},
-    ),
-    "a shadow of a lazy name": (
-        find_shadowed_names,
-        {
-            "gqlnb.github.__init__": "__all__ = ['service']\ndef __getattr__(name): ...",
-            "gqlnb.github.service.a": "",
+        find_shadowed_names: {
+            "a shadow": {"gqlnb.engine.__init__": "def execute(): ...", "gqlnb.engine.execute": ""},
+            "a shadow of a lazy name": {
+                "gqlnb.github.__init__": "__all__ = ['service']\ndef __getattr__(name): ...",
+                "gqlnb.github.service.a": "",
+            },
         },
-    ),
-    "pandas at import": (find_heavy_imports, {"gqlnb.__init__": "import pandas as pd"}),
-    "graphql at import, indirectly": (
-        find_heavy_imports,
-        {
-            "gqlnb.__init__": "try:\n from gqlnb.document.a import x\nexcept ImportError: pass",
-            "gqlnb.document.a": "class A:\n from graphql import parse",
+        find_heavy_imports: {
+            "pandas at import": {"gqlnb.__init__": "import pandas as pd"},
+            "graphql at import, indirectly": {
+                "gqlnb.__init__": "try:\n from gqlnb.document.a import x\nexcept ImportError: pass",
+                "gqlnb.document.a": "class A:\n from graphql import parse",
+            },
         },
-    ),
+    }.items()
+    for case, texts in cases.items()
 }
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_each_rule_detects_its_violation(case: str) -> None:
+def test_each_rule_detects_its_violation(case):
     """A source that violates a rule is reported once."""
     rule, texts = BROKEN[case]
     assert len(rule(FRONT | texts)) == 1
 
 
-def test_the_rules_accept_valid_code() -> None:
+def test_the_rules_accept_valid_code():
     """Code that follows the rules has no violations."""
     good = {
         "gqlnb.__init__": "import sys\nif TYPE_CHECKING:\n import pandas\ndef f():\n import pandas",
@@ -409,14 +394,14 @@ def list_loaded_modules(code: str, tmp_path: Path) -> set[str]:
     return {name.partition(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
 
 
-def test_import_loads_no_third_party_module(tmp_path: Path) -> None:
+def test_import_loads_no_third_party_module(tmp_path):
     """In a new process, after `import gqlnb`."""
     extra = list_loaded_modules("import gqlnb", tmp_path) - list_loaded_modules("pass", tmp_path)
     assert "gqlnb" in extra
     assert extra - set(sys.stdlib_module_names) == {"gqlnb"}
 
 
-def test_load_ext_loads_no_heavy_library(tmp_path: Path) -> None:
+def test_load_ext_loads_no_heavy_library(tmp_path):
     """`%load_ext gqlnb` loads none of the heavy libraries."""
     shell = "from IPython.core.interactiveshell import InteractiveShell as S\nshell = S.instance()"
     code = f"""{shell}
@@ -426,7 +411,7 @@ assert 'graphql' in shell.magics_manager.magics['cell']"""
     assert "pandas" in list_loaded_modules(f"{code}\nimport pandas", tmp_path)
 
 
-def test_a_cell_runs_where_no_data_library_is_installed(tmp_path: Path) -> None:
+def test_a_cell_runs_where_no_data_library_is_installed(tmp_path):
     """As in JupyterLite's kernel before a table is asked for; the answer is shown as JSON."""
     code = """import sys
 class Missing:
@@ -448,14 +433,44 @@ with provisionalcompleter():
     assert "gqlnb" in list_loaded_modules(code, tmp_path)
 
 
-def test_making_a_client_loads_neither_requests_nor_the_engine(tmp_path: Path) -> None:
-    """Both are imported when they are first needed."""
-    code = """import sys
+STEPS = """import sys
+from dataclasses import make_dataclass
+import gqlnb
 from gqlnb import Client
-Client("http://127.0.0.1:9/graphql")
+
+DATA = {"attrs", "numpy", "pandas", "polars", "pyarrow", "pydantic"}
+LIBRARIES = {"ariadne", "graphene", "strawberry"}
+
+def check(*names):
+    loaded = {*sys.modules} & {*names}
+    assert not loaded, loaded
+
+client = Client("http://127.0.0.1:9/graphql")
 assert "gqlnb.client.http_transport" in sys.modules
-assert "gqlnb.engine" not in sys.modules"""
-    loaded = list_loaded_modules(code, tmp_path)
-    assert loaded & {"pandas", "pyarrow", "requests", "urllib3"} == set()
-    request = f"{code}\nimport gqlnb.client.http_route"
-    assert "requests" in list_loaded_modules(request, tmp_path)
+check(*DATA, "gqlnb.engine", "requests", "urllib3", "uvicorn")
+from gqlnb import Schema, TargetError, github
+check("gqlnb.github.rest", "uvicorn")
+assert gqlnb.reference_schema().execute("{ hello }").models().hello == "Hello world!"
+check(*DATA)
+schema = Schema("type Query { f(r: R): Int } input R { n: Int }")
+schema.execute("query ($r: R) { f(r: $r) }", {"r": make_dataclass("Row", ["n"])(1)})
+check(*DATA)
+from graphql import build_schema
+Schema.adopt(build_schema("type Query { a: Int }")).execute("{ a }")
+try:
+    Client(5)
+except TargetError:
+    check(*DATA, *LIBRARIES)
+import urllib.request
+with gqlnb.serve(schema, port=0) as server:
+    headers = {"content-type": "application/json"}
+    asked = urllib.request.Request(server.url, b'{"query": "{ f }"}', headers)
+    urllib.request.urlopen(asked, timeout=20).read()
+    check("pandas", "requests")
+    assert len(server.log) == 1 and "pandas" in sys.modules
+import gqlnb.client.http_route"""
+
+
+def test_what_needs_no_library_loads_none(tmp_path):
+    """Clients, models, values of variables, adopted schemas and servers, one after the other."""
+    assert "requests" in list_loaded_modules(STEPS, tmp_path)

@@ -23,11 +23,9 @@ def again(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "make",
-    [lambda it: it.frames, lambda it: it.tables(quiet=True)],
-    ids=["frames", "tables"],
+    "make", [lambda it: it.frames, lambda it: it.tables(quiet=True)], ids=["frames", "tables"]
 )
-def test_frames_are_pickled(make: Any) -> None:
+def test_frames_are_pickled(make):
     """With their result, from which they are read again; a large schema travels with it."""
     result = gqlnb.connect("demo").execute(TEXT)
     frames = make(result)
@@ -38,7 +36,7 @@ def test_frames_are_pickled(make: Any) -> None:
     pd.testing.assert_frame_equal(copied["search"], frames["search"])
 
 
-def test_results_of_resolvers_are_pickled() -> None:
+def test_results_of_resolvers_are_pickled():
     """Of local functions too: the schema of a pickled result has types only."""
     schema = Schema("type Query { n: Int }", {"Query": {"n": lambda *_: 5}})
     result = schema.execute("{ n }")
@@ -50,7 +48,7 @@ def test_results_of_resolvers_are_pickled() -> None:
         resolve(None, None)
 
 
-def test_a_partial_error_is_pickled_with_its_result() -> None:
+def test_a_partial_error_is_pickled_with_its_result():
     """A worker process may raise it."""
     schema = Schema("type Query { n: Int m: Int }", {"Query": {"n": lambda *_: 1 // 0}})
     with pytest.raises(gqlnb.PartialError) as caught:
@@ -69,7 +67,7 @@ def test_a_partial_error_is_pickled_with_its_result() -> None:
     ],
     ids=["reference", "service", "mock", "frame"],
 )
-def test_a_schema_says_why_it_is_not_pickled(make: Any) -> None:
+def test_a_schema_says_why_it_is_not_pickled(make):
     """It has functions of this process; a copy of it works."""
     schema = make()
     with pytest.raises(TypeError, match=r"A Schema cannot be pickled: .* schema\.sdl"):
@@ -77,7 +75,7 @@ def test_a_schema_says_why_it_is_not_pickled(make: Any) -> None:
     assert copy.copy(schema).execute("{ __typename }").data == {"__typename": "Query"}
 
 
-def test_a_deep_copy_of_a_schema_is_its_own() -> None:
+def test_a_deep_copy_of_a_schema_is_its_own():
     """A resolver that is bound to it later is not the other's."""
     schema = gqlnb.reference_schema()
     copied = copy.deepcopy(schema)
@@ -86,7 +84,7 @@ def test_a_deep_copy_of_a_schema_is_its_own() -> None:
     assert schema.execute("{ hello }").data == {"hello": "Hello world!"}
 
 
-def test_a_server_says_why_it_is_not_pickled() -> None:
+def test_a_server_says_why_it_is_not_pickled():
     """Neither is it copied; its address is text."""
     with gqlnb.serve(gqlnb.reference_schema(), port=0) as server:
         for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
@@ -94,7 +92,7 @@ def test_a_server_says_why_it_is_not_pickled() -> None:
                 duplicate(server)
 
 
-def test_frames_of_events_say_why_they_are_not_pickled() -> None:
+def test_frames_of_events_say_why_they_are_not_pickled():
     """They have no result of their own."""
     results = [gqlnb.reference_schema().execute("{ hello }")]
     with pytest.raises(TypeError, match=r"Pickle dict\(frames\)"):

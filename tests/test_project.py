@@ -7,21 +7,17 @@ import re
 import subprocess
 import sys
 import tomllib
-from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 import pytest
 
 import gqlnb
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+(?:\[[\w,]+\])?)\s*(?P<version>.*)")
 
 
 @pytest.fixture(scope="module")
-def project(root: Path) -> dict[str, Any]:
+def project(root):
     """Return the table `project` of pyproject.toml."""
     return tomllib.loads((root / "pyproject.toml").read_text())["project"]
 
@@ -38,7 +34,7 @@ def conda_requirements(text: str) -> list[str]:
     return re.findall(r"^ +- (.+[^:\n])$", dependencies, re.MULTILINE)
 
 
-def test_conda_and_pip_dependencies_agree(project: dict[str, Any], root: Path) -> None:
+def test_conda_and_pip_dependencies_agree(project, root):
     """environment.yml and pyproject.toml have the same names and versions."""
     lines = conda_requirements((root / "environment.yml").read_text())
     assert [line for line in lines if line.startswith("-e")] == ["-e .[test]"]
@@ -50,7 +46,7 @@ def test_conda_and_pip_dependencies_agree(project: dict[str, Any], root: Path) -
     }
 
 
-def test_the_version_is_defined_once(project: dict[str, Any]) -> None:
+def test_the_version_is_defined_once(project):
     """The package's version equals the installed one."""
     from importlib.metadata import version
 
@@ -59,7 +55,7 @@ def test_the_version_is_defined_once(project: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(root, tmp_path_factory):
     """Build the wheel with what is installed."""
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", "-o", str(folder)]
@@ -68,7 +64,7 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def test_the_wheel_is_complete(wheel: Path, root: Path) -> None:
+def test_the_wheel_is_complete(wheel, root):
     """It has code, data, types, notebooks and licence, and no other files."""
     names = set(ZipFile(wheel).namelist())
     package = {
@@ -90,7 +86,7 @@ def test_the_wheel_is_complete(wheel: Path, root: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in info)
 
 
-def test_the_wheel_works_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
+def test_the_wheel_works_without_the_checkout(wheel, tmp_path):
     """Unpacked elsewhere, it can be imported and run queries."""
     ZipFile(wheel).extractall(tmp_path / "site")
     code = """

@@ -71,7 +71,7 @@ NAMES = [
 ]
 
 
-def test_the_package_exports_exactly_its_public_names() -> None:
+def test_the_package_exports_exactly_its_public_names():
     """`__all__`, `dir()` and a star import agree with the list above."""
     assert gqlnb.__all__ == NAMES
     assert set(dir(gqlnb)) - {"__version__"} == set(NAMES)
@@ -81,7 +81,7 @@ def test_the_package_exports_exactly_its_public_names() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_public_name_has_a_docstring(name: str) -> None:
+def test_each_public_name_has_a_docstring(name):
     """And so has each public method."""
     thing = getattr(gqlnb, name)
     assert thing.__doc__
@@ -95,7 +95,7 @@ QUALIFIED = [*NAMES, *(f"{room}.{name}" for room, names in ROOMS.items() for nam
 
 
 @pytest.mark.parametrize("name", QUALIFIED)
-def test_each_public_name_has_an_example(name: str) -> None:
+def test_each_public_name_has_an_example(name):
     """`test_docs.py` runs them."""
     assert ">>> " in inspect.getdoc(attrgetter(name)(gqlnb))
 
@@ -124,7 +124,7 @@ def find_callables() -> dict[str, Any]:
     }
 
 
-def test_unknown_keywords_of_all_callables_are_explained() -> None:
+def test_unknown_keywords_of_all_callables_are_explained():
     """The error names a similar one and lists all; it is an OptionError and a TypeError."""
     found = find_callables()
     assert {"Limits", "Result.frame", "Client.close", "github.stars", "Token.from_env"} <= {*found}
@@ -149,45 +149,27 @@ DEMO = gqlnb.connect("demo")
 MISTAKES = {
     "Limits(max_depth": (lambda: gqlnb.Limits(max_depth=5), "depth", ["body", "wait"]),
     "stars": (lambda: gqlnb.stars("x", limt=1), "limit", ["query", "client"]),
-    "serve": (
-        lambda: gqlnb.serve(gqlnb.reference_schema(), prot=0),
-        "port",
-        ["schema", "host", "access", "uds"],
-    ),
+    "serve": (lambda: gqlnb.serve(gqlnb.reference_schema(), prot=0), "port",
+        ["schema", "host", "access", "uds"]),
     "connect": (lambda: gqlnb.connect("demo", tokn="x"), "token", ["target", "schema", "viewer"]),
     "Client": (lambda: gqlnb.Client("http://h/", tiemout=1), "timeout", ["target", "token", "uds"]),
-    "execute": (
-        lambda: DEMO.execute("{ a }", operation_name="A"),
-        "operation",
-        ["text", "variables", "token", "timeout"],
-    ),
-    "subscribe": (
-        lambda: DEMO.subscribe("subscription { a }", reconect=1),
-        "reconnect",
-        ["text", "transport", "init", "headers"],
-    ),
-    "pages": (
-        lambda: list(DEMO.pages("{ a }", page_sise=1)),
-        "page_size",
-        ["progress", "max_results"],
-    ),
+    "execute": (lambda: DEMO.execute("{ a }", operation_name="A"), "operation",
+        ["text", "variables", "token", "timeout"]),
+    "subscribe": (lambda: DEMO.subscribe("subscription { a }", reconect=1), "reconnect",
+        ["text", "transport", "init", "headers"]),
+    "pages": (lambda: list(DEMO.pages("{ a }", page_sise=1)), "page_size",
+        ["progress", "max_results"]),
     "map": (lambda: DEMO.map("{ a }", [1], bach_size=1), "batch_size", ["inputs", "path"]),
-    "aexecute": (
-        lambda: asyncio.run(DEMO.aexecute("{ a }", tokn="x")),
-        "token",
-        ["text", "operation"],
-    ),
-    "harvest": (
-        lambda: gqlnb.github.harvest("stars:>1", ouput="x"),
-        "out",
-        ["query", "width", "twice"],
-    ),
+    "aexecute": (lambda: asyncio.run(DEMO.aexecute("{ a }", tokn="x")), "token",
+        ["text", "operation"]),
+    "harvest": (lambda: gqlnb.github.harvest("stars:>1", ouput="x"), "out",
+        ["query", "width", "twice"]),
     "frame": (lambda: gqlnb.Result({"a": 1}).frame(pth="x"), "path", ["short", "explode"]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_misspelled_keywords_are_corrected(name: str) -> None:
+def test_misspelled_keywords_are_corrected(name):
     """Also where a part of the arguments comes by ``**options``: the list has all of them."""
     call, meant, others = MISTAKES[name]
     with pytest.raises(gqlnb.OptionError, match=f"Did you mean {meant}=\\?") as caught:
@@ -197,13 +179,13 @@ def test_misspelled_keywords_are_corrected(name: str) -> None:
     assert {meant, *others} <= {it.strip(" =.") for it in listed.split(",")}
 
 
-def test_an_unknown_name_raises_attribute_error() -> None:
+def test_an_unknown_name_raises_attribute_error():
     """Like in any module, with the name."""
     with pytest.raises(AttributeError, match="has no attribute 'Clinet'"):
         gqlnb.Clinet  # noqa: B018
 
 
-def test_no_submodule_has_the_name_of_a_function() -> None:
+def test_no_submodule_has_the_name_of_a_function():
     """A public name does not depend on earlier imports."""
     functions = {name for name in NAMES if inspect.isroutine(getattr(gqlnb, name))}
     assert "serve" in functions
@@ -223,7 +205,7 @@ def checked(file: Path, root: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_public_types_are_correct_for_users(root: Path, tmp_path: Path) -> None:
+def test_public_types_are_correct_for_users(root, tmp_path):
     """Mypy accepts the asserted types and rejects each call marked as wrong."""
     file = tmp_path / "usage.py"
     shutil.copy(root / "tests" / "typing" / "usage.py", file)

@@ -5,10 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # Python tells of every name looked up, every socket bound and every connection, whoever asks.
 WATCH = """
@@ -42,7 +38,7 @@ print(json.dumps({"port": server.port, "said": said}))
 """
 
 
-def test_only_the_given_endpoint_is_contacted(tmp_path: Path) -> None:
+def test_only_the_given_endpoint_is_contacted(tmp_path):
     """While loading, serving, querying, exploring and searching."""
     done = subprocess.run(
         [sys.executable, "-c", WATCH + WORK],

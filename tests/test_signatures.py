@@ -14,7 +14,6 @@ import gqlnb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 NAMESPACES = {"": gqlnb, "engine.": gqlnb.engine, "github.": gqlnb.github}
 # Where `**` stands for names that the package cannot list.
@@ -86,13 +85,13 @@ def shorten(default: Any) -> Any:
     return _Shown("...")
 
 
-def test_the_public_api_matches_the_list(root: Path) -> None:
+def test_the_public_api_matches_the_list(root):
     """An API change needs a change of the list and of CHANGELOG."""
     listed = (root / "tests" / "public_api.txt").read_text().splitlines()
     assert [*list_public_api()] == listed
 
 
-def test_signatures_list_every_keyword() -> None:
+def test_signatures_list_every_keyword():
     """Shift-Tab and readers see them; `**` is left where the names are not the package's."""
     open_ended = set()
     for line in list_public_api():
@@ -119,7 +118,7 @@ def test_signatures_list_every_keyword() -> None:
         ("gqlnb.serve(schema, certf", {"certfile="}),
     ],
 )
-def test_tab_completes_keywords(text: str, proposed: set[str]) -> None:
+def test_tab_completes_keywords(text, proposed):
     """By jedi, as in a notebook: from the objects of the session."""
     client = gqlnb.Client(gqlnb.reference_schema())
     names = {"gqlnb": gqlnb, "connect": gqlnb.connect, "Client": gqlnb.Client, "client": client}
@@ -127,7 +126,7 @@ def test_tab_completes_keywords(text: str, proposed: set[str]) -> None:
     assert {it.name for it in completions if it.name.endswith("=")} == proposed
 
 
-def test_tab_completes_the_keywords_of_all_callables() -> None:
+def test_tab_completes_the_keywords_of_all_callables():
     """Each one that `inspect` lists."""
     for line in list_public_api():
         name = line.partition("(")[0]

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from threading import Event
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -19,22 +18,17 @@ from gqlnb import background, config
 from gqlnb.client.recording import cassette
 from gqlnb.lists import part_files, store
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 SDL = "type Query { name: String }"
 NAME = "Zoë → 日本"
 
 
 @pytest.fixture
-def schema() -> gqlnb.Schema:
+def schema():
     """Return a schema with a text that cp1252 cannot encode."""
     return gqlnb.Schema(SDL, {"Query": {"name": lambda *_: NAME}})
 
 
-def test_files_are_synced_by_descriptors_for_writing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_synced_by_descriptors_for_writing(tmp_path, monkeypatch):
     """Windows refuses others."""
     synced: list[int] = []
 
@@ -52,7 +46,7 @@ def test_files_are_synced_by_descriptors_for_writing(
     assert {path.name for path in tmp_path.iterdir()} == {"part-00001.parquet", "log", "settings"}
 
 
-def test_waits_are_short_enough_for_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waits_are_short_enough_for_ctrl_c(monkeypatch):
     """Windows handles Ctrl-C only after a wait has ended."""
 
     class Signalled(Event):
@@ -78,9 +72,7 @@ def test_waits_are_short_enough_for_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("locked", [True, False])
-def test_processes_do_not_harvest_into_one_folder(
-    locked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_processes_do_not_harvest_into_one_folder(locked, tmp_path, monkeypatch):
     """The lock of a folder is that of Windows where there is no fcntl."""
     calls: list[tuple[int, int]] = []
 
@@ -102,9 +94,7 @@ def test_processes_do_not_harvest_into_one_folder(
     assert calls == [(2, 1)]
 
 
-def test_recordings_are_written_without_locks(
-    schema: gqlnb.Schema, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recordings_are_written_without_locks(schema, tmp_path, monkeypatch):
     """Nor are they opened again because their identity seems to change."""
     monkeypatch.setattr(cassette, "fcntl", None)
     monkeypatch.setattr(os.path, "samestat", lambda one, other: False)
@@ -114,7 +104,7 @@ def test_recordings_are_written_without_locks(
     assert (tmp_path / "names.jsonl").read_bytes().count(b"\n") == 2  # a header and an answer
 
 
-def test_piped_output_is_utf_8(schema: gqlnb.Schema) -> None:
+def test_piped_output_is_utf_8(schema):
     """Windows would take an encoding that lacks most characters."""
     with gqlnb.serve(schema, port=0) as server:
         done = subprocess.run(

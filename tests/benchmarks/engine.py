@@ -129,10 +129,7 @@ def attributes_by_hand(rows: list[Any]) -> dict[str, Any]:
 def executed(schema: graphql.GraphQLSchema, query: str, root: Any = None) -> Sides:
     """Return both executors at the same parsed document."""
     given = (schema, parse(query), root)
-    return {
-        OURS: partial(gqlnb.engine.execute, *given),
-        EXECUTE: partial(graphql.execute, *given),
-    }
+    return {OURS: partial(gqlnb.engine.execute, *given), EXECUTE: partial(graphql.execute, *given)}
 
 
 def kind(schema: graphql.GraphQLSchema, name: str) -> Any:

@@ -403,36 +403,18 @@ CLIFFS = [
     row("small-variables", small_operation, core=5),
     row("include-random", included, core=5),
     row("mutations", mutations, core=5),
-    row(
-        "error-rows",
-        partial(resolved, "{ rows { id failing } }", "failing", fail, None),
-        SOME,
-        core=5,
-    ),
-    row(
-        "resolver-input-object",
-        partial(resolved, ROW_FILTERED, "filtered", lambda s, i, **args: 1, {"filter": FILTER}),
-        SOME,
-    ),
-    row(
-        "resolver-variable",
-        partial(
-            resolved,
-            "query ($size: Int) { rows { id sized(size: $size) } }",
-            "sized",
-            lambda s, i, size: size,
-            {"size": 3},
-        ),
-        SOME,
-    ),
-    row(
-        "resolver-path",
-        partial(resolved, "{ rows { id path } }", "path", lambda s, info: str(info.path.key), None),
-        SOME,
-    ),
+    row("error-rows", partial(resolved, "{ rows { id failing } }", "failing", fail, None), SOME,
+     core=5),
+    row("resolver-input-object", partial(resolved, ROW_FILTERED, "filtered", lambda s, i, **args: 1,
+     {"filter": FILTER}), SOME),
+    row("resolver-variable",
+     partial(resolved, "query ($size: Int) { rows { id sized(size: $size) } }", "sized", lambda s,
+     i, size: size, {"size": 3}), SOME),
+    row("resolver-path", partial(resolved, "{ rows { id path } }", "path", lambda s,
+     info: str(info.path.key), None), SOME),
     # Nearly all of it is the event loop's time: asyncio.gather of these coroutines alone is 3.1
     # times as fast as graphql-core 3.3. Coroutines started by hand, before their tasks, would make
     # it 5.2, but begin a turn early, and see the task of their caller in asyncio.current_task().
     row("async-sleep", partial(awaited, lambda: sleep), SOME, core=4),
     row("async-loader", partial(awaited, lambda: load), SOME, core=4),
-]
+]  # fmt: skip

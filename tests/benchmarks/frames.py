@@ -149,10 +149,7 @@ server.serve_forever()
 def endpoint(size: int) -> str:
     """Start a server that answers with as many edges, in a process that ends with this one."""
     server = subprocess.Popen(
-        [sys.executable, "-c", f"SIZE = {size}{SERVE}"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", f"SIZE = {size}{SERVE}"], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
     atexit.register(server.communicate)
     atexit.register(server.terminate)
@@ -197,10 +194,7 @@ def of_a_response(size: int) -> Sides:
     came = Came(size)
     client = Client(came, schema=build_schema(SDL))
     body = came.response.body
-    return {
-        OURS: lambda: client.execute(SEARCH).frame(),
-        NORMALIZE: partial(normalized, body),
-    }
+    return {OURS: lambda: client.execute(SEARCH).frame(), NORMALIZE: partial(normalized, body)}
 
 
 def data_of_a_response(size: int) -> Sides:
@@ -208,10 +202,7 @@ def data_of_a_response(size: int) -> Sides:
     came = Came(size)
     client = Client(came, schema=build_schema(SDL))
     body = came.response.body
-    return {
-        OURS: lambda: client.execute(SEARCH).data,
-        LOADS: lambda: json.loads(body)["data"],
-    }
+    return {OURS: lambda: client.execute(SEARCH).data, LOADS: lambda: json.loads(body)["data"]}
 
 
 # -- the sides
@@ -386,43 +377,24 @@ def framed(
 
 
 WORKLOADS = [
-    framed(
-        "bytes",
-        partial(from_bytes, holes=False),
-        (Goal(NORMALIZE, 12), Goal(ARROW, 2.5, most=True)),
-    ),
+    framed("bytes", partial(from_bytes, holes=False),
+     (Goal(NORMALIZE, 12), Goal(ARROW, 2.5, most=True))),
     framed("bytes-nulls", partial(from_bytes, holes=True), (Goal(ARROW, 2.5, most=True),)),
     framed("wide", of_many_columns, (Goal(ORJSON, 1.5),), 2_000, 100),
     framed("in-process", in_process, (Goal(HAND, 1, most=True),)),
     framed("rows", partial(of_rows, tuple(ROW_TYPES)), (Goal(HAND, 1.5, most=True),)),
     framed("rows-text", partial(of_rows, ("text",)), (Goal(HAND, 1.5, most=True),)),
     framed("rows-numbers", partial(of_rows, ("count", "size")), (Goal(HAND, 1.5, most=True),)),
-    Workload(
-        "new-document", new_documents, (Goal(PARSING, 1, most=True),), COLUMNS, COLUMNS, text=str
-    ),
+    Workload("new-document", new_documents, (Goal(PARSING, 1, most=True),), COLUMNS, COLUMNS,
+     text=str),
     framed("client", of_a_response, (Goal(NORMALIZE, 12),), small=SEVERAL),
     framed("http", over_http, (Goal(NORMALIZE, 10),), small=SEVERAL),
-    Workload(
-        "client-data",
-        data_of_a_response,
-        (Goal(LOADS, 1.15, most=True),),
-        MANY,
-        SEVERAL,
-        rounds=9,
-        text=json.dumps,
-    ),
-    Workload(
-        "client-memory",
-        memory,
-        (Goal(BYTES, 3, most=True),),
-        MANY,
-        30_000,
-        client_peaks,
-        5,
-        values,
-    ),
+    Workload("client-data", data_of_a_response, (Goal(LOADS, 1.15, most=True),), MANY, SEVERAL,
+     rounds=9, text=json.dumps),
+    Workload("client-memory", memory, (Goal(BYTES, 3, most=True),), MANY, 30_000, client_peaks, 5,
+     values),
     Workload("memory", memory, (Goal(BYTES, 3, most=True),), MANY, 30_000, peaks, 5, values),
-]
+]  # fmt: skip
 
 if __name__ == "__main__":
     main(__file__, WORKLOADS)

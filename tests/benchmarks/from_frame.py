@@ -137,23 +137,13 @@ def walk(size: int) -> Sides:
 
 
 WORKLOADS = [
-    Workload(
-        "later",
-        partial(sides, NUMBERS, highest, highest_rows),
-        (Goal(PANDAS, 1, most=True), Goal(PER_ROW, 10)),
-        MILLION,
-        10_000,
-    ),
-    Workload(
-        "later-text",
-        partial(sides, WORDS, named, named_rows),
-        (Goal(PANDAS, 1, most=True), Goal(PER_ROW, 2)),
-        MILLION,
-        10_000,
-    ),
+    Workload("later", partial(sides, NUMBERS, highest, highest_rows),
+     (Goal(PANDAS, 1, most=True), Goal(PER_ROW, 10)), MILLION, 10_000),
+    Workload("later-text", partial(sides, WORDS, named, named_rows),
+     (Goal(PANDAS, 1, most=True), Goal(PER_ROW, 2)), MILLION, 10_000),
     Workload("first", first, (Goal(PANDAS, 5, most=True),), MILLION, 10_000),
     Workload("walk", walk, (Goal(PANDAS, 1.5, most=True),), MILLION, 10_000),
-]
+]  # fmt: skip
 
 if __name__ == "__main__":
     main(__file__, WORKLOADS)

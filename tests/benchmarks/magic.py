@@ -67,10 +67,7 @@ def here(_size: int) -> Sides:
     made = shell()
     made.user_ns["schema"] = gqlnb.reference_schema()
     made.user_ns["hello"] = lambda: {"hello": "Hello world!"}
-    return {
-        OURS: cell(made, f"%%graphql schema -t json\n{HELLO}"),
-        PLAIN: cell(made, "hello()"),
-    }
+    return {OURS: cell(made, f"%%graphql schema -t json\n{HELLO}"), PLAIN: cell(made, "hello()")}
 
 
 def wire(_size: int) -> Sides:
@@ -79,10 +76,7 @@ def wire(_size: int) -> Sides:
     url = endpoint()
     made.user_ns |= {"requests": requests, "url": url, "session": requests.Session()}
     by_hand = "session.post(url, json={'query': '{ hello }'}, timeout=60).json()['data']"
-    return {
-        OURS: cell(made, f"%%graphql {url} -t json\n{HELLO}"),
-        REQUESTS: cell(made, by_hand),
-    }
+    return {OURS: cell(made, f"%%graphql {url} -t json\n{HELLO}"), REQUESTS: cell(made, by_hand)}
 
 
 def walls(sides: Sides, rounds: int) -> Costs:

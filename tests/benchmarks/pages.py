@@ -232,17 +232,10 @@ WORKLOADS = [
     Workload("nested", nested, (Goal(GQL, 3),), 30, 11, elapsed, 7),
     Workload("counted", counted, (Goal(GQL, 3),), 600, 60, elapsed, 7),
     Workload("flat", flat, (Goal(GQL, 1),), 300, 30, elapsed, 7),
-    Workload(
-        "rows",
-        rows,
-        (Goal(LOOP, 1.2, most=True),),
-        100_000,
-        300,
-        partial(elapsed, clock=process_time),
-        5,
-    ),
+    Workload("rows", rows, (Goal(LOOP, 1.2, most=True),), 100_000, 300,
+     partial(elapsed, clock=process_time), 5),
     Workload("memory", whole, (Goal(RESULT, 1.5, most=True),), 20_000, 300, bytes_taken, 1),
-]
+]  # fmt: skip
 
 if __name__ == "__main__":
     main(__file__, WORKLOADS)

@@ -10,7 +10,7 @@ from tests.benchmarks.big_schema import MUTATIONS, big_sdl
 from tests.benchmarks.completion import LINES, document, measured
 
 
-def test_names_that_were_cut_off_are_proposed() -> None:
+def test_names_that_were_cut_off_are_proposed():
     """On a schema of GitHub's size; the median time is printed."""
     schema = build_schema(big_sdl())
     assert len(schema.type_map) > 1600
@@ -23,6 +23,6 @@ def test_names_that_were_cut_off_are_proposed() -> None:
     sys.stdout.write(f"Median: {costs[len(costs) // 2]:.2f} ms\n")
 
 
-def test_the_same_seed_gives_the_same_schema() -> None:
+def test_the_same_seed_gives_the_same_schema():
     """Another seed gives another schema."""
     assert big_sdl(1) == big_sdl(1) != big_sdl(2)

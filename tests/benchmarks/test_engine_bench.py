@@ -1,13 +1,11 @@
-"""The benchmarks of the engine, at small sizes: all sides give equal answers."""
+"""What a benchmark does not measure, and its figures, by those of the engine."""
 
 from __future__ import annotations
 
-import gc
 import json
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from graphql import build_schema
@@ -16,31 +14,9 @@ from tests.benchmarks import engine, measure
 from tests.benchmarks.engine import WORKLOADS
 from tests.benchmarks.measure import EXECUTE, OURS, RESULT, Goal, UnequalError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.benchmarks.measure import Workload
-
-WORKLOAD = pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
-
-
-@pytest.fixture(autouse=True)
-def small_heap() -> Iterator[None]:
-    """Keep what other tests have left behind from being looked through in each round."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
-@WORKLOAD
-def test_responses_are_equal(workload: Workload) -> None:
-    """The ratios are printed."""
-    measure.report_small(workload, rounds=3)
-
 
 @pytest.mark.parametrize("name", ["list-dict", "memory"])
-def test_unequal_responses_are_not_measured(name: str) -> None:
+def test_unequal_responses_are_not_measured(name):
     """A different response on any side is an error."""
     workload = next(w for w in WORKLOADS if w.name == name)
     wrong = replace(workload, sides=lambda size: workload.sides(size) | {"wrong": dict})
@@ -48,7 +24,7 @@ def test_unequal_responses_are_not_measured(name: str) -> None:
         measure.measured(wrong, 2, rounds=1)
 
 
-def test_responses_with_errors_are_not_measured() -> None:
+def test_responses_with_errors_are_not_measured():
     """Also if both sides have the same errors."""
     schema = build_schema(engine.SDL)
     failing = replace(WORKLOADS[0], sides=lambda size: engine.executed(schema, engine.ROWS))
@@ -56,7 +32,7 @@ def test_responses_with_errors_are_not_measured() -> None:
         measure.measured(failing, 2, rounds=1)
 
 
-def test_ratios_of_medians_have_the_direction_of_the_goal() -> None:
+def test_ratios_of_medians_have_the_direction_of_the_goal():
     """For speed-ups their time over ours, for limits ours over theirs."""
     goals = (Goal(EXECUTE, 4), Goal(RESULT, 1.5, most=True))
     workload = replace(WORKLOADS[0], goals=goals)
@@ -68,7 +44,7 @@ def test_ratios_of_medians_have_the_direction_of_the_goal() -> None:
     assert not limit["met"]
 
 
-def test_the_script_measures_in_a_fresh_process_and_writes_json(root: Path, tmp_path: Path) -> None:
+def test_the_script_measures_in_a_fresh_process_and_writes_json(root, tmp_path):
     """The output has a line for each workload and the mean; the JSON has the same figures."""
     script = root / "tests" / "benchmarks" / "engine.py"
     file = tmp_path / "figures.json"
@@ -81,7 +57,7 @@ def test_the_script_measures_in_a_fresh_process_and_writes_json(root: Path, tmp_
     assert {len(costs) for costs in made["workloads"]["hello-text"]["costs"].values()} == {1}
 
 
-def test_an_unknown_workload_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_workload_is_an_error(capsys):
     """The error lists the workloads."""
     with pytest.raises(SystemExit):
         measure.main("engine.py", WORKLOADS, ["nonsense"])

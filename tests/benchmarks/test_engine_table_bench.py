@@ -12,14 +12,14 @@ from tests.benchmarks.engine_table import FIELDS, MAKERS, MARK, NOTEBOOK
 
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize("maker", MAKERS)
-def test_answers_are_equal(maker: str, field: str) -> None:
+def test_answers_are_equal(maker, field):
     """The engine, graphql-core and the loop by hand answer alike in each cell."""
     core, hand = engine_table.measure_cell(maker, field, size=3, rounds=1).split(" · ")
     assert float(core) >= 1
     assert float(hand) < 100
 
 
-def test_notebook_has_the_table() -> None:
+def test_notebook_has_the_table():
     """With a row for each row type and a column for each kind of field, as it is written."""
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     (text,) = [found for cell in notebook if MARK in (found := "".join(cell["source"]))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,37 +11,25 @@ from tests.benchmarks import measure
 from tests.benchmarks.frames import BYTES, WORKLOADS, client_peaks, peaks
 from tests.benchmarks.measure import OURS, UnequalError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.benchmarks.measure import Workload
-
 MEMORY = [workload for workload in WORKLOADS if workload.costs in (peaks, client_peaks)]
-SIDES = [workload for workload in WORKLOADS if workload not in MEMORY]
 
 
 @pytest.fixture(autouse=True)
-def small_heap() -> Iterator[None]:
+def small_heap():
     """Keep what other tests have left behind from being looked through in each round."""
     gc.freeze()
     yield
     gc.unfreeze()
 
 
-@pytest.mark.parametrize("workload", SIDES, ids=lambda workload: workload.name)
-def test_frames_are_equal(workload: Workload) -> None:
-    """Every side gives the same rows; the ratios are printed."""
-    measure.report_small(workload, rounds=3)
-
-
 @pytest.mark.parametrize("workload", MEMORY, ids=lambda workload: workload.name)
-def test_peak_memory_is_measured_in_a_separate_process(workload: Workload) -> None:
+def test_peak_memory_is_measured_in_a_separate_process(workload):
     """At least the allocated bytes, and less than a multiple of them."""
     costs = measure.measured(workload, workload.small, rounds=1)
     assert 1 < costs[OURS][0] / costs[BYTES][0] < 3 * workload.goals[0].reach
 
 
-def test_different_frames_are_not_measured() -> None:
+def test_different_frames_are_not_measured():
     """With another value, column or row."""
     workload = WORKLOADS[0]
     ours = workload.sides(2)[OURS]

@@ -10,7 +10,7 @@ from gqlnb import reference_schema, serve
 from tests.benchmarks.imports import ANSWER, QUERIES, measure_program, write_query_program
 
 
-def test_programs_of_all_clients_print_the_same_answer() -> None:
+def test_programs_of_all_clients_print_the_same_answer():
     """Their CPU times are printed."""
     with serve(reference_schema(), port=0) as server:
         programs = {name: write_query_program(name, server.url) for name in QUERIES}
@@ -19,7 +19,7 @@ def test_programs_of_all_clients_print_the_same_answer() -> None:
     sys.stdout.writelines(f"{name}: {seconds:.3f} s\n" for name, (seconds, _) in done.items())
 
 
-def test_a_program_that_fails_is_an_error() -> None:
+def test_a_program_that_fails_is_an_error():
     """A client that cannot be imported has no figure."""
     with pytest.raises(Exception, match="exit status 1"):
         measure_program("import gql.transport.no_such_transport")

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.benchmarks import measure
 from tests.benchmarks.measure import OURS, bytes_taken
 from tests.benchmarks.pages import WORKLOADS
 
-if TYPE_CHECKING:
-    from tests.benchmarks.measure import Workload
-
 SLACK = 3  # times the goal that memory may take at the small size
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
-def test_responses_are_equal(workload: Workload) -> None:
+def test_responses_are_equal(workload):
     """The ratios are printed; that of memory is within a multiple of the goal."""
     pytest.importorskip("gql")
     costs = measure.report_small(workload, rounds=2)

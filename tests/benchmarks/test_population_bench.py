@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,12 +12,9 @@ from gqlnb import github
 from tests.benchmarks import population
 from tests.benchmarks.population import FIGURES, Figure, WrongAnswerError, line
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
-def test_every_figure_is_measured_on_correct_results(figure: Figure) -> None:
+def test_every_figure_is_measured_on_correct_results(figure):
     """Each is positive."""
     costs = figure.measure(200_000 if figure.name == "memory" else 5_000, 2)
     assert costs
@@ -27,7 +23,7 @@ def test_every_figure_is_measured_on_correct_results(figure: Figure) -> None:
         assert max(costs) <= 100
 
 
-def test_an_incorrect_result_is_not_measured() -> None:
+def test_an_incorrect_result_is_not_measured():
     """If it differs from a plain filter and sort."""
     made = github.population(3_000, 1)
     found = next(population.asking(github.service(population=made), ""))()
@@ -36,7 +32,7 @@ def test_an_incorrect_result_is_not_measured() -> None:
         population.checked(made.frame(), found, "language:go")
 
 
-def test_the_report_compares_figures_with_their_goals() -> None:
+def test_the_report_compares_figures_with_their_goals():
     """A figure without a goal has no verdict."""
     made = Figure("x", lambda size, rounds: [], "ms", 5)
     assert "2.00" in line(made, [1, 2, 9])
@@ -45,7 +41,7 @@ def test_the_report_compares_figures_with_their_goals() -> None:
     assert "<=" not in line(Figure("x", made.measure, "ms"), [6])
 
 
-def test_the_script_measures_in_fresh_processes_and_writes_json(root: Path, tmp_path: Path) -> None:
+def test_the_script_measures_in_fresh_processes_and_writes_json(root, tmp_path):
     """The command line prints each figure and writes the same as JSON."""
     script, file = root / "tests" / "benchmarks" / "population.py", tmp_path / "figures.json"
     command = [sys.executable, script, "memory", "build", "--size", "2000", "--json", file]
@@ -55,7 +51,7 @@ def test_the_script_measures_in_fresh_processes_and_writes_json(root: Path, tmp_
     assert "bytes a row" in done.stdout
 
 
-def test_an_unknown_figure_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_figure_is_an_error(capsys):
     """The error lists the figures."""
     with pytest.raises(SystemExit):
         population.main(["nonsense"])

@@ -7,15 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.conftest import Background
 
 pytestmark = [
     pytest.mark.slow,
@@ -44,7 +37,7 @@ except gqlnb.AuthError as error:
 
 
 @pytest.fixture
-def enter() -> Iterator[Callable[[str], tuple[str, ...]]]:
+def enter():
     """Connect two namespaces; return a function that returns the command to enter one."""
     if shutil.which("ip") is None or shutil.which("openssl") is None:
         pytest.skip("iproute2 or openssl is not installed")
@@ -77,13 +70,8 @@ def enter() -> Iterator[Callable[[str], tuple[str, ...]]]:
     ],
 )
 def test_students_on_other_machines_ask_the_teachers_server(
-    enter: Callable[[str], tuple[str, ...]],
-    background: Callable[..., Background],
-    tmp_path: Path,
-    command: str,
-    query: str,
-    data: object,
-) -> None:
+    enter, background, tmp_path, command, query, data
+):
     """As docs/howto/teach.md shows it: in a notebook and in a shell."""
     subprocess.run(CERTIFICATE.split(), cwd=tmp_path, check=True, capture_output=True)
     environment = {**os.environ, "CLASS_TOKEN": "abcdef0123456789"}

@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_help_names_every_command(gqlnb: Run) -> None:
+def test_help_names_every_command(gqlnb):
     """`gqlnb --help` lists the commands."""
     done = gqlnb("--help")
     assert done.returncode == 0
     assert all(name in done.stdout for name in ("lab", "serve", "query", "schema", "stars"))
 
 
-def test_version_is_that_of_the_package(gqlnb: Run) -> None:
+def test_version_is_that_of_the_package(gqlnb):
     """`gqlnb --version` prints name and version."""
     import gqlnb as package
 
     assert gqlnb("--version").stdout == f"gqlnb {package.__version__}\n"
 
 
-def test_the_installed_script_equals_the_module(gqlnb: Run, tmp_path: Path) -> None:
+def test_the_installed_script_equals_the_module(gqlnb, tmp_path):
     """`gqlnb` and `python -m gqlnb` are the same program."""
     script = Path(sysconfig.get_path("scripts"), "gqlnb")
     done = subprocess.run(
@@ -69,7 +69,7 @@ def test_the_installed_script_equals_the_module(gqlnb: Run, tmp_path: Path) -> N
         (("serve", "--profile", "strict"), "'strict' is not one of 'audit', 'draft'"),
     ],
 )
-def test_invalid_arguments_exit_with_2(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
+def test_invalid_arguments_exit_with_2(gqlnb, arguments, reason):
     """The error and the usage go to stderr."""
     done = gqlnb(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
@@ -119,7 +119,7 @@ DEFAULTS = {
 
 
 @pytest.mark.parametrize("command", DEFAULTS)
-def test_the_defaults_of_a_command(command: str) -> None:
+def test_the_defaults_of_a_command(command):
     """A command without arguments gets the values that its help shows."""
     from gqlnb.cli.command_group import command_line
 
@@ -127,7 +127,7 @@ def test_the_defaults_of_a_command(command: str) -> None:
     assert found.make_context(command, []).params == DEFAULTS[command]
 
 
-def test_main_returns_2_for_invalid_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_returns_2_for_invalid_arguments(capsys):
     """A caller in this process gets no SystemExit."""
     from gqlnb.cli.main import main
 
@@ -135,7 +135,7 @@ def test_main_returns_2_for_invalid_arguments(capsys: pytest.CaptureFixture[str]
     assert "No such command 'star'" in capsys.readouterr().err
 
 
-def test_stars_prints_a_table_and_its_source(gqlnb: Run) -> None:
+def test_stars_prints_a_table_and_its_source(gqlnb):
     """A table of three columns, and a last line with the count and the source."""
     done = gqlnb("stars", ">100000", "--limit", "3")
     header, *rows, empty, caption = done.stdout.splitlines()
@@ -146,21 +146,21 @@ def test_stars_prints_a_table_and_its_source(gqlnb: Run) -> None:
     assert "demo" in caption
 
 
-def test_stars_takes_a_number_as_more_than(gqlnb: Run) -> None:
+def test_stars_takes_a_number_as_more_than(gqlnb):
     """`gqlnb stars 400000` means the same as `gqlnb stars '>400000'`: no quotes needed."""
     number, text = gqlnb("stars", "400000"), gqlnb("stars", ">400000")
     assert number.stdout == text.stdout
     assert len(number.stdout.splitlines()) > 3
 
 
-def test_stars_reports_an_empty_result(gqlnb: Run) -> None:
+def test_stars_reports_an_empty_result(gqlnb):
     """An empty result is not an error."""
     done = gqlnb("stars", ">900000000")
     assert done.returncode == 0
     assert done.stdout.startswith("0 of 0 repositories, from ")
 
 
-def test_stars_has_equal_rows_in_every_format(gqlnb: Run, tmp_path: Path) -> None:
+def test_stars_has_equal_rows_in_every_format(gqlnb, tmp_path):
     """CSV, JSON and Parquet; stdout has only the data."""
     query = ("stars", "100000..150000", "--limit", "150")
     rows = list(csv.DictReader(io.StringIO(gqlnb(*query, "--csv").stdout)))
@@ -174,7 +174,7 @@ def test_stars_has_equal_rows_in_every_format(gqlnb: Run, tmp_path: Path) -> Non
     assert str(frame.dtypes["stargazers"]) == "Int64"
 
 
-def test_rows_left_out_by_an_order_are_noted_on_stderr(gqlnb: Run) -> None:
+def test_rows_left_out_by_an_order_are_noted_on_stderr(gqlnb):
     """The data on stdout are unchanged."""
     done = gqlnb("stars", ">1000 sort:forks", "--limit", "2000", "--csv")
     assert done.returncode == 0
@@ -195,7 +195,7 @@ def test_rows_left_out_by_an_order_are_noted_on_stderr(gqlnb: Run) -> None:
         (("serve", "json:loads"), "Schema"),
     ],
 )
-def test_an_error_has_no_traceback(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
+def test_an_error_has_no_traceback(gqlnb, arguments, reason):
     """Exit code 1, a sentence on stderr, nothing on stdout."""
     done = gqlnb(*arguments)
     assert (done.returncode, done.stdout) == (1, "")
@@ -225,7 +225,7 @@ def test_an_error_has_no_traceback(gqlnb: Run, arguments: tuple[str, ...], reaso
         (("serve", "--allow-host", "a:80"), "--allow-host takes names without a port"),
     ],
 )
-def test_an_invalid_value_exits_with_2(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
+def test_an_invalid_value_exits_with_2(gqlnb, arguments, reason):
     """As `gqlnb --help` says of invalid arguments; without a traceback."""
     done = gqlnb(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
@@ -242,7 +242,7 @@ def test_an_invalid_value_exits_with_2(gqlnb: Run, arguments: tuple[str, ...], r
         (("stars", "9", "--client", "github", "--token", "env:NOT_SET"), "NOT_SET is not set"),
     ],
 )
-def test_advice_names_shell_options(gqlnb: Run, arguments: tuple[str, ...], advice: str) -> None:
+def test_advice_names_shell_options(gqlnb, arguments, advice):
     """Errors do not mention cells, notebooks or Python arguments."""
     done = gqlnb(*arguments)
     assert (done.returncode, done.stdout) == (1, "")
@@ -250,7 +250,7 @@ def test_advice_names_shell_options(gqlnb: Run, arguments: tuple[str, ...], advi
     assert not any(word in done.stderr for word in ("token=", "Jupyter", "cell"))
 
 
-def test_a_token_as_text_is_refused_and_not_repeated(gqlnb: Run) -> None:
+def test_a_token_as_text_is_refused_and_not_repeated(gqlnb):
     """As an invalid value, with the sources that a shell can name."""
     done = gqlnb("query", "{ hello }", "--token", "s3cret")
     assert (done.returncode, done.stdout) == (2, "")
@@ -258,9 +258,7 @@ def test_a_token_as_text_is_refused_and_not_repeated(gqlnb: Run) -> None:
     assert not any(word in done.stderr for word in ("token=", "Jupyter", "cell", "s3cret"))
 
 
-def test_serve_has_options_for_deployment_and_monitoring(
-    background: Callable, gqlnb: Run, tmp_path: Path
-) -> None:
+def test_serve_has_options_for_deployment_and_monitoring(background, gqlnb, tmp_path):
     """Another path, health, metrics, and the access log on the terminal."""
     options = ("--path", "/api/gql", "--health", "--metrics", "--log")
     server = background("serve", "--port", "0", *options, cwd=tmp_path)
@@ -275,7 +273,7 @@ def test_serve_has_options_for_deployment_and_monitoring(
     assert "missing.pem': No such file or directory" in refused.stderr
 
 
-def test_advice_on_servers_and_tokens_names_shell_options() -> None:
+def test_advice_on_servers_and_tokens_names_shell_options():
     """The client's advice for notebooks is rephrased."""
     from gqlnb.cli.output import translate_for_shell
     from gqlnb.client.credentials import SERVE_HINT
@@ -297,9 +295,7 @@ def test_advice_on_servers_and_tokens_names_shell_options() -> None:
         (Access(batch=1), None, {"json": [{"query": "{ hello }"}] * 2}, "gqlnb serve --batch 2."),
     ],
 )
-def test_advice_of_a_server_names_options_of_serve(
-    access: Access, limits: Limits | None, request_options: dict[str, object], advice: str
-) -> None:
+def test_advice_of_a_server_names_options_of_serve(access, limits, request_options, advice):
     """The answer of a real server, as the shell shows it."""
     from gqlnb.cli.output import translate_for_shell
 
@@ -310,16 +306,14 @@ def test_advice_of_a_server_names_options_of_serve(
     assert "serve(" not in text
 
 
-def test_the_error_prefix_appears_once(gqlnb: Run) -> None:
+def test_the_error_prefix_appears_once(gqlnb):
     """The message begins with one `gqlnb: `."""
     done = gqlnb("stars", "400000", "--parquet", "no/such/folder.parquet")
     assert done.stderr.startswith("gqlnb: ")
     assert "gqlnb: gqlnb" not in done.stderr
 
 
-def test_stars_sends_a_token(
-    background: Callable, gqlnb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stars_sends_a_token(background, gqlnb, tmp_path, monkeypatch):
     """`--token` goes to the endpoint of `--client`, which may be an address."""
     monkeypatch.setenv("MY_TOKEN", "s3cret")
     (tmp_path / "app.py").write_text(
@@ -336,7 +330,7 @@ def test_stars_sends_a_token(
     assert url in done.stdout
 
 
-def test_a_closed_pipe_is_not_an_error(tmp_path: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(tmp_path):
     """`gqlnb stars ... | head -n 1` prints its line and no error."""
     command = f"{sys.executable} -m gqlnb stars 1000 --limit 1000 --csv"
     with subprocess.Popen(
@@ -370,9 +364,7 @@ def test_a_closed_pipe_is_not_an_error(tmp_path: Path) -> None:
         ("query - -c demo <&-", 2, "Standard input is closed"),
     ],
 )
-def test_output_that_cannot_be_written_is_one_sentence(
-    tmp_path: Path, command: str, code: int, reason: str
-) -> None:
+def test_output_that_cannot_be_written_is_one_sentence(tmp_path, command, code, reason):
     """And no traceback, nor a file that cannot be read."""
     sdl = "type Query { a: Int }"
     (tmp_path / "schema.graphql").write_text(sdl)
@@ -391,7 +383,7 @@ def test_output_that_cannot_be_written_is_one_sentence(
     assert not (tmp_path / "x").read_bytes()
 
 
-def test_query_prints_json(gqlnb: Run) -> None:
+def test_query_prints_json(gqlnb):
     """The output has the members of a GraphQL response."""
     text = (
         "query Q($q: String!) { search(query: $q, type: REPOSITORY, first: 1) { repositoryCount } }"
@@ -402,7 +394,7 @@ def test_query_prints_json(gqlnb: Run) -> None:
     assert gqlnb("query", "{ viewer { login } }", "-c", "demo", "--json").stdout.startswith("{")
 
 
-def test_query_reads_stdin_and_chooses_the_operation(gqlnb: Run) -> None:
+def test_query_reads_stdin_and_chooses_the_operation(gqlnb):
     """`-` reads the document from standard input."""
     text = "query A { viewer { login } } query B { viewer { id } }"
     done = gqlnb("query", "-", "-c", "demo", "--operation", "A", input=text)
@@ -416,9 +408,7 @@ OWN_REPOSITORIES = """query Mine($owner: String!, $first: Int = 1, $field: Repos
 
 
 @pytest.mark.parametrize("how", [("q.graphql",), ("--file", "q.graphql"), ("-f", "-"), ("-",)])
-def test_query_reads_a_file_and_its_variables(
-    gqlnb: Run, tmp_path: Path, how: tuple[str, ...]
-) -> None:
+def test_query_reads_a_file_and_its_variables(gqlnb, tmp_path, how):
     """Text, numbers and enum values by the types that the operation declares."""
     (tmp_path / "q.graphql").write_text(OWN_REPOSITORIES)
     variables = ("owner=torvalds", "first=2", "field=NAME")
@@ -436,9 +426,7 @@ def test_query_reads_a_file_and_its_variables(
         ("field=[", "the value must be valid JSON, as for RepositoryOrderField."),
     ],
 )
-def test_a_wrong_variable_exits_with_2(
-    gqlnb: Run, tmp_path: Path, argument: str, reason: str
-) -> None:
+def test_a_wrong_variable_exits_with_2(gqlnb, tmp_path, argument, reason):
     """The message shows the argument and what is right."""
     (tmp_path / "q.graphql").write_text(OWN_REPOSITORIES)
     done = gqlnb("query", "q.graphql", argument, "-c", "demo")
@@ -446,13 +434,13 @@ def test_a_wrong_variable_exits_with_2(
     assert reason in done.stderr
 
 
-def test_a_bare_call_prints_the_help(gqlnb: Run) -> None:
+def test_a_bare_call_prints_the_help(gqlnb):
     """`gqlnb` alone is not an error."""
     done = gqlnb()
     assert (done.returncode, done.stdout, done.stderr) == (0, gqlnb("--help").stdout, "")
 
 
-def test_the_help_has_the_first_sentence_of_each_command() -> None:
+def test_the_help_has_the_first_sentence_of_each_command():
     """The help of all commands imports none of them, so it repeats their sentences."""
     from gqlnb.cli.command_group import command_line
     from gqlnb.cli.help import COMMANDS, HELP
@@ -466,7 +454,7 @@ def test_the_help_has_the_first_sentence_of_each_command() -> None:
 
 
 @pytest.mark.parametrize("argument", ["--version", "--help"])
-def test_the_help_and_the_version_import_nothing_large(tmp_path: Path, argument: str) -> None:
+def test_the_help_and_the_version_import_nothing_large(tmp_path, argument):
     """Neither click nor `typing`, which take longer than the start of the interpreter."""
     code = (
         "import sys; from gqlnb.cli.main import main; "
@@ -484,7 +472,7 @@ def test_the_help_and_the_version_import_nothing_large(tmp_path: Path, argument:
     assert done.stdout.endswith("False False\n")
 
 
-def test_a_module_that_fails_is_shown_without_our_frames(gqlnb: Run, tmp_path: Path) -> None:
+def test_a_module_that_fails_is_shown_without_our_frames(gqlnb, tmp_path):
     """The traceback begins in the module."""
     (tmp_path / "broken.py").write_text("schema = 1 / 0\n")
     done = gqlnb("serve", "broken:schema")
@@ -509,7 +497,7 @@ REPOSITORIES = """{
 }"""
 
 
-def test_query_prints_rows(gqlnb: Run) -> None:
+def test_query_prints_rows(gqlnb):
     """As a table for people, or as CSV for other programs."""
     done = gqlnb("query", REPOSITORIES, "-c", "demo", "--table")
     assert done.returncode == 0, done.stderr
@@ -527,7 +515,7 @@ def test_query_prints_rows(gqlnb: Run) -> None:
     assert lists == 'languages\n"[{""name"":""HTML""}]"\n'
 
 
-def test_a_partial_response_prints_rows_and_errors(gqlnb: Run) -> None:
+def test_a_partial_response_prints_rows_and_errors(gqlnb):
     """Rows go to stdout, errors to stderr, and the exit code is not 0."""
     text = '{ repository(owner: "no", name: "such") { name } viewer { login } }'
     done = gqlnb("query", text, "-c", "demo", "--csv")
@@ -543,10 +531,9 @@ NO_ZSH = pytest.mark.skipif(shutil.which("zsh") is None, reason="No zsh on this 
 
 
 @pytest.mark.parametrize(
-    "shell",
-    ["bash", pytest.param("zsh", marks=NO_ZSH), pytest.param("fish", marks=NO_FISH)],
+    "shell", ["bash", pytest.param("zsh", marks=NO_ZSH), pytest.param("fish", marks=NO_FISH)]
 )
-def test_the_completion_script_completes_commands(gqlnb: Run, shell: str, tmp_path: Path) -> None:
+def test_the_completion_script_completes_commands(gqlnb, shell, tmp_path):
     """A shell can load it."""
     script = tmp_path / "completion"
     script.write_text(gqlnb("completion", shell).stdout)
@@ -572,7 +559,7 @@ def test_the_completion_script_completes_commands(gqlnb: Run, shell: str, tmp_pa
         assert done.stdout.split() == found
 
 
-def test_query_merges_all_pages(gqlnb: Run) -> None:
+def test_query_merges_all_pages(gqlnb):
     """`--paginate` follows connections; the paging report goes to stderr."""
     done = gqlnb("query", SEARCH, "-c", "demo", "--paginate")
     found = json.loads(done.stdout)["data"]["search"]
@@ -587,9 +574,7 @@ def test_query_merges_all_pages(gqlnb: Run) -> None:
     assert few.returncode == 0
 
 
-def test_query_prints_the_pages_before_a_failure(
-    background: Callable, gqlnb: Run, tmp_path: Path
-) -> None:
+def test_query_prints_the_pages_before_a_failure(background, gqlnb, tmp_path):
     """The error on stderr names shell options."""
     server = background("github", "--port", "0", "--simulate", "budget=3", cwd=tmp_path)
     url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
@@ -599,7 +584,7 @@ def test_query_prints_the_pages_before_a_failure(
     assert "200 items were received before. They were printed.\n" in done.stderr
 
 
-def test_schema_prints_sdl(gqlnb: Run) -> None:
+def test_schema_prints_sdl(gqlnb):
     """The output can be parsed as a schema."""
     from graphql import build_schema
 
@@ -607,7 +592,7 @@ def test_schema_prints_sdl(gqlnb: Run) -> None:
     assert "search" in build_schema(printed).query_type.fields
 
 
-def test_schema_prints_single_types(gqlnb: Run) -> None:
+def test_schema_prints_single_types(gqlnb):
     """In the order given; a wrong name gets a suggestion."""
     printed = gqlnb("schema", "Repository", "SearchType", "-c", "demo").stdout
     assert printed.index("\ntype Repository ") < printed.index("\nenum SearchType {")
@@ -617,7 +602,7 @@ def test_schema_prints_single_types(gqlnb: Run) -> None:
     assert wrong.returncode == 1
 
 
-def test_schema_prints_single_fields_and_values(gqlnb: Run) -> None:
+def test_schema_prints_single_fields_and_values(gqlnb):
     """Within their type; a wrong name gets a suggestion."""
     printed = gqlnb("schema", "Query.search", "SearchType.USER", "-c", "demo").stdout
     query, _ = parse(printed).definitions
@@ -627,7 +612,7 @@ def test_schema_prints_single_fields_and_values(gqlnb: Run) -> None:
     assert "Query has no member 'serch'. Did you mean 'search'?" in wrong.stderr
 
 
-def test_schema_prints_introspection_as_json(gqlnb: Run) -> None:
+def test_schema_prints_introspection_as_json(gqlnb):
     """graphql-core builds the same schema of it."""
     described = json.loads(gqlnb("schema", "-c", "demo", "--json").stdout)
     built = build_client_schema(described)
@@ -635,9 +620,7 @@ def test_schema_prints_introspection_as_json(gqlnb: Run) -> None:
 
 
 @pytest.mark.parametrize(("end", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
-def test_serve_runs_until_a_signal(
-    background: Callable, tmp_path: Path, end: signal.Signals, code: int
-) -> None:
+def test_serve_runs_until_a_signal(background, tmp_path, end, code):
     """Ctrl-C exits with 130, SIGTERM with 0."""
     server = background("serve", "--port", "0", cwd=tmp_path)
     url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
@@ -650,9 +633,7 @@ def test_serve_runs_until_a_signal(
         requests.post(url, json={"query": "{ hello }"}, timeout=10)
 
 
-def test_serve_loads_a_schema_from_the_working_folder(
-    background: Callable, gqlnb: Run, tmp_path: Path
-) -> None:
+def test_serve_loads_a_schema_from_the_working_folder(background, gqlnb, tmp_path):
     """`gqlnb serve app:schema` loads app.py; `gqlnb query` and `schema` query it."""
     (tmp_path / "app.py").write_text(
         "import gqlnb\n"
@@ -668,9 +649,7 @@ def test_serve_loads_a_schema_from_the_working_folder(
     assert "Did you mean 'answer'?" in wrong.stderr
 
 
-def test_serve_requires_its_token(
-    background: Callable, gqlnb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_serve_requires_its_token(background, gqlnb, tmp_path, monkeypatch):
     """With `--token env:NAME`, requests without that token are refused."""
     monkeypatch.setenv("MY_TOKEN", "s3cret")
     server = background("serve", "--port", "0", "--token", "env:MY_TOKEN", cwd=tmp_path)
@@ -683,7 +662,7 @@ def test_serve_requires_its_token(
     assert "s3cret" not in server.output + refused.stderr + answered.stderr
 
 
-def test_serve_reports_a_port_in_use(background: Callable, gqlnb: Run, tmp_path: Path) -> None:
+def test_serve_reports_a_port_in_use(background, gqlnb, tmp_path):
     """The message names the port and an alternative."""
     server = background("serve", "--port", "0", cwd=tmp_path)
     port = server.wait_for(r"http://127\.0\.0\.1:(\d+)/graphql").group(1)
@@ -693,7 +672,7 @@ def test_serve_reports_a_port_in_use(background: Callable, gqlnb: Run, tmp_path:
     assert "Traceback" not in done.stderr
 
 
-def test_stars_queries_a_named_endpoint(gqlnb: Run) -> None:
+def test_stars_queries_a_named_endpoint(gqlnb):
     """An environment variable does not decide between sample and real data."""
     import os
 
@@ -701,7 +680,7 @@ def test_stars_queries_a_named_endpoint(gqlnb: Run) -> None:
     assert "demo" in done.stdout.splitlines()[-1]
 
 
-def test_serve_has_options_for_limits_and_access(background: Callable, tmp_path: Path) -> None:
+def test_serve_has_options_for_limits_and_access(background, tmp_path):
     """Every setting of the server has its option."""
     server = background(
         *("serve", "--port", "0", "--origin", "http://localhost:5173", "--allow-host", "lab"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
@@ -22,7 +22,6 @@ from tests.github.harvester.logging_standin import Listening, rows
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
-    from pathlib import Path
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -30,14 +29,14 @@ KILLS = 3
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     """Work in an empty folder, and return it."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.mark.slow
-def test_a_killed_harvest_resumes(background: Any, gqlnb: Run, tmp_path: Path) -> None:
+def test_a_killed_harvest_resumes(background, gqlnb, tmp_path):
     """After kills at random times, the rows are the same, with few repeated requests."""
     people = github.population(20_000, seed=4)
     standin, chance = Listening(people), Random()
@@ -58,7 +57,7 @@ def test_a_killed_harvest_resumes(background: Any, gqlnb: Run, tmp_path: Path) -
     assert repeated <= KILLS * COUNTS_PER_PAGE  # the searches of one request for each kill
 
 
-def test_a_finished_harvest_is_not_repeated(gqlnb: Run, tmp_path: Path) -> None:
+def test_a_finished_harvest_is_not_repeated(gqlnb, tmp_path):
     """A second run prints the same; stderr is empty without a terminal."""
     command = ("stars", "1000", "--all", "--parquet", "out")
     done, again = gqlnb(*command), gqlnb(*command)
@@ -67,9 +66,7 @@ def test_a_finished_harvest_is_not_repeated(gqlnb: Run, tmp_path: Path) -> None:
     assert len(pd.read_parquet(tmp_path / "out")) == 3024
 
 
-def test_another_harvest_in_the_folder_needs_anew(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_harvest_in_the_folder_needs_anew(here, capsys):
     """The error describes the existing harvest, and --anew replaces it."""
     assert main(["stars", "20000", "--all", "--parquet", "out"]) == 0
     assert main(["stars", "30000", "--all", "--parquet", "out"]) == 2
@@ -81,16 +78,14 @@ def test_another_harvest_in_the_folder_needs_anew(
 
 
 @pytest.mark.parametrize("how", [["--all"], ["--limit", "all"]])
-def test_a_harvest_without_a_folder_prints_all_rows(
-    how: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_harvest_without_a_folder_prints_all_rows(how, capsys):
     """Also more than a thousand."""
     assert main(["stars", "1000", *how, "--json"]) == 0
     printed, told = capsys.readouterr()
     assert (len(json.loads(printed)), told) == (3024, "")
 
 
-def test_a_dry_run_estimates_the_harvest(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_estimates_the_harvest(here, capsys):
     """It sends one count query and writes nothing."""
     assert main(["stars", "1000", "--all", "--parquet", "out", "--dry-run"]) == 0
     printed = capsys.readouterr().out
@@ -99,7 +94,7 @@ def test_a_dry_run_estimates_the_harvest(here: Path, capsys: pytest.CaptureFixtu
     assert not (here / "out").exists()
 
 
-def test_an_incomplete_harvest_exits_with_3(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_incomplete_harvest_exits_with_3(here, capsys):
     """No search can return over a thousand rows with equal stars and creation time."""
     owner, moment = Owner("mona", "User"), "2020-01-01T00:00:00Z"
     made = [Repository(f"r{n:04}", owner, 7, 0, None, moment, moment) for n in range(1200)]
@@ -113,13 +108,13 @@ def test_an_incomplete_harvest_exits_with_3(here: Path, capsys: pytest.CaptureFi
     assert "expected 1,200, got 1,000" in printed
 
 
-def test_anew_without_a_folder_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_anew_without_a_folder_is_refused(capsys):
     """There is no folder to clear."""
     assert main(["stars", "1000", "--all", "--anew"]) == 2
     assert "--all and --parquet FOLDER" in capsys.readouterr().err
 
 
-def test_everything_is_read_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_everything_is_read_twice(tmp_path, capsys):
     """A folder that was read once is refused."""
     assert main(["stars", ">400000", "--twice"]) == 2
     assert "--twice requires --all" in capsys.readouterr().err
@@ -132,7 +127,7 @@ def test_everything_is_read_twice(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "a harvest without --twice. Name another folder" in capsys.readouterr().err
 
 
-def test_own_fields_are_columns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_own_fields_are_columns(capsys):
     """As CSV with lists as JSON, as JSON, in an estimate; not in a single search."""
     fields = ["--fields", "forkCount languages(first: 1) { nodes { name } }"]
     assert main(["stars", ">400000", "--all", *fields, "--csv"]) == 0
@@ -149,7 +144,7 @@ def test_own_fields_are_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Did you mean 'forkCount'" in capsys.readouterr().err
 
 
-def test_warnings_of_the_endpoint_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_of_the_endpoint_are_printed(capsys):
     """Once, beside the notes of the search."""
     page = {
         "repositoryCount": 1,
@@ -168,9 +163,7 @@ def test_warnings_of_the_endpoint_are_printed(capsys: pytest.CaptureFixture[str]
     assert told.err.count("Probably without effect: 'is:archive'") == 1
 
 
-def test_a_search_that_finds_nothing_is_explained(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_search_that_finds_nothing_is_explained(here, capsys):
     """With and without ``--all``."""
     for options in ([], ["--all"], ["--all", "--parquet", "out"]):
         assert main(["stars", "language:pyhton", *options]) == 0
@@ -179,9 +172,7 @@ def test_a_search_that_finds_nothing_is_explained(
 
 
 @pytest.mark.parametrize("form", ["--json", "--table"])
-def test_query_lets_the_endpoint_decide(
-    here: Path, capsys: pytest.CaptureFixture[str], form: str
-) -> None:
+def test_query_lets_the_endpoint_decide(here, capsys, form):
     """With --no-validate: about a text that the schema, or the parser, refuses."""
     described = introspection_from_schema(build_schema("type Query { hello: Int }"))
     for text in ("{ extra }", "{ extra! }"):
@@ -210,9 +201,7 @@ SEARCH = """query ($q: String = "stars:>1000", $n: Int = 2, $after: String, $las
     ],
     ids=["none", "one", "all", "pages"],
 )
-def test_variables_without_a_value_are_noted(
-    words: list[str], noted: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_variables_without_a_value_are_noted(words, noted, capsys):
     """On stderr: a filter without a value filters nothing; a cursor without one is page one."""
     assert main(["query", SEARCH, "-c", "demo", *words]) == 0
     told = capsys.readouterr().err
@@ -223,9 +212,7 @@ def test_variables_without_a_value_are_noted(
 @pytest.mark.parametrize(
     ("form", "is_named"), [("--table", True), ("--csv", True), ("--json", False)]
 )
-def test_a_first_page_is_named(
-    form: str, is_named: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_first_page_is_named(form, is_named, capsys):
     """Rows look like all rows; JSON shows the count itself."""
     search = 'search(query: "stars:>20000", type: REPOSITORY, first: 3)'
     text = f"{{ {search} {{ repositoryCount nodes {{ ... on Repository {{ name }} }} }} }}"

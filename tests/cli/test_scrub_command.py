@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Run = Callable[..., Any]
 
 TEXT = "a\nghp_abcdefgh1234\n"
 
 
-def test_a_check_fails_if_there_are_tokens(gqlnb: Run, tmp_path: Path) -> None:
+def test_a_check_fails_if_there_are_tokens(gqlnb, tmp_path):
     """For use before a commit: each token is reported, and no file is changed."""
     for name in ("a.ipynb", "b.txt", "c.md"):
         (tmp_path / name).write_text(TEXT if name != "c.md" else "nothing")
@@ -29,7 +28,7 @@ def test_a_check_fails_if_there_are_tokens(gqlnb: Run, tmp_path: Path) -> None:
     assert (tmp_path / "b.txt").read_text() == TEXT
 
 
-def test_tokens_are_removed(gqlnb: Run, tmp_path: Path) -> None:
+def test_tokens_are_removed(gqlnb, tmp_path):
     """From a folder; a second run finds none."""
     (tmp_path / "b.txt").write_text(TEXT)
     done = gqlnb("scrub", ".")
@@ -41,15 +40,13 @@ def test_tokens_are_removed(gqlnb: Run, tmp_path: Path) -> None:
     assert gqlnb("scrub", "--dry-run", ".").stdout == "No token in 1 file.\n"
 
 
-def test_a_missing_file_is_named_in_the_error(gqlnb: Run) -> None:
+def test_a_missing_file_is_named_in_the_error(gqlnb):
     """The error is one sentence."""
     done = gqlnb("scrub", "none.ipynb")
     assert (done.returncode, done.stderr) == (1, "gqlnb: none.ipynb: No such file or directory\n")
 
 
-def test_a_header_is_read_from_the_environment(
-    background: Callable[..., Any], gqlnb: Run, tmp_path: Path
-) -> None:
+def test_a_header_is_read_from_the_environment(background, gqlnb, tmp_path):
     """It is sent; a literal one is refused and not repeated."""
     environment = {**os.environ, "MY_TOKEN": "s3cret-1", "MY_HEADER": "Bearer s3cret-1"}
     server = background(
@@ -67,7 +64,7 @@ def test_a_header_is_read_from_the_environment(
     assert "s3cret" not in refused.stderr
 
 
-def test_a_token_for_the_sample_is_refused(gqlnb: Run) -> None:
+def test_a_token_for_the_sample_is_refused(gqlnb):
     """No request would send it; the error names shell options."""
     done = gqlnb("stars", "400000", "--token", "env:MY_TOKEN", env={**os.environ, "MY_TOKEN": "a1"})
     assert done.returncode == 1

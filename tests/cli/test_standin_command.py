@@ -15,7 +15,6 @@ from gqlnb.github.standin.simulation import Simulation
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.conftest import Background
 
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
 QUERY = {"query": '{ viewer { login } search(query: "", type: REPOSITORY) { repositoryCount } }'}
 
 
-def test_the_command_serves_a_population_with_faults_and_a_token(
-    background: Start, tmp_path: Path
-) -> None:
+def test_the_command_serves_a_population_with_faults_and_a_token(background, tmp_path):
     """Every option reaches the service, and SIGTERM ends it with exit code 0."""
     options = ["--port", "0", "--token", "env:STANDIN", "--viewer", "mona", "--seed", "4"]
     more = ["--population", "2_000", "--simulate", "restricted", "--simulate", "budget=7"]
@@ -48,7 +45,7 @@ def test_the_command_serves_a_population_with_faults_and_a_token(
     assert process.stop() == 0
 
 
-def test_the_command_serves_another_schema(background: Start, tmp_path: Path) -> None:
+def test_the_command_serves_another_schema(background, tmp_path):
     """With sample facts for matching fields, and generated values for the others."""
     sdl = "type Query { viewer: User! weather: Int! } type User { login: String! shoeSize: Int! }"
     (tmp_path / "other.graphql").write_text(sdl)
@@ -65,9 +62,7 @@ def test_the_command_serves_another_schema(background: Start, tmp_path: Path) ->
     assert process.stop() == 0
 
 
-def test_the_command_reports_mistakes_in_the_schema_that_it_ignores(
-    background: Start, tmp_path: Path
-) -> None:
+def test_the_command_reports_mistakes_in_the_schema_that_it_ignores(background, tmp_path):
     """A field that is defined twice, as in GitHub's own schema; the service starts."""
     sdl = "type Query { viewer: User! moon: Int! moon: Int! } type User { login: String! }"
     (tmp_path / "twice.graphql").write_text(sdl)
@@ -89,9 +84,7 @@ def test_the_command_reports_mistakes_in_the_schema_that_it_ignores(
         (["--token", "ghp_literal"], 2, "--token takes env:NAME"),
     ],
 )
-def test_an_invalid_option_is_reported(
-    gqlnb: Run, options: list[str], code: int, said: str
-) -> None:
+def test_an_invalid_option_is_reported(gqlnb, options, code, said):
     """The command ends with one sentence and no traceback."""
     done = gqlnb("github", "--port", "0", *options)
     assert done.returncode == code
@@ -100,7 +93,7 @@ def test_an_invalid_option_is_reported(
     assert "ghp_literal" not in done.stderr
 
 
-def test_faults_are_parsed_by_type() -> None:
+def test_faults_are_parsed_by_type():
     """A name alone is true; shares, numbers and switches are parsed by the fault's type."""
     texts = ["ties", "restricted=false", "gateway=0.25", "drift=3", "budget=5000"]
     assert parse_simulation(texts, seed=2) == Simulation(
@@ -121,7 +114,7 @@ def test_faults_are_parsed_by_type() -> None:
         ("gateway=2", "a number from 0 to 1"),
     ],
 )
-def test_an_invalid_fault_is_reported(text: str, said: str) -> None:
+def test_an_invalid_fault_is_reported(text, said):
     """The error names the fault and its valid values."""
     with pytest.raises(OptionError, match=said):
         parse_simulation([text])

@@ -11,6 +11,7 @@ from gqlnb.document.document import Document
 from gqlnb.document.json_codec import load_json
 from gqlnb.http.messages import Response
 from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector, iter_misfits
+from tests.examples import count_examples
 
 
 class Fixed:
@@ -168,7 +169,7 @@ def drawn(place, draw):
 
 
 @pytest.mark.parametrize("text", TEXTS)
-@settings(max_examples=150)
+@settings(max_examples=count_examples(150))
 @given(data=st.data(), skip=st.booleans())
 def test_both_validation_methods_agree(text, data, skip):
     """An answer is decoded by types if it has no mismatch, except for deep lists."""

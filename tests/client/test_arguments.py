@@ -1,12 +1,14 @@
-"""Unknown keyword arguments of clients."""
+"""Keyword arguments of clients: unknown ones, and what options of HTTP take."""
 
 from __future__ import annotations
 
 import inspect
+import json
+import pickle
 
 import pytest
 
-from gqlnb import Client, OptionError, connect, reference_schema
+from gqlnb import Client, OptionError, TargetError, connect, reference_schema
 
 URL = "http://127.0.0.1:9/graphql"
 
@@ -19,10 +21,7 @@ URL = "http://127.0.0.1:9/graphql"
         ("tokn", "Did you mean token=?"),
         ("time_out", "Did you mean timeout=?"),
         ("header", "Did you mean headers=?"),
-        (
-            "nothing_like_it",
-            "It takes target=, token=, headers=, ",
-        ),
+        ("nothing_like_it", "It takes target=, token=, headers=, "),
     ],
 )
 def test_an_unknown_keyword_is_named(make, target, word, said):
@@ -62,3 +61,32 @@ def test_an_option_of_another_connection_is_refused(target, options, message):
     """It would have no effect."""
     with pytest.raises(OptionError, match=message):
         connect(target, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wrong", "message", "bad"),
+    [
+        ("batch", 7, (0, -1, True, "10", 2.5, 1001), "a whole number from 1 to 1,000", "true"),
+        ("persisted_queries", True, ("yes",), "True or False", "1"),
+        ("nan", "null", ("nil", True, 0), '"error" or "null"', "1"),
+    ],
+)
+def test_an_option_of_http_is_checked_and_kept(
+    tmp_path, monkeypatch, name, value, wrong, message, bad
+):
+    """In pickles and settings files; targets of this process have no use for it."""
+    url = "http://127.0.0.1:4000/graphql"
+    for each in wrong:
+        with pytest.raises(OptionError, match=f"{name}= takes {message}"):
+            Client(url, **{name: each})
+    with pytest.raises(TargetError, match=f"{name}= would have no effect"):
+        Client(reference_schema(), **{name: value})
+    again = pickle.loads(pickle.dumps(Client(url, **{name: value})))
+    assert getattr(again._endpoint.options, name) == value
+    monkeypatch.chdir(tmp_path)
+    table = f'[tool.gqlnb.connections.local]\nurl = "{url}"\n{name} = '
+    (tmp_path / "pyproject.toml").write_text(f"{table}{json.dumps(value)}\n")
+    assert getattr(connect("local")._endpoint.options, name) == value
+    (tmp_path / "pyproject.toml").write_text(f"{table}{bad}\n")
+    with pytest.raises(TargetError, match=rf"line 3: .*{name}= takes"):
+        connect("local")

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import (
-    BatchError,
-    Client,
-    OptionError,
-    QueryError,
-    Result,
-    Schema,
-    TransportError,
-    serve,
-)
+from gqlnb import BatchError, Client, OptionError, QueryError, Result, Schema, TransportError, serve
 from gqlnb.server.app import App
 from tests.client.faults import Endpoint, json_answer, silent
 
@@ -52,7 +43,7 @@ class Meeting:
 
 
 @pytest.fixture(params=["in process", "asgi", "socket"])
-def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+def client(request):
     """Yield one client three ways."""
     schema = Meeting(4).schema
     with serve(schema, port=0) as server:
@@ -62,7 +53,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[Client]:
 
 
 @pytest.fixture(params=["execute_many", "aexecute_many"])
-def many(request: pytest.FixtureRequest) -> Any:
+def many(request):
     """Return a function that executes many, of the sync or the async kind."""
     if request.param == "execute_many":
         return lambda client, *given, **options: client.execute_many(*given, **options)

@@ -8,7 +8,7 @@ import pickle
 import sys
 import threading
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -28,10 +28,6 @@ from gqlnb import (
 )
 from tests.client.faults import Endpoint as FaultyEndpoint
 from tests.client.faults import json_answer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SDL = """
 type Query { hello: String rows(first: Int, after: String, least: Int, most: Int): RowConnection }
@@ -101,14 +97,14 @@ class Endpoint:
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
+def endpoint():
     """Yield the endpoint."""
     with Endpoint() as served:
         yield served
 
 
 @pytest.fixture
-def client(endpoint: Endpoint) -> Iterator[Client]:
+def client(endpoint):
     """Yield a client with headers of its own."""
     headers = {"X-Team": "blue", "X-Trace": "none"}
     with Client(endpoint.url, schema=SDL, headers=headers, token=Token("client-token-1")) as made:
@@ -145,9 +141,7 @@ async def collect(pages: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_the_options_of_a_call_are_in_each_of_its_requests(
-    endpoint: Endpoint, client: Client, call: str
-) -> None:
+def test_the_options_of_a_call_are_in_each_of_its_requests(endpoint, client, call):
     """Beside the client's headers, in the place of those with the same name, and not afterwards."""
     CALLS[call](client)
     count = len(endpoint.received)
@@ -190,9 +184,7 @@ UNCHECKED = {
 
 @pytest.mark.filterwarnings("ignore:The result may be", "ignore:The schema of")
 @pytest.mark.parametrize("call", UNCHECKED)
-def test_without_validation_the_endpoint_decides(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
+def test_without_validation_the_endpoint_decides(endpoint, monkeypatch, call):
     """For one call, or for all calls of a client: what its schema refuses is sent."""
     execute = UNCHECKED[call]
     if call in CALLS and call not in ("execute_many", "aexecute_many"):
@@ -216,7 +208,7 @@ def test_without_validation_the_endpoint_decides(
     assert "subscribe" in call or len(endpoint.received) >= 2
 
 
-def test_texts_and_variables_that_cannot_be_read_are_sent_as_they_are(endpoint: Endpoint) -> None:
+def test_texts_and_variables_that_cannot_be_read_are_sent_as_they_are(endpoint):
     """The endpoint's error is raised, and a text that it might not repeat is sent once."""
     text = "query ($first: Int!) { rows(first: $first) { nodes { id } } }"
     with Client(endpoint.url, schema=SDL, validate=False) as client:
@@ -238,7 +230,7 @@ def test_texts_and_variables_that_cannot_be_read_are_sent_as_they_are(endpoint: 
         assert client.execute(text, {"first": 1}).document.schema is client.schema
 
 
-def test_a_token_of_a_call_replaces_that_of_the_client(endpoint: Endpoint, client: Client) -> None:
+def test_a_token_of_a_call_replaces_that_of_the_client(endpoint, client):
     """It is a secret like the client's: given as text it is refused."""
     client.execute("{ hello }", headers={"Authorization": Token("of-this-call")})
     client.execute("{ hello }", token=Token("of-that-call"), headers={"X-Trace": "7"})
@@ -255,9 +247,7 @@ def test_a_token_of_a_call_replaces_that_of_the_client(endpoint: Endpoint, clien
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_token_of_a_call_is_in_each_of_its_requests(
-    endpoint: Endpoint, client: Client, call: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_of_a_call_is_in_each_of_its_requests(endpoint, client, call, monkeypatch):
     """And in none of those afterwards."""
     monkeypatch.setitem(OPTIONS, "token", Token("of-this-call"))
     CALLS[call](client)
@@ -267,9 +257,7 @@ def test_a_token_of_a_call_is_in_each_of_its_requests(
     assert endpoint.received[-1][0]["Authorization"] == "Bearer client-token-1"
 
 
-def test_a_recording_answers_a_call_whose_token_is_missing(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+def test_a_recording_answers_a_call_whose_token_is_missing(endpoint, tmp_path):
     """As for a client: only a request that is really sent needs it. No token is recorded."""
     file = tmp_path / "calls.json"
     with Client(endpoint.url, schema=SDL, recording=file) as client:
@@ -282,7 +270,7 @@ def test_a_recording_answers_a_call_whose_token_is_missing(
     assert len(endpoint.received) == 1
 
 
-def test_calls_with_options_share_the_connections(endpoint: Endpoint, client: Client) -> None:
+def test_calls_with_options_share_the_connections(endpoint, client):
     """A thousand calls with headers of their own need one connection."""
     connections = client._endpoint.transport._connections
     for number in range(3):
@@ -290,7 +278,7 @@ def test_calls_with_options_share_the_connections(endpoint: Endpoint, client: Cl
     assert connections.get_route().pool.num_connections == 1
 
 
-def test_a_timeout_of_a_call_ends_it(endpoint: Endpoint, client: Client) -> None:
+def test_a_timeout_of_a_call_ends_it(endpoint, client):
     """The client's is a minute."""
     endpoint.together = 2
     with pytest.raises(TransportError, match=r"within 0\.2 s"):
@@ -307,16 +295,14 @@ def test_a_timeout_of_a_call_ends_it(endpoint: Endpoint, client: Client) -> None
         ({"header": {}}, OptionError, "Did you mean headers=?"),
     ],
 )
-def test_wrong_options_are_refused_before_sending(
-    endpoint: Endpoint, client: Client, options: Any, error: type[Exception], reason: str
-) -> None:
+def test_wrong_options_are_refused_before_sending(endpoint, client, options, error, reason):
     """The message names the option."""
     with pytest.raises(error, match=reason.replace("?", r"\?")):
         client.execute("{ hello }", **options)
     assert endpoint.received == []
 
 
-def test_a_schema_of_this_process_has_no_headers() -> None:
+def test_a_schema_of_this_process_has_no_headers():
     """They would have no effect; a timeout is accepted as it is for the client."""
     client = Client(reference_schema())
     with pytest.raises(TargetError, match="token= and headers= and extensions= would"):
@@ -324,7 +310,7 @@ def test_a_schema_of_this_process_has_no_headers() -> None:
     assert client.execute("{ hello }", timeout=5).data == {"hello": "Hello world!"}
 
 
-def test_a_subscription_sends_its_headers(endpoint: Endpoint, client: Client) -> None:
+def test_a_subscription_sends_its_headers(endpoint, client):
     """The endpoint answers it as if it were a query."""
     events = client.subscribe("subscription { ticks }", transport="sse", reconnect=0, **OPTIONS)
     with pytest.raises(GqlnbError):
@@ -334,7 +320,7 @@ def test_a_subscription_sends_its_headers(endpoint: Endpoint, client: Client) ->
     assert body["extensions"] == {"trace": {"id": 7}}
 
 
-def test_256_asynchronous_calls_run_at_once(endpoint: Endpoint) -> None:
+def test_256_asynchronous_calls_run_at_once(endpoint):
     """The endpoint answers none before all have come."""
     endpoint.together = 256
 
@@ -362,9 +348,7 @@ def test_256_asynchronous_calls_run_at_once(endpoint: Endpoint) -> None:
         ("execute_many", {"tokens": WRITTEN}),
     ],
 )
-def test_no_traceback_shows_a_secret_that_is_refused(
-    endpoint: Endpoint, client: Client, method: str, options: Any
-) -> None:
+def test_no_traceback_shows_a_secret_that_is_refused(endpoint, client, method, options):
     """Debuggers and `%xmode Verbose` show the locals of each frame."""
     arguments: list[Any] = ["{ hello }"]
     if method in ("map", "amap"):
@@ -382,7 +366,7 @@ def test_no_traceback_shows_a_secret_that_is_refused(
     assert "s3cret-text" not in str(caught.value)
 
 
-def test_a_browser_sends_no_token_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_browser_sends_no_token_of_a_call(monkeypatch):
     """As it sends none of the client: every script of the page could read it."""
     with monkeypatch.context() as patched:
         patched.setattr(sys, "platform", "emscripten")
@@ -391,7 +375,7 @@ def test_a_browser_sends_no_token_of_a_call(monkeypatch: pytest.MonkeyPatch) -> 
         client.execute("{ hello }", token=Token("of-this-call"))
 
 
-def test_unparsable_texts_are_recorded_and_remembered_apart(tmp_path: Path) -> None:
+def test_unparsable_texts_are_recorded_and_remembered_apart(tmp_path):
     """Each has its own answer, as other texts have."""
     texts, path = ["{ a! }", "{ b! }"], tmp_path / "a.jsonl"
     answers = [json_answer({"data": {"n": number}}) for number in range(4)]
@@ -407,7 +391,7 @@ def test_unparsable_texts_are_recorded_and_remembered_apart(tmp_path: Path) -> N
         assert len(served.requests) == 4
 
 
-def test_a_variant_of_a_client_has_options_of_its_own(endpoint: Endpoint, client: Client) -> None:
+def test_a_variant_of_a_client_has_options_of_its_own(endpoint, client):
     """It shares the schema; the client itself is unchanged, and calls may add to both."""
     variant = client.with_options(headers={"X-Team": "red"}, timeout=5)
     assert variant.schema is client.schema
@@ -419,7 +403,7 @@ def test_a_variant_of_a_client_has_options_of_its_own(endpoint: Endpoint, client
     assert (variant._endpoint.options.timeout, client._endpoint.options.timeout) == (5, 60)
 
 
-def test_a_variant_is_pickled_with_its_options(endpoint: Endpoint) -> None:
+def test_a_variant_is_pickled_with_its_options(endpoint):
     """The name of a connection alone would lose them."""
     variant = Client(endpoint.url).with_options(headers={"X-Team": "red"}, validate=False)
     with pickle.loads(pickle.dumps(variant)) as copy:
@@ -428,7 +412,7 @@ def test_a_variant_is_pickled_with_its_options(endpoint: Endpoint) -> None:
         assert copy._endpoint.options.validate is False
 
 
-def test_an_option_without_effect_makes_no_variant() -> None:
+def test_an_option_without_effect_makes_no_variant():
     """As for a call."""
     with pytest.raises(TargetError, match="token= would have no effect"):
         Client(reference_schema()).with_options(token=Token("t"))

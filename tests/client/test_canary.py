@@ -23,7 +23,7 @@ import textwrap
 import traceback
 import warnings
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import nbformat
@@ -41,10 +41,6 @@ from gqlnb.http.rate_limit_rules import MAX_ATTEMPTS
 from gqlnb.server.app import App
 from tests.client.faults import Endpoint, json_answer
 from tests.named_connections import forget_connection
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 CANARY = "cAnary/Zx9+81=qq_77"
 OPTIONS = {
@@ -104,7 +100,7 @@ def echoing(echo: str) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def assert_clean(spelled: Callable[[str], list[bytes]]) -> Callable[..., None]:
+def assert_clean(spelled):
     """Return a function that fails if a token, in any spelling, is in what was left behind."""
     forms = spelled(CANARY)
 
@@ -119,7 +115,7 @@ def assert_clean(spelled: Callable[[str], list[bytes]]) -> Callable[..., None]:
 
 
 @pytest.fixture
-def everything_logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+def everything_logged(monkeypatch):
     """Log all that anybody says, with the debug output of the standard library's HTTP client."""
     monkeypatch.setattr("http.client.HTTPConnection.debuglevel", 2)
     monkeypatch.setenv("CANARY_VARIABLE", CANARY)
@@ -168,14 +164,7 @@ def said(error: BaseException, client: Client) -> list[object]:
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
-def test_no_failure_exposes_a_token(
-    canned: Any,
-    assert_clean: Callable[..., None],
-    everything_logged: io.StringIO,
-    options: Callable[[], dict[str, Any]],
-    echo: str,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_no_failure_exposes_a_token(canned, assert_clean, everything_logged, options, echo, capfd):
     """For any answer of an endpoint: in tracebacks with locals, results, logs and pickles."""
     for name, answer in echoing(echo).items():
         canned.answers[:] = [answer] * MAX_ATTEMPTS
@@ -195,13 +184,8 @@ def test_no_failure_exposes_a_token(
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
 def test_no_recording_contains_a_token(
-    canned: Any,
-    assert_clean: Callable[..., None],
-    everything_logged: io.StringIO,
-    options: Callable[[], dict[str, Any]],
-    echo: str,
-    tmp_path: Path,
-) -> None:
+    canned, assert_clean, everything_logged, options, echo, tmp_path
+):
     """For any answer of an endpoint, including its data, and any request."""
     path = tmp_path / "it.jsonl"
     answers = echoing(echo)
@@ -233,9 +217,7 @@ def test_no_recording_contains_a_token(
     assert_clean(str(caught.value), repr(caught.value), caught.value.args)
 
 
-def test_no_failed_connection_exposes_a_token(
-    assert_clean: Callable[..., None], everything_logged: io.StringIO, free: int
-) -> None:
+def test_no_failed_connection_exposes_a_token(assert_clean, everything_logged, free):
     """Connection refused, and no TLS; sync and async."""
     for url in (
         f"http://127.0.0.1:{free}/graphql",
@@ -257,8 +239,8 @@ def test_no_failed_connection_exposes_a_token(
      {"X-Api-Key": CANARY}],
 )  # fmt: skip
 def test_the_refusal_of_a_secret_given_as_text_does_not_show_it(
-    assert_clean: Callable[..., None], everything_logged: io.StringIO, headers: dict[str, str]
-) -> None:
+    assert_clean, everything_logged, headers
+):
     """The error names the header."""
     with pytest.raises(gqlnb.AuthError, match=next(iter(headers))) as caught:
         Client("http://127.0.0.1:1/graphql", headers=headers)
@@ -266,7 +248,7 @@ def test_the_refusal_of_a_secret_given_as_text_does_not_show_it(
 
 
 @pytest.fixture
-def free() -> int:
+def free():
     """Return a port nobody listens on."""
     with gqlnb.serve(gqlnb.reference_schema(), port=0) as server:
         return server.port
@@ -297,9 +279,7 @@ def opened(thing: Any) -> list[object]:
 
 
 @pytest.mark.filterwarnings("ignore:No schema is known")
-def test_no_object_shows_a_token(
-    assert_clean: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_object_shows_a_token(assert_clean, monkeypatch):
     """Printed, opened in a debugger, copied, pickled, written as JSON, put into a table."""
     monkeypatch.setenv("CANARY_VARIABLE", CANARY)
     with gqlnb.serve(gqlnb.reference_schema(), port=0, token=Token(CANARY)) as server:
@@ -341,7 +321,7 @@ def test_no_object_shows_a_token(
 
 
 @pytest.mark.filterwarnings("ignore:No schema is known")
-def test_frames_write_no_token_to_files(assert_clean: Callable[..., None], tmp_path: Path) -> None:
+def test_frames_write_no_token_to_files(assert_clean, tmp_path):
     """Their attributes are written to Parquet and pickles."""
     with gqlnb.serve(gqlnb.reference_schema(), port=0, token=Token(CANARY)) as server:
         frame = Client(server.url, token=Token(CANARY)).frame("{ hello }")
@@ -352,9 +332,7 @@ def test_frames_write_no_token_to_files(assert_clean: Callable[..., None], tmp_p
         assert_clean(*(file.read_bytes() for file in tmp_path.iterdir()))
 
 
-def test_a_server_stores_no_token(
-    assert_clean: Callable[..., None], everything_logged: io.StringIO
-) -> None:
+def test_a_server_stores_no_token(assert_clean, everything_logged):
     """Neither in its journal, log and answers, for right and wrong tokens."""
     with gqlnb.serve(gqlnb.reference_schema(), port=0, token=Token("another-one")) as server:
         for options in OPTIONS.values():
@@ -389,9 +367,7 @@ def test_it(number):
 """
 
 
-def test_pytest_shows_no_token_with_its_locals(
-    assert_clean: Callable[..., None], tmp_path: Path
-) -> None:
+def test_pytest_shows_no_token_with_its_locals(assert_clean, tmp_path):
     """Each failure, with the locals of every frame."""
     (tmp_path / "test_it.py").write_text(SHOWN)
     (tmp_path / "a.bin").write_bytes(f"{CANARY}\0".encode())
@@ -411,9 +387,7 @@ def test_pytest_shows_no_token_with_its_locals(
 
 
 @pytest.mark.slow
-def test_the_command_line_shows_no_token(
-    assert_clean: Callable[..., None], gqlnb: Callable[..., Any], canned: Any
-) -> None:
+def test_the_command_line_shows_no_token(assert_clean, gqlnb, canned):
     """Neither on success nor on failure, and no argument contains it."""
     environment = {**os.environ, "CANARY_VARIABLE": CANARY}
     for answer in (OK, *echoing(CANARY).values()):
@@ -504,11 +478,7 @@ pickle.dumps(client), gqlnb.scrub
 
 
 @pytest.mark.slow
-def test_an_executed_and_saved_notebook_contains_no_token(
-    assert_clean: Callable[..., None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_executed_and_saved_notebook_contains_no_token(assert_clean, tmp_path, monkeypatch):
     """With widget state, failures in Verbose mode, and its HTML page."""
     monkeypatch.setenv("CANARY_VARIABLE", CANARY)
     monkeypatch.setenv("CANARY_HEADER", f"Bearer {CANARY}")
@@ -545,13 +515,7 @@ def test_an_executed_and_saved_notebook_contains_no_token(
 
 @pytest.mark.parametrize("how", OPTIONS)
 @pytest.mark.parametrize("echo", ECHOES)
-def test_the_schema_cache_contains_no_token(
-    assert_clean: Callable[..., None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    how: str,
-    echo: str,
-) -> None:
+def test_the_schema_cache_contains_no_token(assert_clean, tmp_path, monkeypatch, how, echo):
     """Nor does the schema, even if the endpoint writes the token into a description."""
     monkeypatch.setenv("CANARY_VARIABLE", CANARY)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -133,10 +133,7 @@ def test_a_binary_file_is_reported(here):
             ['url = "http://h/"', 'tokn = "env:A"'],
             "line 3: .*no such setting: 'tokn'. Did you mean",
         ),
-        (
-            ['url = "http://h/"', f'token = "{CANARY}"'],
-            "line 3: .*token must be a reference",
-        ),
+        (['url = "http://h/"', f'token = "{CANARY}"'], "line 3: .*token must be a reference"),
         (['url = "http://h/"', 'token = "canary"'], "line 3: .*token must be a reference"),
         (['url = "http://h/"', f'token = "env:{CANARY}"'], "line 3: .*token must be a reference"),
         ([f'url = "http://h/?token={CANARY}"'], "line 2: .*the URL contains a secret"),

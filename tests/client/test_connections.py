@@ -11,7 +11,6 @@ from gqlnb import (
     QueryError,
     TargetError,
     Token,
-    background,
     connect,
     reference_schema,
     serve,
@@ -93,13 +92,6 @@ def test_the_default_target_is_chosen_in_order(monkeypatch):
         connections.register_connection("mine", make, "hello")
         connections.use_connection("mine")
         assert Client().source == "in-process"
-
-
-def test_a_client_without_a_target_uses_the_newest_server():
-    """Over its real socket."""
-    with serve(reference_schema(), port=0):
-        assert Client().execute("{ hello }").data == {"hello": "Hello world!"}
-    assert background.servers.get_newest() is None
 
 
 def test_a_path_is_resolved_on_the_current_host():

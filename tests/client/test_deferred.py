@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from gqlnb import AnswerError, Client, GqlnbError, QueryError, TransportError
 from tests.client.faults import answer, json_answer
-
-if TYPE_CHECKING:
-    pass
 
 DEFERRED = "{ a ... @defer { b } }"
 ADVICE = r"Use client\.subscribe\(text\).*or remove these directives"
@@ -54,34 +51,15 @@ FAULTS = {
     "first part as JSON": (json_answer(FIRST), AnswerError),
     "Apollo": (
         json_answer(
-            {
-                "errors": [
-                    {
-                        "message": "Apollo server received an operation that uses incremental "
-                        "delivery directives (@defer or @stream), but the client does not specify "
-                        "that it accepts multipart/mixed.",
-                        "extensions": {"code": "BAD_REQUEST"},
-                    }
-                ]
-            },
-            "400 Bad Request",
-        ),
-        QueryError,
-    ),
+        {"errors": [{"message": "Apollo server received an operation that uses incremental "
+        "delivery directives (@defer or @stream), but the client does not specify "
+        "that it accepts multipart/mixed.", "extensions": {"code": "BAD_REQUEST"}}]},
+        "400 Bad Request"), QueryError),
     "graphql-js": (
         json_answer(
-            {
-                "errors": [
-                    {
-                        "message": "Executing this GraphQL operation would unexpectedly produce "
-                        "multiple payloads (due to @defer or @stream directive)"
-                    }
-                ]
-            }
-        ),
-        QueryError,
-    ),
-}
+        {"errors": [{"message": "Executing this GraphQL operation would unexpectedly produce "
+        "multiple payloads (due to @defer or @stream directive)"}]}), QueryError),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("schema", [None, SDL], ids=["unknown", "known"])

@@ -21,9 +21,7 @@ LONG = f"{{ {' '.join(f'{name}: n' for name in DATA)} }}"
     [("{ long_name_0: n }", 100, 1), (LONG, 500_000, 1), (LONG, 10_000, 3)],
     ids=["short", "long", "longer than all that is kept"],
 )
-def test_a_repeated_text_is_parsed_once(
-    text: str, most: int, parsed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repeated_text_is_parsed_once(text, most, parsed, monkeypatch):
     """Unless it is longer than all texts that a client keeps."""
     monkeypatch.setattr(request_preparer, "MAX_CHARACTERS", most)
     texts: list[str] = []

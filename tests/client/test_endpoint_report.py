@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,12 +17,6 @@ from gqlnb.client.endpoint_report.meter import Meter, RequestLimitError
 from gqlnb.client.endpoint_report.scalars import name_form
 from gqlnb.http.messages import Response
 from tests.named_connections import forget_connection
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from gqlnb import Server
 
 SDL = """
 scalar Date
@@ -65,14 +59,14 @@ RESOLVERS = {
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server():
     """Yield a server of the schema."""
     with serve(Schema(SDL, RESOLVERS), port=0) as made:
         yield made
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[Client]:
+def client(server):
     """Yield a client of it."""
     with Client(server.url) as made:
         yield made
@@ -110,14 +104,14 @@ def client(server: Server) -> Iterator[Client]:
         ("cut: page_size=100", "fewer requests than with pages of 20"),
     ],
 )
-def test_lines(subject: str, finding: str, reports: dict[str, Any]) -> None:
+def test_lines(subject, finding, reports):
     """Each finding is that of the resolvers, and of the server."""
     assert reports[subject].finding == finding
     assert reports[subject].evidence
 
 
 @pytest.fixture(scope="module")
-def reports() -> dict[str, Any]:
+def reports():
     """Return the lines of one report, by subject."""
     with serve(Schema(SDL, RESOLVERS), port=0) as made, Client(made.url) as client:
         report = client.describe()
@@ -125,7 +119,7 @@ def reports() -> dict[str, Any]:
     return {line.subject: line for line in report}
 
 
-def test_a_dry_run_sends_nothing(server: Server, client: Client) -> None:
+def test_a_dry_run_sends_nothing(server, client):
     """It tells the most requests, and there are no more."""
     plan = client.describe(dry_run=True)
     assert len(server.log) == 0
@@ -133,14 +127,14 @@ def test_a_dry_run_sends_nothing(server: Server, client: Client) -> None:
     assert {line.section for line in plan} == {"protocol", "schema", "lists", "scalars"}
 
 
-def test_the_number_of_requests_is_bounded(server: Server, client: Client) -> None:
+def test_the_number_of_requests_is_bounded(server, client):
     """What was not examined for want of requests is not tried."""
     report = client.describe(max_requests=20)
     assert 18 <= report.requests <= 20
     assert any(line.finding == "not tried" and "requests" in line.evidence for line in report)
 
 
-def test_named_lists_are_examined(client: Client) -> None:
+def test_named_lists_are_examined(client):
     """With arguments, too; another name is an error before any list is examined."""
     report = client.describe(["all", 'find(name: "a")'], max_requests=40)
     assert report.find("all: default page").finding == "13 rows"
@@ -149,7 +143,7 @@ def test_named_lists_are_examined(client: Client) -> None:
         client.describe(["cot"])
 
 
-def test_refused_introspection_is_reported() -> None:
+def test_refused_introspection_is_reported():
     """Nothing is known of the schema then, and the protocol is examined all the same."""
     hidden = Access(introspection=False)
     with serve(Schema(SDL, RESOLVERS), port=0, access=hidden) as server:
@@ -161,7 +155,7 @@ def test_refused_introspection_is_reported() -> None:
     assert given.find("cut: `skip`").finding == "offset"
 
 
-def test_a_schema_of_this_process_has_no_protocol() -> None:
+def test_a_schema_of_this_process_has_no_protocol():
     """Its lists are examined, which takes less than a second."""
     report = Client(Schema(SDL, RESOLVERS)).describe()
     assert report.find("HTTP").finding == "not tried"
@@ -169,7 +163,7 @@ def test_a_schema_of_this_process_has_no_protocol() -> None:
     assert report.seconds < 5
 
 
-def test_a_report_is_shown_as_table_text_and_json(client: Client) -> None:
+def test_a_report_is_shown_as_table_text_and_json(client):
     """All of them have all lines."""
     report = client.describe(["all"])
     frame = report.frame()
@@ -181,7 +175,7 @@ def test_a_report_is_shown_as_table_text_and_json(client: Client) -> None:
     assert "&#x27;" in report._repr_html_() or "<script" not in report._repr_html_()
 
 
-def test_requests_to_other_machines_are_spaced() -> None:
+def test_requests_to_other_machines_are_spaced():
     """Two a second; the clock is that of the machine."""
     meter, begun = Meter(3, interval=0.1), time.monotonic()
     for _ in range(3):
@@ -210,13 +204,13 @@ def test_requests_to_other_machines_are_spaced() -> None:
         (None, "null"),
     ],
 )
-def test_forms_of_values(value: Any, form: str) -> None:
+def test_forms_of_values(value, form):
     """Text is told by its form."""
     assert name_form(value) == form
 
 
 @pytest.fixture
-def kept(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def kept(tmp_path, server, monkeypatch):
     """Yield the settings file with a connection to the server."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -225,7 +219,7 @@ def kept(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Ite
     forget_connection("sky")
 
 
-def test_kept_roles_spare_the_experiments(server: Server, kept: Path) -> None:
+def test_kept_roles_spare_the_experiments(server, kept):
     """A later client takes the roles and the largest page from the settings of the connection."""
     text = "{ cut { total rows { id } } }"
     before = gqlnb.connect("sky").execute_all(text)
@@ -252,7 +246,7 @@ def test_kept_roles_spare_the_experiments(server: Server, kept: Path) -> None:
     assert len(server.log) - count <= after.report.requests + 1  # and the schema
 
 
-def test_a_second_report_replaces_what_was_kept(kept: Path) -> None:
+def test_a_second_report_replaces_what_was_kept(kept):
     """The rest of the file stays as it is."""
     kept.write_text(f"# mine\n{kept.read_text()}\n[connections.other]\nurl = 'http://other/'\n")
     gqlnb.connect("sky").describe(["cut"], keep=True)
@@ -263,7 +257,7 @@ def test_a_second_report_replaces_what_was_kept(kept: Path) -> None:
     assert tomllib.loads(once)["connections"]["other"] == {"url": "http://other/"}
 
 
-def test_nothing_is_kept_for_an_address(server: Server, client: Client) -> None:
+def test_nothing_is_kept_for_an_address(server, client):
     """There is no place for it, which is said before anything is sent."""
     with pytest.raises(OptionError, match="not a connection of a settings file"):
         client.describe(["all"], keep=True)
@@ -274,20 +268,20 @@ def test_nothing_is_kept_for_an_address(server: Server, client: Client) -> None:
     ("table", "reason"),
     [("'Query.cut' = 1", "Expected `object`"), ("cut = { largest = 5 }", "not a type and a field")],
 )
-def test_invalid_lists_are_named(kept: Path, table: str, reason: str) -> None:
+def test_invalid_lists_are_named(kept, table, reason):
     """As any other mistake in a settings file."""
     kept.write_text(f"{kept.read_text()}\n[connections.sky.lists]\n{table}\n")
     with pytest.raises(gqlnb.TargetError, match=reason):
         gqlnb.connect("sky")
 
 
-def test_json_has_no_values_but_those_of_json(client: Client) -> None:
+def test_json_has_no_values_but_those_of_json(client):
     """So that another program can read it."""
     report = client.describe(["all"])
     assert json.loads(json.dumps(report.to_dict()))["requests"] == report.requests
 
 
-def test_the_command_prints_the_report(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_report(server, capsys):
     """As text and as JSON; a list that does not exist is an error."""
     assert main(["endpoint", server.url, "--list", "cut"]) == 0
     assert "cut silently" in capsys.readouterr().out
@@ -303,7 +297,7 @@ def test_the_command_prints_the_report(server: Server, capsys: pytest.CaptureFix
     assert "Name the endpoint once" in capsys.readouterr().err
 
 
-def test_what_names_suggest_is_not_tried() -> None:
+def test_what_names_suggest_is_not_tried():
     """With no rows to try, an argument that is named like a cursor is not called one."""
     sdl = """type Query { stars(first: Int, after: String): Stars! }
     type Stars { nodes: [Star!]! pageInfo: Info! totalCount: Int! } type Star { id: ID! }
@@ -316,7 +310,7 @@ def test_what_names_suggest_is_not_tried() -> None:
     assert report.find("stars: `first`").evidence.startswith("named like a size")
 
 
-def test_a_size_is_given_where_one_is_needed() -> None:
+def test_a_size_is_given_where_one_is_needed():
     """As GitHub's connections refuse a query without it."""
     sdl = "type Query { stars(first: Int): [Star!]! } type Star { id: ID! }"
 
@@ -332,7 +326,7 @@ def test_a_size_is_given_where_one_is_needed() -> None:
     assert report.find("stars: `first`").finding == "size"
 
 
-def test_an_address_without_a_server_is_an_error() -> None:
+def test_an_address_without_a_server_is_an_error():
     """And no report of refusals."""
     with pytest.raises(TransportError, match="Nothing listens"):
         Client("http://127.0.0.1:9/graphql").describe()

@@ -44,7 +44,7 @@ CALLS: dict[str, Callable[[Client], Any]] = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_kind_of_warning_is_shown_once(call: str) -> None:
+def test_a_kind_of_warning_is_shown_once(call):
     """GitHub sends one for each id; the first one is shown, with the link."""
     answers = [answer_with(describe_id(number), describe_id(-number)) for number in range(1, 4)]
     with Endpoint(*answers) as endpoint, Client(endpoint.url, schema=SDL) as client:
@@ -55,7 +55,7 @@ def test_a_kind_of_warning_is_shown_once(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["execute", "frame", "execute_all"])
-def test_the_warning_names_the_line_of_the_caller(call: str) -> None:
+def test_the_warning_names_the_line_of_the_caller(call):
     """It is the line of the user's code, not one of the package."""
     with Endpoint(answer_with("Slow.")) as endpoint, Client(endpoint.url, schema=SDL) as client:
         with pytest.warns(UserWarning, match=r"graphql warns: Slow\.") as caught:
@@ -63,7 +63,7 @@ def test_the_warning_names_the_line_of_the_caller(call: str) -> None:
         assert [it.filename for it in caught] == [__file__]
 
 
-def test_another_kind_of_warning_is_shown_too() -> None:
+def test_another_kind_of_warning_is_shown_too():
     """Kinds are distinguished by their type, or else by their text."""
     listed = [describe_id(1), {"type": "BETA", "message": "Beta."}, "Plain.", {"message": "Plain."}]
     with Endpoint(answer_with(*listed)) as endpoint, Client(endpoint.url, schema=SDL) as client:
@@ -74,7 +74,7 @@ def test_another_kind_of_warning_is_shown_too() -> None:
 
 
 @pytest.mark.parametrize("listed", [None, {}, "text", [None, 3, {}, {"message": 3}, []]], ids=repr)
-def test_warnings_of_another_form_are_ignored(listed: Any) -> None:
+def test_warnings_of_another_form_are_ignored(listed):
     """The member is not part of the specification, so others may use it as they like."""
     answer = json_answer({"data": {"node": "1"}, "extensions": {"warnings": listed}})
     with (
@@ -86,7 +86,7 @@ def test_warnings_of_another_form_are_ignored(listed: Any) -> None:
         assert client.execute('{ node(id: "1") }').data == {"node": "1"}
 
 
-def test_an_endpoint_cannot_flood_the_output() -> None:
+def test_an_endpoint_cannot_flood_the_output():
     """After twenty kinds no more are shown."""
     listed = [f"Text {number}." for number in range(100)]
     with Endpoint(answer_with(*listed)) as endpoint, Client(endpoint.url, schema=SDL) as client:
@@ -95,7 +95,7 @@ def test_an_endpoint_cannot_flood_the_output() -> None:
         assert len(caught) == 20
 
 
-def test_a_secret_in_a_warning_is_hidden() -> None:
+def test_a_secret_in_a_warning_is_hidden():
     """An endpoint may repeat the token."""
     with Endpoint(answer_with("Token canary-12 expires.")) as endpoint:
         client = Client(endpoint.url, schema=SDL, headers={"Authorization": Token("canary-12")})
@@ -104,7 +104,7 @@ def test_a_secret_in_a_warning_is_hidden() -> None:
         assert "canary-12" not in str(caught[0].message)
 
 
-def test_extensions_of_in_process_schemas_are_ignored() -> None:
+def test_extensions_of_in_process_schemas_are_ignored():
     """Only responses of remote endpoints have warnings in them."""
     schema = Schema(SDL, {"Query": {"node": lambda root, args, context: args["id"]}})
     with warnings.catch_warnings():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -25,9 +25,6 @@ from gqlnb import (
 from gqlnb.client.response_cache import cached
 from tests.client.faults import Close, Endpoint, answer, json_answer
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 SECRET = "canary-0f3d-secret"
 FINE = json_answer({"data": {"hello": "x"}}, Set_Cookie=f"session={SECRET}x", X_Trace="7")
 WAYS = {
@@ -37,7 +34,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_exchange_shows_what_travelled(way: str) -> None:
+def test_an_exchange_shows_what_travelled(way):
     """The headers and the body that the endpoint got, and its answer; of one request."""
     with Endpoint(FINE) as endpoint, Client(endpoint.url, headers={"X-Team": "blue"}) as client:
         exchange = WAYS[way](client, "query ($a: Int) { hello(a: $a) }", {"a": 1}, timeout=20)
@@ -53,7 +50,7 @@ def test_an_exchange_shows_what_travelled(way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_secrets_are_masked(way: str) -> None:
+def test_secrets_are_masked(way):
     """Tokens, also where the endpoint repeats them, and cookies; in the repr and in pickles."""
     echo = json_answer(
         {"data": {"hello": f"Bearer {SECRET}"}}, Set_Cookie="id=canary-1", X_E=SECRET
@@ -77,7 +74,7 @@ def test_secrets_are_masked(way: str) -> None:
         (answer("", "302 Found", Location="https://login.example/"), 302),
     ],
 )
-def test_other_answers_are_returned_too(response: bytes, status: int) -> None:
+def test_other_answers_are_returned_too(response, status):
     """They are errors of `execute()`; each is asked for once."""
     with Endpoint(response) as endpoint, Client(endpoint.url) as client:
         exchange = client.request("{ hello }")
@@ -86,7 +83,7 @@ def test_other_answers_are_returned_too(response: bytes, status: int) -> None:
         assert len(endpoint.requests) == 1
 
 
-def test_redirects_and_hashes_are_the_history() -> None:
+def test_redirects_and_hashes_are_the_history():
     """Oldest first."""
     unknown = json_answer({"errors": [{"message": "PersistedQueryNotFound"}]})
     moved = answer("", "307 Temporary Redirect", Location="/other")
@@ -102,7 +99,7 @@ def test_redirects_and_hashes_are_the_history() -> None:
     assert repr(exchange).count("> POST ") == 3
 
 
-def test_nothing_is_remembered_or_recorded(tmp_path: Path) -> None:
+def test_nothing_is_remembered_or_recorded(tmp_path):
     """A remembered answer is not used; a recording refuses it."""
     with Endpoint(FINE) as endpoint, Client(endpoint.url) as client, cached("1h"):
         client.execute("{ hello }")
@@ -113,7 +110,7 @@ def test_nothing_is_remembered_or_recorded(tmp_path: Path) -> None:
         assert len(endpoint.requests) == 2
 
 
-def test_long_bodies_are_cut_and_uploads_named() -> None:
+def test_long_bodies_are_cut_and_uploads_named():
     """In the repr alone; of an upload the body is not read again."""
     long = json_answer({"data": {"hello": "é" * 5000}})
     with Endpoint(long) as endpoint, Client(endpoint.url) as client:
@@ -126,7 +123,7 @@ def test_long_bodies_are_cut_and_uploads_named() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_errors_before_an_answer_are_raised(way: str) -> None:
+def test_errors_before_an_answer_are_raised(way):
     """With their usual text."""
     ask: Any = WAYS[way]
     with pytest.raises(TargetError, match=r"request\(\) shows what travels over HTTP"):
@@ -141,7 +138,7 @@ def test_errors_before_an_answer_are_raised(way: str) -> None:
             ask(client, "{ hello }", token="env:GQLNB_NO_SUCH_TOKEN")
 
 
-def test_a_server_on_a_socket_and_in_tls_is_shown_alike(tmp_path: Path) -> None:
+def test_a_server_on_a_socket_and_in_tls_is_shown_alike(tmp_path):
     """With its address as `source` shows it."""
     with serve(reference_schema(), uds=tmp_path / "s", access=Access()) as server:
         exchange = Client(server).request("{ hello }")

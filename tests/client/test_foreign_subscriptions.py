@@ -18,17 +18,11 @@ from ariadne.asgi import GraphQL as AriadneApp
 from ariadne.asgi.handlers import GraphQLTransportWSHandler
 from ariadne.contrib.sse import GraphQLHTTPSSEHandler
 from strawberry.asgi import GraphQL as StrawberryApp
+from strawberry.subscriptions import GRAPHQL_WS_PROTOCOL
 
-from gqlnb import (
-    AnswerError,
-    AuthError,
-    Client,
-    PartialError,
-    QueryError,
-    Token,
-    TransportError,
-)
+from gqlnb import AnswerError, AuthError, Client, PartialError, QueryError, Token, TransportError
 from tests.client.relays import Relay
+from tests.servers.processes import start_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,6 +105,7 @@ def apps() -> dict[str, Any]:
     return {
         "strawberry": StrawberryApp(schema),
         "strawberry multipart": StrawberryApp(schema, subscription_protocols=protocols),
+        "strawberry legacy": StrawberryApp(schema, subscription_protocols=[GRAPHQL_WS_PROTOCOL]),
         "guarded": Guarded(schema),
         "ariadne": AriadneApp(core, websocket_handler=ws),
         "ariadne events": AriadneApp(core, http_handler=GraphQLHTTPSSEHandler()),
@@ -133,54 +128,74 @@ def running(app: Any) -> Iterator[str]:
         listener.close()
 
 
-@pytest.fixture(
-    params=[
-        ("strawberry", None),
-        ("strawberry multipart", "multipart"),
-        ("ariadne", "ws"),
-        ("ariadne events", "sse"),
-    ],
-    ids=str,
-)
-def there(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Yield the address of each, and how it streams."""
+def transport_ws(**options: Any) -> Any:
+    """Run subscriptions-transport-ws, which has the older subprotocol alone."""
+    try:
+        return start_server("transport-ws", keepAlive=20, **options)
+    except LookupError as error:
+        pytest.skip(str(error))
+
+
+WAYS = {
+    "strawberry": None,
+    "strawberry multipart": "multipart",
+    "strawberry legacy": "ws",
+    "ariadne": "ws",
+    "ariadne events": "sse",
+    "ariadne events, legacy": "ws",  # the older subprotocol is its default
+    "npm": "ws",
+    "npm that chooses": "ws",
+}
+
+
+@pytest.fixture(params=WAYS)
+def there(request, monkeypatch):
+    """Yield the address of each, how it streams, and a function that waits for the source's end."""
     monkeypatch.setattr("gqlnb.client.subscriptions.FIRST_DELAY", 0.0005)
     ended.clear()
-    name, way = request.param
-    with running(apps()[name]) as url:
-        yield url, way
+    name, way = request.param, WAYS[request.param]
+    if name.startswith("npm"):
+        with transport_ws(choose="chooses" in name) as server:
+            yield server.url, way, lambda: server.wait_for("quiet ended")
+        return
+    with running(apps()[name.partition(",")[0]]) as url:
+        yield url, way, lambda: ended.wait(PATIENCE)
 
 
 def test_events_arrive_in_order(there):
-    """With a given protocol and with a negotiated one."""
-    url, way = there
+    """With a given protocol, with a negotiated one, and a second time."""
+    url, way, _ = there
+    client = Client(url)
     text = "subscription ($to: Int!) { count(to: $to) }"
-    for asked in (way, None):
-        stream = Client(url).subscribe(text, {"to": 50}, transport=asked)
+    for asked in (way, None, way):
+        stream = client.subscribe(text, {"to": 50}, transport=asked)
         assert [result["count"] for result in stream] == list(range(50))
 
 
+# Ariadne's handler of the older subprotocol does not close its sources.
+@pytest.mark.parametrize("there", [name for name in WAYS if ", legacy" not in name], indirect=True)
 def test_leaving_the_loop_stops_the_source(there):
     """As with our own server."""
-    url, way = there
+    url, way, wait_for_end = there
     for result in Client(url).subscribe("subscription { quiet }", transport=way):
         assert result["quiet"] == 0
         break
-    assert ended.wait(PATIENCE)
+    assert wait_for_end()
 
 
 def test_an_invalid_document_is_a_query_error(there):
     """As a protocol message, an event or a status."""
-    url, way = there
+    url, way, _ = there
     stream = Client(url).subscribe("subscription { cuont }", transport=way)
     # Strawberry's multipart has `"data": null` beside the error.
-    with pytest.raises((QueryError, PartialError), match=r"Cannot query field|cuont"):
+    error = (QueryError, PartialError) if way == "multipart" else QueryError
+    with pytest.raises(error, match=r"Cannot query field|cuont"):
         next(stream).raise_for_errors()
 
 
 def test_a_broken_connection_is_subscribed_again(there):
     """As with our own server."""
-    url, way = there
+    url, way, _ = there
     with (
         Relay(url) as relay,
         Client(relay.url).subscribe("subscription { quiet }", transport=way) as stream,
@@ -232,8 +247,10 @@ def test_an_unsupported_protocol_is_reported():
         list(Client(url).subscribe("subscription { quiet }", transport="ws", reconnect=0))
 
 
-@pytest.mark.parametrize(("name", "way"), [("strawberry", None), ("ariadne", "ws")])
-def test_in_process_applications_are_supported(name, way):
+@pytest.mark.parametrize("name", ["strawberry", "ariadne", "ariadne events", "strawberry legacy"])
+def test_in_process_applications_are_supported(name):
     """Without a socket."""
-    stream = Client(apps()[name]).subscribe("subscription { count(to: 3) }", transport=way)
+    stream = Client(apps()[name]).subscribe(
+        "subscription { count(to: 3) }", transport=None if name == "strawberry" else "ws"
+    )
     assert [json.dumps(result.data) for result in stream] == [f'{{"count": {n}}}' for n in range(3)]

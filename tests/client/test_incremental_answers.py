@@ -65,7 +65,7 @@ def library() -> StrawberryApp:
 
 
 @pytest.mark.skipif(not NEW, reason="graphql-core before 3.3 knows no incremental delivery.")
-def test_each_result_is_cumulative() -> None:
+def test_each_result_is_cumulative():
     """Over HTTP and in process; the last one equals the unstreamed answer."""
     app = library()
     with running(app) as url:
@@ -121,7 +121,7 @@ ASK = "{ a row @stream(initialCount: 1) }"
 
 
 @pytest.mark.parametrize("kind", ["mixed", "events"])
-def test_both_incremental_formats_are_read(kind: str) -> None:
+def test_both_incremental_formats_are_read(kind):
     """The last part ends the stream, even without a final boundary."""
     for end in (True, False):
         app = Speaker(kind, FIRST, LAST, end=end)
@@ -131,13 +131,13 @@ def test_both_incremental_formats_are_read(kind: str) -> None:
         assert b"application/json" in app.accepts
 
 
-def test_a_single_response_is_accepted() -> None:
+def test_a_single_response_is_accepted():
     """A server may ignore `@defer`."""
     app = Speaker("json", {"data": WHOLE})
     assert [result.data for result in Client(app).subscribe(ASK)] == [WHOLE]
 
 
-def test_a_truncated_stream_is_not_retried() -> None:
+def test_a_truncated_stream_is_not_retried():
     """It may be a mutation; the error has the results so far."""
     app = Speaker("mixed", FIRST, end=False)
     with running(app) as url:
@@ -152,7 +152,7 @@ def test_a_truncated_stream_is_not_retried() -> None:
     assert len(app.asked) == 1
 
 
-def test_an_invalid_part_keeps_the_results_so_far() -> None:
+def test_an_invalid_part_keeps_the_results_so_far():
     """The error has its number and the reason."""
     lost = {"incremental": [{"path": ["row", 7], "items": [2]}], "hasNext": False}
     app = Speaker("mixed", FIRST, lost)
@@ -168,7 +168,7 @@ def test_an_invalid_part_keeps_the_results_so_far() -> None:
         Client(app).execute(ASK)
 
 
-def test_the_total_size_of_all_parts_is_limited() -> None:
+def test_the_total_size_of_all_parts_is_limited():
     """Like a single response."""
     parts = [{"path": ["row", 1 + place], "items": [2], "hasNext": True} for place in range(99)]
     with running(Speaker("mixed", FIRST, *parts)) as url:
@@ -177,7 +177,7 @@ def test_the_total_size_of_all_parts_is_limited() -> None:
             list(stream)
 
 
-def test_subscribing_to_an_in_process_query() -> None:
+def test_subscribing_to_an_in_process_query():
     """A schema of this process answers in parts; the error says that it needs graphql-core 3.3."""
     schema = Schema(
         "directive @stream(initialCount: Int) on FIELD  type Query { a: Int row: [Int] }",

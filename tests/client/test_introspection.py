@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from graphql import (
@@ -23,9 +22,6 @@ from graphql import (
 from gqlnb import AnswerError, AuthError, Client, RateLimited, Schema, SchemaError, TransportError
 from tests.client.faults import Endpoint, answer, json_answer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 SDL = 'schema { query: Query } "A root." type Query { hello(x: [[Int!]!]! = [[1]]): String }'
 TOLD = json_answer({"data": introspection_from_schema(build_schema(SDL))})
 RICH = ("isOneOf", "specifiedByURL", "isRepeatable", "args(includeDeprecated: true)")
@@ -42,9 +38,7 @@ def asked(endpoint: Endpoint) -> list[str]:
     return [json.loads(request.partition(b"\r\n\r\n")[2])["query"] for request in endpoint.requests]
 
 
-def test_a_modern_endpoint_gets_one_complete_query(
-    endpoint: Callable[..., Endpoint],
-) -> None:
+def test_a_modern_endpoint_gets_one_complete_query(endpoint):
     """Descriptions, deprecated arguments, and additions of newer specifications."""
     made = endpoint(TOLD)
     client = Client(made.url)
@@ -56,7 +50,7 @@ def test_a_modern_endpoint_gets_one_complete_query(
 
 
 @pytest.fixture
-def without_strawberry(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_strawberry(monkeypatch):
     """Undo what a schema of Strawberry does to the `__Type` of all schemas of a process.
 
     It says of other libraries' types that they are not `@oneOf`, from then on.
@@ -66,7 +60,7 @@ def without_strawberry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_strawberry")
-def test_our_server_answers_the_complete_query() -> None:
+def test_our_server_answers_the_complete_query():
     """Also deprecated, repeatable, specified-by and one-of elements."""
     from gqlnb import serve
 
@@ -131,16 +125,11 @@ def list_coordinates(text: str) -> set[str]:
             ["Field 'args' doesn't accept argument 'includeDeprecated'"],
             {"__Field.args(includeDeprecated)", "__Directive.args(includeDeprecated)"},
         ),
-        (
-            [f'{ARGUMENT} "__Type.enumValues".'],
-            {"__Type.enumValues(includeDeprecated)"},
-        ),
+        ([f'{ARGUMENT} "__Type.enumValues".'], {"__Type.enumValues(includeDeprecated)"}),
     ],
 )
 @pytest.mark.parametrize("status", ["200 OK", "400 Bad Request"])
-def test_fields_refused_by_the_endpoint_are_dropped(
-    endpoint: Callable[..., Endpoint], messages: list[str], dropped: set[str], status: str
-) -> None:
+def test_fields_refused_by_the_endpoint_are_dropped(endpoint, messages, dropped, status):
     """The second query lacks only those, and a note says so."""
     made = endpoint(refusal(*messages, status=status), TOLD)
     client = Client(made.url)
@@ -150,9 +139,7 @@ def test_fields_refused_by_the_endpoint_are_dropped(
     assert "does not describe" in client.schema_notes[0]
 
 
-def test_fields_refused_one_at_a_time_are_dropped_one_at_a_time(
-    endpoint: Callable[..., Endpoint],
-) -> None:
+def test_fields_refused_one_at_a_time_are_dropped_one_at_a_time(endpoint):
     """Some endpoints report the first error alone; a place without a name is found by location."""
     made = endpoint(*map(refusal, [*NEWER][:6]), TOLD)
     assert Client(made.url).schema
@@ -167,7 +154,7 @@ def test_fields_refused_one_at_a_time_are_dropped_one_at_a_time(
     assert first - second == {"__Type.inputFields(includeDeprecated)"}
 
 
-def test_several_refused_fields_are_dropped_together(endpoint: Callable[..., Endpoint]) -> None:
+def test_several_refused_fields_are_dropped_together(endpoint):
     """Endpoints list all of their errors."""
     old = [
         f'Cannot query field "{name}" on type "__Type".' for name in ("isOneOf", "specifiedByURL")
@@ -179,18 +166,14 @@ def test_several_refused_fields_are_dropped_together(endpoint: Callable[..., End
 
 
 @pytest.mark.parametrize("status", ["400 Bad Request", "500 Oops", "422 No"])
-def test_an_unexplained_refusal_leads_to_the_minimal_query(
-    endpoint: Callable[..., Endpoint], status: str
-) -> None:
+def test_an_unexplained_refusal_leads_to_the_minimal_query(endpoint, status):
     """Some endpoints fail on unknown fields."""
     made = endpoint(answer("<p>Oops", status, Content_Type="text/html"), TOLD)
     assert Client(made.url).schema
     assert not any(word in asked(made)[1] for word in RICH)
 
 
-def test_a_depth_limit_leads_to_shallower_type_references(
-    endpoint: Callable[..., Endpoint],
-) -> None:
+def test_a_depth_limit_leads_to_shallower_type_references(endpoint):
     """Nine levels are more than most schemas have."""
     made = endpoint(refusal("Query is too deep: 15 exceeds the maximum depth of 11."), TOLD)
     client = Client(made.url)
@@ -221,9 +204,7 @@ FORBIDDING = {
 
 
 @pytest.mark.parametrize("whose", FORBIDDING)
-def test_an_endpoint_without_introspection_is_still_usable(
-    endpoint: Callable[..., Endpoint], whose: str
-) -> None:
+def test_an_endpoint_without_introspection_is_still_usable(endpoint, whose):
     """One request and one error with the remedy; queries are sent unvalidated."""
     made = endpoint(FORBIDDING[whose], json_answer({"data": {"hello": "Hi"}}))
     client = Client(made.url)
@@ -235,7 +216,7 @@ def test_an_endpoint_without_introspection_is_still_usable(
     assert client.schema_notes == ()
 
 
-def test_our_server_may_disable_introspection() -> None:
+def test_our_server_may_disable_introspection():
     """Refreshing repeats the request."""
     from gqlnb import Access, reference_schema, serve
 
@@ -248,7 +229,7 @@ def test_our_server_may_disable_introspection() -> None:
         assert client.execute("{ hello }").data == {"hello": "Hello world!"}
 
 
-def test_introspection_stops_after_a_few_refusals(endpoint: Callable[..., Endpoint]) -> None:
+def test_introspection_stops_after_a_few_refusals(endpoint):
     """The last refusal is raised."""
     made = endpoint(
         refusal('Cannot query field "isOneOf" on type "__Type".'), refusal("I do not like this.")
@@ -267,9 +248,7 @@ def test_introspection_stops_after_a_few_refusals(endpoint: Callable[..., Endpoi
         (answer("<p>Hello", Content_Type="text/html"), AnswerError),
     ],
 )
-def test_other_errors_are_raised_unchanged(
-    endpoint: Callable[..., Endpoint], said: bytes, kind: type[Exception]
-) -> None:
+def test_other_errors_are_raised_unchanged(endpoint, said, kind):
     """An invalid token, a rate limit, a wrong address."""
     made = endpoint(said)
     with pytest.raises(kind):
@@ -277,9 +256,7 @@ def test_other_errors_are_raised_unchanged(
     assert len(made.requests) == 1
 
 
-def test_an_answer_that_is_not_a_schema_is_an_error(
-    endpoint: Callable[..., Endpoint],
-) -> None:
+def test_an_answer_that_is_not_a_schema_is_an_error(endpoint):
     """With the reason from graphql-core."""
     kinds = [{"kind": "OBJECT", "name": "Query", "fields": [], "interfaces": []}]
     schema = {"queryType": {"name": "Nope"}, "types": kinds, "directives": []}

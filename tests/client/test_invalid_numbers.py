@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
-from typing import Any
 
 import pytest
 
-from gqlnb import AnswerError, Client, OptionError, TargetError, connect, reference_schema
+from gqlnb import AnswerError, Client
 from gqlnb.client.response_cache import cached
 from tests.client.faults import Endpoint, answer
 from tests.client.subscriptions.speaking import greeted, speaking
@@ -33,12 +31,12 @@ COUNT = "3 numbers were NaN or Infinity, which JSON does not have, and read as n
 
 
 @pytest.fixture(params=[None, SDL], ids=["no schema", "schema"])
-def schema(request: pytest.FixtureRequest) -> Any:
+def schema(request):
     """Yield the schema of the client."""
     return request.param
 
 
-def test_the_error_names_the_field(schema: Any) -> None:
+def test_the_error_names_the_field(schema):
     """And the option; `execute` and arrays alike, where the others have results."""
     with Endpoint(answer(BODY)) as endpoint:
         client = Client(endpoint.url, schema=schema)
@@ -52,7 +50,7 @@ def test_the_error_names_the_field(schema: Any) -> None:
     assert "NaN at rows[1].x" in str(wrong)
 
 
-def test_they_are_read_as_null_where_the_client_allows_it(schema: Any) -> None:
+def test_they_are_read_as_null_where_the_client_allows_it(schema):
     """And counted: in a warning, once, and in the extensions of each result."""
     with Endpoint(answer(BODY)) as endpoint:
         client = Client(endpoint.url, schema=schema, nan="null")
@@ -68,7 +66,7 @@ def test_they_are_read_as_null_where_the_client_allows_it(schema: Any) -> None:
     assert [result.data for result in results] == [{"rows": READ}] * 2
 
 
-def test_pages_count_those_of_all_pages() -> None:
+def test_pages_count_those_of_all_pages():
     """With one warning."""
     pages = [
         f'{{"data":{{"page":{{"nodes":[{{"x":{x}}},{{"x":"{x}"}}],'
@@ -94,7 +92,7 @@ def test_pages_count_those_of_all_pages() -> None:
 
 
 @pytest.mark.parametrize("kind", ["ws", "sse"])
-def test_events_have_them_too(kind: Any) -> None:
+def test_events_have_them_too(kind):
     """Over WebSockets and as server-sent events; the error names the field there, too."""
     payload = '{"data":{"row":{"x":[2,NaN]}}}'
     message = f'{{"id":"1","type":"next","payload":{payload}}}'
@@ -112,7 +110,7 @@ def test_events_have_them_too(kind: Any) -> None:
             next(Client(url).subscribe(SUBSCRIPTION, transport=kind))
 
 
-def test_recordings_keep_them_and_remembered_answers_do_not(tmp_path: Any) -> None:
+def test_recordings_keep_them_and_remembered_answers_do_not(tmp_path):
     """So that each client reads them as its own option says."""
     rows = ",".join(['{"x":NaN}'] * 20_000)  # more than is recorded of a foreign body
     with Endpoint(answer(f'{{"data":{{"rows":[{rows}]}}}}')) as endpoint:
@@ -131,7 +129,7 @@ def test_recordings_keep_them_and_remembered_answers_do_not(tmp_path: Any) -> No
             Client(endpoint.url).execute(QUERY)
 
 
-def test_incremental_answers_have_them_too() -> None:
+def test_incremental_answers_have_them_too():
     """In each of their parts."""
     parts = [
         '{"data":{"rows":[{"x":NaN}]},"hasNext":true}',
@@ -150,18 +148,3 @@ def test_incremental_answers_have_them_too() -> None:
         assert last.data == {"rows": [{"x": None}]}
         with pytest.raises(AnswerError, match=r"NaN at rows\[0\]\.x"):
             Client(endpoint.url).execute(QUERY)
-
-
-def test_the_option_is_checked_and_kept(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In pickles and settings files; executions in this process have no use for it."""
-    url = "http://127.0.0.1:4000/graphql"
-    for wrong in ("nil", True, 0):
-        with pytest.raises(OptionError, match='nan= takes "error" or "null"'):
-            Client(url, nan=wrong)
-    with pytest.raises(TargetError, match="nan= would have no effect"):
-        Client(reference_schema(), nan="null")
-    assert pickle.loads(pickle.dumps(Client(url, nan="null")))._endpoint.options.nan == "null"
-    monkeypatch.chdir(tmp_path)
-    table = f'[tool.gqlnb.connections.local]\nurl = "{url}"\nnan = "null"\n'
-    (tmp_path / "pyproject.toml").write_text(table)
-    assert connect("local")._endpoint.options.nan == "null"

@@ -6,7 +6,7 @@ import asyncio
 import copy
 import json
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from graphql import build_schema, introspection_from_schema
@@ -15,10 +15,6 @@ from gqlnb import Access, Client, FrameError, PartialError, QueryError, Schema, 
 from gqlnb.result.result import get_shape
 from gqlnb.server.app import App
 from tests.client.faults import Endpoint, json_answer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 UNSAID = pytest.mark.filterwarnings("error:No schema is known")
 SDL = """type Query { rows: [Row!]! } type Subscription { row: Row }
@@ -41,7 +37,7 @@ def dtypes(frame: Any) -> dict[str, str]:
 
 
 @pytest.fixture
-def server() -> Iterator[Any]:
+def server():
     """Yield a server."""
     with serve(schema(), port=0) as made:
         yield made
@@ -51,7 +47,7 @@ def server() -> Iterator[Any]:
 @pytest.mark.parametrize(
     "view", [lambda it: it.frame(), lambda it: it.frames["rows"]], ids=["frame", "frames"]
 )
-def test_the_first_frame_is_typed(server: Any, view: Callable[[Any], Any]) -> None:
+def test_the_first_frame_is_typed(server, view):
     """It loads the schema, once; displaying a result sends no request."""
     client = Client(server.url)
     result = client.execute(TEXT)
@@ -68,7 +64,7 @@ def test_the_first_frame_is_typed(server: Any, view: Callable[[Any], Any]) -> No
 
 
 @UNSAID
-def test_every_table_conversion_is_typed(server: Any, tmp_path: Path) -> None:
+def test_every_table_conversion_is_typed(server, tmp_path):
     """Arrow and files; of in-process applications, subscriptions and unreferenced clients."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     assert Client(server.url).execute(TEXT).arrow().schema.field("n").type == pa.int64()
@@ -83,7 +79,7 @@ def test_every_table_conversion_is_typed(server: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:No schema is known")
-def test_a_closed_client_sends_no_request(server: Any) -> None:
+def test_a_closed_client_sends_no_request(server):
     """Nor does a copied or unpickled result."""
     with Client(server.url) as client:
         result, other = client.execute(TEXT), client.execute(TEXT)
@@ -94,7 +90,7 @@ def test_a_closed_client_sends_no_request(server: Any) -> None:
     assert len(server.log) == 2
 
 
-def test_a_recording_contains_the_schema_of_its_frames(server: Any, tmp_path: Path) -> None:
+def test_a_recording_contains_the_schema_of_its_frames(server, tmp_path):
     """A frame has the same dtypes while recording and in a replay."""
     path = tmp_path / "a.jsonl"
     with Client(server.url, recording=path, mode="record") as client:
@@ -105,7 +101,7 @@ def test_a_recording_contains_the_schema_of_its_frames(server: Any, tmp_path: Pa
     assert len(server.log) == asked == 2
 
 
-def test_a_schema_loaded_earlier_is_recorded_too(server: Any, tmp_path: Path) -> None:
+def test_a_schema_loaded_earlier_is_recorded_too(server, tmp_path):
     """Earlier accesses do not affect the replay."""
     path = tmp_path / "a.jsonl"
     with Client(server.url, recording=path, mode="record") as client:
@@ -116,7 +112,7 @@ def test_a_schema_loaded_earlier_is_recorded_too(server: Any, tmp_path: Path) ->
 
 
 @pytest.mark.filterwarnings("ignore:No schema is known")
-def test_an_endpoint_without_introspection_gets_one_request() -> None:
+def test_an_endpoint_without_introspection_gets_one_request():
     """Its frames are inferred; loading the schema explicitly raises the reason."""
     with serve(schema(), port=0, access=Access(introspection=False)) as server:
         client = Client(server.url)
@@ -147,7 +143,7 @@ def loose_app(sdl: str, data: Any) -> Any:
 
 
 HITS = "{ hits { ... on One { state } ... on Two { state } } }"
-SAME = {  # text, variables, data, and whether the schema fits
+SAME = {
     "null": ("{ user { name age } }", None, {"user": {"name": None, "age": None}}, True),
     "text": ("{ user { age } }", None, {"user": {"age": "7"}}, True),
     "object": ("{ user { born } }", None, {"user": {"born": {"year": 1}}}, True),
@@ -155,19 +151,11 @@ SAME = {  # text, variables, data, and whether the schema fits
     "two enums": (HITS, None, {"hits": [{"state": "A"}, {"state": "C"}]}, False),
     "field": ("{ user { extra } }", None, {"user": {"extra": 1}}, False),
     "argument": ("{ user(m: 1) { age } }", None, {"user": {"age": None}}, False),
-    "variable type": (
-        "query ($n: String) { user(n: $n) { age } }",
-        {"n": "1"},
-        {"user": {"age": None}},
-        False,
-    ),
-    "variable": (
-        "query ($f: Filter) { user(filter: $f) { age } }",
-        {"f": {"kind": "NEW", "more": 1}},
-        {"user": {"age": None}},
-        True,
-    ),
-}
+    "variable type": ("query ($n: String) { user(n: $n) { age } }", {"n": "1"},
+        {"user": {"age": None}}, False),
+    "variable": ("query ($f: Filter) { user(filter: $f) { age } }",
+        {"f": {"kind": "NEW", "more": 1}}, {"user": {"age": None}}, True),
+}  # fmt: skip
 
 
 def describe_outcome(result: Any) -> Any:
@@ -187,9 +175,7 @@ def describe_outcome(result: Any) -> Any:
 @pytest.mark.filterwarnings("error:No schema is known")
 @pytest.mark.parametrize("case", SAME)
 @pytest.mark.parametrize("call", ["execute", "aexecute", "execute_many", "document"])
-def test_a_call_has_the_same_outcome_before_and_after_the_schema_is_known(
-    case: str, call: str
-) -> None:
+def test_a_call_has_the_same_outcome_before_and_after_the_schema_is_known(case, call):
     """Whatever the schema says of the text, of the variables and of the answer."""
     text, variables, data, fits = SAME[case]
     client = Client(loose_app(LOOSE, data))
@@ -215,7 +201,7 @@ def test_a_call_has_the_same_outcome_before_and_after_the_schema_is_known(
 
 
 @pytest.mark.filterwarnings("ignore:The schema of")
-def test_pages_and_maps_of_an_answered_text_are_sent_as_it_is() -> None:
+def test_pages_and_maps_of_an_answered_text_are_sent_as_it_is():
     """The requests of pages are made from it, and are not refused either."""
     text, variables, data, _ = SAME["two enums"]
     client = Client(loose_app(LOOSE, data))
@@ -242,7 +228,7 @@ def test_pages_and_maps_of_an_answered_text_are_sent_as_it_is() -> None:
         (SDL.replace("n: Int", "n: Int!"), r"rows\[0\].n: The schema has Int! here"),
     ],
 )
-def test_a_frame_says_what_the_schema_contradicts(other: str, message: str) -> None:
+def test_a_frame_says_what_the_schema_contradicts(other, message):
     """Of the text, whose dtypes are then inferred, or of the answer; nothing is raised."""
     told = json_answer({"data": introspection_from_schema(build_schema(other))})
     with Endpoint(json_answer({"data": {"rows": ROWS}}), told, told) as endpoint:

@@ -100,46 +100,34 @@ def failing(kind, message, call):
 PASSING = {
     "502 HTML": answer("<html>Bad gateway</html>", "502 Bad", Content_Type="text/html"),
     "502 Unicorn": answer("<!DOCTYPE html><title>Unicorn!</title>", "502 Bad"),
-    "502 null": json_answer(
-        {"data": None, "errors": [{"message": "Something went wrong while executing."}]}, "502 Bad"
-    ),
+    "502 null": json_answer({"data": None,
+        "errors": [{"message": "Something went wrong while executing."}]}, "502 Bad"),
     "502 null as text": answer('{"data":"null"}', "502 Bad"),
     "503": json_answer({"message": "later"}, "503 No", Retry_After="0"),
     "504": answer("", "504 No"),
     "429": answer("slow down", "429 No", Retry_After="0"),
     "429 date": answer("", "429 No", Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
-    "403 secondary": json_answer(
-        {"message": "You have exceeded a secondary rate limit."}, "403 No", Retry_After="0"
-    ),
+    "403 secondary": json_answer({"message": "You have exceeded a secondary rate limit."}, "403 No",
+        Retry_After="0"),
     "403 retry-after": json_answer({"message": "Slow"}, "403 No", Retry_After="0"),
-    "403 nothing remains": json_answer(
-        {"message": "No"}, "403 No", X_RateLimit_Remaining="0", X_RateLimit_Reset="1000000000"
-    ),
-    "200 RATE_LIMITED": json_answer(
-        {"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded."}]},
-        X_RateLimit_Reset="1000000000",
-    ),
-    "200 RATE_LIMIT, remaining": json_answer(
-        {"errors": [{"type": "RATE_LIMIT", "code": "graphql_rate_limit", "message": "exceeded"}]},
-        X_RateLimit_Remaining="7",
-        X_RateLimit_Reset="1000000000",
-    ),
-    "200 null RATE_LIMITED": json_answer(
-        {"data": None, "errors": [{"type": "RATE_LIMITED", "message": "m"}]}, Retry_After="0"
-    ),
-    "200 secondary": json_answer(
-        {"message": "You have exceeded a secondary rate limit."}, Retry_After="0"
-    ),
-    "200 throttled": json_answer(
-        {"errors": [{"message": "Throttled", "extensions": {"code": "THROTTLED"}}]}, Retry_After="0"
-    ),
-    "ok null": json_answer(
-        {"data": None, "errors": [{"message": "Something went wrong while executing your query."}]}
-    ),
+    "403 nothing remains": json_answer({"message": "No"}, "403 No", X_RateLimit_Remaining="0",
+        X_RateLimit_Reset="1000000000"),
+    "200 RATE_LIMITED": json_answer({"errors": [{"type": "RATE_LIMITED",
+        "message": "API rate limit exceeded."}]}, X_RateLimit_Reset="1000000000"),
+    "200 RATE_LIMIT, remaining": json_answer({"errors": [{"type": "RATE_LIMIT",
+        "code": "graphql_rate_limit", "message": "exceeded"}]}, X_RateLimit_Remaining="7",
+        X_RateLimit_Reset="1000000000"),
+    "200 null RATE_LIMITED": json_answer({"data": None,
+        "errors": [{"type": "RATE_LIMITED", "message": "m"}]}, Retry_After="0"),
+    "200 secondary": json_answer({"message": "You have exceeded a secondary rate limit."},
+        Retry_After="0"),
+    "200 throttled": json_answer({"errors": [{"message": "Throttled",
+        "extensions": {"code": "THROTTLED"}}]}, Retry_After="0"),
+    "ok null": json_answer({"data": None,
+        "errors": [{"message": "Something went wrong while executing your query."}]}),
     "ok without data": json_answer({"errors": [{"message": "timedout"}]}),
-    "ok nulls": json_answer(
-        {"data": {"hello": None}, "errors": [{"message": "m", "type": "INTERNAL"}]}
-    ),
+    "ok nulls": json_answer({"data": {"hello": None},
+        "errors": [{"message": "m", "type": "INTERNAL"}]}),
     "ok null as text": answer('{"data":"null"}'),
     "ok message": json_answer({"message": "We couldn't respond to your request in time. Sorry."}),
     "closed": Close(),
@@ -152,7 +140,7 @@ PASSING = {
     "cut JSON, no length": Close(answer(TEXT[:-5], Content_Length=None)),
     "no body": answer(""),
     "blank body": chunked(b" \n"),
-}
+}  # fmt: skip
 DAMAGED = {"cut JSON", "cut JSON, no length", "no body", "blank body"}
 
 
@@ -273,79 +261,40 @@ def test_a_wait_is_announced_and_can_be_interrupted(endpoint, caplog, capsys, mo
 # -- what does not pass
 
 FINAL = {
-    "401": (
-        json_answer({"message": "Bad credentials", "documentation_url": "https://d"}, "401 No"),
-        AuthError,
-        "HTTP 401: Bad credentials. Pass a token",
-    ),
-    "401 with null": (
-        json_answer({"data": None, "errors": [{"message": "who?"}]}, "401 No"),
-        AuthError,
-        "401: who",
-    ),
-    "200 UNAUTHENTICATED": (
-        json_answer({"errors": [{"message": "m", "extensions": {"code": "UNAUTHENTICATED"}}]}),
-        AuthError,
-        "Pass a token",
-    ),
-    "403 HTML": (
-        answer("Request forbidden by administrative rules.", "403 No", Content_Type="text/html"),
-        TransportError,
-        "HTTP 403. Expected a GraphQL response, got 'Request forbidden",
-    ),
-    "403 of Parse Server": (
-        json_answer({"error": "unauthorized"}, "403 No"),
-        AuthError,
-        "HTTP 403: unauthorized. Pass a token",
-    ),
+    "401": (json_answer({"message": "Bad credentials", "documentation_url": "https://d"}, "401 No"),
+        AuthError, "HTTP 401: Bad credentials. Pass a token"),
+    "401 with null": (json_answer({"data": None, "errors": [{"message": "who?"}]}, "401 No"),
+        AuthError, "401: who"),
+    "200 UNAUTHENTICATED": (json_answer({"errors": [{"message": "m",
+        "extensions": {"code": "UNAUTHENTICATED"}}]}), AuthError, "Pass a token"),
+    "403 HTML": (answer("Request forbidden by administrative rules.", "403 No",
+        Content_Type="text/html"), TransportError,
+        "HTTP 403. Expected a GraphQL response, got 'Request forbidden"),
+    "403 of Parse Server": (json_answer({"error": "unauthorized"}, "403 No"), AuthError,
+        "HTTP 403: unauthorized. Pass a token"),
     "403 of Django REST framework": (
         json_answer({"detail": "Authentication credentials were not provided."}, "403 No"),
-        AuthError,
-        "HTTP 403: Authentication credentials were not provided. Pass a token",
-    ),
+        AuthError, "HTTP 403: Authentication credentials were not provided. Pass a token"),
     "403": (json_answer({"message": "Resource not accessible"}, "403 No"), TransportError, "403"),
-    "400 no JSON": (
-        json_answer({"message": "Problems parsing JSON", "status": "400"}, "400 No"),
+    "400 no JSON": (json_answer({"message": "Problems parsing JSON", "status": "400"}, "400 No"),
         TransportError,
-        "HTTP 400. Expected a GraphQL response, got the message: Problems parsing JSON.",
-    ),
+        "HTTP 400. Expected a GraphQL response, got the message: Problems parsing JSON."),
     "404": (answer("<html>404</html>", "404 No", Content_Type="text/html"), TransportError, "404"),
     "500": (json_answer({"errors": [{"message": "gone"}]}, "500 No"), TransportError, "500: gone"),
-    "field": (
-        json_answer(
-            {
-                "errors": [
-                    {
-                        "path": ["query", "DSD"],
-                        "extensions": {"code": "undefinedField"},
-                        "locations": [{"line": 1, "column": 3}],
-                        "message": "Field 'DSD' doesn't exist on type 'Query'",
-                    }
-                ]
-            }
-        ),
-        QueryError,
-        "DSD",
-    ),
+    "field": (json_answer({"errors": [{"path": ["query", "DSD"],
+        "extensions": {"code": "undefinedField"}, "locations": [{"line": 1, "column": 3}],
+        "message": "Field 'DSD' doesn't exist on type 'Query'"}]}), QueryError, "DSD"),
     "422": (json_answer({"errors": [{"message": "no such field"}]}, "422 No"), QueryError, "such"),
-    "words of the query": (
-        json_answer(
-            {"errors": [{"message": 'no "rate limit"', "locations": [{"line": 1, "column": 3}]}]}
-        ),
-        QueryError,
-        "rate limit",
-    ),
+    "words of the query": (json_answer({"errors": [{"message": 'no "rate limit"',
+        "locations": [{"line": 1, "column": 3}]}]}), QueryError, "rate limit"),
     "HTML": (answer("<html>", Content_Type="text/html"), AnswerError, "Is this the address"),
     "JSON in HTML": (answer(TEXT, Content_Type="text/html"), AnswerError, "labelled 'text/html'"),
     "empty": (answer(""), AnswerError, "not valid JSON \\(it is empty\\)"),
     "204": (answer("", "204 No Content", Content_Length=None), AnswerError, "HTTP 204.*empty"),
     "list": (answer("[]"), AnswerError, "JSON, but not an object"),
     "NaN": (answer('{"data": {"hello": NaN}}'), AnswerError, "NaN at hello is not a JSON number"),
-    "infinity": (
-        answer('{"data": {"a": -Infinity}}'),
-        AnswerError,
-        "-Infinity at a is not a JSON number",
-    ),
+    "infinity": (answer('{"data": {"a": -Infinity}}'), AnswerError,
+        "-Infinity at a is not a JSON number"),
     "1e999": (answer('{"data": {"a": 1e999}}'), AnswerError, "out of range"),
     "UTF-8": (answer(b'{"data": {"a": "\xff"}}'), AnswerError, "0xff is not UTF-8 \\(byte 16\\)"),
     "UTF-16": (answer(TEXT.decode().encode("utf-16")), AnswerError, "not UTF-8"),
@@ -354,97 +303,49 @@ FINAL = {
     "digits": (answer('{"data": {"a": ' + "9" * 9999 + "}}"), AnswerError, "out of range"),
     "cut JSON": (answer('{"data": {"a": "b'), AnswerError, "it is incomplete"),
     "two answers": (answer(TEXT + TEXT), AnswerError, "trailing characters"),
-    "null alone": (
-        answer('{"data": null}'),
-        TransportError,
-        "'data' is null, and there are no errors",
-    ),
+    "null alone": (answer('{"data": null}'), TransportError,
+        "'data' is null, and there are no errors"),
     "no members": (answer("{}"), AnswerError, "neither 'data' nor 'errors'"),
-    "errors of text": (
-        answer('{"data": {}, "errors": ["x"]}'),
-        AnswerError,
-        "not a list of objects",
-    ),
-    "no brotli": (
-        answer(TEXT, Content_Encoding="br"),
-        TransportError,
-        "data do not match the Content-Encoding|'br', which was not asked for",
-    ),
-    "no deflate": (
-        answer(zlib.compress(TEXT)[:-9], Content_Encoding="deflate"),
-        TransportError,
-        "the response is incomplete",
-    ),
-    "compress": (
-        answer(TEXT, Content_Encoding="compress"),
-        TransportError,
-        "its Content-Encoding is 'compress', which was not asked for; gzip, deflate",
-    ),
-    "no gzip": (
-        answer(TEXT, Content_Encoding="gzip"),
-        TransportError,
-        "data do not match the Content-Encoding",
-    ),
-    "gzip, wrong sum": (
-        answer(squeezed(HI)[:-8] + b"\0" * 8, Content_Encoding="gzip"),
-        TransportError,
-        "data do not match the Content-Encoding",
-    ),
-    "gzip, then more": (
-        answer(squeezed(HI) + b"<html>", Content_Encoding="gzip"),
-        TransportError,
-        "data do not match the Content-Encoding",
-    ),
+    "errors of numbers": (answer('{"data": {}, "errors": [5]}'), AnswerError,
+        "not a list of objects"),
+    "no brotli": (answer(TEXT, Content_Encoding="br"), TransportError,
+        "data do not match the Content-Encoding|'br', which was not asked for"),
+    "no deflate": (answer(zlib.compress(TEXT)[:-9], Content_Encoding="deflate"), TransportError,
+        "the response is incomplete"),
+    "compress": (answer(TEXT, Content_Encoding="compress"), TransportError,
+        "its Content-Encoding is 'compress', which was not asked for; gzip, deflate"),
+    "no gzip": (answer(TEXT, Content_Encoding="gzip"), TransportError,
+        "data do not match the Content-Encoding"),
+    "gzip, wrong sum": (answer(squeezed(HI)[:-8] + b"\0" * 8, Content_Encoding="gzip"),
+        TransportError, "data do not match the Content-Encoding"),
+    "gzip, then more": (answer(squeezed(HI) + b"<html>", Content_Encoding="gzip"), TransportError,
+        "data do not match the Content-Encoding"),
     "two lengths": (answer(TEXT, Content_Length="26, 5"), TransportError, "what its length is"),
     "no length": (answer(TEXT, Content_Length="many"), TransportError, "what its length is"),
     "negative length": (answer(TEXT, Content_Length="-1"), TransportError, "what its length is"),
-    "chunk of -1": (
-        answer(b"-1\r\n" + TEXT, Content_Length=None, Transfer_Encoding="chunked"),
-        TransportError,
-        "the response is incomplete",
-    ),
+    "chunk of -1": (answer(b"-1\r\n" + TEXT, Content_Length=None, Transfer_Encoding="chunked"),
+        TransportError, "the response is incomplete"),
     "no HTTP": (Close(b"SSH-2.0-OpenSSH_9.7\r\n"), TransportError, "does not speak HTTP"),
     "HTTP/2": (Close(b"\x00\x00\x12\x04\x00\x00\x00\x00\x00\n"), TransportError, "not speak HTTP"),
     "long line": (Close(b"HTTP/1.1 200 " + b"x" * 99999), TransportError, "not speak HTTP"),
-    "many headers": (
-        answer(TEXT, **{f"X-{n}": n for n in range(200)}),
-        TransportError,
-        "not speak HTTP",
-    ),
+    "many headers": (answer(TEXT, **{f"X-{n}": n for n in range(200)}), TransportError,
+        "not speak HTTP"),
     "101": (answer("", "101 Switching", Content_Length=None), TransportError, "101"),
     "many 1xx": (b"HTTP/1.1 103 Early\r\n\r\n" * 99 + OK, TransportError, "not speak HTTP"),
-    "redirect": (
-        answer("", "302 Found", Location="/login"),
-        TransportError,
-        "HTTP 302 redirects to http://127.0.0.1:.*/login. Connect to that address itself",
-    ),
-    "redirect to a login": (
-        answer("", "302 Found", Location="/users/sign_in?next=x"),
-        TransportError,
-        "HTTP 302 redirects to .*sign_in.* It looks like a login page",
-    ),
-    "login page": (
-        answer("<html><title>Sign in</title>", Content_Type="text/html"),
-        AnswerError,
-        "an HTML page titled 'Sign in', perhaps a login page: pass a token",
-    ),
+    "redirect": (answer("", "302 Found", Location="/login"), TransportError,
+        "HTTP 302 redirects to http://127.0.0.1:.*/login. Connect to that address itself"),
+    "redirect to a login": (answer("", "302 Found", Location="/users/sign_in?next=x"),
+        TransportError, "HTTP 302 redirects to .*sign_in.* It looks like a login page"),
+    "login page": (answer("<html><title>Sign in</title>", Content_Type="text/html"), AnswerError,
+        "an HTML page titled 'Sign in', perhaps a login page: pass a token"),
     "redirect nowhere": (answer("", "307 Moved"), TransportError, "HTTP 307 redirects"),
-    "redirect to a script": (
-        answer("", "307 No", Location="javascript:alert(1)"),
-        TransportError,
-        "redirects to javascript:alert",
-    ),
-    "redirects without end": (
-        answer("", "308 Moved", Location="/graphql"),
-        TransportError,
-        "redirected more than 5 times",
-    ),
-    "echo": (
-        json_answer({"errors": [{"message": f"\x1b[31m\u202e{SECRET} " + "x" * 999}]}),
-        QueryError,
-        r"\[31m \*\*\* x",
-    ),
-}
+    "redirect to a script": (answer("", "307 No", Location="javascript:alert(1)"), TransportError,
+        "redirects to javascript:alert"),
+    "redirects without end": (answer("", "308 Moved", Location="/graphql"), TransportError,
+        "redirected more than 5 times"),
+    "echo": (json_answer({"errors": [{"message": f"\x1b[31m\u202e{SECRET} " + "x" * 999}]}),
+        QueryError, r"\[31m \*\*\* x"),
+}  # fmt: skip
 
 
 @BOTH
@@ -776,7 +677,7 @@ def test_the_deadline_applies_to_asgi_applications(ask):
 
 NODES = "{ node { id ... on Item { size } ... on Other { n } } }"
 TYPED = "{ node { __typename id ... on Item { size } ... on Other { n } } }"
-MISFITS = {  # the last: whether the document alone rules it out
+MISFITS = {
     "missing": ("{ hello must }", {"hello": None}, "must: expected a value, got nothing", True),
     "null": ("{ must }", {"must": None}, "must: The schema has Int! .* has null", False),
     "text": ("{ must }", {"must": "5"}, "must: The schema has Int! .* has text", False),
@@ -788,31 +689,16 @@ MISFITS = {  # the last: whether the document alone rules it out
     "inner": ("{ items { id } }", {"items": [{"id": "1"}, {}]}, r"items\[1\].id: expected", True),
     "leaf": ("{ x: items { id } }", {"x": [{"id": []}]}, r"x\[0\].id: .* ID! .* a list", False),
     "enum": ("{ items { kind } }", {"items": [{"kind": 1}]}, "Kind here, .* an integer", False),
-    "half a fragment": (
-        "{ node { id ... on Item { size kind } } }",
+    "half a fragment": ("{ node { id ... on Item { size kind } } }",
         {"node": {"id": "1", "kind": "A"}},
-        "node.size: The schema has Float here, and the answer has nothing",
-        False,
-    ),
-    "fragment of its type": (
-        TYPED,
-        {"node": {"__typename": "Item", "id": "1", "n": 1}},
-        "node.size: The schema has Float here, and the answer has nothing",
-        False,
-    ),
-    "many": (
-        "{ items { id } }",
-        {"items": [{}, {}, {}, {}]},
-        r"items\[2\].id: expected a value, got nothing. There are more.",
-        True,
-    ),
-    "hundreds": (
-        "{ items { id } }",
-        {"items": [{"id": None}] * 300},
-        "^The answer is partial: 101 errors",
-        False,
-    ),
-}
+        "node.size: The schema has Float here, and the answer has nothing", False),
+    "fragment of its type": (TYPED, {"node": {"__typename": "Item", "id": "1", "n": 1}},
+        "node.size: The schema has Float here, and the answer has nothing", False),
+    "many": ("{ items { id } }", {"items": [{}, {}, {}, {}]},
+        r"items\[2\].id: expected a value, got nothing. There are more.", True),
+    "hundreds": ("{ items { id } }", {"items": [{"id": None}] * 300},
+        "^The answer is partial: 101 errors", False),
+}  # fmt: skip
 FITTING = {
     "enum that is new": ("{ items { kind } }", {"items": [{"kind": "NEW"}]}),
     "whole number": ("{ items { size } }", {"items": [{"size": 3}, {"size": 2**70}]}),
@@ -916,14 +802,3 @@ def test_the_proxy_is_used_for_other_hosts(endpoint, monkeypatch):
     assert made.execute("{ hello }").data == HI["data"]
     assert proxy.requests[0].startswith(b"POST http://endpoint.test/graphql?a=b HTTP/1.1\r\n")
     assert b"Proxy-Authorization: Basic " in proxy.requests[0].replace(b"proxy-a", b"Proxy-A")
-
-
-def test_a_tunnel_request_has_no_token(endpoint, monkeypatch):
-    """A refused CONNECT has its own error message."""
-    proxy = endpoint(answer("", "407 Proxy Authentication Required"))
-    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
-    monkeypatch.delenv("no_proxy", raising=False)
-    made = Client("https://endpoint.test/graphql", token=Token(SECRET))
-    failing(TransportError, "proxy", lambda: made.execute("{ hello }"))
-    assert proxy.requests[0].startswith(b"CONNECT endpoint.test:443 ")
-    assert SECRET.encode() not in proxy.requests[0]

@@ -168,31 +168,19 @@ print(client.execute(sys.argv[1]).data if sys.argv[1] else "")
 """
 FRESH = {
     "demo": (lambda _: connect("demo"), "{ viewer { login } }", "{'viewer': {'login': 'demo'}}"),
-    "demo by its class": (
-        lambda _: Client("demo", schema=connect("demo").schema),
-        "{ viewer { login } }",
-        "{'viewer': {'login': 'demo'}}",
-    ),
+    "demo by its class": (lambda _: Client("demo", schema=connect("demo").schema),
+        "{ viewer { login } }", "{'viewer': {'login': 'demo'}}"),
     "github": (lambda _: connect("github"), "", ""),
     "github with options": (lambda _: connect("github", timeout=5, validate=False), "", ""),
     "settings file": (lambda _: connect("work"), HELLO, "{'hello': 'Hello world!'}"),
-    "address": (
-        lambda url: Client(url, token="env:SOME_TOKEN", validate=False),
-        HELLO,
-        "{'hello': 'Hello world!'}",
-    ),
-    "options": (
-        lambda url: Client(url, token="env:SOME_TOKEN", batch=2, schema="type Query { hello: ID }"),
-        HELLO,
-        "{'hello': 'Hello world!'}",
-    ),
+    "address": (lambda url: Client(url, token="env:SOME_TOKEN", validate=False), HELLO,
+        "{'hello': 'Hello world!'}"),
+    "options": (lambda url: Client(url, token="env:SOME_TOKEN", batch=2,
+        schema="type Query { hello: ID }"), HELLO, "{'hello': 'Hello world!'}"),
     "session": (lambda _: connect("session"), HELLO, "{'hello': 'Hello world!'}"),
-    "recording": (
-        lambda _: Client("http://x.example/graphql", recording="a.jsonl", mode="auto"),
-        "",
-        "",
-    ),
-}
+    "recording": (lambda _: Client("http://x.example/graphql", recording="a.jsonl", mode="auto"),
+        "", ""),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", FRESH)

@@ -13,12 +13,7 @@ import nbformat
 import pytest
 
 from gqlnb import OptionError, RateLimited
-from gqlnb.client.progress import (
-    PROGRESS_VARIABLE,
-    TESTING_VARIABLES,
-    Progress,
-    render_bar,
-)
+from gqlnb.client.progress import PROGRESS_VARIABLE, TESTING_VARIABLES, Progress, render_bar
 from gqlnb.http.rate_limit_rules import Budget
 from gqlnb.lists.accounts import announce_pause
 

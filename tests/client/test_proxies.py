@@ -17,7 +17,7 @@ from tests.client.faults import Endpoint, answer, dripping, json_answer, silent
 from tests.ports import find_free_port, wait_for_port
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 SECRET = "canary-55e0"
 LOGIN = r"the proxy asks for a user name and a password \(HTTP 407\).*HTTPS_PROXY=http://USER"
@@ -25,7 +25,7 @@ ADVICE = r"Check HTTPS_PROXY.*or list example.test in NO_PROXY"
 
 
 @pytest.fixture
-def use_proxy(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def use_proxy(monkeypatch):
     """Return a function that names a proxy in the environment."""
 
     def name(url: str) -> None:
@@ -175,7 +175,7 @@ class Socks:
 
 
 @pytest.fixture
-def socks() -> Iterator[Callable[..., Socks]]:
+def socks():
     """Return a function that starts a SOCKS proxy."""
     pytest.importorskip("socks")
     begun: list[Socks] = []
@@ -244,7 +244,7 @@ def test_the_timeout_holds_behind_a_socks_proxy(use_proxy, socks, answer):
 
 
 @pytest.fixture
-def microsocks() -> Iterator[str]:
+def microsocks():
     """Yield the address of a SOCKS proxy of another project, which asks for a login."""
     program = shutil.which("microsocks")
     if program is None:

@@ -5,18 +5,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from gqlnb import (
     AuthError,
     Client,
-    OptionError,
     QueryError,
-    TargetError,
-    connect,
     recorded,
     reference_schema,
     serve,
@@ -26,11 +22,7 @@ from gqlnb.document.document import Document
 from gqlnb.http.messages import Request, Response
 from tests.client.faults import Endpoint, json_answer
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 TEXT = "{ hello }"
-HASH = hashlib.sha256(TEXT.encode()).hexdigest()
 FINE = {"data": {"hello": "x"}}
 UNKNOWN = {"errors": [{"message": "PersistedQueryNotFound"}]}
 UNKNOWN_CODE = {"errors": [{"message": "?", "extensions": {"code": "PERSISTED_QUERY_NOT_FOUND"}}]}
@@ -78,14 +70,14 @@ def exchange(
         ([(503, b"<html>")], ["hash"], None),
     ],
 )
-def test_each_answer_to_a_hash(answers: Any, sent: list[str], learned: bool | None) -> None:
+def test_each_answer_to_a_hash(answers, sent, learned):
     """It is the answer, or the text is sent once; the client learns whether hashes work."""
     hashes = QueryHashes()
     assert exchange(hashes, TEXT, *answers)[0] == sent
     assert hashes.is_supported is learned
 
 
-def test_a_client_stops_asking_and_stays_sure() -> None:
+def test_a_client_stops_asking_and_stays_sure():
     """Without support the text alone is sent; with it an error is not about the text."""
     hashes = QueryHashes()
     exchange(hashes, TEXT, (200, UNSUPPORTED), (200, FINE))
@@ -97,7 +89,7 @@ def test_a_client_stops_asking_and_stays_sure() -> None:
     assert exchange(hashes, TEXT, (200, UNKNOWN), (200, FINE))[0] == ["hash", "hash+text"]
 
 
-def test_a_mutation_is_not_repeated_after_a_failure_of_the_server() -> None:
+def test_a_mutation_is_not_repeated_after_a_failure_of_the_server():
     """It may have been executed; a refusal of the request was not."""
     hashes = QueryHashes()
     assert exchange(hashes, "mutation { a }", (500, b"<html>"))[0] == ["hash"]
@@ -106,7 +98,7 @@ def test_a_mutation_is_not_repeated_after_a_failure_of_the_server() -> None:
     assert sent == ["hash", "hash+text"]
 
 
-def test_our_server_learns_a_text_once() -> None:
+def test_our_server_learns_a_text_once():
     """Also for another client; sync and async calls send hashes."""
     with serve(reference_schema(), port=0) as server:
         for requests in (2, 1):
@@ -120,7 +112,7 @@ def test_our_server_learns_a_text_once() -> None:
             client.execute("{ helo }")
 
 
-def test_the_hash_travels_beside_variables_and_extensions(tmp_path: Path) -> None:
+def test_the_hash_travels_beside_variables_and_extensions(tmp_path):
     """And in the requests of a recording, which keeps the text and replays without hashes."""
     text = "query ($a: Int) { hello(a: $a) }"
     answers = [json_answer(UNKNOWN), json_answer(FINE)]
@@ -135,27 +127,9 @@ def test_the_hash_travels_beside_variables_and_extensions(tmp_path: Path) -> Non
         assert Client(endpoint.url).execute(text, {"a": 1}).data == FINE["data"]
 
 
-def test_refused_tokens_are_reported_as_ever() -> None:
+def test_refused_tokens_are_reported_as_ever():
     """Nothing is sent again."""
     with Endpoint(json_answer(NO_TEXT, "401 Unauthorized")) as endpoint:
         with pytest.raises(AuthError):
             Client(endpoint.url, persisted_queries=True).execute(TEXT)
         assert len(endpoint.requests) == 1
-
-
-def test_the_option_is_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In pickles and settings files; targets of this process have no use for it."""
-    url = "http://127.0.0.1:4000/graphql"
-    with pytest.raises(OptionError, match="persisted_queries= takes True or False"):
-        Client(url, persisted_queries="yes")  # type: ignore[arg-type]
-    with pytest.raises(TargetError, match="persisted_queries= would have no effect"):
-        Client(reference_schema(), persisted_queries=True)
-    again = pickle.loads(pickle.dumps(Client(url, persisted_queries=True)))
-    assert again._endpoint.options.persisted_queries is True
-    monkeypatch.chdir(tmp_path)
-    table = f'[tool.gqlnb.connections.local]\nurl = "{url}"\npersisted_queries = '
-    (tmp_path / "pyproject.toml").write_text(f"{table}true\n")
-    assert connect("local")._endpoint.options.persisted_queries is True
-    (tmp_path / "pyproject.toml").write_text(f"{table}1\n")
-    with pytest.raises(TargetError, match=r"line 3: .*persisted_queries= takes"):
-        connect("local")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import pickle
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,9 +17,7 @@ from gqlnb import (
     OptionError,
     QueryError,
     Schema,
-    TargetError,
     TransportError,
-    connect,
     recorded,
     serve,
 )
@@ -28,10 +25,6 @@ from gqlnb.client.response_cache import cached
 from gqlnb.result.result import Result
 from tests.client.faults import Close, Endpoint, json_answer
 from tests.client.faults import answer as as_answer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SDL = "type Query { twice(n: Int!): Int hello: String } type Mutation { add(n: Int!): Int }"
 TWICE = "query ($n: Int!) { twice(n: $n) }"
@@ -84,14 +77,14 @@ class ArrayEndpoint(Endpoint):
 
 
 @pytest.fixture
-def endpoint() -> Iterator[ArrayEndpoint]:
+def endpoint():
     """Yield an endpoint that accepts arrays of ten."""
     with ArrayEndpoint() as made:
         yield made
 
 
 @pytest.mark.parametrize("many", MANY)
-def test_documents_share_arrays(endpoint: ArrayEndpoint, many: str) -> None:
+def test_documents_share_arrays(endpoint, many):
     """Of the number that was given; the results are in the order of the documents."""
     with Client(endpoint.url, schema=SDL, batch=10) as client:
         documents = [(TWICE, {"n": n}) for n in range(25)]
@@ -103,7 +96,7 @@ def test_documents_share_arrays(endpoint: ArrayEndpoint, many: str) -> None:
 
 
 @pytest.mark.parametrize("many", MANY)
-def test_errors_of_documents_stay_with_them(endpoint: ArrayEndpoint, many: str) -> None:
+def test_errors_of_documents_stay_with_them(endpoint, many):
     """Whether they are found before sending or by the endpoint; the others have results."""
     documents: list[Any] = ["{ twice(n: 1) }", "{ wrong", 7, "{ missing }", (TWICE, {"n": 4})]
     with Client(endpoint.url, batch=10) as client:
@@ -113,7 +106,7 @@ def test_errors_of_documents_stay_with_them(endpoint: ArrayEndpoint, many: str) 
     assert list(map(len, endpoint.bodies)) == [3]
 
 
-def test_map_sends_arrays_of_queries(endpoint: ArrayEndpoint) -> None:
+def test_map_sends_arrays_of_queries(endpoint):
     """Mutations one after another, unless they are allowed to run at once; a rest of one alone."""
     with Client(endpoint.url, schema=SDL, batch=10) as client:
         frame = client.map(TWICE, list(range(21)), concurrency=1)
@@ -129,7 +122,7 @@ def test_map_sends_arrays_of_queries(endpoint: ArrayEndpoint) -> None:
 
 
 @pytest.mark.parametrize("most", [None, 4])
-def test_an_endpoint_that_accepts_no_such_array_is_explained(most: int | None) -> None:
+def test_an_endpoint_that_accepts_no_such_array_is_explained(most):
     """Nothing was executed; a map stops at once and can go on."""
     with ArrayEndpoint(most) as endpoint, Client(endpoint.url, schema=SDL, batch=5) as client:
         with pytest.raises(BatchError, match=r"does not accept an array of 5 requests.*batch="):
@@ -153,7 +146,7 @@ def test_an_endpoint_that_accepts_no_such_array_is_explained(most: int | None) -
         (json_answer("<html>", "404 Not Found"), OptionError),
     ],
 )
-def test_other_answers_to_an_array_are_errors(answer: bytes, error: Any) -> None:
+def test_other_answers_to_an_array_are_errors(answer, error):
     """Of all its requests, with the status of the answer."""
     with Endpoint(answer) as endpoint, Client(endpoint.url, batch=2) as client:
         found = client.execute_many(["{ hello }"] * 2, return_errors=True)
@@ -183,7 +176,7 @@ BAD = "400 Bad Request"
         ("207 Multi-Status", [INVALID, FINE], [QueryError, Result]),
     ],
 )
-def test_an_array_is_read_at_any_status(status: str, answers: Any, kinds: Any) -> None:
+def test_an_array_is_read_at_any_status(status, answers, kinds):
     """Each request has its own outcome; what was executed is not reported as refused."""
     with Endpoint(json_answer(answers, status)) as endpoint, Client(endpoint.url, batch=2) as it:
         found = it.execute_many(["mutation { add(n: 1) }"] * 2, return_errors=True)
@@ -205,9 +198,7 @@ def test_an_array_is_read_at_any_status(status: str, answers: Any, kinds: Any) -
     ],
 )
 @pytest.mark.parametrize("status", [BAD, "413 Content Too Large"])
-def test_arrays_are_called_refused_only_if_nothing_was_executed(
-    answers: Any, status: str, *, refused: bool
-) -> None:
+def test_arrays_are_called_refused_only_if_nothing_was_executed(answers, status, *, refused):
     """Otherwise the mutations may have been executed, and a map does not send them again."""
     with Endpoint(json_answer(answers, status)) as endpoint:
         client = Client(endpoint.url, schema=SDL, batch=2)
@@ -222,7 +213,7 @@ def test_arrays_are_called_refused_only_if_nothing_was_executed(
     assert {type(outcome) for outcome in outcomes} == {OptionError if refused else AnswerError}
 
 
-def test_an_array_may_be_answered_in_parts() -> None:
+def test_an_array_may_be_answered_in_parts():
     """In the order of the parts, or by the places that they name."""
     for numbers, added in (([0, 1], {}), ([1, 0], {"requestIndex": 0})):
         parts = [{"data": {"hello": str(at)}} | dict.fromkeys(added, at) for at in numbers]
@@ -248,7 +239,7 @@ class ArraysOnly(ArrayEndpoint):
             connection.sendall(json_answer(REFUSAL, BAD, Connection="close"))
 
 
-def test_single_requests_go_in_arrays_of_one_where_they_are_refused_alone() -> None:
+def test_single_requests_go_in_arrays_of_one_where_they_are_refused_alone():
     """From the refusal on, which is seen once: with introspection, hashes and call options."""
     with ArraysOnly() as endpoint:
         with Client(endpoint.url, batch=10, persisted_queries=True) as client:
@@ -274,7 +265,7 @@ def test_single_requests_go_in_arrays_of_one_where_they_are_refused_alone() -> N
         ("Variable '$list' is required", False),
     ],
 )
-def test_other_refusals_are_not_sent_again(message: str, *, is_wrapped: bool) -> None:
+def test_other_refusals_are_not_sent_again(message, *, is_wrapped):
     """Nor is one whose repetition in an array is refused remembered."""
     refusal = json_answer({"errors": [{"message": message}]}, BAD)
     fine = json_answer([{"data": {"add": 1}}])
@@ -294,7 +285,7 @@ def test_other_refusals_are_not_sent_again(message: str, *, is_wrapped: bool) ->
             assert len(endpoint.requests) == 1
 
 
-def test_queries_are_sent_again_and_mutations_never() -> None:
+def test_queries_are_sent_again_and_mutations_never():
     """A broken connection or a cut answer concerns the array; a transient error one request."""
     transient = {"data": None, "errors": [{"message": "Something went wrong"}]}
     fine = {"data": {"hello": "x"}}
@@ -315,9 +306,7 @@ def test_queries_are_sent_again_and_mutations_never() -> None:
         assert len(endpoint.requests) == 1
 
 
-def test_recordings_and_remembered_answers_hold_single_requests(
-    endpoint: ArrayEndpoint, tmp_path: Path
-) -> None:
+def test_recordings_and_remembered_answers_hold_single_requests(endpoint, tmp_path):
     """So that a client without arrays finds them."""
     documents = [(TWICE, {"n": n}) for n in range(4)]
     with Client(endpoint.url, schema=SDL, batch=10) as client:
@@ -339,7 +328,7 @@ def test_recordings_and_remembered_answers_hold_single_requests(
     assert endpoint.requests == []
 
 
-def test_files_are_sent_alone(endpoint: ArrayEndpoint, tmp_path: Path) -> None:
+def test_files_are_sent_alone(endpoint, tmp_path):
     """An array is JSON; the others share it."""
     file = tmp_path / "file.txt"
     file.write_text("x")
@@ -350,22 +339,3 @@ def test_files_are_sent_alone(endpoint: ArrayEndpoint, tmp_path: Path) -> None:
     assert [found[0]["twice"], found[2]["twice"]] == [2, 4]
     kinds = [b"multipart/form-data" in it for it in endpoint.requests]
     assert kinds == [False, True]
-
-
-def test_the_option_is_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In pickles and settings files; targets of this process have no use for it."""
-    url = "http://127.0.0.1:4000/graphql"
-    for wrong in (0, -1, True, "10", 2.5, 1001):
-        with pytest.raises(OptionError, match="batch= takes a whole number from 1 to 1,000"):
-            Client(url, batch=wrong)  # type: ignore[arg-type]
-    with pytest.raises(TargetError, match="batch= would have no effect"):
-        Client(Schema(SDL), batch=10)
-    again = pickle.loads(pickle.dumps(Client(url, batch=7)))
-    assert again._endpoint.options.batch == 7
-    monkeypatch.chdir(tmp_path)
-    table = f'[tool.gqlnb.connections.local]\nurl = "{url}"\nbatch = '
-    (tmp_path / "pyproject.toml").write_text(f"{table}8\n")
-    assert connect("local")._endpoint.options.batch == 8
-    (tmp_path / "pyproject.toml").write_text(f"{table}true\n")
-    with pytest.raises(TargetError, match=r"line 3: .*batch= takes"):
-        connect("local")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -22,9 +22,6 @@ from gqlnb.client.schema_diff import compare_schemas
 from tests.client.faults import Endpoint, json_answer
 from tests.client.inspector_verdicts import BASE as INSPECTED
 from tests.client.inspector_verdicts import CHANGES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BEFORE = """
 directive @gone(x: Int) on FIELD
@@ -90,7 +87,7 @@ def changes(*texts: str, before: str = BEFORE, after: str = AFTER) -> Any:
     )
 
 
-def test_each_change_has_a_schema_coordinate() -> None:
+def test_each_change_has_a_schema_coordinate():
     """With every supported version of graphql-core."""
     found = {(each.severity, each.kind, each.place) for each in changes()}
     assert found == PLACES
@@ -112,7 +109,7 @@ def test_each_change_has_a_schema_coordinate() -> None:
         ("query Q { x { id } }", set()),
     ],
 )  # fmt: skip
-def test_changes_list_the_affected_operations(text: str, touched: set[str]) -> None:
+def test_changes_list_the_affected_operations(text, touched):
     """Those changes are first, breaking ones before dangerous ones."""
     found = changes(text)
     assert {each.place for each in found if each.touches} == touched
@@ -121,14 +118,14 @@ def test_changes_list_the_affected_operations(text: str, touched: set[str]) -> N
     assert ranks == sorted(ranks)
 
 
-def test_newly_invalid_operations_are_reported() -> None:
+def test_newly_invalid_operations_are_reported():
     """With their errors; operations that were invalid before are not."""
     found = changes("query Q { pet { unused } }", "query R { x { id } }", "{ nonsense }")
     assert list(found.broken) == ["Q"]
     assert "Q is wrong now: " in repr(found)
 
 
-def test_the_text_is_a_summary_and_a_table() -> None:
+def test_the_text_is_a_summary_and_a_table():
     """It is deterministic, without memory addresses, times or colors."""
     found = changes("query Q { either { __typename } }")
     lines = repr(found).splitlines()
@@ -143,7 +140,7 @@ def test_the_text_is_a_summary_and_a_table() -> None:
     assert len(found.frame()) == 21
 
 
-def test_the_html_is_escaped() -> None:
+def test_the_html_is_escaped():
     """For any content of an operation."""
     found = changes('{ many(filter: {text: "<script>alert(1)</script>"}) }')
     html = found._repr_html_()
@@ -152,7 +149,7 @@ def test_the_html_is_escaped() -> None:
     assert html.count("<tr>") == 22
 
 
-def test_an_empty_diff_is_one_sentence() -> None:
+def test_an_empty_diff_is_one_sentence():
     """Without an empty table."""
     same = changes(after=BEFORE)
     assert (
@@ -169,13 +166,13 @@ def test_an_empty_diff_is_one_sentence() -> None:
         ("type Query { a(b: Int): String }", "1 breaking change and 1 dangerous change in"),
     ],
 )
-def test_changes_are_counted_in_the_summary(after: str, said: str) -> None:
+def test_changes_are_counted_in_the_summary(after, said):
     """With singular and plural."""
     found = changes(before="type Query { a: Int }", after=after)
     assert repr(found).startswith(f"{said} the schema of https://api.example/. None of them touch")
 
 
-def test_a_long_diff_is_truncated() -> None:
+def test_a_long_diff_is_truncated():
     """The frame has all changes."""
     fields = " ".join(f"f{number}: Int" for number in range(200))
     found = changes(before=f"type Query {{ a: Int {fields} }}", after="type Query { a: Int }")
@@ -188,7 +185,7 @@ def told(sdl: str) -> bytes:
     return json_answer({"data": introspection_from_schema(build_schema(sdl))})
 
 
-def test_a_client_compares_with_the_initial_schema() -> None:
+def test_a_client_compares_with_the_initial_schema():
     """Every time, also after the schema was refreshed."""
     hello = json_answer({"data": {"x": None}})
     with Endpoint(told(BEFORE), hello, hello, told(AFTER)) as endpoint:
@@ -206,9 +203,7 @@ def test_a_client_compares_with_the_initial_schema() -> None:
         assert "unused" not in client.schema.type_map["Pet"].fields
 
 
-def test_the_initial_schema_is_the_cached_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_initial_schema_is_the_cached_one(tmp_path, monkeypatch):
     """A notebook reports changes since its last run."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("GQLNB_CACHE", "1")
@@ -218,7 +213,7 @@ def test_the_initial_schema_is_the_cached_one(
         assert len(Client(endpoint.url).schema_changes()) == 0  # the new one is kept now
 
 
-def test_a_given_schema_is_compared_and_not_replaced(tmp_path: Path) -> None:
+def test_a_given_schema_is_compared_and_not_replaced(tmp_path):
     """In any form, as is the schema to compare with."""
     (tmp_path / "before.graphql").write_text(BEFORE)
     with gqlnb.serve(Schema(AFTER), port=0) as server:
@@ -232,7 +227,7 @@ def test_a_given_schema_is_compared_and_not_replaced(tmp_path: Path) -> None:
     assert len(Client(Schema(AFTER)).schema_changes(since=BEFORE)) == 21
 
 
-def test_an_endpoint_without_introspection_is_an_error() -> None:
+def test_an_endpoint_without_introspection_is_an_error():
     """With the endpoint's message."""
     access = gqlnb.Access(introspection=False)
     with (
@@ -256,7 +251,7 @@ DIFF = [
 ]
 
 
-def test_diff_has_safe_changes_too() -> None:
+def test_diff_has_safe_changes_too():
     """Additions, deprecations and types that no query minds."""
     found = gqlnb.diff(OLD_SDL, NEW_SDL)
     assert sorted((each.severity, each.place) for each in found) == sorted(DIFF)
@@ -281,9 +276,7 @@ OTHER_SEVERITIES = {
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=[change[0] for change in CHANGES])
-def test_single_changes_are_as_grave_as_to_graphql_inspector(
-    change: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_single_changes_are_as_grave_as_to_graphql_inspector(change, monkeypatch):
     """From SDL, and, but for applied directives, from introspection."""
     # Strawberry replaces it for all schemas of a process, which then have no one-of type.
     one_of = introspection_types["__Type"].fields["isOneOf"]
@@ -313,9 +306,7 @@ def test_single_changes_are_as_grave_as_to_graphql_inspector(
         ("[Int!]! = []", "[Int!]!", "breaking"),
     ],
 )
-def test_an_input_that_must_be_given_now_is_a_breaking_change(
-    kind: str, before: str, now: str, severity: str
-) -> None:
+def test_an_input_that_must_be_given_now_is_a_breaking_change(kind, before, now, severity):
     """Only a default that goes leaves queries invalid; one of another value is dangerous."""
     rest = "" if "Query" in kind else " type Query { f(i: I): Int }"
     changes = gqlnb.diff(kind % before + rest, kind % now + rest)
@@ -330,7 +321,7 @@ def introspect(sdl: str) -> Any:
     return build_client_schema(introspection_from_schema(build_schema(sdl), **options))
 
 
-def test_further_changes_touch_operations() -> None:
+def test_further_changes_touch_operations():
     """As those of graphql-core do; several facts of one place are several changes."""
     before = "type Query { a(by: In, n: Int): Int } input In { x: Int }"
     after = (
@@ -362,7 +353,7 @@ scalar S @tag(name: "scalar") @specifiedBy(url: "https://x.example")
 """
 
 
-def test_the_sdl_of_a_schema_keeps_applied_directives() -> None:
+def test_the_sdl_of_a_schema_keeps_applied_directives():
     """Of every part, also of a client with SDL; those of the specification appear once."""
     sdl = Schema(APPLIED).sdl
     names = re.findall(r"@(\w+)\(\w+: \"", APPLIED)
@@ -375,7 +366,7 @@ def test_the_sdl_of_a_schema_keeps_applied_directives() -> None:
     assert plain.sdl == print_schema(plain.graphql)
 
 
-def test_diff_takes_schemas_of_any_kind(tmp_path: Path) -> None:
+def test_diff_takes_schemas_of_any_kind(tmp_path):
     """A file with SDL or introspection JSON, an address, a client, and schema objects."""
     sdl, described = tmp_path / "old.graphql", tmp_path / "old.json"
     sdl.write_text(OLD_SDL)
@@ -387,7 +378,7 @@ def test_diff_takes_schemas_of_any_kind(tmp_path: Path) -> None:
         assert client.sdl == print_schema(build_schema(OLD_SDL))
 
 
-def test_diff_names_the_documents_that_break() -> None:
+def test_diff_names_the_documents_that_break():
     """With their errors; the changes that touch them come first."""
     found = gqlnb.diff(OLD_SDL, NEW_SDL, documents=["query Sum { b }", "query Fine { a }"])
     assert list(found.broken) == ["Sum"]
@@ -395,7 +386,7 @@ def test_diff_names_the_documents_that_break() -> None:
 
 
 @pytest.mark.parametrize("old", ["missing.graphql", "nowhere", "type Query {", 3])
-def test_diff_refuses_what_is_not_a_schema(old: object) -> None:
+def test_diff_refuses_what_is_not_a_schema(old):
     """A file that is missing, an unknown connection, and wrong SDL."""
     with pytest.raises(gqlnb.GqlnbError):
         gqlnb.diff(old, NEW_SDL)
@@ -410,7 +401,7 @@ USED = """
 """
 
 
-def test_unused_fields_are_those_that_no_document_selects() -> None:
+def test_unused_fields_are_those_that_no_document_selects():
     """Across documents, fragments and aliases; a field of an interface stands for its types."""
     documents = [
         "{ node { id } }",
@@ -433,9 +424,7 @@ def test_unused_fields_are_those_that_no_document_selects() -> None:
         (["{ other }", "query B { other"], QueryError, r"documents\[1\].*Syntax Error"),
     ],
 )
-def test_documents_must_be_valid_to_be_counted(
-    documents: list[str], error: type[Exception], message: str
-) -> None:
+def test_documents_must_be_valid_to_be_counted(documents, error, message):
     """An invalid document would hide what it uses."""
     with pytest.raises(error, match=message):
         gqlnb.unused_fields(USED, documents)

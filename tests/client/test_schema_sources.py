@@ -18,6 +18,7 @@ from gqlnb import Client, QueryError, Schema, SchemaError, connect
 from gqlnb.client.schema_sources import read_schema
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.engine.schema_builder import load_introspection
+from tests.examples import count_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,9 +52,7 @@ def files(folder: Path) -> dict[str, Path]:
 @pytest.mark.parametrize("name", ["schema.graphql", "schema.graphqls", "bare.json", "whole.json"])
 @pytest.mark.parametrize("kind", [str, Path])
 @pytest.mark.parametrize("make", [Client, connect])
-def test_schema_files_are_accepted(
-    tmp_path: Path, name: str, kind: Callable[[Path], Any], make: Callable[..., Client]
-) -> None:
+def test_schema_files_are_accepted(tmp_path, name, kind, make):
     """SDL or introspection, with and without its envelope; documents are validated with it."""
     client = make(NOWHERE, schema=kind(files(tmp_path)[name]))
     assert print_schema(client.schema) == print_schema(build_schema(SDL))
@@ -66,14 +65,14 @@ def test_schema_files_are_accepted(
     [SDL, f"\n{SDL}", TOLD, {"data": TOLD}, json.dumps(TOLD), Schema(SDL), build_schema(SDL)],
     ids=["SDL", "line", "result", "envelope", "JSON", "Schema", "graphql-core"],
 )
-def test_schema_values_are_accepted(given: Any) -> None:
+def test_schema_values_are_accepted(given):
     """Text, an introspection result, an object."""
     client = Client(NOWHERE, schema=given)
     assert print_schema(client.schema) == print_schema(build_schema(SDL))
     assert client.schema_notes == ()
 
 
-def test_invalid_sdl_like_githubs_is_used_with_a_note() -> None:
+def test_invalid_sdl_like_githubs_is_used_with_a_note():
     """The later definition applies, and the note names the duplicates."""
     client = Client(NOWHERE, schema=TWICE)
     assert str(client.schema.type_map["OwnerInfo"].fields["setting"].type) == "String"
@@ -82,7 +81,7 @@ def test_invalid_sdl_like_githubs_is_used_with_a_note() -> None:
     assert "'OwnerInfo.setting' can only be defined once" in note
 
 
-def test_undefined_directives_are_ignored() -> None:
+def test_undefined_directives_are_ignored():
     """Federation, authorization and code generators use some."""
     client = Client(NOWHERE, schema='type Query @key(fields: "id") { id: ID! @auth }')
     assert client.schema.query_type is not None
@@ -111,14 +110,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_an_invalid_schema_is_an_error_with_the_reason(what: str) -> None:
+def test_an_invalid_schema_is_an_error_with_the_reason(what):
     """The message shows the value and the accepted forms."""
     value, message = WRONG[what]
     with pytest.raises(SchemaError, match=message):
         Client(NOWHERE, schema=value)
 
 
-def test_a_binary_file_is_an_error(tmp_path: Path) -> None:
+def test_a_binary_file_is_an_error(tmp_path):
     """An image, for example."""
     (tmp_path / "a.graphql").write_bytes(b"\x89PNG\xff")
     with pytest.raises(SchemaError, match="it is not UTF-8"):
@@ -175,7 +174,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_an_invalid_introspection_result_is_a_one_sentence_error(what: str) -> None:
+def test_an_invalid_introspection_result_is_a_one_sentence_error(what):
     """No foreign exception is raised, and none of its content is executed."""
     told = changed(HOSTILE[what])
     with pytest.raises(SchemaError) as caught:
@@ -199,7 +198,7 @@ def test_an_invalid_introspection_result_is_a_one_sentence_error(what: str) -> N
         {"a": "b"},
     ],
 )
-def test_an_invalid_default_value_is_omitted(default: Any, tmp_path: Path) -> None:
+def test_an_invalid_default_value_is_omitted(default, tmp_path):
     """With a note; it is never evaluated, and the input is not changed."""
     touched = tmp_path / "touched"
     if isinstance(default, str):
@@ -217,7 +216,7 @@ def test_an_invalid_default_value_is_omitted(default: Any, tmp_path: Path) -> No
     assert not touched.exists()
 
 
-def test_a_duplicate_type_is_named() -> None:
+def test_a_duplicate_type_is_named():
     """The later definition applies."""
     told = changed(lambda types: types[""]["types"].append(dict(types["Pet"], description="2nd")))
     made = read_schema(told)
@@ -225,7 +224,7 @@ def test_a_duplicate_type_is_named() -> None:
     assert made.notes == ("The introspection result describes types more than once: Pet.",)
 
 
-def test_circular_types_are_accepted() -> None:
+def test_circular_types_are_accepted():
     """In outputs, inputs and interfaces, even invalid ones; documents are still validated."""
     sdl = """
     type Query { a(x: X): Query  b: I }
@@ -253,9 +252,9 @@ JSON = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=count_examples(200))
 @given(data=st.data())
-def test_any_corruption_gives_a_schema_or_a_clear_error(data: st.DataObject) -> None:
+def test_any_corruption_gives_a_schema_or_a_clear_error(data):
     """One value anywhere in a result is replaced by any other JSON value."""
     told = deepcopy(TOLD)
     place: Any = told["__schema"]
@@ -280,7 +279,7 @@ def printed(told: dict[str, Any]) -> str:
         return str(error)
 
 
-def test_schema_files_are_never_imported() -> None:
+def test_schema_files_are_never_imported():
     """A file is read as text whatever its suffix."""
     before = set(sys.modules)
     with pytest.raises(SchemaError):

@@ -18,7 +18,7 @@ from tests.client.faults import Endpoint, answer, json_answer
 from tests.client.subscriptions.speaking import speaking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 SDL = """
 type Query { hello: String names(first: Int, after: String): NameConnection }
@@ -62,7 +62,7 @@ class Login:
 
 
 @pytest.fixture
-def login() -> Login:
+def login():
     """Return a new service."""
     return Login()
 
@@ -98,7 +98,7 @@ ROADS = ("http", "asgi", "app logs in at an app")
 
 
 @pytest.fixture(params=ROADS)
-def make(request: pytest.FixtureRequest, login: Login) -> Iterator[Callable[..., Client]]:
+def make(request, login):
     """Yield a function that makes a client of the endpoint, whose token comes from a login."""
     schema = Schema(SDL, RESOLVERS)
     with (
@@ -118,9 +118,7 @@ def make(request: pytest.FixtureRequest, login: Login) -> Iterator[Callable[...,
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("lifetime", [None, 60])
-def test_a_function_may_log_in_and_is_asked_again_after_a_refusal(
-    make: Callable[..., Client], login: Login, call: str, lifetime: float | None
-) -> None:
+def test_a_function_may_log_in_and_is_asked_again_after_a_refusal(make, login, call, lifetime):
     """Before the request, and once more for each token that expired; over HTTP and in process."""
     client = make(lifetime=lifetime)
     first = CALLS[call](client)
@@ -135,7 +133,7 @@ def test_a_function_may_log_in_and_is_asked_again_after_a_refusal(
         assert again == first
 
 
-def test_a_function_that_cannot_help_is_asked_once(login: Login) -> None:
+def test_a_function_that_cannot_help_is_asked_once(login):
     """The error is that of the endpoint; the same token is not sent again."""
     with serve(Schema(SDL, RESOLVERS), port=0, token=Token("right-token-1")) as server:
         asked: list[int] = []
@@ -157,7 +155,7 @@ def test_a_function_that_cannot_help_is_asked_once(login: Login) -> None:
 
 
 @pytest.mark.parametrize("how", ["threads", "tasks"])
-def test_requests_at_once_ask_for_one_new_token(login: Login, how: str) -> None:
+def test_requests_at_once_ask_for_one_new_token(login, how):
     """The first refusal renews it; the others wait and take the same."""
     with serve(Schema(SDL, RESOLVERS), port=0, token=Token(lambda: login.valid)) as server:
         client = Client(server.url, token=Token(login.login, lifetime=60))
@@ -190,7 +188,7 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("text", ["{ bump }", "mutation { bump }"])
-def test_a_mutation_is_repeated_only_if_nothing_was_executed(body: str, text: str) -> None:
+def test_a_mutation_is_repeated_only_if_nothing_was_executed(body, text):
     """A query always; both with the new token."""
     refusal, unexecuted = BODIES[body]
     tokens = iter(["old-token-1", "new-token-2", "newer-token-3"])
@@ -205,7 +203,7 @@ def test_a_mutation_is_repeated_only_if_nothing_was_executed(body: str, text: st
             assert len(endpoint.requests) == 1
 
 
-def test_arrays_and_secret_headers_are_renewed_too(login: Login) -> None:
+def test_arrays_and_secret_headers_are_renewed_too(login):
     """An array as a whole; a token in any header."""
     refusal = json_answer({"message": "expired"}, "401 No")
     rows = json_answer([{"data": {"hello": "a"}}, {"data": {"hello": "b"}}])
@@ -218,7 +216,7 @@ def test_arrays_and_secret_headers_are_renewed_too(login: Login) -> None:
         assert login.count == 2
 
 
-def test_a_function_that_needs_its_own_token_is_an_error(login: Login) -> None:
+def test_a_function_that_needs_its_own_token_is_an_error(login):
     """It does not wait for itself, in whatever thread its request runs."""
     with serve(Schema(SDL, RESOLVERS), port=0) as server:
         for target in (server.url, App(Schema(SDL, RESOLVERS))):
@@ -230,7 +228,7 @@ def test_a_function_that_needs_its_own_token_is_an_error(login: Login) -> None:
                     CALLS[call](clients[0])
 
 
-def test_requests_within_requests_of_a_thread_work() -> None:
+def test_requests_within_requests_of_a_thread_work():
     """Of a file that is read while it is sent, and of callbacks between requests."""
     with serve(Schema(SDL, RESOLVERS), port=0) as server:
         inner = Client(server.url)
@@ -271,8 +269,8 @@ def test_requests_within_requests_of_a_thread_work() -> None:
 
 @pytest.mark.parametrize("code", [4401, 4403])
 def test_a_subscription_goes_on_with_a_new_token_after_the_old_one_expired(
-    login: Login, monkeypatch: pytest.MonkeyPatch, code: int
-) -> None:
+    login, monkeypatch, code
+):
     """The endpoint closes it before or after the first event; the rest comes all the same."""
     monkeypatch.setattr("gqlnb.client.subscriptions.FIRST_DELAY", 0.0005)
     seen: list[str] = []

@@ -15,7 +15,6 @@ from tests.client.paging.faulty_connections import FAULTS, QUERY, TOTAL, Items, 
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 WORDS = "Something went wrong while executing your query."
 FAULTY = {
@@ -102,7 +101,7 @@ def test_a_mutation_is_sent_once(endpoint, way, fault):
 
 @pytest.mark.parametrize("fault", FAULTY)
 @pytest.mark.parametrize("persists", [False, True])
-def test_a_replay_has_the_recorded_outcome(endpoint, tmp_path: Path, monkeypatch, fault, persists):
+def test_a_replay_has_the_recorded_outcome(endpoint, tmp_path, monkeypatch, fault, persists):
     """Without waits or requests."""
     server = endpoint(FAULTY[fault]) if persists else endpoint(FAULTY[fault], RIGHT)
     file = tmp_path / "tape.jsonl"

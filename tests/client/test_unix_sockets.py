@@ -27,7 +27,6 @@ from gqlnb import (
 from gqlnb.client.response_cache import cached
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from gqlnb import Server
@@ -44,13 +43,13 @@ async def count(*_: object) -> Any:
 
 
 @pytest.fixture
-def socket_path(tmp_path: Path) -> Path:
+def socket_path(tmp_path):
     """Return the path of the server's socket."""
     return tmp_path / "Server.sock"
 
 
 @pytest.fixture
-def server(socket_path: Path) -> Iterator[Server]:
+def server(socket_path):
     """Yield a server on a socket."""
     query = {"hello": lambda *_: "Hello world!"}
     schema = Schema(SDL, {"Query": query, "Subscription": {"count": count}})
@@ -70,8 +69,8 @@ def make_targets(server: Server, path: Path) -> dict[str, Client]:
 @pytest.mark.parametrize("way", ["uds=", "the server", "its address"])
 @pytest.mark.parametrize("transport", ["ws", "sse"])
 def test_queries_and_subscriptions_reach_the_socket(
-    server: Server, socket_path: Path, way: str, transport: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    server, socket_path, way, transport, monkeypatch
+):
     """Sync and async, past the proxy that the environment names, over one connection."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
@@ -85,7 +84,7 @@ def test_queries_and_subscriptions_reach_the_socket(
         assert client.source == server.url
 
 
-def test_pickles_and_recipes_keep_the_socket(server: Server, socket_path: Path) -> None:
+def test_pickles_and_recipes_keep_the_socket(server, socket_path):
     """Another process of this machine finds it."""
     again = pickle.loads(pickle.dumps(Client(URL, uds=os.fspath(socket_path))))
     assert again.execute("{ hello }").data == DATA
@@ -94,8 +93,8 @@ def test_pickles_and_recipes_keep_the_socket(server: Server, socket_path: Path) 
 
 
 def test_a_connection_of_a_settings_file_names_its_socket(
-    server: Server, socket_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    server, socket_path, tmp_path, monkeypatch
+):
     """A wrong value is reported with its line."""
     monkeypatch.chdir(tmp_path)
     table = f'[tool.gqlnb.connections.local]\nurl = "{URL}"\nuds = "{socket_path}"\n'
@@ -106,7 +105,7 @@ def test_a_connection_of_a_settings_file_names_its_socket(
         connect("local")
 
 
-def test_two_sockets_are_two_endpoints(tmp_path: Path) -> None:
+def test_two_sockets_are_two_endpoints(tmp_path):
     """In recordings, among remembered answers, and for tokens, although the address is the same."""
     with (
         serve(reference_schema(), uds=tmp_path / "a") as first,
@@ -129,7 +128,7 @@ def test_two_sockets_are_two_endpoints(tmp_path: Path) -> None:
             Client(URL, uds=tmp_path / "b", token=token)
 
 
-def test_a_socket_without_a_server_is_explained(socket_path: Path) -> None:
+def test_a_socket_without_a_server_is_explained(socket_path):
     """Its file is missing, or nobody listens there."""
     with pytest.raises(TransportError, match=r"http\+unix://.*: there is no such socket"):
         Client(URL, uds=socket_path).execute("{ hello }")
@@ -142,7 +141,7 @@ def test_a_socket_without_a_server_is_explained(socket_path: Path) -> None:
         Client(URL, uds=socket_path.with_suffix(".old")).execute("{ hello }")
 
 
-def test_wrong_sockets_are_refused(server: Server, socket_path: Path) -> None:
+def test_wrong_sockets_are_refused(server, socket_path):
     """Each error names the option."""
     for value in ("", 7, "a\0b"):
         with pytest.raises(OptionError, match="uds= takes the path of a socket"):
@@ -154,7 +153,7 @@ def test_wrong_sockets_are_refused(server: Server, socket_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_virtual_hosts_of_nginx_on_one_socket(tmp_path: Path) -> None:
+def test_virtual_hosts_of_nginx_on_one_socket(tmp_path):
     """The host of the address chooses between them; a token may go there without TLS."""
     nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if nginx is None:

@@ -13,7 +13,7 @@ import threading
 import zipfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import strawberry
@@ -27,9 +27,6 @@ from gqlnb import Client, QueryError, Schema, TransportError, Upload, serve
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.server.app import App
 from tests.client.faults import json_answer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # The application leaves its temporary files to the collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -102,7 +99,7 @@ class Mutation:
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def address():
     """Serve the application on a free port."""
     schema = strawberry.Schema(Query, Mutation, config=StrawberryConfig())
     app: Any = GraphQL(schema, multipart_uploads_enabled=True)  # a Starlette application
@@ -124,21 +121,21 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
-def client(address: str) -> Iterator[Client]:
+def client(address):
     """Return a client of it."""
     with Client(address) as made:
         yield made
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Path:
+def table(tmp_path):
     """Return the path of a small file."""
     path = tmp_path / "table.csv"
     path.write_bytes(HELLO)
     return path
 
 
-def test_an_open_file_is_sent(client: Client, table: Path) -> None:
+def test_an_open_file_is_sent(client, table):
     """It arrives with its name, its type and its bytes, and stays open."""
     with table.open("rb") as file:
         found = client.execute(SINGLE, {"file": file})["read"]
@@ -151,7 +148,7 @@ def test_an_open_file_is_sent(client: Client, table: Path) -> None:
     [Path, str, Path.read_bytes, lambda path: path.open("rb")],
     ids=["path", "text", "bytes", "open"],
 )
-def test_an_upload_may_set_a_name_and_a_type(client: Client, table: Path, make: Any) -> None:
+def test_an_upload_may_set_a_name_and_a_type(client, table, make):
     """Of a path, of bytes and of an open file."""
     given = Upload(make(table), filename='a "b".dat', content_type="application/x-own")
     found = client.execute(SINGLE, {"file": given})["read"]
@@ -160,7 +157,7 @@ def test_an_upload_may_set_a_name_and_a_type(client: Client, table: Path, make: 
     assert found["name"] in {'a "b".dat', "a %22b%22.dat"}
 
 
-def test_several_files_and_files_in_objects_are_sent(client: Client, table: Path) -> None:
+def test_several_files_and_files_in_objects_are_sent(client, table):
     """Each at its path; one file for a list is coerced to a list of one."""
     given = [io.BytesIO(b"one"), Upload(table)]
     rows = client.execute(MANY, {"files": given})["many"]
@@ -170,13 +167,13 @@ def test_several_files_and_files_in_objects_are_sent(client: Client, table: Path
     assert [row["size"] for row in rows] == [1, 0]
 
 
-def test_aexecute_sends_files(client: Client, table: Path) -> None:
+def test_aexecute_sends_files(client, table):
     """`aexecute` sends files as `execute` does."""
     found = asyncio.run(client.aexecute(SINGLE, {"file": Upload(table)}))
     assert found["read"]["digest"] == digest(HELLO)
 
 
-def test_files_are_validated_against_the_schema(client: Client, table: Path) -> None:
+def test_files_are_validated_against_the_schema(client, table):
     """With a known schema, a file is valid for Upload, and not for Int."""
     assert client.schema.type_map["Upload"]
     assert client.execute(SINGLE, {"file": Upload(table)})["read"]["size"] == 8
@@ -185,7 +182,7 @@ def test_files_are_validated_against_the_schema(client: Client, table: Path) -> 
         client.execute(text, {"t": Upload(table)})
 
 
-def test_a_file_is_sent_from_its_current_position(client: Client, table: Path) -> None:
+def test_a_file_is_sent_from_its_current_position(client, table):
     """Bytes read before are not sent, and a second request sends the same."""
     with table.open("rb") as file:
         file.readline()
@@ -196,7 +193,7 @@ def test_a_file_is_sent_from_its_current_position(client: Client, table: Path) -
             file.seek(place if place < len(HELLO) else 4)
 
 
-def test_a_stream_of_unknown_length_is_sent_in_chunks(client: Client) -> None:
+def test_a_stream_of_unknown_length_is_sent_in_chunks(client):
     """A pipe has no length and is not seekable."""
     reading, writing = os.pipe()
     with os.fdopen(writing, "wb") as pipe:
@@ -206,7 +203,7 @@ def test_a_stream_of_unknown_length_is_sent_in_chunks(client: Client) -> None:
     assert found["digest"] == digest(b"from a pipe")
 
 
-def test_a_member_of_an_archive_is_sent(client: Client, tmp_path: Path) -> None:
+def test_a_member_of_an_archive_is_sent(client, tmp_path):
     """Any object with a `read` method that returns bytes is a file."""
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("inner.txt", "packed")
@@ -215,7 +212,7 @@ def test_a_member_of_an_archive_is_sent(client: Client, tmp_path: Path) -> None:
     assert (found["name"], found["digest"]) == ("inner.txt", digest(b"packed"))
 
 
-def test_a_large_file_is_never_entirely_in_memory(client: Client, tmp_path: Path) -> None:
+def test_a_large_file_is_never_entirely_in_memory(client, tmp_path):
     """Of 48 MiB the client has only a few chunks in memory at a time."""
     path = tmp_path / "large.bin"
     with path.open("wb") as file:
@@ -252,7 +249,7 @@ def failing(status: int) -> bytes:
     return f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
 
 
-def test_the_body_follows_the_multipart_specification(canned: Any) -> None:
+def test_the_body_follows_the_multipart_specification(canned):
     """`operations` with nulls, then `map`, then the files; the token is sent, too."""
     canned.answers = [answer(a=1)]
     file = io.BytesIO(b"once")
@@ -278,7 +275,7 @@ def test_the_body_follows_the_multipart_specification(canned: Any) -> None:
     }
 
 
-def test_a_query_with_a_seekable_file_is_retried(canned: Any) -> None:
+def test_a_query_with_a_seekable_file_is_retried(canned):
     """After HTTP 503 it sends its file once more, from the start."""
     canned.answers = [failing(503), answer(look=1)]
     with Client(canned.url) as client:
@@ -287,7 +284,7 @@ def test_a_query_with_a_seekable_file_is_retried(canned: Any) -> None:
     assert [request.count(b"twice") for request in canned.requests] == [1, 1]
 
 
-def test_a_stream_is_not_sent_twice(canned: Any) -> None:
+def test_a_stream_is_not_sent_twice(canned):
     """A stream that cannot be rewound is an error, and no partial content is sent."""
     canned.answers = [failing(503), answer(look=1)]
     reading, writing = os.pipe()
@@ -303,7 +300,7 @@ def test_a_stream_is_not_sent_twice(canned: Any) -> None:
     assert sum(request.count(b"once") for request in canned.requests) == 1
 
 
-def test_a_mutation_is_sent_once(canned: Any) -> None:
+def test_a_mutation_is_sent_once(canned):
     """Even if its file is seekable."""
     canned.answers = [failing(503), answer(read=1)]
     with Client(canned.url) as client, pytest.raises(TransportError, match="503"):
@@ -311,7 +308,7 @@ def test_a_mutation_is_sent_once(canned: Any) -> None:
     assert len(canned.requests) == 1
 
 
-def test_the_deadline_applies_while_a_file_is_sent(tmp_path: Path) -> None:
+def test_the_deadline_applies_while_a_file_is_sent(tmp_path):
     """An endpoint that reads nothing ends the call at its deadline."""
     path = tmp_path / "large.bin"
     with path.open("wb") as file:
@@ -396,7 +393,7 @@ def cancelled(client: Client, sink: Sink, file: Any) -> None:
 
 
 @pytest.mark.parametrize("leave", [interrupted, cancelled])
-def test_a_cancelled_upload_ends(leave: Any) -> None:
+def test_a_cancelled_upload_ends(leave):
     """Its connection closes, the file stays open, and the client stays usable."""
     sink, file = Sink(), Endless()
     client = Client(sink.url)
@@ -408,7 +405,7 @@ def test_a_cancelled_upload_ends(leave: Any) -> None:
     sink.listener.close()
 
 
-def test_an_in_process_resolver_gets_the_file_object(table: Path) -> None:
+def test_an_in_process_resolver_gets_the_file_object(table):
     """It is not converted to bytes."""
     got: list[Any] = []
     sdl = "scalar Upload type Query { a: Int } type Mutation { read(file: Upload!): Int }"
@@ -420,7 +417,7 @@ def test_an_in_process_resolver_gets_the_file_object(table: Path) -> None:
     assert upload.read() == HELLO
 
 
-def test_our_server_refuses_uploads_with_an_explanation() -> None:
+def test_our_server_refuses_uploads_with_an_explanation():
     """HTTP 415, with the accepted media type."""
     schema = Schema("scalar Upload type Query { read(file: Upload): Int }")
     text = "query ($f: Upload) { read(file: $f) }"
@@ -432,7 +429,7 @@ def test_our_server_refuses_uploads_with_an_explanation() -> None:
             client.execute(text, {"f": io.BytesIO(b"x")})
 
 
-def test_other_transports_refuse_files() -> None:
+def test_other_transports_refuse_files():
     """An ASGI application accepts only JSON; the error names the variable."""
     app = App(Schema("scalar Upload type Query { read(file: Upload): Int }"))
     with pytest.raises(QueryError, match=r"\$f' contains a file, which ASGI app does not support"):
@@ -449,7 +446,7 @@ def test_other_transports_refuse_files() -> None:
     ],
     ids=["bytes", "path", "text file", "text"],
 )
-def test_values_that_resemble_files_are_explained(table: Path, make: Any, message: str) -> None:
+def test_values_that_resemble_files_are_explained(table, make, message):
     """Bytes, paths and text files are errors that name the correct form."""
     given = make(table)
     with Client("http://127.0.0.1:9/") as client, pytest.raises(QueryError, match=message):
@@ -458,7 +455,7 @@ def test_values_that_resemble_files_are_explained(table: Path, make: Any, messag
         given.close()
 
 
-def test_a_closed_or_missing_file_is_an_error(table: Path) -> None:
+def test_a_closed_or_missing_file_is_an_error(table):
     """Nothing is sent of it."""
     file = table.open("rb")
     file.close()
@@ -473,7 +470,7 @@ def test_a_closed_or_missing_file_is_an_error(table: Path) -> None:
         Upload(table)
 
 
-def test_a_file_that_shrinks_ends_the_request(address: str, table: Path) -> None:
+def test_a_file_that_shrinks_ends_the_request(address, table):
     """The announced length is not reached, and the connection is not reused."""
 
     class Shrinking(io.BytesIO):
@@ -488,7 +485,7 @@ def test_a_file_that_shrinks_ends_the_request(address: str, table: Path) -> None
         assert client.execute(SINGLE, {"file": Upload(table)})["read"]["size"] == 8
 
 
-def test_a_file_below_a_key_with_a_dot_is_refused() -> None:
+def test_a_file_below_a_key_with_a_dot_is_refused():
     """The map of the specification cannot express its path."""
     text = "query ($j: JSON) { look(j: $j) }"
     with (
@@ -498,7 +495,7 @@ def test_a_file_below_a_key_with_a_dot_is_refused() -> None:
         client.execute(text, {"j": {"a.b": [io.BytesIO(b"x")]}})
 
 
-def test_reprs_and_errors_do_not_show_file_contents(table: Path) -> None:
+def test_reprs_and_errors_do_not_show_file_contents(table):
     """They have name, type and length."""
     assert repr(Upload(table)) == "Upload('table.csv', 'text/csv', 8 bytes)"
     assert repr(Upload(b"s3cret")) == "Upload('file', 'application/octet-stream', 6 bytes)"

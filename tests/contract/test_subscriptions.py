@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from gqlnb import Access, Client, QueryError, Schema, serve
 from gqlnb.server.app import App
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PATIENCE = 20.0  # seconds until a test gives up
 SDL = """
@@ -86,13 +83,13 @@ async def big(root: Any, args: Any, context: Any) -> Any:
 
 
 @pytest.fixture
-def source() -> Source:
+def source():
     """Return what is subscribed to."""
     return Source()
 
 
 @pytest.fixture(params=WAYS, ids=lambda way: f"{way[0]} {way[1] or 'any'}")
-def way(request: pytest.FixtureRequest, source: Source) -> Iterator[tuple[Client, Any]]:
+def way(request, source):
     """Yield a client, and the transport to ask for."""
     name, transport = request.param
     access = DRAFT if name.endswith("drafted") else None

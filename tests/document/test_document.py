@@ -95,14 +95,8 @@ ORDER_HINT = "Order has: ASC, DESC, A3, A4, A5, A6, A7, A8, A9, B1, B2, B3 and 2
     [
         ("{ xyzzy }", "Query has: rows, one."),
         ("{ rows(xyzzy: 1) }", "The arguments are: order, first."),
-        (
-            "{ rows(order: XYZZY) }",
-            ORDER_HINT,
-        ),
-        (
-            '{ rows(order: "xyzzy") }',
-            ORDER_HINT,
-        ),
+        ("{ rows(order: XYZZY) }", ORDER_HINT),
+        ('{ rows(order: "xyzzy") }', ORDER_HINT),
         ("{ rows(order: 1234567) }", ORDER_HINT),
         ("{ one { ... on Row { xyzzy } } }", "Row has: n."),
         ("{ row }", None),
@@ -147,23 +141,16 @@ CHOICE = build_schema(
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        (
-            "{ search { nodes } }",
-            "Item is one of: Org, Repo, User. Choose with: ... on Repo { id, name, forks, ... }",
-        ),
-        (
-            "{ search { edges { node } } }",
-            "Item is one of: Org, Repo, User. Choose with: ... on Repo { id, name, forks, ... }",
-        ),
-        (
-            "{ node }",
-            "Node has: id. Node is one of: User, Repo. "
-            "Choose with: ... on Repo { id, name, forks, ... }",
-        ),
+        ("{ search { nodes } }",
+         "Item is one of: Org, Repo, User. Choose with: ... on Repo { id, name, forks, ... }"),
+        ("{ search { edges { node } } }",
+         "Item is one of: Org, Repo, User. Choose with: ... on Repo { id, name, forks, ... }"),
+        ("{ node }", "Node has: id. Node is one of: User, Repo. "
+         "Choose with: ... on Repo { id, name, forks, ... }"),
         ("{ thing }", "Thing is one of: Bare. Choose with: ... on Bare { __typename, ... }"),
         ("{ nothing }", "Empty has: a."),
     ],
-)
+)  # fmt: skip
 def test_a_missing_selection_of_an_abstract_type_suggests_fragments(text, hint):
     """The possible object types, and an example fragment."""
     with pytest.raises(QueryError) as caught:
@@ -256,7 +243,7 @@ def test_a_float_literal_out_of_range_is_refused(text, column):
     assert caught.value.problems[0].column == column
 
 
-def test_an_integer_of_thousands_of_digits_is_refused_in_our_words() -> None:
+def test_an_integer_of_thousands_of_digits_is_refused_in_our_words():
     """Python's advice on its own limit is of no use to the author of a query."""
     schema = build_schema("type Query { at(number: Int): Int }")
     with pytest.raises(QueryError, match="An integer of thousands of digits is not accepted"):

@@ -52,11 +52,6 @@ def test_invalid_json_is_refused(body):
         load_json(body)
 
 
-def test_a_byte_order_mark_is_skipped():
-    """Some servers send one."""
-    assert load_json(b'\xef\xbb\xbf{"a": 1}') == {"a": 1}
-
-
 def test_the_last_of_duplicate_keys_is_used():
     """As in common JSON libraries."""
     assert load_json(b'{"a": 1, "a": 2}') == {"a": 2}

@@ -192,9 +192,7 @@ UNFIT = [
 
 
 @pytest.mark.parametrize(
-    ("name", "values", "dtype"),
-    UNFIT,
-    ids=[f"{name}-{at}" for at, (name, *_) in enumerate(UNFIT)],
+    ("name", "values", "dtype"), UNFIT, ids=[f"{name}-{at}" for at, (name, *_) in enumerate(UNFIT)]
 )
 def test_values_decide_where_the_name_of_a_machine_type_is_a_hint(name, values, dtype):
     """No value is lost or changed; a warning names the column."""

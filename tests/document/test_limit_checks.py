@@ -62,27 +62,17 @@ BEYOND = [
     ("query @a @b { hello }", {"directives": 1}, "2 directives stand at one place", (1, 1)),
     ("query ($v: Int @a @b) { hello }", {"directives": 1}, "2 directives stand at one", (1, 8)),
     ("{ ... @a @b { hello } }", {"directives": 1}, "2 directives stand at one place", (1, 3)),
-    (
-        "{ ...F a { ...F } } fragment F on Query { hello }",
-        {"selections": 2},
-        "With its fragments unrolled, this query asks for 3 fields",
-        (1, 1),
-    ),
-    (
-        "{ hello } fragment F on Query { a { hello } }",
-        {"selections": 1},
-        "With its fragments unrolled, fragment F asks for 2 fields",
-        (1, 11),
-    ),
-]
+    ("{ ...F a { ...F } } fragment F on Query { hello }", {"selections": 2},
+     "With its fragments unrolled, this query asks for 3 fields", (1, 1)),
+    ("{ hello } fragment F on Query { a { hello } }", {"selections": 1},
+     "With its fragments unrolled, fragment F asks for 2 fields", (1, 11)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("text", "limit", "said", "place"), BEYOND, ids=[f"{b[0][:30]}-{b[1]}" for b in BEYOND]
 )
-def test_each_complexity_limit_is_exact(
-    text: str, limit: dict[str, int], said: str, place: tuple[int, int] | None
-) -> None:
+def test_each_complexity_limit_is_exact(text, limit, said, place):
     """The error states the measure, its value, the limit, the location and the option."""
     ((name, most),) = limit.items()
     problem = refused(text, replace(NONE, **limit))
@@ -94,21 +84,21 @@ def test_each_complexity_limit_is_exact(
     assert Document.parse(text, None, operation, replace(NONE, **{name: 2 * most + 100}))
 
 
-def test_the_limit_suggested_by_the_error_is_sufficient() -> None:
+def test_the_limit_suggested_by_the_error_is_sufficient():
     """The same document is accepted with it."""
     problem = refused("{ a { a { hello } } }", replace(NONE, depth=1))
     assert "Limits(depth=3)" in problem.message
     assert Document.parse("{ a { a { hello } } }", SCHEMA, limits=replace(NONE, depth=3))
 
 
-def test_standard_introspection_passes_the_usual_limits() -> None:
+def test_standard_introspection_passes_the_usual_limits():
     """Tools ask it first."""
     assert Document.parse(get_introspection_query(), SCHEMA, limits=LIMITS)
     problem = refused(get_introspection_query(), replace(LIMITS, depth=14))
     assert problem.message.startswith("Fields nest 15 levels deep; the limit is 14.")
 
 
-def test_a_fragment_bomb_is_counted_without_expansion() -> None:
+def test_a_fragment_bomb_is_counted_without_expansion():
     """A kilobyte with four million leaves takes as long as any kilobyte."""
     text = bomb(22)
     assert len(text) < 2_000
@@ -118,13 +108,13 @@ def test_a_fragment_bomb_is_counted_without_expansion() -> None:
     assert "asks for 12,582,910 fields; the limit is 20,000." in problem.message
 
 
-def test_very_large_numbers_are_not_printed_in_full() -> None:
+def test_very_large_numbers_are_not_printed_in_full():
     """A document can request a number of a hundred digits."""
     problem = refused(bomb(350), replace(NONE, selections=20_000))
     assert "asks for more than 1,000,000,000,000 fields" in problem.message
 
 
-def test_an_error_does_not_retain_an_oversized_document() -> None:
+def test_an_error_does_not_retain_an_oversized_document():
     """The error of a large document is small."""
     with pytest.raises(QueryError) as caught:
         Document.parse("{ hello } # " + "x" * 200_000, SCHEMA, limits=LIMITS)
@@ -139,7 +129,7 @@ def test_an_error_does_not_retain_an_oversized_document() -> None:
         "{ ...A ...B } fragment A on Query { ...B ...B } fragment B on Query { ...A ...A hello }",
     ],
 )
-def test_cycles_are_left_to_validation(text: str) -> None:
+def test_cycles_are_left_to_validation(text):
     """They are measured as if they were entered once."""
     with pytest.raises(QueryError, match="Cannot spread fragment 'A' within itself"):
         Document.parse(text, SCHEMA, limits=LIMITS)
@@ -162,9 +152,7 @@ def test_cycles_are_left_to_validation(text: str) -> None:
     ],
     ids=["fields", "fragments", "fragments with fields", "values", "types", "bomb"],
 )
-def test_documents_of_any_depth_are_refused_with_a_query_error(
-    text: str, limits: Limits | None
-) -> None:
+def test_documents_of_any_depth_are_refused_with_a_query_error(text, limits):
     """For every kind of nesting."""
     with pytest.raises(QueryError):
         Document.parse(text, SCHEMA, limits=limits)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gqlnb.document import validation
 from gqlnb.document.validation import check_overlapping_fields, validate_document
+from tests.examples import count_examples
 
 SDL = """
 interface Named { name(short: Boolean, of: In): String self: Named list: [Named!] }
@@ -64,9 +65,9 @@ documents = st.tuples(selection_sets, *[st.tuples(kinds, selection_sets)] * len(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=count_examples(150))
 @given(documents)
-def test_a_conflict_is_found_where_graphql_core_finds_one(text: str) -> None:
+def test_a_conflict_is_found_where_graphql_core_finds_one(text):
     """Valid and invalid documents, with recursive fragments and unknown types."""
     document = parse(text)
     expected = validate(SCHEMA, document, [OverlappingFieldsCanBeMergedRule])
@@ -75,9 +76,9 @@ def test_a_conflict_is_found_where_graphql_core_finds_one(text: str) -> None:
     assert (found.needs_rule or found.error is not None) == bool(expected)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=count_examples(50))
 @given(documents)
-def test_all_errors_are_those_of_graphql_core(text: str) -> None:
+def test_all_errors_are_those_of_graphql_core(text):
     """Also with the other rules around it."""
     document = parse(text)
     assume(check_overlapping_fields(SCHEMA, document).error is None)
@@ -111,7 +112,7 @@ CONFLICTS = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_repeated_fields_are_checked_in_linear_time(name: str) -> None:
+def test_repeated_fields_are_checked_in_linear_time(name):
     """graphql-core takes one to three seconds for each, or gives up."""
     document = parse(HOSTILE[name])
     seconds = []
@@ -124,7 +125,7 @@ def test_repeated_fields_are_checked_in_linear_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CONFLICTS)
-def test_many_conflicts_are_one_error(name: str) -> None:
+def test_many_conflicts_are_one_error(name):
     """It says which fields, and what to do."""
     document = parse(CONFLICTS[name])
     began = process_time()
@@ -134,16 +135,14 @@ def test_many_conflicts_are_one_error(name: str) -> None:
     assert all(error.locations for error in found)
 
 
-def test_documents_over_the_bound_are_refused_with_a_reason(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_documents_over_the_bound_are_refused_with_a_reason(monkeypatch):
     """Each merged set is visited once; a document that has too many gets one error."""
     monkeypatch.setattr(validation, "MAX_VISITED_FIELDS", 1_000)
     (error,) = validate_document(SCHEMA, parse(HOSTILE["fields"]))
     assert "lead to more than 1,000 fields" in error.message
 
 
-def test_fragments_that_expand_to_millions_of_fields_are_visited_once() -> None:
+def test_fragments_that_expand_to_millions_of_fields_are_visited_once():
     """Twenty fragments that each spread the next twice."""
     text = "{ dog { ...g0 } } fragment g20 on Dog { name }" + "".join(
         f" fragment g{n} on Dog {{ a: self {{ ...g{n + 1} }} b: self {{ ...g{n + 1} }} }}"
@@ -154,7 +153,7 @@ def test_fragments_that_expand_to_millions_of_fields_are_visited_once() -> None:
     assert process_time() - began < 0.05
 
 
-def test_deeply_spread_fragments_are_refused_with_a_reason() -> None:
+def test_deeply_spread_fragments_are_refused_with_a_reason():
     """Graphql-core says "Validation aborted." only."""
     text = "{ ...f0 }" + "".join(
         f" fragment f{n} on Query {{ name ...f{n + 1} }}" for n in range(400)
@@ -165,7 +164,7 @@ def test_deeply_spread_fragments_are_refused_with_a_reason() -> None:
     assert not found or "MAX_NESTING_DEPTH" in found[-1]
 
 
-def test_fragments_shared_by_many_operations_are_refused_with_a_reason() -> None:
+def test_fragments_shared_by_many_operations_are_refused_with_a_reason():
     """graphql-core gives up on these too."""
     text = "".join(f"query q{n}($v: Int) {{ ...f0 }} " for n in range(600))
     text += "".join(f"fragment f{n} on Query {{ s(a: $v) ...f{n + 1} }} " for n in range(190))

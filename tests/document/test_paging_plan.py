@@ -125,7 +125,7 @@ def schema_of(sdl: str) -> GraphQLSchema:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-def test_connections_of_known_services_are_detected(case: tuple[str, str, dict[str, bool]]) -> None:
+def test_connections_of_known_services_are_detected(case):
     """Each has its frame's name, its path, and valid page queries."""
     sdl, text, expected = case
     schema = schema_of(sdl)
@@ -154,18 +154,18 @@ def paging_of(text: str, path: str | None = None) -> PagingPlan:
     return PagingPlan(Document.parse(text, schema_of(SHOPIFY)), path)
 
 
-def test_fields_already_selected_are_not_added() -> None:
+def test_fields_already_selected_are_not_added():
     """A query with `pageInfo` and `id` is sent unchanged."""
     text = "{ products(first: 5) { pageInfo { hasNextPage endCursor } nodes { id title } } }"
     assert paging_of(text).write_first_request({})[0] == f"query {text}"
 
 
-def test_a_connection_without_items_is_not_paged() -> None:
+def test_a_connection_without_items_is_not_paged():
     """Selecting `pageInfo` alone needs no pages."""
     assert paging_of("{ products { pageInfo { hasNextPage } } }").fields == []
 
 
-def test_recursive_fragments_are_refused() -> None:
+def test_recursive_fragments_are_refused():
     """Without a schema they were not validated before."""
     with pytest.raises(QueryError, match="contains itself"):
         PagingPlan(Document.parse("{ ...A } fragment A on X { b { ...A } }"))
@@ -176,7 +176,7 @@ def test_recursive_fragments_are_refused() -> None:
         PagingPlan(Document.parse(f"{{ ...F0 }} {bomb} fragment F20 on X {{ y }}"))
 
 
-def test_introspection_is_not_paged() -> None:
+def test_introspection_is_not_paged():
     """Fields of the schema itself are excluded."""
     made = paging_of("{ __schema { types { name fields { name } } } products { nodes { title } } }")
     assert [each.name for each in made.fields] == ["products"]

@@ -18,7 +18,7 @@ type Query { either(filter: Filter): Either node: Node day: Date }
 """
 
 
-def test_a_diagram_has_all_types_and_relations() -> None:
+def test_a_diagram_has_all_types_and_relations():
     """Of every kind but scalars; an own schema and a client of it draw the same."""
     text = Schema(SDL).diagram().text
     assert text.startswith("classDiagram\n")
@@ -39,14 +39,14 @@ def test_a_diagram_has_all_types_and_relations() -> None:
     assert Client(Schema(SDL)).diagram().text == text
 
 
-def test_named_types_are_drawn_with_what_is_between_them() -> None:
+def test_named_types_are_drawn_with_what_is_between_them():
     """Nothing else."""
     text = connect("demo").diagram(["Repository", "RepositoryOwner"]).text
     assert text.count("class ") == 2
     assert "Repository --> RepositoryOwner : owner" in text
 
 
-def test_jupyterlab_draws_it_by_its_media_type() -> None:
+def test_jupyterlab_draws_it_by_its_media_type():
     """The text is there for other programs."""
     diagram = Schema(SDL).diagram(["Cat"])
     assert diagram._repr_mimebundle_() == {
@@ -63,7 +63,7 @@ def test_jupyterlab_draws_it_by_its_media_type() -> None:
         ([3], "The schema has no type 3."),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(types: list[str] | None, reason: str) -> None:
+def test_what_cannot_be_drawn_is_refused(types, reason):
     """Too many types, and unknown ones."""
     with pytest.raises((OptionError, TargetError)) as caught:
         connect("demo").diagram(types)

@@ -9,7 +9,7 @@ from gqlnb.document.sized_cache import SizedCache
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 12)), max_size=60))
-def test_the_cache_is_bounded_in_number_and_size(entries: list[tuple[int, int]]) -> None:
+def test_the_cache_is_bounded_in_number_and_size(entries):
     """Neither bound is exceeded, and the newest entry that fits is present."""
     cache: SizedCache[int, int] = SizedCache(4, 10)
     sizes: dict[int, int] = {}
@@ -22,7 +22,7 @@ def test_the_cache_is_bounded_in_number_and_size(entries: list[tuple[int, int]])
         assert sum(sizes[kept] for kept in cache) <= 10
 
 
-def test_the_oldest_entry_is_evicted_first() -> None:
+def test_the_oldest_entry_is_evicted_first():
     """A look-up does not renew an entry; adding it again does."""
     cache: SizedCache[str, int] = SizedCache(9, 10)
     for key in "abc":

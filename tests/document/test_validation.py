@@ -48,14 +48,14 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_errors_are_those_of_graphql_core(text: str) -> None:
+def test_errors_are_those_of_graphql_core(text):
     """The same errors, places and order, also where it stops."""
     document = parse(text)
     expected = [error.formatted for error in validate(SCHEMA, document)]
     assert [error.formatted for error in validate_document(SCHEMA, document)] == expected
 
 
-def test_generated_documents_have_the_errors_of_graphql_core() -> None:
+def test_generated_documents_have_the_errors_of_graphql_core():
     """Random documents, some of them invalid, on random schemas."""
     wrong = 0
     for number in range(200):
@@ -71,7 +71,7 @@ def test_generated_documents_have_the_errors_of_graphql_core() -> None:
     assert 0 < wrong < 200
 
 
-def test_custom_rules_run_after_the_standard_rules() -> None:
+def test_custom_rules_run_after_the_standard_rules():
     """A further rule reports too, and few errors are enough."""
     document = parse("{ __schema { nope } }")
     found = validate_document(SCHEMA, document, more=[NoSchemaIntrospectionCustomRule])

@@ -8,7 +8,7 @@ from gqlnb.engine.compiler import plans
 
 
 @pytest.fixture(params=["compiled", "usual"])
-def road(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def road(request, monkeypatch):
     """Let selections be compiled when they are first seen, or only when it pays."""
     if request.param == "compiled":
         monkeypatch.setattr(plans, "HOT", 0)

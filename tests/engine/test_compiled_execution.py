@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import graphql
 import pytest
-from graphql import (
-    GraphQLError,
-    GraphQLSchema,
-    build_schema,
-    get_introspection_query,
-    parse,
-)
+from graphql import GraphQLError, GraphQLSchema, build_schema, get_introspection_query, parse
 
 from gqlnb import engine
 from tests.engine.comparison import rooted, same, seen
 from tests.property.differential.outcome import exact
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("road")
 
@@ -35,7 +26,7 @@ def nested(depth: int, inside: str = "n") -> str:
 
 
 @pytest.fixture
-def deep_stack() -> Any:
+def deep_stack():
     """Let both executors go as deep as they want."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(20_000)
@@ -45,14 +36,14 @@ def deep_stack() -> Any:
 
 @pytest.mark.usefixtures("deep_stack")
 @pytest.mark.parametrize("depth", [1, 3, 4, 5, 8, 19, 20, 21, 40, 99, 150])
-def test_deep_documents_are_executed(depth: int) -> None:
+def test_deep_documents_are_executed(depth):
     """At any depth the parser accepts, with self-referencing objects too."""
     root: dict[str, Any] = {"n": 1, "e": ValueError("e")}
     root |= {"me": root, "list": [root]}
     same(SELF, nested(depth, "n e list { n e }"), lambda: {"root_value": root})
 
 
-def test_execution_deeper_than_the_stack_is_an_error() -> None:
+def test_execution_deeper_than_the_stack_is_an_error():
     """Responses equal the reference's where it has one; otherwise an error, not a crash."""
     schema = build_schema(SELF)
     root: dict[str, Any] = {"n": 1}
@@ -65,7 +56,7 @@ def test_execution_deeper_than_the_stack_is_an_error() -> None:
         assert all("recursion" in str(error.original_error) for error in got.errors or ())
 
 
-def test_documents_deeper_than_validation_allows_do_not_crash() -> None:
+def test_documents_deeper_than_validation_allows_do_not_crash():
     """300 levels, as a program may build them, are executed or refused."""
     schema = build_schema(SELF)
     fragments = " ".join(
@@ -85,7 +76,7 @@ def test_documents_deeper_than_validation_allows_do_not_crash() -> None:
         assert exact(got.data) == exact(want.data)
 
 
-def test_infinite_recursion_of_a_resolver_is_a_field_error() -> None:
+def test_infinite_recursion_of_a_resolver_is_a_field_error():
     """The RecursionError is handled like any other exception."""
 
     def endless(info: Any) -> Any:
@@ -103,7 +94,7 @@ ALL = build_schema(
 )
 
 
-def test_positional_arguments_have_the_order_of_the_reference() -> None:
+def test_positional_arguments_have_the_order_of_the_reference():
     """The first eight parameters are equal."""
     document = parse("query A($x: Int) { a(x: $x) b { s } }")
 
@@ -116,13 +107,13 @@ def test_positional_arguments_have_the_order_of_the_reference() -> None:
 
 
 @pytest.mark.parametrize("variables", [[], "x", 5, (("x", 1),), [("x", 1)]])
-def test_variables_that_are_not_a_dict_give_the_reference_result(variables: Any) -> None:
+def test_variables_that_are_not_a_dict_give_the_reference_result(variables):
     """Something else in place of variables meets the reference's answer."""
     for text in ("{ a }", "query ($x: Int) { a(x: $x) }"):
         same(ALL, text, lambda: {"root_value": {"a": 1}, "variable_values": variables})
 
 
-def test_non_executable_documents_are_refused_as_by_the_reference() -> None:
+def test_non_executable_documents_are_refused_as_by_the_reference():
     """No document, an invalid schema, and a document without operations."""
     broken = build_schema(
         "type Query { a: Int } interface I { x: Int } type B implements I { y: Int }",
@@ -155,27 +146,27 @@ def around(next_: Any, source: Any, info: Any, **args: Any) -> Any:
     return next_(source, info, **args) + 1
 
 
-def test_middleware_and_executor_classes_run_as_in_the_reference() -> None:
+def test_middleware_and_executor_classes_run_as_in_the_reference():
     """Custom middleware and executor classes are used."""
     root = {"a": 1, "b": {"s": "x", "__typename": "U"}}
     for options in ({"middleware": [around]}, {OPTION: Louder}, {"is_awaitable": lambda _: False}):
         same(ALL, "{ a x: a(x: 1) }", lambda o=options: {"root_value": root, **o})
 
 
-def test_unknown_arguments_are_refused() -> None:
+def test_unknown_arguments_are_refused():
     """A misspelt argument is a TypeError."""
     for execute in (graphql.execute, engine.execute):
         with pytest.raises(TypeError):
             execute(ALL, parse("{ a }"), nowhere=1)
 
 
-def test_documents_without_locations_are_executed() -> None:
+def test_documents_without_locations_are_executed():
     """Parsed without locations, or built by hand."""
     document = parse("{ a b { s } }", no_location=True)
     same(ALL, document, rooted(a=ValueError("x"), b=GraphQLError("y")))
 
 
-def test_results_are_not_shared() -> None:
+def test_results_are_not_shared():
     """Mutating one result does not change later ones."""
     document = parse(
         '{ __typename __schema { queryType { name } } __type(name: "U") { fields { name } } }'
@@ -188,7 +179,7 @@ def test_results_are_not_shared() -> None:
         got.data["__type"]["fields"].clear()
 
 
-def test_introspection_of_a_large_schema_equals_the_reference(root: Path) -> None:
+def test_introspection_of_a_large_schema_equals_the_reference(root):
     """The full introspection of the mocked GitHub schema is equal, including key order."""
     schema = build_schema((root / "gqlnb/github/schema.graphql").read_text())
     everything = get_introspection_query(

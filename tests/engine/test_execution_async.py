@@ -94,7 +94,7 @@ MAKERS = (coroutine, turn, failing, future, task, Custom, AnswersAll, nested)
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_awaitables_are_awaited_in_fields_lists_and_objects(make: Callable[[Any], Any]) -> None:
+def test_awaitables_are_awaited_in_fields_lists_and_objects(make):
     """Next to plain values, and of every awaitable type."""
 
     def root() -> dict[str, Any]:
@@ -129,12 +129,12 @@ def test_awaitables_are_awaited_in_fields_lists_and_objects(make: Callable[[Any]
     answered(PLACES, "{ a: x b: x t { t { n } } }", root)
 
 
-def test_execution_without_awaitables_returns_a_plain_result() -> None:
+def test_execution_without_awaitables_returns_a_plain_result():
     """In an event loop too."""
     assert answered(PLACES, "{ x list }", lambda: {"x": 1, "list": [1]})[0] is False
 
 
-def test_an_asynchronous_result_is_a_coroutine() -> None:
+def test_an_asynchronous_result_is_a_coroutine():
     """asyncio.run accepts it, also when created outside an event loop."""
     schema, document = build_schema(PLACES), parse("{ x t { i } }")
     root = {"x": lambda info: turn(1), "t": lambda info: turn({"i": 2})}
@@ -144,7 +144,7 @@ def test_an_asynchronous_result_is_a_coroutine() -> None:
         assert asyncio.run(result).data == {"x": 1, "t": {"i": 2}}
 
 
-def test_an_unawaited_result_can_be_closed() -> None:
+def test_an_unawaited_result_can_be_closed():
     """Closing it runs no further resolver."""
     schema, document = build_schema(PLACES), parse("{ x s }")
     for execute in EXECUTORS.values():
@@ -198,7 +198,7 @@ class Source:
 @pytest.mark.parametrize("name", ASYNC_ITEMS)
 @pytest.mark.parametrize("kind", ["[Int]", "[Int!]", "[Int!]!"])
 @pytest.mark.parametrize("fails", [False, True])
-def test_async_iterables_are_lists(name: str, kind: str, fails: bool) -> None:
+def test_async_iterables_are_lists(name, kind, fails):
     """They are read to the end or to an exception, and closed as in the reference."""
 
     async def generator(items: list[Any], events: list[Any]) -> Any:
@@ -227,7 +227,7 @@ def test_async_iterables_are_lists(name: str, kind: str, fails: bool) -> None:
 # Order
 
 
-def test_sibling_fields_run_concurrently() -> None:
+def test_sibling_fields_run_concurrently():
     """Two fields that wait for each other both complete."""
 
     async def story(execute: Callable[..., Any]) -> Any:
@@ -255,7 +255,7 @@ def test_sibling_fields_run_concurrently() -> None:
 
 
 @pytest.mark.parametrize("fails", [None, 0, 1])
-def test_mutation_fields_run_serially(fails: int | None) -> None:
+def test_mutation_fields_run_serially(fails):
     """The side effects of one are complete before the next starts."""
     schema = build_schema(
         "type Query { x: Int } type Mutation { a(n: Int!): T b(n: Int!): Int! }"
@@ -290,7 +290,7 @@ def test_mutation_fields_run_serially(fails: int | None) -> None:
     assert numbers[-1] == 2
 
 
-def test_resolvers_run_at_the_same_time_as_in_the_reference() -> None:
+def test_resolvers_run_at_the_same_time_as_in_the_reference():
     """Synchronous work runs during the call; coroutines start when awaited."""
     schema = build_schema(PLACES)
     document = parse("{ x s t { s i t { n s } } list }")
@@ -319,7 +319,7 @@ def test_resolvers_run_at_the_same_time_as_in_the_reference() -> None:
     assert before[-1] != "starts"
 
 
-def test_context_variables_propagate_as_in_the_reference() -> None:
+def test_context_variables_propagate_as_in_the_reference():
     """Resolvers see the caller's context, and their changes are visible alike."""
     variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="none")
 
@@ -361,7 +361,7 @@ ANSWERS: tuple[Any, ...] = ("A", "B", None, "Nope", 7, ValueError("told"))
 
 
 @pytest.mark.parametrize("make", [coroutine, turn, failing, future, Custom])
-def test_resolve_type_may_be_awaitable(make: Callable[[Any], Any]) -> None:
+def test_resolve_type_may_be_awaitable(make):
     """So may type_resolver."""
     schema = build_schema(f"{FACES} type Query {{ f: F u: U l: [F!] }}")
     text = "{ f { __typename x } u { __typename ... on F { x } } l { x } }"
@@ -375,7 +375,7 @@ def test_resolve_type_may_be_awaitable(make: Callable[[Any], Any]) -> None:
 @pytest.mark.skipif(not NEW, reason="graphql-core 3.2 forgets to await the fields")
 @pytest.mark.parametrize("first", [True, False, ValueError("asked")])
 @pytest.mark.parametrize("second", [True, False, ValueError("asked")])
-def test_is_type_of_may_be_awaitable(first: Any, second: Any) -> None:
+def test_is_type_of_may_be_awaitable(first, second):
     """For one type or for several."""
     schema = build_schema(f"{FACES} type Query {{ f: F a: A l: [F] }}")
 
@@ -393,7 +393,7 @@ def test_is_type_of_may_be_awaitable(first: Any, second: Any) -> None:
         )
 
 
-def test_awaitable_leaves_are_awaited() -> None:
+def test_awaitable_leaves_are_awaited():
     """A scalar may serialize to an awaitable, as in the reference."""
     own = GraphQLScalarType("Own", serialize=turn)
     fields = {"x": GraphQLField(own), "list": GraphQLField(graphql.GraphQLList(own))}

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import graphql
 import pytest
 from graphql import (
+    GraphQLArgument,
+    GraphQLField,
+    GraphQLInt,
+    GraphQLObjectType,
     GraphQLResolveInfo,
+    GraphQLSchema,
+    GraphQLString,
     build_schema,
     parse,
 )
@@ -93,7 +99,7 @@ RESOLVERS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("name", RESOLVERS)
-def test_resolvers_may_be_any_callable(name: str) -> None:
+def test_resolvers_may_be_any_callable(name):
     """Source and info are positional, arguments are keywords."""
     schema = build_schema("type Query { r(x: Int, y: Int = 3): String n: String }")
     fields = schema.query_type.fields
@@ -107,7 +113,7 @@ def test_resolvers_may_be_any_callable(name: str) -> None:
         same(schema, text, lambda: {"root_value": "root"})
 
 
-def test_methods_in_the_data_are_called_with_info_and_arguments() -> None:
+def test_methods_in_the_data_are_called_with_info_and_arguments():
     """A function found in a dict or on an object gets the info and the arguments."""
     for name, function in RESOLVERS.items():
         if name != "single dispatch":
@@ -197,12 +203,12 @@ def equal_infos(schema: Any, document: Any, **options: Any) -> None:
         assert infos(engine.execute, schema, document, **options) == want
 
 
-def test_info_of_the_default_resolver() -> None:
+def test_info_of_the_default_resolver():
     """Name, nodes, types, path, schema, fragments, root, operation, variables and context."""
     equal_infos(build_schema(DEEP), parse(INFO), field_resolver=resolving)
 
 
-def test_field_resolvers_get_the_reference_info() -> None:
+def test_field_resolvers_get_the_reference_info():
     """Default resolvers get the same."""
     schema, told = build_schema(DEEP), []  # type: ignore[var-annotated]
     for name, kind in schema.type_map.items():
@@ -220,7 +226,7 @@ def test_field_resolvers_get_the_reference_info() -> None:
 
 @pytest.mark.parametrize("chosen", [("q",), ("s",), ("t",), ("l",), ("q", "s"), ("l", "s", "t")])
 @pytest.mark.parametrize("execute", [engine.execute, metered], ids=["free", "metered"])
-def test_paths_are_those_of_the_reference(execute: Any, chosen: tuple[str, ...]) -> None:
+def test_paths_are_those_of_the_reference(execute, chosen):
     """Also where compiled code makes them since a resolver's code names the path."""
     schema, told = build_schema(DEEP), []  # type: ignore[var-annotated]
 
@@ -251,7 +257,7 @@ def test_paths_are_those_of_the_reference(execute: Any, chosen: tuple[str, ...])
         assert told == expected
 
 
-def test_methods_of_the_data_get_the_reference_info() -> None:
+def test_methods_of_the_data_get_the_reference_info():
     """They get the same info as a resolver."""
 
     def row(told: list[Any]) -> dict[str, Any]:
@@ -266,7 +272,7 @@ def test_methods_of_the_data_get_the_reference_info() -> None:
     equal_infos(build_schema(DEEP), parse(INFO), root_value=row)
 
 
-def test_type_resolvers_get_the_info_of_the_field() -> None:
+def test_type_resolvers_get_the_info_of_the_field():
     """With the interface as an argument."""
 
     def telling(told: list[Any]) -> Callable[..., Any]:
@@ -283,7 +289,7 @@ def test_type_resolvers_get_the_info_of_the_field() -> None:
     equal_infos(build_schema(FACED), document, type_resolver=telling, root_value=row)
 
 
-def test_info_objects_remain_valid_after_the_execution() -> None:
+def test_info_objects_remain_valid_after_the_execution():
     """Also for items of lists."""
     schema = build_schema("type Query { l: [T] } type T { s: String }")
 
@@ -297,7 +303,7 @@ def test_info_objects_remain_valid_after_the_execution() -> None:
     assert len(kept(engine.execute)) == 6
 
 
-def test_arguments_are_new_for_each_call() -> None:
+def test_arguments_are_new_for_each_call():
     """A resolver that changes its arguments changes them for itself only."""
     schema = build_schema(
         "type Query { f(l: [Int] = [1], o: I = {a: [1]}): String } input I { a: [Int] }"
@@ -312,7 +318,7 @@ def test_arguments_are_new_for_each_call() -> None:
     same(schema, "query ($v: [Int] = [2]) { a: f b: f(l: [1, 2]) c: f(l: $v) d: f(l: $v) }")
 
 
-def test_resolvers_are_called_in_the_order_of_the_reference() -> None:
+def test_resolvers_are_called_in_the_order_of_the_reference():
     """Once per field and object, depth first."""
     schema = build_schema(DEEP)
     calls: list[Any] = []
@@ -340,7 +346,7 @@ def test_resolvers_are_called_in_the_order_of_the_reference() -> None:
 # What is remembered
 
 
-def test_replaced_fields_types_and_scalars_take_effect() -> None:
+def test_replaced_fields_types_and_scalars_take_effect():
     """Cells are run again: fields, types and scalars may be other ones the next time."""
     schema = build_schema(
         "type Query { a: Int f: F } interface F { x: Int }"
@@ -361,7 +367,7 @@ def test_replaced_fields_types_and_scalars_take_effect() -> None:
         same(schema, document, root)
 
 
-def test_plans_are_cached_per_schema() -> None:
+def test_plans_are_cached_per_schema():
     """One document is executed on several schemas."""
     document = parse("{ a b { a } }")
     for kinds in (("Int", "Q"), ("String", "[Q!]"), ("Float!", "Q!"), ("ID", "Q")):
@@ -370,7 +376,7 @@ def test_plans_are_cached_per_schema() -> None:
         same(schema, document, rooted(a=1, b={"a": None}))
 
 
-def test_the_cache_drops_collected_schemas() -> None:
+def test_the_cache_drops_collected_schemas():
     """A new schema at the same address, with the same id, gets its own plan."""
     document = parse("{ a }")
     for number in range(40):
@@ -380,7 +386,7 @@ def test_the_cache_drops_collected_schemas() -> None:
         del schema
 
 
-def test_concurrent_first_executions_are_correct() -> None:
+def test_concurrent_first_executions_are_correct():
     """Several threads execute a new document at once."""
     schema = build_schema(DEEP)
     barrier = threading.Barrier(8)
@@ -399,7 +405,7 @@ def test_concurrent_first_executions_are_correct() -> None:
                 assert exact(got.data) == exact(want.data)
 
 
-def test_objects_in_arguments_are_shared_like_graphql_cores() -> None:
+def test_objects_in_arguments_are_shared_like_graphql_cores():
     """The value of a variable is one object for all calls; a literal is a new one for each."""
     schema = build_schema(
         "input I { a: Int b: [Int] } type Query { rows: [R!] } "
@@ -434,3 +440,55 @@ def test_objects_in_arguments_are_shared_like_graphql_cores() -> None:
     for start in (15, 30, 45, 60):
         run = seen[start : start + 15]
         assert [[first["i"] is second["i"] for second in run] for first in run] == sharing
+
+
+# Names of arguments
+
+KEYWORDS = ("class", "from", "self", "info", "source", "lambda", "None", "x")
+
+
+def echoing(**types: Any) -> GraphQLSchema:
+    """Return a schema with a field that tells its arguments."""
+    args = {
+        name: kind if isinstance(kind, GraphQLArgument) else GraphQLArgument(kind)
+        for name, kind in types.items()
+    }
+    field = GraphQLField(GraphQLString, args, resolve=lambda _s, _i, /, **given: repr(given))
+    return GraphQLSchema(GraphQLObjectType("Query", {"echo": field}))
+
+
+@pytest.mark.parametrize("name", KEYWORDS)
+def test_arguments_may_have_any_name(name):
+    """Names that are keywords of Python, or those of the resolver's parameters, are passed on."""
+    schema = echoing(**{name: GraphQLInt, "other": GraphQLArgument(GraphQLInt, out_name="out")})
+    same(schema, f"{{ echo({name}: 1, other: 2) }}")
+    for resolve in (lambda source, info, **args: repr(args), lambda source, info: "none"):
+        schema.query_type.fields["echo"].resolve = resolve
+        same(schema, f"{{ echo({name}: 1) e: echo }}")
+
+
+@pytest.mark.parametrize(
+    "name", [*KEYWORDS, "__debug__", "not a name", "\N{GREEK SMALL LETTER MU}"]
+)
+def test_resolvers_get_arguments_by_any_python_name(name):
+    """Also by one that no call in Python can have."""
+    schema = echoing(a=GraphQLArgument(GraphQLInt, out_name=name), b=GraphQLInt)
+    same(schema, "query ($v: Int = 2) { echo(a: 1, b: 2) e: echo(b: 3) v: echo(a: $v) }")
+
+
+class Stop(BaseException):
+    """Not an exception."""
+
+
+@pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_base_exceptions_are_not_caught(error):
+    """A KeyboardInterrupt ends the execution, in a field, a list and a resolver."""
+
+    def fail(*_: Any) -> Any:
+        raise error
+
+    schema = build_schema("type Query { a: A l: [A] x: Int } type A { x: Int }")
+    schema.query_type.fields["x"].resolve = fail
+    for text in ("{ a { x } }", "{ l { x } }", "{ x }"):
+        rows = rooted(a={"x": fail}, l=[{"x": 1}, {"x": fail}])
+        assert same(schema, text, rows) == (error, "")

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import graphql
 import pytest
-from graphql import (
-    build_schema,
-    parse,
-)
+from graphql import build_schema, parse
 
 from gqlnb import engine
 from tests.engine.comparison import PLACES, alike, answered, told, turn
@@ -69,9 +66,7 @@ ORDERS = (
 
 @pytest.mark.parametrize("order", ORDERS, ids="".join)
 @pytest.mark.parametrize("bad", ["p", "q", "pq", "pqr"])
-def test_concurrent_failures_report_the_same_error_as_the_reference(
-    order: tuple[str, ...], bad: str
-) -> None:
+def test_concurrent_failures_report_the_same_error_as_the_reference(order, bad):
     """The reported error does not depend on the executor or on timing."""
     schema = build_schema("type Query { t: T o: Int } type T { p: Int! q: Int r: T s: Int! }")
     document = parse("{ t { p q r { s q } } o }")
@@ -91,7 +86,7 @@ def test_concurrent_failures_report_the_same_error_as_the_reference(
     alike(story)
 
 
-def test_siblings_of_a_failed_field_end_as_in_the_reference() -> None:
+def test_siblings_of_a_failed_field_end_as_in_the_reference():
     """3.3 cancels them, 3.2 lets them complete."""
     schema = build_schema("type Query { t: T o: Int } type T { p: Int! q: Int list: [Int!] }")
     document = parse("{ t { p q list } o }")
@@ -113,7 +108,7 @@ def test_siblings_of_a_failed_field_end_as_in_the_reference() -> None:
     alike(story)
 
 
-def test_a_cancelled_execution_cancels_its_resolvers() -> None:
+def test_a_cancelled_execution_cancels_its_resolvers():
     """Cancelling the task that awaits an answer reaches every resolver that runs."""
     schema = build_schema(PLACES)
     document = parse("{ x list t { i } }")
@@ -135,7 +130,7 @@ def test_a_cancelled_execution_cancels_its_resolvers() -> None:
     assert tasks == 1
 
 
-def test_a_resolver_that_is_cancelled() -> None:
+def test_a_resolver_that_is_cancelled():
     """A cancellation from inside is no error of a field, as with the reference."""
     schema = build_schema(PLACES)
 
@@ -151,7 +146,7 @@ def test_a_resolver_that_is_cancelled() -> None:
     alike(story)
 
 
-def test_a_time_limit_in_a_resolver() -> None:
+def test_a_time_limit_in_a_resolver():
     """asyncio.timeout and TaskGroup work inside of resolvers."""
 
     async def limited(info: Any) -> int:
@@ -167,7 +162,7 @@ def test_a_time_limit_in_a_resolver() -> None:
     answered(PLACES, "{ x y list }", lambda: {"x": limited, "y": grouped, "list": [1]})
 
 
-def test_a_time_limit_around_an_execution() -> None:
+def test_a_time_limit_around_an_execution():
     """An execution that takes too long is cancelled by asyncio.timeout."""
 
     async def story(execute: Callable[..., Any]) -> Any:
@@ -193,7 +188,7 @@ def test_a_time_limit_around_an_execution() -> None:
 @pytest.mark.parametrize(
     "error", [StopIteration("s"), StopAsyncIteration("a"), RecursionError("r"), RuntimeError("e")]
 )
-def test_exceptions_with_a_meaning_of_their_own(error: Exception) -> None:
+def test_exceptions_with_a_meaning_of_their_own(error):
     """Exceptions that end iterators are errors of their field, raised at once or later."""
 
     def raises(info: Any) -> Any:

@@ -105,7 +105,7 @@ COUNTED = [
 @pytest.mark.usefixtures("road")
 @pytest.mark.parametrize(("text", "fields"), COUNTED)
 @pytest.mark.parametrize("shape", [dict, SimpleNamespace])
-def test_the_field_limit_is_exact(text: str, fields: int, shape: Any) -> None:
+def test_the_field_limit_is_exact(text, fields, shape):
     """In compiled code and before it; an execution at the limit succeeds."""
     schema = Schema(SDL)
     root = tree(10) | {"numbers": list(range(500))}
@@ -137,9 +137,7 @@ def objects(value: Any) -> Any:
     return of(value)
 
 
-def test_compiled_code_counts_the_fields_that_graphql_core_executes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_compiled_code_counts_the_fields_that_graphql_core_executes(monkeypatch):
     """On generated documents and data, for every partition of a list."""
     compared = 0
     for case in (Case(number, "sync") for number in range(80)):
@@ -171,7 +169,7 @@ def counted(case: Case, run: int, hot: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("road")
-def test_a_short_query_for_millions_of_objects_is_stopped() -> None:
+def test_a_short_query_for_millions_of_objects_is_stopped():
     """It takes neither its time nor its memory."""
     schema, root = Schema(SDL), tree(300)
     text = "{ rows { rows { rows { rows { rows { id } } } } } }"
@@ -183,7 +181,7 @@ def test_a_short_query_for_millions_of_objects_is_stopped() -> None:
     assert peak < 50_000_000
 
 
-def test_no_more_resolvers_are_called_than_there_are_fields() -> None:
+def test_no_more_resolvers_are_called_than_there_are_fields():
     """A list that is too long ends within one row."""
     calls = []
     schema = Schema(SDL, {"Row": {"name": lambda *_: calls.append(1)}})
@@ -199,7 +197,7 @@ def test_no_more_resolvers_are_called_than_there_are_fields() -> None:
 # -- too long
 
 
-def test_a_list_of_slow_resolvers_ends_soon_after_the_deadline() -> None:
+def test_a_list_of_slow_resolvers_ends_soon_after_the_deadline():
     """Each of them is called after a look at the clock."""
     calls = []
 
@@ -218,7 +216,7 @@ def test_a_list_of_slow_resolvers_ends_soon_after_the_deadline() -> None:
 @pytest.mark.parametrize(
     "text", ["{ hello a: hello b: hello }", "{ one { owner { login } } hello }"]
 )
-def test_no_function_is_called_after_the_deadline(text: str) -> None:
+def test_no_function_is_called_after_the_deadline(text):
     """The one that took too long is the last."""
     calls: list[str] = []
 
@@ -242,7 +240,7 @@ def test_no_function_is_called_after_the_deadline(text: str) -> None:
         assert calls == ["slow"]
 
 
-def test_the_fields_of_a_mutation_end_too() -> None:
+def test_the_fields_of_a_mutation_end_too():
     """They are executed one after the other, and so is the look at the clock."""
     calls = []
 
@@ -264,7 +262,7 @@ def test_the_fields_of_a_mutation_end_too() -> None:
 
 @pytest.mark.usefixtures("road")
 @pytest.mark.parametrize("catch", [Exception, ValueError])
-def test_no_resolver_can_swallow_it(catch: type[Exception]) -> None:
+def test_no_resolver_can_swallow_it(catch):
     """One that executes another operation within the same budget may try."""
     inner = build_schema("type Query { a: Int b: Int }")
     swallowed = []
@@ -286,7 +284,7 @@ def test_no_resolver_can_swallow_it(catch: type[Exception]) -> None:
 
 
 @pytest.mark.parametrize("handed", [False, True])
-def test_an_infinite_iterator_is_stopped_at_the_deadline(handed: bool) -> None:
+def test_an_infinite_iterator_is_stopped_at_the_deadline(handed):
     """The generator is advanced only before the deadline, in every executor."""
     schema = Schema(SDL, {"Query": {"endless": lambda *_: iter(int, 1)}})
     if handed:
@@ -295,7 +293,7 @@ def test_an_infinite_iterator_is_stopped_at_the_deadline(handed: bool) -> None:
     assert words(result).startswith("Execution stopped after 0.05 s")
 
 
-def test_another_thread_stops_a_hanging_execution_at_its_next_step() -> None:
+def test_another_thread_stops_a_hanging_execution_at_its_next_step():
     """A server calls `stop` after responding without it."""
     begun, stopped = threading.Event(), threading.Event()
     calls = []
@@ -338,7 +336,7 @@ async def ended(task: asyncio.Event) -> str:
 
 @pytest.mark.usefixtures("road")
 @pytest.mark.parametrize("text", ["{ later }", "{ rows { later id } hello }"])
-def test_awaitables_are_cancelled_at_the_deadline(text: str) -> None:
+def test_awaitables_are_cancelled_at_the_deadline(text):
     """Including the tasks they have started."""
 
     async def story() -> None:
@@ -360,7 +358,7 @@ async def settled() -> None:
             await asyncio.sleep(0)
 
 
-def test_awaitables_are_not_started_after_the_deadline() -> None:
+def test_awaitables_are_not_started_after_the_deadline():
     """Time spent in synchronous resolvers counts."""
     begun = []
 
@@ -385,7 +383,7 @@ def test_awaitables_are_not_started_after_the_deadline() -> None:
     assert not begun
 
 
-def test_a_resolver_that_ignores_cancellation_is_abandoned() -> None:
+def test_a_resolver_that_ignores_cancellation_is_abandoned():
     """A resolver may catch its CancelledError."""
 
     async def story() -> None:
@@ -410,7 +408,7 @@ def test_a_resolver_that_ignores_cancellation_is_abandoned() -> None:
 
 
 @pytest.mark.usefixtures("road")
-def test_awaitables_are_cancelled_when_another_field_exceeds_the_budget() -> None:
+def test_awaitables_are_cancelled_when_another_field_exceeds_the_budget():
     """No sibling task continues."""
 
     async def story() -> None:
@@ -421,8 +419,7 @@ def test_awaitables_are_cancelled_when_another_field_exceeds_the_budget() -> Non
             return {"login": "a"}
 
         schema = Schema(
-            SDL,
-            {"Query": {"later": lambda *_: ended(cancelled)}, "Row": {"owner": owner}},
+            SDL, {"Query": {"later": lambda *_: ended(cancelled)}, "Row": {"owner": owner}}
         )
         text = "{ later rows { owner { login a: login b: login } } }"
         result = await schema.aexecute(text, root=tree(9), limits=Limits(fields=20))
@@ -433,7 +430,7 @@ def test_awaitables_are_cancelled_when_another_field_exceeds_the_budget() -> Non
     asyncio.run(story())
 
 
-def test_the_caller_may_cancel_an_execution() -> None:
+def test_the_caller_may_cancel_an_execution():
     """Its awaitables are cancelled, and no result is produced."""
 
     async def story() -> None:
@@ -451,7 +448,7 @@ def test_the_caller_may_cancel_an_execution() -> None:
     asyncio.run(story())
 
 
-def test_an_error_of_a_resolver_is_an_error_as_ever() -> None:
+def test_an_error_of_a_resolver_is_an_error_as_ever():
     """Also one that looks like a cancellation."""
 
     async def fails(*_: Any) -> None:
@@ -472,14 +469,14 @@ def test_an_error_of_a_resolver_is_an_error_as_ever() -> None:
 # -- documents, and schemas of other libraries
 
 
-def test_a_document_beyond_its_limits_is_a_query_error() -> None:
+def test_a_document_beyond_its_limits_is_a_query_error():
     """No resolver runs."""
     schema = Schema(SDL, {"Query": {"hello": lambda *_: pytest.fail("it was executed")}})
     with pytest.raises(QueryError, match=r"Fields nest 2 levels deep; the limit is 1\."):
         schema.execute("{ hello one { id } }", limits=Limits(depth=1))
 
 
-def test_introspection_can_be_refused_for_one_operation() -> None:
+def test_introspection_can_be_refused_for_one_operation():
     """A server does so for all it answers."""
     schema, text = Schema(SDL), "{ __schema { queryType { name } } }"
     assert schema.execute(text).data
@@ -490,7 +487,7 @@ def test_introspection_can_be_refused_for_one_operation() -> None:
 
 
 @pytest.mark.parametrize("limits", [None, MANY, Limits(fields=None, seconds=None)])
-def test_sufficient_limits_do_not_change_the_result(limits: Limits | None) -> None:
+def test_sufficient_limits_do_not_change_the_result(limits):
     """Including the suggestions in error messages."""
     schema = Schema(SDL)
     assert schema.execute("{ rows { id owner { login } } }", root=tree(2), limits=limits).data == {
@@ -500,7 +497,7 @@ def test_sufficient_limits_do_not_change_the_result(limits: Limits | None) -> No
         schema.execute("{ helo }", limits=limits)
 
 
-def test_plans_without_limits_do_not_count() -> None:
+def test_plans_without_limits_do_not_count():
     """Each kind of execution has its own code."""
     schema, root = Schema(SDL), tree(99)
     for limits in (None, MANY):
@@ -524,7 +521,7 @@ def middleware(resolve: Any, source: Any, info: Any, **args: Any) -> Any:
 
 
 @pytest.mark.parametrize("options", [{}, {"middleware": [middleware]}], ids=["own", "handed"])
-def test_limits_apply_to_adopted_schemas(options: dict[str, Any]) -> None:
+def test_limits_apply_to_adopted_schemas(options):
     """In every executor."""
     core = build_schema("type Query { rows: [Query] name: String slow: String }")
     assert isinstance(core.query_type, GraphQLObjectType)
@@ -542,7 +539,7 @@ def test_limits_apply_to_adopted_schemas(options: dict[str, Any]) -> None:
         assert words(result).startswith("Execution stopped after 0.1 s")
 
 
-def test_limits_apply_to_operations_executed_by_graphql_core() -> None:
+def test_limits_apply_to_operations_executed_by_graphql_core():
     """Fragment variables are not compiled."""
     option = (
         "experimental_fragment_arguments" if IS_GRAPHQL_33 else "allow_legacy_fragment_variables"

@@ -13,6 +13,7 @@ from graphql import build_schema, parse
 
 import gqlnb.engine
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
+from tests.examples import count_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "Int": (7, "text", 1 << 40),
     "Color": ("RED", "BLACK", None),
 }
-SEEDS = range(12)
+SEEDS = range(count_examples(12))
 
 
 class Scene:
@@ -144,14 +145,14 @@ def run(execute: Execute, given: tuple[str, str, str, int], cancelled_at: int | 
 
 
 @pytest.fixture(autouse=True)
-def _compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def _compiled_at_once(monkeypatch):
     monkeypatch.setattr("gqlnb.engine.compiler.plans.HOT", 0)
 
 
 @pytest.mark.parametrize("cancelled_at", [None, 1, 2, 3, 4])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
-def test_every_turn_is_that_of_graphql_core(kind: str, cancelled_at: int | None) -> None:
+def test_every_turn_is_that_of_graphql_core(kind, cancelled_at):
     """Answers, errors in their order, the turn they come in, and which futures are cancelled."""
     for leaf in LEAVES:
         for rows in ROWS:

@@ -18,12 +18,7 @@ from gqlnb.engine.schema import get_adapter
 from gqlnb.engine.subscription import SubscriptionArguments
 from gqlnb.http.incremental import LegacyPartWriter
 from gqlnb.result.answer_notes import IncrementalResponse
-from tests.engine.part_schema import (
-    PATIENCE,
-    Source,
-    build_part_schema,
-    execute_whole,
-)
+from tests.engine.part_schema import PATIENCE, Source, build_part_schema, execute_whole
 
 pytestmark = pytest.mark.skipif(
     not IS_GRAPHQL_33, reason="graphql-core before 3.3 executes nothing in parts."

@@ -45,25 +45,25 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("text", BUILTIN)
-def test_enums_and_standard_scalars_are_known(text: str) -> None:
+def test_enums_and_standard_scalars_are_known(text):
     """At every position of a type."""
     assert has_only_builtin_leaves(Schema(SDL).parse_document(text))
 
 
 @pytest.mark.parametrize("text", FOREIGN)
-def test_a_scalar_of_somebodys_own_may_be_anything(text: str) -> None:
+def test_a_scalar_of_somebodys_own_may_be_anything(text):
     """One is enough."""
     assert not has_only_builtin_leaves(Schema(SDL).parse_document(text))
 
 
-def test_only_the_operation_that_runs_counts() -> None:
+def test_only_the_operation_that_runs_counts():
     """Another of the same text may ask for more."""
     schema, text = Schema(SDL), "query A { row { id } } query B { row { any } }"
     assert has_only_builtin_leaves(schema.parse_document(text, "A"))
     assert not has_only_builtin_leaves(schema.parse_document(text, "B"))
 
 
-def test_it_is_computed_once() -> None:
+def test_it_is_computed_once():
     """The document keeps it."""
     document = Schema(SDL).parse_document("{ row { id } }")
     assert document.builtin_leaves is None
@@ -71,7 +71,7 @@ def test_it_is_computed_once() -> None:
     assert document.builtin_leaves is True
 
 
-def test_a_serializer_of_somebodys_own_is_foreign() -> None:
+def test_a_serializer_of_somebodys_own_is_foreign():
     """Also that of a scalar of a usual name."""
     schema = Schema("enum Size { A } type Query { size: Size }")
     core = build_schema("type Query { a: Int }")
@@ -81,13 +81,13 @@ def test_a_serializer_of_somebodys_own_is_foreign() -> None:
     assert has_only_builtin_leaves(Document.parse("{ a }", core))
 
 
-def test_no_leaf_types_are_known_without_a_schema() -> None:
+def test_no_leaf_types_are_known_without_a_schema():
     """The document alone does not contain types."""
     assert not has_only_builtin_leaves(Document.parse("{ a }"))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_known_leaf_types_are_enforced(value: float) -> None:
+def test_known_leaf_types_are_enforced(value):
     """A non-finite Float is an error for every resolver."""
     schema = Schema("type Query { f: Float fs: [Float] }")
     document = schema.parse_document("{ f fs }")
@@ -97,7 +97,7 @@ def test_known_leaf_types_are_enforced(value: float) -> None:
         assert result.data == {"f": None, "fs": [1.0, None]}
 
 
-def test_leaf_types_are_unknown_with_middleware() -> None:
+def test_leaf_types_are_unknown_with_middleware():
     """Middleware may change values."""
     core = build_schema("type Query { a: Int }")
     assert has_only_builtin_leaves(Schema.adopt(core).parse_document("{ a }"))

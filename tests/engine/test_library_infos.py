@@ -12,7 +12,7 @@ from graphql import GraphQLField, GraphQLResolveInfo, GraphQLSchema, parse, prin
 from gqlnb import Client, Limits, Schema, serve
 from gqlnb.engine.schema_adapters import extract_schema
 from tests.engine.libraries.world import CONTEXT
-from tests.engine.test_schema_adapters import LIBRARIES, ROUNDS, Library, with_schema
+from tests.engine.test_schema_adapters import LIBRARIES, ROUNDS, with_schema
 
 TEXT = """
 query Q($n: Int = 3, $word: String! = "soon", $dogs: Boolean!, $none: Int) {
@@ -94,7 +94,7 @@ def compare_infos(seen: dict[Any, Any], wanted: dict[Any, Any]) -> None:
 
 
 @pytest.fixture(params=LIBRARIES)
-def library(request: pytest.FixtureRequest) -> Library:
+def library(request):
     """Return each library."""
     return with_schema(request.param)
 

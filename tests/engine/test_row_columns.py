@@ -143,13 +143,13 @@ def make_rows(chance: random.Random, maker: str, unusual: int) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def schema() -> graphql.GraphQLSchema:
+def schema():
     """Return a schema with plain fields of each kind."""
     return build_schema(SDL)
 
 
 @pytest.fixture
-def batches(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+def batches(monkeypatch):
     """Let lists of any length be columns; return, for each list, whether it became columns."""
     found: list[bool] = []
     collect = row_columns.collect_columns
@@ -168,9 +168,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 @pytest.mark.parametrize("unusual", [0, 2, 15])
 @pytest.mark.parametrize("maker", MAKERS)
-def test_columns_equal_rows(
-    schema: graphql.GraphQLSchema, batches: list[bool], maker: str, unusual: int
-) -> None:
+def test_columns_equal_rows(schema, batches, maker, unusual):
     """Data and errors are graphql-core's; plain rows of usual values become columns."""
     chance = random.Random(f"{maker} {unusual}")
     for number in range(60):
@@ -204,9 +202,7 @@ def test_columns_equal_rows(
         SimpleNamespace(owner=None),
     ],
 )
-def test_rows_are_looked_at_where_nothing_of_them_is_selected(
-    batches: list[bool], row: Any
-) -> None:
+def test_rows_are_looked_at_where_nothing_of_them_is_selected(batches, row):
     """Null and exceptions do not become objects, whatever is selected from them."""
     texts = (
         "__typename",
@@ -283,7 +279,7 @@ class Shop:
 
 
 @pytest.fixture
-def shop() -> Shop:
+def shop():
     """Return a schema with books."""
     return Shop()
 
@@ -307,7 +303,7 @@ def read_both(run: Callable[[], gqlnb.Result]) -> tuple[gqlnb.Result, gqlnb.Resu
     return rows, columns
 
 
-def test_operations_whose_frames_are_read_are_executed_into_columns(shop: Shop) -> None:
+def test_operations_whose_frames_are_read_are_executed_into_columns(shop):
     """The resolver runs once, at once; a change of its rows afterwards changes nothing."""
     rows, columns = read_both(lambda: shop.schema.execute(TEXT))
     assert shop.calls == 2
@@ -317,7 +313,7 @@ def test_operations_whose_frames_are_read_are_executed_into_columns(shop: Shop) 
     assert shop.calls == 2
 
 
-def test_operations_whose_data_are_read_are_executed_into_data(shop: Shop) -> None:
+def test_operations_whose_data_are_read_are_executed_into_data(shop):
     """One access to the data decides."""
     _, columns = read_both(lambda: shop.schema.execute(TEXT))
     assert len(columns.data["books"]) == SIZE
@@ -327,21 +323,21 @@ def test_operations_whose_data_are_read_are_executed_into_data(shop: Shop) -> No
     assert not has_columns(shop.schema.execute(TEXT))
 
 
-def test_frames_show_changes_of_data(shop: Shop) -> None:
+def test_frames_show_changes_of_data(shop):
     """As without columns: once the data were read, frames are read from them."""
     _, columns = read_both(lambda: shop.schema.execute(TEXT))
     columns.data["books"][0]["title"] = "changed"
     assert columns.frame()["title"][0] == "changed"
 
 
-def test_short_lists_are_data(shop: Shop) -> None:
+def test_short_lists_are_data(shop):
     """Columns do not pay for them."""
     del shop.books[-1]
     shop.schema.execute(TEXT).frame()
     assert not has_columns(shop.schema.execute(TEXT))
 
 
-def test_lists_in_objects_and_values_beside_them(shop: Shop) -> None:
+def test_lists_in_objects_and_values_beside_them(shop):
     """The values beside a list stand in the attributes of its frame."""
     text = "{ shelf { label items { title __typename } } }"
     _, columns = read_both(lambda: shop.schema.execute(text))
@@ -349,7 +345,7 @@ def test_lists_in_objects_and_values_beside_them(shop: Shop) -> None:
     assert columns["shelf"]["items"][5] == {"title": "book 5", "__typename": "Book"}
 
 
-def test_errors_beside_columns_are_known_at_once(shop: Shop) -> None:
+def test_errors_beside_columns_are_known_at_once(shop):
     """The frame is marked as partial."""
     text = "{ broken books { title } }"
     with pytest.warns(UserWarning, match="no way|partial"):
@@ -360,7 +356,7 @@ def test_errors_beside_columns_are_known_at_once(shop: Shop) -> None:
     assert columns.data["broken"] is None
 
 
-def test_a_null_that_propagates_leaves_no_data(shop: Shop) -> None:
+def test_a_null_that_propagates_leaves_no_data(shop):
     """A row without a title makes the answer null, as row by row."""
     shop.schema.execute(TEXT).frame()
     shop.books[-1].title = None
@@ -370,14 +366,14 @@ def test_a_null_that_propagates_leaves_no_data(shop: Shop) -> None:
     assert error["path"] == ["books", SIZE - 1, "title"]
 
 
-def test_awaited_lists_become_columns(shop: Shop) -> None:
+def test_awaited_lists_become_columns(shop):
     """Of asynchronous resolvers too, with both methods."""
     text = "{ later { title pages } }"
     read_both(lambda: shop.schema.execute(text))
     assert has_columns(asyncio.run(shop.schema.aexecute(text)))
 
 
-def test_clients_get_columns(shop: Shop) -> None:
+def test_clients_get_columns(shop):
     """A client of the schema, as in a cell; the members of its response are built when read."""
     with gqlnb.Client(shop.schema) as client:
         rows, columns = read_both(lambda: client.execute(TEXT))
@@ -387,7 +383,7 @@ def test_clients_get_columns(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("change", [copy.copy, copy.deepcopy])
-def test_copies_hold_data(shop: Shop, change: Callable[[Any], Any]) -> None:
+def test_copies_hold_data(shop, change):
     """A copy of a result, and of its response."""
     with gqlnb.Client(shop.schema) as client:
         rows, columns = read_both(lambda: client.execute(TEXT))
@@ -396,7 +392,7 @@ def test_copies_hold_data(shop: Shop, change: Callable[[Any], Any]) -> None:
         assert changed.response.members["data"] == rows.data
 
 
-def test_tables_previews_and_exports(shop: Shop) -> None:
+def test_tables_previews_and_exports(shop):
     """Whatever reads a result takes columns."""
     rows, columns = read_both(lambda: shop.schema.execute(TEXT))
     assert repr(columns) == repr(rows)
@@ -406,7 +402,7 @@ def test_tables_previews_and_exports(shop: Shop) -> None:
     assert len(columns) == SIZE
 
 
-def test_a_value_that_does_not_fit_is_located(shop: Shop) -> None:
+def test_a_value_that_does_not_fit_is_located(shop):
     """The error names the same column, row and path."""
     other = Shop()
     read_both(lambda: shop.schema.execute(TEXT))
@@ -422,7 +418,7 @@ def test_a_value_that_does_not_fit_is_located(shop: Shop) -> None:
     assert "books" in messages[0]
 
 
-def test_limits_count_the_fields_of_columns(shop: Shop) -> None:
+def test_limits_count_the_fields_of_columns(shop):
     """An execution within limits is row by row."""
     shop.schema.execute(TEXT).frame()
     result = shop.schema.execute(TEXT, limits=gqlnb.Limits(fields=100))
@@ -430,7 +426,7 @@ def test_limits_count_the_fields_of_columns(shop: Shop) -> None:
     assert "fields" in result.errors[0]["message"]
 
 
-def test_served_frames_become_columns() -> None:
+def test_served_frames_become_columns():
     """A DataFrame, served and read again."""
     frame = pd.DataFrame({"name": [f"n{n}" for n in range(SIZE)], "size": range(SIZE)})
     schema = gqlnb.Schema.from_frame(rows=frame, page_sizes=(SIZE, SIZE))
@@ -438,7 +434,7 @@ def test_served_frames_become_columns() -> None:
     assert columns.frame().attrs["total_count"] == SIZE
 
 
-def test_rows_of_strawberry_become_columns() -> None:
+def test_rows_of_strawberry_become_columns():
     """Its fields without resolvers only read attributes, by their Python names."""
     names = {"page_count": int, "title": str}
     kind = strawberry.type(type("Book", (), {"__annotations__": names}))

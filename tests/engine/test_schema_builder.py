@@ -17,7 +17,7 @@ class Node:
         self.me = self
 
 
-def test_a_large_structure_is_moved_to_the_oldest_generation() -> None:
+def test_a_large_structure_is_moved_to_the_oldest_generation():
     """The next collection does not traverse it; it is freed when nothing refers to it."""
     gc.unfreeze()  # conftest.py freezes the objects that existed before
     with pause_collector():
@@ -31,7 +31,7 @@ def test_a_large_structure_is_moved_to_the_oldest_generation() -> None:
     assert node() is None
 
 
-def test_the_collector_is_left_as_it_was() -> None:
+def test_the_collector_is_left_as_it_was():
     """It stays disabled, is enabled after an error, and frozen objects stay frozen."""
     gc.disable()
     try:

@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import graphql
 import pytest
-from graphql import (
-    GraphQLField,
-    GraphQLInt,
-    GraphQLObjectType,
-    GraphQLString,
-    build_schema,
-    parse,
-)
+from graphql import GraphQLField, GraphQLInt, GraphQLObjectType, GraphQLString, build_schema, parse
 
 import gqlnb
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
@@ -119,161 +112,84 @@ upper: Any = str.upper
 # By name: text, variables, and the change.
 CHANGES: dict[str, tuple[str, Any, Callable[[Any], None]]] = {
     "resolver": (HELLO, None, edit("Query.hello", "it.resolve = greet")),
-    "field": (
-        HELLO,
-        None,
-        edit("Query", "it.fields['hello'] = GraphQLField(GraphQLString, resolve=greet)"),
-    ),
-    "field of an object": (
-        CATS,
-        None,
-        edit("Cat", "it.fields['name'] = GraphQLField(GraphQLInt, resolve=lambda *_: 3)"),
-    ),
-    "dict of fields": (
-        HELLO,
-        None,
-        edit("Query", "it.fields = {'hello': GraphQLField(GraphQLString, resolve=greet)}"),
-    ),
-    "added field": (
-        "{ hello later }",
-        None,
-        edit("Query", "it.fields['later'] = GraphQLField(GraphQLString, resolve=greet)"),
-    ),
+    "field": (HELLO, None,
+        edit("Query", "it.fields['hello'] = GraphQLField(GraphQLString, resolve=greet)")),
+    "field of an object": (CATS, None,
+        edit("Cat", "it.fields['name'] = GraphQLField(GraphQLInt, resolve=lambda *_: 3)")),
+    "dict of fields": (HELLO, None,
+        edit("Query", "it.fields = {'hello': GraphQLField(GraphQLString, resolve=greet)}")),
+    "added field": ("{ hello later }", None,
+        edit("Query", "it.fields['later'] = GraphQLField(GraphQLString, resolve=greet)")),
     "removed field": (CATS, None, edit("Cat", "del it.fields['lives']")),
     "type of a field": (HELLO, None, edit("Query.hello", "it.type = GraphQLInt")),
-    "null is an error": (
-        "{ cat { name lives } }",
-        None,
-        edit("Cat.lives", "it.type = GraphQLNonNull(GraphQLString)"),
-    ),
+    "null is an error": ("{ cat { name lives } }", None,
+        edit("Cat.lives", "it.type = GraphQLNonNull(GraphQLString)")),
     "list": (CATS, None, edit("Query.cats", "it.type = types['Cat']")),
     "object": ("{ cat { __typename name } }", None, edit("Query.cat", "it.type = types['Dog']")),
     "default": (TEXT, None, edit("Query.text", "set_default(it.args['n'])")),
-    "default of a missing variable": (
-        GIVEN,
-        None,
-        edit("Query.text", "set_default(it.args['n'])"),
-    ),
+    "default of a missing variable": (GIVEN, None, edit("Query.text", "set_default(it.args['n'])")),
     "default of an object": ("{ box }", None, edit("Query.box", "set_default(it.args['n'])")),
-    "argument": (
-        TEXT,
-        None,
-        edit("Query.text", "it.args['n'] = GraphQLArgument(GraphQLInt, default_value=9)"),
-    ),
-    "new argument": (
-        TEXT,
-        None,
-        edit("Query.text", "it.args['m'] = GraphQLArgument(GraphQLInt, default_value=9)"),
-    ),
+    "argument": (TEXT, None,
+        edit("Query.text", "it.args['n'] = GraphQLArgument(GraphQLInt, default_value=9)")),
+    "new argument": (TEXT, None,
+        edit("Query.text", "it.args['m'] = GraphQLArgument(GraphQLInt, default_value=9)")),
     "removed argument": ("{ text(n: 2) }", None, edit("Query.text", "del it.args['n']")),
     "dict of arguments": (TEXT, None, edit("Query.text", "it.args = {}")),
-    "type of an argument": (
-        '{ text(n: 2, s: "2") }',
-        None,
-        edit("Query.text", "it.args['n'].type = GraphQLList(GraphQLInt)"),
-    ),
-    "required argument": (
-        GIVEN,
-        {"n": None},
-        edit("Query.box", "it.args['n'].type = GraphQLNonNull(GraphQLInt)"),
-    ),
-    "Python name of an argument": (
-        "{ text(n: 2) }",
-        None,
-        edit("Query.text", "it.args['n'].out_name = 'number'"),
-    ),
+    "type of an argument": ('{ text(n: 2, s: "2") }', None,
+        edit("Query.text", "it.args['n'].type = GraphQLList(GraphQLInt)")),
+    "required argument": (GIVEN, {"n": None},
+        edit("Query.box", "it.args['n'].type = GraphQLNonNull(GraphQLInt)")),
+    "Python name of an argument": ("{ text(n: 2) }", None,
+        edit("Query.text", "it.args['n'].out_name = 'number'")),
     "enum value in a literal": ("{ text(c: RED) }", None, edit("Color", f"{RED}.value = 7")),
-    "enum member in a literal": (
-        "{ text(c: RED) }",
-        None,
-        edit("Color", "it.values['RED'] = GraphQLEnumValue('r')"),
-    ),
+    "enum member in a literal": ("{ text(c: RED) }", None,
+        edit("Color", "it.values['RED'] = GraphQLEnumValue('r')")),
     "enum value in a default": (GIVEN, None, edit("Color", f"{RED}.value = 7")),
     "enum value in a variable": (GIVEN, {"c": "RED"}, edit("Color", f"{RED}.value = 7")),
     "enum value in an input": (GIVEN, BOX, edit("Color", "it.values['GREEN'].value = 7")),
-    "enum value in an answer": (
-        "{ color colors }",
-        None,
-        edit("Color", f"vars(it).pop('_value_lookup', None); {RED}.value = 7"),
-    ),
-    "enum": (
-        "{ color colors }",
-        None,
-        edit("Color", "replace_methods(it, SERIALIZERS, lambda _: 'BLUE')"),
-    ),
-    "literals of an enum": (
-        "{ text(c: RED) }",
-        None,
-        edit("Color", "replace_methods(it, LITERAL_PARSERS, lambda *_: 'BLUE')"),
-    ),
+    "enum value in an answer": ("{ color colors }", None,
+        edit("Color", f"vars(it).pop('_value_lookup', None); {RED}.value = 7")),
+    "enum": ("{ color colors }", None,
+        edit("Color", "replace_methods(it, SERIALIZERS, lambda _: 'BLUE')")),
+    "literals of an enum": ("{ text(c: RED) }", None,
+        edit("Color", "replace_methods(it, LITERAL_PARSERS, lambda *_: 'BLUE')")),
     "serializer": ("{ word words }", None, edit("Word", "replace_methods(it, SERIALIZERS, upper)")),
-    "serializer of String": (
-        "{ hello cats { name } }",
-        None,
-        edit("String", "replace_methods(it, SERIALIZERS, lambda value: value.upper())"),
-    ),
-    "literals of Int": (
-        "{ text(n: 2) }",
-        None,
-        edit("Int", "replace_methods(it, LITERAL_PARSERS, lambda *_: 55)"),
-    ),
-    "variables of String": (
-        "query ($s: String!) { text(s: $s) }",
-        {"s": "s"},
-        edit("String", "replace_methods(it, PARSERS, lambda value: value.upper())"),
-    ),
-    "field of an input": (
-        GIVEN,
-        BOX,
-        edit("Box", "it.fields['size'] = GraphQLInputField(GraphQLInt, default_value=8)"),
-    ),
-    "new field of an input": (
-        GIVEN,
-        BOX,
-        edit("Box", "it.fields['more'] = GraphQLInputField(GraphQLInt, default_value=8)"),
-    ),
+    "serializer of String": ("{ hello cats { name } }", None,
+        edit("String", "replace_methods(it, SERIALIZERS, lambda value: value.upper())")),
+    "literals of Int": ("{ text(n: 2) }", None,
+        edit("Int", "replace_methods(it, LITERAL_PARSERS, lambda *_: 55)")),
+    "variables of String": ("query ($s: String!) { text(s: $s) }", {"s": "s"},
+        edit("String", "replace_methods(it, PARSERS, lambda value: value.upper())")),
+    "field of an input": (GIVEN, BOX,
+        edit("Box", "it.fields['size'] = GraphQLInputField(GraphQLInt, default_value=8)")),
+    "new field of an input": (GIVEN, BOX,
+        edit("Box", "it.fields['more'] = GraphQLInputField(GraphQLInt, default_value=8)")),
     "default of an input's field": (GIVEN, BOX, edit("Box.size", "set_default(it)")),
     "type of an input's field": (GIVEN, BOX, edit("Box.color", "it.type = GraphQLInt")),
-    "required field of an input": (
-        GIVEN,
-        BOX,
-        edit("Box.word", "it.type = GraphQLNonNull(GraphQLInt)"),
-    ),
+    "required field of an input": (GIVEN, BOX,
+        edit("Box.word", "it.type = GraphQLNonNull(GraphQLInt)")),
     "Python name of an input's field": (GIVEN, BOX, edit("Box.color", "it.out_name = 'tint'")),
     "Python type of an input": (GIVEN, BOX, edit("Box", "it.out_type = lambda v: [*v]")),
     "type resolver": (ALL, None, edit("Named", "it.resolve_type = lambda *_: 'Dog'")),
     "type resolver of a union": (ALL, None, edit("Item", "it.resolve_type = lambda *_: 'Dog'")),
     "type test": (ALL, None, edit("Cat", "it.is_type_of = lambda *_: False")),
-    "types of a union": (
-        "{ pet { __typename } }",
-        None,
-        edit("Pet", "it.types = (types['Rex'],)"),
-    ),
+    "types of a union": ("{ pet { __typename } }", None, edit("Pet", "it.types = (types['Rex'],)")),
     "type": (ALL, None, edit("Cat", "types['Cat'] = types['Dog']")),
-    "type in a condition": (
-        "{ cat { ... on Cat { name } } }",
-        None,
-        edit("Cat", "types['Cat'] = types['Dog']"),
-    ),
-    "type of a variable": (
-        "query ($s: Word) { text(s: $s) }",
-        {"s": "s"},
-        edit("Word", "types['Word'] = GraphQLScalarType('Word', parse_value=upper)"),
-    ),
+    "type in a condition": ("{ cat { ... on Cat { name } } }", None,
+        edit("Cat", "types['Cat'] = types['Dog']")),
+    "type of a variable": ("query ($s: Word) { text(s: $s) }", {"s": "s"},
+        edit("Word", "types['Word'] = GraphQLScalarType('Word', parse_value=upper)")),
     "query type": (HELLO, None, edit("Query", "schema.query_type = new_type('hello')")),
     "mutation": ("mutation { hello }", None, edit("Mutation.hello", "it.resolve = greet")),
-    "default in a mutation": (
-        "mutation { text }",
-        None,
-        edit("Mutation.text", "set_default(it.args['n'])"),
-    ),
+    "default in a mutation": ("mutation { text }", None,
+        edit("Mutation.text", "set_default(it.args['n'])")),
     "field of all": (ALL, None, edit("Cat.name", "it.type = GraphQLInt")),
-}
+}  # fmt: skip
 STANDARD = ("serializer of String", "literals of Int", "variables of String")
 
 
 @pytest.fixture
-def standard_scalars(monkeypatch: pytest.MonkeyPatch) -> None:
+def standard_scalars(monkeypatch):
     """Restore the standard scalars, which all schemas share."""
     for kind in (GraphQLString, GraphQLInt):
         for name in (*SERIALIZERS, *PARSERS, *LITERAL_PARSERS):
@@ -284,7 +200,7 @@ def standard_scalars(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("standard_scalars")
 @pytest.mark.parametrize("runs", [1, 2, 40])
 @pytest.mark.parametrize("name", CHANGES)
-def test_the_next_execution_sees_a_change(name: str, runs: int) -> None:
+def test_the_next_execution_sees_a_change(name, runs):
     """As graphql-core does, which executed the same operation as often."""
     text, variables, change = CHANGES[name]
     document = parse(text)
@@ -304,7 +220,7 @@ def test_the_next_execution_sees_a_change(name: str, runs: int) -> None:
     assert want != before
 
 
-def test_refresh_forgets_what_graphql_core_keeps() -> None:
+def test_refresh_forgets_what_graphql_core_keeps():
     """The names of enum values in answers, and the types of an abstract type."""
     schema = gqlnb.Schema.adopt(make_schema())
     text = "{ color pet { __typename } }"
@@ -355,7 +271,7 @@ def make_client(way: str) -> tuple[Any, Callable[[str], gqlnb.Result]]:
 
 @pytest.mark.parametrize("runs", [0, 1, 6])
 @pytest.mark.parametrize("way", ["schema", "limits", "client", "middleware"])
-def test_documents_are_validated_again_after_a_change(way: str, runs: int) -> None:
+def test_documents_are_validated_again_after_a_change(way, runs):
     """A field that is gone is refused rather than left out; a new one is accepted."""
     changed, execute = make_client(way)
     gone, new, size = "{ rows { gone } }", "{ rows { new } }", "{ rows { size } }"
@@ -372,7 +288,7 @@ def test_documents_are_validated_again_after_a_change(way: str, runs: int) -> No
         assert execute(size).df["size"].tolist() == ["5"]
 
 
-def test_documents_that_were_not_executed_are_validated_again() -> None:
+def test_documents_that_were_not_executed_are_validated_again():
     """Parsed before a change, by name or in the hands of the caller."""
     schema = gqlnb.Schema(ROWS)
     text = "{ rows { gone } }"
@@ -386,7 +302,7 @@ def test_documents_that_were_not_executed_are_validated_again() -> None:
         client.execute(document)
 
 
-def test_parts_that_were_not_executed_are_validated_again() -> None:
+def test_parts_that_were_not_executed_are_validated_again():
     """An object was null until its type lost a field."""
     schema = gqlnb.Schema(ROWS)
     for _ in range(6):

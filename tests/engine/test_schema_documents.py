@@ -9,10 +9,7 @@ import pytest
 from gqlnb import Client, QueryError, Schema
 from gqlnb.document.document import Document
 from gqlnb.document.sized_cache import SizedCache
-from gqlnb.engine.schema import (
-    MAX_CACHED_NAME,
-    cache_documents,
-)
+from gqlnb.engine.schema import MAX_CACHED_NAME, cache_documents
 from gqlnb.limits import MAX_CACHED_TEXT, Limits
 
 SCHEMA = "type Query { hello: String }"
@@ -30,7 +27,7 @@ class Parser:
         return Document.parse(text)
 
 
-def test_a_document_is_parsed_once() -> None:
+def test_a_document_is_parsed_once():
     """And again for different options."""
     parse = Parser()
     document = cache_documents(parse, SizedCache(10))
@@ -54,7 +51,7 @@ def test_a_document_is_parsed_once() -> None:
     ("text", "operation"),
     [("{ a }" + " " * MAX_CACHED_TEXT, None), ("{ a }", "A" * (MAX_CACHED_NAME + 1))],
 )
-def test_long_documents_are_not_cached(text: str, operation: str | None) -> None:
+def test_long_documents_are_not_cached(text, operation):
     """Clients cannot fill the memory."""
     parse = Parser()
     document = cache_documents(parse, SizedCache(10))
@@ -63,7 +60,7 @@ def test_long_documents_are_not_cached(text: str, operation: str | None) -> None
     assert parse.calls == 2
 
 
-def test_a_schema_remembers() -> None:
+def test_a_schema_remembers():
     """Under its limits a text is another document."""
     schema = Schema(SCHEMA)
     document = schema.parse_document("{ hello }")
@@ -75,20 +72,20 @@ def test_a_schema_remembers() -> None:
 
 
 @pytest.mark.parametrize("text", [None, 1, b"{ hello }", ["{ hello }"]])
-def test_documents_that_are_not_strings_are_refused(text: Any) -> None:
+def test_documents_that_are_not_strings_are_refused(text):
     """With a descriptive error."""
     with pytest.raises(QueryError, match="A query must be a string"):
         Schema(SCHEMA).parse_document(text)
 
 
 @pytest.mark.parametrize("operation", [1, ["A"], {}])
-def test_an_operation_name_that_is_not_a_string_matches_nothing(operation: Any) -> None:
+def test_an_operation_name_that_is_not_a_string_matches_nothing(operation):
     """Unhashable values are included."""
     with pytest.raises(QueryError, match="The name of an operation must be a string"):
         Schema(SCHEMA).parse_document("{ hello }", operation)
 
 
-def test_operations_variables_and_fragments_may_have_descriptions() -> None:
+def test_operations_variables_and_fragments_may_have_descriptions():
     """They are part of the specification of September 2025; also from a client."""
     schema = Schema(
         "type Query { echo(n: Int): Int }", {"Query": {"echo": lambda _, a, __: a["n"]}}

@@ -42,9 +42,7 @@ def build_schema(frame: Any) -> Schema:
 @pytest.mark.parametrize(
     ("query", "path"), [("{ rows { a b } }", ["rows"]), ("{ lists { a } }", ["lists", 0])]
 )
-def test_a_frame_is_an_error_that_names_the_conversion(
-    frame: Any, message: str, query: str, path: list[Any]
-) -> None:
+def test_a_frame_is_an_error_that_names_the_conversion(frame, message, query, path):
     """The first runs, by graphql-core's methods, and the later ones, by compiled code, agree."""
     schema = build_schema(frame)
     for _ in range(4):
@@ -55,7 +53,7 @@ def test_a_frame_is_an_error_that_names_the_conversion(
 
 
 @pytest.mark.parametrize(("frame", "message"), FRAMES)
-def test_a_column_is_a_list_of_its_values(frame: Any, message: str) -> None:
+def test_a_column_is_a_list_of_its_values(frame, message):
     """A Series is iterated over like a list."""
     schema = build_schema(frame)
     for _ in range(4):
@@ -63,7 +61,7 @@ def test_a_column_is_a_list_of_its_values(frame: Any, message: str) -> None:
 
 
 @pytest.mark.skipif(graphql.version_info < (3, 3), reason="@defer needs graphql-core 3.3")
-def test_a_frame_in_a_deferred_part_is_an_error() -> None:
+def test_a_frame_in_a_deferred_part_is_an_error():
     """Parts of an answer are executed by another class."""
     schema = build_schema(pd.DataFrame(COLUMNS))
     parts = list(schema.subscribe("{ numbers ... @defer { rows { a } } }"))

@@ -23,12 +23,8 @@ from tests.browser.conftest import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    import requests
-    from playwright.sync_api import BrowserContext, Page
-
-    from tests.conftest import Background
 
 __all__ = ["browser", "chromium", "pytest_runtest_makereport"]  # fixtures and a hook
 
@@ -80,7 +76,7 @@ class FrontEnds:
 
 
 @pytest.fixture(scope="session")
-def front_ends(tmp_path_factory: pytest.TempPathFactory) -> FrontEnds:
+def front_ends(tmp_path_factory):
     """Return the front ends that are installed; without the variable, skip."""
     if VARIABLE not in os.environ:
         pytest.skip(f"{VARIABLE} is not set: see tests/frontends/install.py")
@@ -93,7 +89,7 @@ def front_ends(tmp_path_factory: pytest.TempPathFactory) -> FrontEnds:
 
 
 @pytest.fixture
-def notebook(tmp_path: Path) -> Path:
+def notebook(tmp_path):
     """Return a new notebook: a query, and three widgets."""
     return write_notebook(tmp_path / "notebook.ipynb")
 
@@ -112,12 +108,7 @@ def build_notebook(sources: Sequence[str]) -> nbformat.NotebookNode:
 
 
 @pytest.fixture(scope="module")
-def start_server(
-    front_ends: FrontEnds,
-    background: Callable[..., Background],
-    patient: requests.Session,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Callable[[str], Lab]:
+def start_server(front_ends, background, patient, tmp_path_factory):
     """Return a function that starts JupyterLab's server with its extensions, once for each name."""
     running: dict[str, Lab] = {}
 
@@ -144,15 +135,13 @@ def start_server(
 
 
 @pytest.fixture
-def watch() -> Watch:
+def watch():
     """Return the errors of the page."""
     return Watch()
 
 
 @pytest.fixture
-def page(
-    browser: BrowserContext, watch: Watch, request: pytest.FixtureRequest, tmp_path: Path
-) -> Iterator[Page]:
+def page(browser, watch, request, tmp_path):
     """Open a page and close it; errors that name our package or our files fail the test."""
     page = browser.new_page()
     page.set_viewport_size({"width": 1280, "height": 2400})  # for the whole notebook

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
@@ -12,14 +11,6 @@ from playwright.sync_api import expect
 from tests.browser.acting import photograph
 from tests.frontends.conftest import CELLS, WRONG, write_notebook
 from tests.frontends.test_pages import COLOUR
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from playwright.sync_api import Page
-
-    from tests.browser.conftest import Watch
-    from tests.frontends.conftest import FrontEnds
 
 pytestmark = pytest.mark.browser
 
@@ -32,7 +23,7 @@ SHADES = {"light": ("#ffffff", "#212121"), "dark": ("#383838", "#d5d5d5")}
 
 
 @pytest.mark.front_end("Colab, simulated", cells="as saved", widgets="as HTML", saved="yes")
-def test_colab(front_ends: FrontEnds, tmp_path: Path, page: Page, watch: Watch) -> None:
+def test_colab(front_ends, tmp_path, page, watch):
     """Outputs need nothing outside of their frames, and take the colours of the theme."""
     path = write_notebook(tmp_path / "notebook.ipynb", (*CELLS, WRONG))
     front_ends.run("jupyter", "execute", "--inplace", "--allow-errors", str(path), cwd=tmp_path)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 import requests
 
@@ -12,9 +10,6 @@ from tests.browser.conftest import READY, Notebook
 from tests.frontends.conftest import CELLS, build_notebook
 from tests.frontends.test_pages import check_editor, check_page
 from tests.servers.test_hub import PREFIX, TOKEN, USER, hub
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 __all__ = ["hub"]  # a fixture
 
@@ -31,7 +26,7 @@ pytestmark = pytest.mark.browser
     explorer="yes",
 )
 @pytest.mark.usefixtures("bundled")
-def test_hub(hub: str, page: Page) -> None:
+def test_hub(hub, page):
     """Widgets and GraphiQL answer below the path of the user, once the user has signed in."""
     requests.put(
         f"{hub}{PREFIX}api/contents/hub.ipynb",

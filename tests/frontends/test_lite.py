@@ -8,7 +8,6 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
@@ -17,19 +16,12 @@ from tests.browser.acting import photograph, theme
 from tests.browser.conftest import READY, Notebook
 from tests.frontends.install import NPM_VERSIONS
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Page
-
-    from tests.frontends.conftest import FrontEnds
-
 BUILDER = Path(__file__).parents[2] / "docs" / "build_lite.py"
 QUERY, VIEW, EXPLORER = 6, 8, 10  # cells
 START_SECONDS = 120  # Python is compiled in the browser
 
 
-def test_the_site_has_the_pyodide_of_the_other_tests() -> None:
+def test_the_site_has_the_pyodide_of_the_other_tests():
     """Both names of its version are equal."""
     found = re.search(r'^PYODIDE = "(.+)"$', BUILDER.read_text("utf-8"), re.MULTILINE)
     assert found is not None
@@ -37,7 +29,7 @@ def test_the_site_has_the_pyodide_of_the_other_tests() -> None:
 
 
 @pytest.fixture
-def site(front_ends: FrontEnds, tmp_path: Path) -> Iterator[str]:
+def site(front_ends, tmp_path):
     """Build the site and serve its files; return the address."""
     output = tmp_path / "site"
     front_ends.run("python", str(BUILDER), f"--output={output}", cwd=tmp_path, timeout=400)
@@ -71,7 +63,7 @@ class QuietHandler(SimpleHTTPRequestHandler):
     explorer="yes",
 )
 @pytest.mark.usefixtures("bundled")
-def test_jupyterlite(site: str, page: Page) -> None:
+def test_jupyterlite(site, page):
     """Cells, names that Tab lists, errors and a widget, all without a server or another site."""
     page.context.route(lambda url: not url.startswith(site), lambda route: route.abort())
     page.goto(f"{site}/lab/index.html?path=start.ipynb")

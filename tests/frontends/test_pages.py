@@ -6,22 +6,13 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.acting import photograph, theme
-from tests.browser.conftest import READY, SECONDS, Lab, Notebook
+from tests.browser.conftest import READY, SECONDS, Notebook
 from tests.frontends.conftest import write_notebook
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import requests
-
-    from tests.conftest import Background
-    from tests.frontends.conftest import FrontEnds
 
 pytestmark = pytest.mark.browser
 
@@ -97,15 +88,10 @@ def check_editor(page: Page) -> None:
 
 
 @pytest.mark.front_end(
-    "JupyterLab 4.4.0",
-    cells="yes",
-    completion="yes",
-    colours="yes",
-    widgets="yes",
-    explorer="yes",
+    "JupyterLab 4.4.0", cells="yes", completion="yes", colours="yes", widgets="yes", explorer="yes"
 )
 @pytest.mark.usefixtures("bundled")
-def test_lowest_jupyterlab(start_server: Callable[[str], Lab], page: Page) -> None:
+def test_lowest_jupyterlab(start_server, page):
     """The lowest JupyterLab 4 that the extra `lab` allows, in both themes."""
     lab = start_server("lowest")
     path = write_notebook(lab.folder / "notebook.ipynb")
@@ -129,7 +115,7 @@ def test_lowest_jupyterlab(start_server: Callable[[str], Lab], page: Page) -> No
     explorer="yes",
 )
 @pytest.mark.usefixtures("bundled")
-def test_notebook_7(start_server: Callable[[str], Lab], page: Page) -> None:
+def test_notebook_7(start_server, page):
     """Notebook 7 runs the cells and shows the widgets."""
     lab = start_server("newest")
     path = write_notebook(lab.folder / "notebook7.ipynb")
@@ -148,7 +134,7 @@ def test_notebook_7(start_server: Callable[[str], Lab], page: Page) -> None:
     "nbclassic", cells="yes", completion="yes", colours="no", widgets="yes", explorer="yes"
 )
 @pytest.mark.usefixtures("bundled")
-def test_nbclassic(start_server: Callable[[str], Lab], page: Page) -> None:
+def test_nbclassic(start_server, page):
     """The classic notebook runs the cells and shows the widgets."""
     lab = start_server("newest")
     path = write_notebook(lab.folder / "classic.ipynb")
@@ -168,7 +154,7 @@ def test_nbclassic(start_server: Callable[[str], Lab], page: Page) -> None:
 @pytest.mark.front_end("voila", "Voila", cells="yes", widgets="yes", explorer="yes")
 @pytest.mark.usefixtures("bundled")
 @pytest.mark.parametrize("shade", ["light", "dark"])
-def test_voila(start_server: Callable[[str], Lab], page: Page, shade: str) -> None:
+def test_voila(start_server, page, shade):
     """Voila shows the outputs alone; our extension of JupyterLab reports nothing there."""
     lab = start_server("newest")
     path = write_notebook(lab.folder / "voila.ipynb")
@@ -179,7 +165,7 @@ def test_voila(start_server: Callable[[str], Lab], page: Page, shade: str) -> No
 
 @pytest.mark.front_end("Firefox, Voila", cells="yes", widgets="yes", explorer="yes")
 @pytest.mark.usefixtures("bundled")
-def test_firefox(front_ends: FrontEnds, start_server: Callable[[str], Lab], tmp_path: Path) -> None:
+def test_firefox(front_ends, start_server, tmp_path):
     """Firefox shows the same page as Chromium, driven over WebDriver BiDi."""
     node, firefox = shutil.which("node"), shutil.which("firefox-esr") or shutil.which("firefox")
     if firefox is None:
@@ -201,7 +187,7 @@ def test_firefox(front_ends: FrontEnds, start_server: Callable[[str], Lab], tmp_
 @pytest.mark.front_end(
     "jupyter-book", "Jupyter Book", cells="as saved", widgets="as HTML", saved="yes"
 )
-def test_jupyter_book(front_ends: FrontEnds, notebook: Path, page: Page) -> None:
+def test_jupyter_book(front_ends, notebook, page):
     """A page of a book has the tables and the HTML of widgets, legible in both themes."""
     folder = notebook.parent
     front_ends.run("jupyter-book", "build", str(notebook), cwd=folder, environment="book")
@@ -224,14 +210,7 @@ def test_jupyter_book(front_ends: FrontEnds, notebook: Path, page: Page) -> None
     "marimo", cells="calls in Python", completion="no", widgets="yes", explorer="yes"
 )
 @pytest.mark.usefixtures("bundled")
-def test_marimo(
-    front_ends: FrontEnds,
-    background: Callable[..., Background],
-    patient: requests.Session,
-    root: Path,
-    tmp_path: Path,
-    page: Page,
-) -> None:
+def test_marimo(front_ends, background, patient, root, tmp_path, page):
     """The notebook of the how-to page: a slider is a variable of a query, and widgets answer."""
     text = (root / "docs" / "howto" / "marimo.md").read_text("utf-8")
     (tmp_path / "notebook.py").write_text(

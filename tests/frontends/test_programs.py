@@ -90,14 +90,14 @@ def check_outputs(path: Path) -> None:
 @pytest.mark.front_end(
     "nbclient", "jupyter execute, nbclient", cells="yes", widgets="as HTML", saved="yes"
 )
-def test_jupyter_execute(front_ends: FrontEnds, notebook: Path) -> None:
+def test_jupyter_execute(front_ends, notebook):
     """`jupyter execute` saves tables and the HTML of widgets, and nothing random."""
     front_ends.run("jupyter", "execute", "--inplace", str(notebook), cwd=notebook.parent)
     check_outputs(notebook)
 
 
 @pytest.mark.front_end("papermill", cells="yes", widgets="as HTML", saved="yes")
-def test_papermill(front_ends: FrontEnds, notebook: Path) -> None:
+def test_papermill(front_ends, notebook):
     """Papermill writes the same outputs, and passes parameters to the variables of a query."""
     made = notebook.with_name("made.ipynb")
     front_ends.run("papermill", str(notebook), str(made), cwd=notebook.parent)
@@ -118,7 +118,7 @@ def test_papermill(front_ends: FrontEnds, notebook: Path) -> None:
 @pytest.mark.front_end(
     "nbconvert", "HTML page, nbconvert", cells="as saved", widgets="as HTML", saved="yes"
 )
-def test_nbconvert_html(front_ends: FrontEnds, notebook: Path) -> None:
+def test_nbconvert_html(front_ends, notebook):
     """A page of a notebook has its tables and the HTML of its widgets, in each theme."""
     arguments = ("nbconvert", "--to", "html", "--execute", "--output", "page")
     for theme in ("light", "dark"):
@@ -134,7 +134,7 @@ def test_nbconvert_html(front_ends: FrontEnds, notebook: Path) -> None:
 @pytest.mark.front_end(
     "nbconvert", "PDF, nbconvert --to webpdf,", cells="as saved", widgets="as HTML", saved="yes"
 )
-def test_nbconvert_webpdf(front_ends: FrontEnds, notebook: Path, chromium: str) -> None:
+def test_nbconvert_webpdf(front_ends, notebook, chromium):
     """Chromium prints the tables and the HTML of widgets."""
     arguments = ("--to=webpdf", "--execute", "--disable-chromium-sandbox", "--output=page")
     front_ends.run(
@@ -148,7 +148,7 @@ def test_nbconvert_webpdf(front_ends: FrontEnds, notebook: Path, chromium: str) 
 @pytest.mark.front_end(
     "ipython", "Terminal, IPython", cells="yes", completion="yes", widgets="as text"
 )
-def test_ipython(front_ends: FrontEnds, tmp_path: Path) -> None:
+def test_ipython(front_ends, tmp_path):
     """Cells show tables as text, mistakes with a caret, and widgets as text."""
     options = ("--simple-prompt", "--no-banner", "--no-confirm-exit", "--colors=NoColor")
     check_terminal(start_terminal(front_ends, "ipython", *options, folder=tmp_path))
@@ -158,7 +158,7 @@ def test_ipython(front_ends: FrontEnds, tmp_path: Path) -> None:
 @pytest.mark.front_end(
     "jupyter-console", "jupyter console", cells="yes", completion="yes", widgets="as text"
 )
-def test_jupyter_console(front_ends: FrontEnds, tmp_path: Path) -> None:
+def test_jupyter_console(front_ends, tmp_path):
     """The terminal in front of a kernel shows tables as text, and widgets as text."""
     options = ("console", "--simple-prompt", "--no-confirm-exit")
     check_terminal(start_terminal(front_ends, "jupyter", *options, folder=tmp_path))
@@ -167,7 +167,7 @@ def test_jupyter_console(front_ends: FrontEnds, tmp_path: Path) -> None:
 
 
 @pytest.mark.front_end("xeus-python", cells="yes", completion="yes", widgets="yes", explorer="yes")
-def test_xeus_python(front_ends: FrontEnds, tmp_path: Path) -> None:
+def test_xeus_python(front_ends, tmp_path):
     """A kernel with comms of its own: cells, widgets that answer their views, and controls."""
     cells = (
         *CELLS,

@@ -6,14 +6,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import gqlnb
-
-if TYPE_CHECKING:
-    from tests.frontends.conftest import FrontEnds
 
 RUN = Path(__file__).with_name("pyodide") / "run.mjs"
 PROGRAM = """
@@ -62,7 +58,7 @@ EXPECTED = (
 @pytest.mark.front_end(
     "Pyodide, in Node", cells="engine and client", completion="no", widgets="no", explorer="no"
 )
-def test_pyodide(front_ends: FrontEnds, root: Path, tmp_path: Path) -> None:
+def test_pyodide(front_ends, root, tmp_path):
     """Schemas, clients and errors work; servers and tokens are refused with a reason."""
     schema = gqlnb.Schema(
         "type Query { name: String }", {"Query": {"name": lambda root, args, context: "Zoë €"}}
@@ -108,7 +104,7 @@ assert "hello" in gqlnb.SchemaView(here)._repr_mimebundle_()[0]["text/html"]
 """
 
 
-def test_all_but_serving_works_without_the_packages_of_servers(tmp_path: Path) -> None:
+def test_all_but_serving_works_without_the_packages_of_servers(tmp_path):
     """Cells, widgets and stars need none of the packages that a browser's Python lacks."""
     code = WITHOUT.format(blocked=BLOCKED)
     command = [sys.executable, "-c", code]

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
-def test_the_page_has_a_row_for_each_test(root: Path) -> None:
+def test_the_page_has_a_row_for_each_test(root):
     """The page equals the one that a run of all tests writes."""
     command = [sys.executable, "-m", "tests.frontends.table", "--check"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -19,15 +18,6 @@ from tests.browser.acting import photograph
 from tests.frontends.conftest import CELLS, WRONG, write_notebook
 from tests.frontends.install import NODE
 from tests.frontends.test_pages import COLOUR, check_page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playwright.sync_api import Page
-
-    from tests.browser.conftest import Lab
-    from tests.conftest import Background
-    from tests.frontends.conftest import FrontEnds
 
 pytestmark = pytest.mark.browser
 
@@ -46,9 +36,7 @@ SETTINGS = {
 @pytest.mark.front_end(
     "code-server", "VS Code, code-server", cells="as saved", widgets="as HTML", saved="yes"
 )
-def test_vscode(
-    front_ends: FrontEnds, background: Callable[..., Background], tmp_path: Path, page: Page
-) -> None:
+def test_vscode(front_ends, background, tmp_path, page):
     """The editor shows the outputs of a saved notebook, in the colours of both themes."""
     path = write_notebook(tmp_path / "notebook.ipynb", (*CELLS, WRONG))
     front_ends.run("jupyter", "execute", "--inplace", "--allow-errors", str(path), cwd=tmp_path)
@@ -88,9 +76,7 @@ def test_vscode(
     WIDGETS, "VS Code, its widget manager", cells="yes", widgets="yes", explorer="yes"
 )
 @pytest.mark.usefixtures("bundled")
-def test_widgets_of_vscode(
-    front_ends: FrontEnds, start_server: Callable[[str], Lab], page: Page
-) -> None:
+def test_widgets_of_vscode(front_ends, start_server, page):
     """Its widget manager finds our widgets and anywidget, and they answer."""
     lab = start_server("newest")
     widgets = front_ends.folder / "archives" / WIDGETS / "package" / "dist" / "ipywidgets.js"

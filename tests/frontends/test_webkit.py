@@ -7,19 +7,14 @@ import os
 import shutil
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
 
-from tests.browser.conftest import READY, RUN, SECONDS, Lab, lab
+from tests.browser.conftest import READY, RUN, SECONDS, lab
 from tests.frontends.conftest import write_notebook
 from tests.ports import find_free_port, wait_for_port
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.conftest import Background
 
 __all__ = ["lab"]  # a fixture
 
@@ -112,7 +107,7 @@ class Session:
 
 
 @pytest.fixture
-def webkit(background: Callable[..., Background], tmp_path: Path) -> Iterator[Session]:
+def webkit(background, tmp_path):
     """Open a window of WebKitGTK; skip where it cannot be driven."""
     browser = next(Path("/usr/lib").glob(BROWSERS), None)
     driver, display = map(shutil.which, PROGRAMS)
@@ -142,7 +137,7 @@ def webkit(background: Callable[..., Background], tmp_path: Path) -> Iterator[Se
     "WebKitGTK (engine of Safari), JupyterLab 4.6", cells="yes", widgets="yes", explorer="yes"
 )
 @pytest.mark.usefixtures("bundled")
-def test_webkit(lab: Lab, webkit: Session) -> None:
+def test_webkit(lab, webkit):
     """WebKit runs the cells, and its widgets answer to clicks."""
     path = write_notebook(lab.folder / "webkit.ipynb")
     webkit.post("/url", url=f"{lab.url}/lab/tree/{path.name}?reset&token={lab.token}")

@@ -12,18 +12,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from gqlnb.engine.schema_builder import load_sdl
 
-if TYPE_CHECKING:
-    from graphql import GraphQLSchema
-
 
 @pytest.fixture(scope="session")
-def octokit() -> Path:
+def octokit():
     """Return the folder that the packages are installed in, or skip."""
     folder = Path(os.environ.get("OCTOKIT_PACKAGES", Path(__file__).with_name("octokit")))
     if not (folder / "node_modules" / "@octokit" / "graphql-schema").is_dir():
@@ -32,13 +28,13 @@ def octokit() -> Path:
 
 
 @pytest.fixture(scope="session")
-def public_sdl(octokit: Path) -> str:
+def public_sdl(octokit):
     """Return the SDL of GitHub's whole public schema."""
     package = octokit / "node_modules" / "@octokit" / "graphql-schema"
     return (package / "schema.graphql").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
-def theirs(public_sdl: str) -> GraphQLSchema:
+def theirs(public_sdl):
     """Return GitHub's whole public schema, read leniently: two of its fields are there twice."""
     return load_sdl(public_sdl, "GitHub's schema").graphql

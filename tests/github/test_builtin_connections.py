@@ -3,11 +3,7 @@
 import pytest
 
 from gqlnb import AuthError, TargetError, connect
-from gqlnb.github.builtin_connections import (
-    GITHUB_ENDPOINT,
-    connect_github,
-    find_github_endpoint,
-)
+from gqlnb.github.builtin_connections import GITHUB_ENDPOINT, connect_github, find_github_endpoint
 from tests.client.faults import Endpoint, json_answer
 
 ANSWER = json_answer({"data": {"viewer": {"login": "mona"}}})

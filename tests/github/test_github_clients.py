@@ -6,18 +6,13 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
 
 from gqlnb import github
 from gqlnb.tokens import Token
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gqlnb import Server
 
 pytestmark = pytest.mark.slow
 TOKEN = "ghp_made_up_for_the_tests"
@@ -47,13 +42,13 @@ REFUSAL = "Field 'shoeSize' doesn't exist on type 'User' in this stand-in"
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server():
     """Return the stand-in over HTTP; it asks for a token."""
     with github.serve(port=0, token=Token(TOKEN)) as running:
         yield running
 
 
-def test_requests_as_gh_sends_them(server: Server) -> None:
+def test_requests_as_gh_sends_them(server):
     """The command line tool's headers: ``token``, its media types, its time zone."""
     headers = {
         "Authorization": f"token {TOKEN}",
@@ -74,7 +69,7 @@ def test_requests_as_gh_sends_them(server: Server) -> None:
     assert requests.post(server.url, json=body, headers=headers, timeout=20).status_code == 401
 
 
-def test_gql(server: Server) -> None:
+def test_gql(server):
     """It reads the schema from the service and validates against it first."""
     from gql import Client, gql
     from gql.transport.exceptions import TransportQueryError
@@ -92,7 +87,7 @@ def test_gql(server: Server) -> None:
         session.execute(gql(WRONG))
 
 
-def test_githubkit(server: Server) -> None:
+def test_githubkit(server):
     """Its paginator follows the cursors of a search."""
     githubkit = pytest.importorskip("githubkit")
     from githubkit.exception import GraphQLFailed
@@ -126,7 +121,7 @@ def ask_by_octokit(folder: Path, url: str, token: str, query: str) -> dict[str, 
     return found
 
 
-def test_octokit(server: Server, octokit: Path) -> None:
+def test_octokit(server, octokit):
     """GitHub's own client for Node: data, GraphQL errors, and the status of a wrong token."""
     assert ask_by_octokit(octokit, server.url, TOKEN, QUERY) == {"data": EXPECTED}
     wrong = WRONG.replace("{", "query ($owner: String) {", 1)

@@ -36,7 +36,6 @@ from gqlnb.server.app import App
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 ROWS = 119  # repositories of the stand-in with more than 100,000 stars
 DOCS = "https://docs.github.com/graphql"
@@ -100,15 +99,11 @@ PASSING = {
     "went wrong, nulls": Fault({"data": NULLS, **fail(WENT_WRONG)}, TransportError, WENT_WRONG),
     'went wrong, "null"': Fault({"data": "null", **fail(WENT_WRONG)}, TransportError, WENT_WRONG),
     "timedout": Fault({"data": NULLS, **fail("timedout")}, TransportError, "failed: timedout."),
-    "INTERNAL": Fault(
-        {"data": NULLS, **fail("An error occurred", type="INTERNAL")}, TransportError, "An error"
-    ),
+    "INTERNAL": Fault({"data": NULLS, **fail("An error occurred", type="INTERNAL")}, TransportError,
+        "An error"),
     "validation": Fault({"data": None, **fail(VALIDATION)}, TransportError, VALIDATION),
-    "SERVICE_UNAVAILABLE": Fault(
-        {"data": NULLS, **fail(UNAVAILABLE, type="SERVICE_UNAVAILABLE")},
-        TransportError,
-        UNAVAILABLE,
-    ),
+    "SERVICE_UNAVAILABLE": Fault({"data": NULLS, **fail(UNAVAILABLE, type="SERVICE_UNAVAILABLE")},
+        TransportError, UNAVAILABLE),
     "null alone": Fault({"data": None}, TransportError, "'data' is null, and there are no errors"),
     '"null" alone': Fault({"data": "null"}, TransportError, "'data' is the text"),
     "502 HTML": Fault("<html><title>502 Bad Gateway</title>", TransportError, "Bad Gateway", 502),
@@ -122,15 +117,11 @@ PASSING = {
     "secondary 429": limited(429, SECONDARY, **{"retry-after": "0"}),
     "abuse 403": limited(403, ABUSE),
     "RATE_LIMITED": Fault(fail("exceeded for user", type="RATE_LIMITED"), RateLimited, "exceeded"),
-    "RATE_LIMITED, nulls": Fault(
-        {"data": NULLS, **fail("exceeded for user", type="RATE_LIMITED")}, RateLimited, "exceeded"
-    ),
-    "RATE_LIMIT": Fault(
-        fail("already exceeded", type="RATE_LIMIT", code="graphql_rate_limit"),
-        RateLimited,
-        "already exceeded",
-    ),
-}
+    "RATE_LIMITED, nulls": Fault({"data": NULLS, **fail("exceeded for user", type="RATE_LIMITED")},
+        RateLimited, "exceeded"),
+    "RATE_LIMIT": Fault(fail("already exceeded", type="RATE_LIMIT", code="graphql_rate_limit"),
+        RateLimited, "already exceeded"),
+}  # fmt: skip
 TOO_LARGE = {
     "resources, nulls": Fault(
         {"data": NULLS, **fail(RESOURCES, type="RESOURCE_LIMITS_EXCEEDED")}, PartialError, RESOURCES
@@ -179,26 +170,16 @@ EXPIRED = Fault(
 )
 REFUSED = {
     "SAML": Fault({"message": SAML}, AuthError, SSO[14:], 403, {"x-github-sso": SSO}),
-    "fine-grained": Fault(
-        {"message": "Resource not accessible by personal access token"},
-        AuthError,
-        "these permissions: metadata=read",
-        403,
-        {"x-accepted-github-permissions": "metadata=read"},
-    ),
-    "IP list": Fault(
-        {"message": "The `o` organization has an IP allow list enabled"}, AuthError, "IP allow", 403
-    ),
-    "SAML, last request": Fault(
-        {"message": SAML},
-        AuthError,
-        SSO[14:],
-        403,
-        {"x-github-sso": SSO, "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9999999999"},
-    ),
+    "fine-grained": Fault({"message": "Resource not accessible by personal access token"},
+        AuthError, "these permissions: metadata=read", 403,
+        {"x-accepted-github-permissions": "metadata=read"}),
+    "IP list": Fault({"message": "The `o` organization has an IP allow list enabled"}, AuthError,
+        "IP allow", 403),
+    "SAML, last request": Fault({"message": SAML}, AuthError, SSO[14:], 403,
+        {"x-github-sso": SSO, "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9999999999"}),
     "scopes": Fault(fail(SCOPES, type="INSUFFICIENT_SCOPES"), AuthError, SCOPES),
     "bad credentials": Fault({"message": "Bad credentials"}, AuthError, "Bad credentials", 401),
-}
+}  # fmt: skip
 
 
 # A field that may be null stays beside the error, so for `execute` it is a result.
@@ -311,7 +292,7 @@ PAGING = [name for name in CALLS if name != "execute"]
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def quick(monkeypatch):
     """Wait a thousandth of the usual time between attempts."""
     for name, value in fast_waits():
         monkeypatch.setattr(name, value)
@@ -336,7 +317,7 @@ def run_call(call: str, endpoint: FaultyGitHub) -> int:
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("fault", PASSING)
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_call_recovers_from_a_temporary_fault(fault: str, call: str, number: int) -> None:
+def test_a_call_recovers_from_a_temporary_fault(fault, call, number):
     """Every row is returned without a warning, for a fault in either request."""
     endpoint = FaultyGitHub(PASSING[fault], lambda at, _size: at == number)
     assert run_call(call, endpoint) == EXPECTED[call]
@@ -345,7 +326,7 @@ def test_a_call_recovers_from_a_temporary_fault(fault: str, call: str, number: i
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("fault", PASSING)
-def test_a_permanent_fault_raises_githubs_message(fault: str, call: str) -> None:
+def test_a_permanent_fault_raises_githubs_message(fault, call):
     """It is never an error about the schema, and never an empty frame."""
     _, error, words, *_ = PASSING[fault]
     with pytest.raises(error, match=re.escape(words)) as caught:
@@ -356,7 +337,7 @@ def test_a_permanent_fault_raises_githubs_message(fault: str, call: str) -> None
 @pytest.mark.parametrize("call", RECOVERING)
 @pytest.mark.parametrize("fault", DAMAGED)
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_harvest_recovers_from_a_damaged_answer(fault: str, call: str, number: int) -> None:
+def test_a_harvest_recovers_from_a_damaged_answer(fault, call, number):
     """Every row is returned; an endpoint whose answers are all damaged is an error."""
     endpoint = FaultyGitHub(DAMAGED[fault], lambda at, _size: at == number)
     assert run_call(call, endpoint) == ROWS
@@ -371,7 +352,7 @@ def test_a_harvest_recovers_from_a_damaged_answer(fault: str, call: str, number:
 @pytest.mark.parametrize("call", ["stars(limit=300)", "execute", "execute_all"])
 @pytest.mark.parametrize("fault", ["empty", "cut"])
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_query_recovers_from_a_cut_answer(fault: str, call: str, number: int) -> None:
+def test_a_query_recovers_from_a_cut_answer(fault, call, number):
     """It is repeated as after other temporary faults, and as often."""
     endpoint = FaultyGitHub(DAMAGED[fault], lambda at, _size: at == number)
     assert run_call(call, endpoint) == EXPECTED[call]
@@ -385,7 +366,7 @@ def test_a_query_recovers_from_a_cut_answer(fault: str, call: str, number: int) 
 @pytest.mark.parametrize("call", SEARCHES)
 @pytest.mark.parametrize("fault", UNPROVED)
 @pytest.mark.parametrize("number", [0, 1])
-def test_an_empty_page_beside_a_failure_is_repeated(fault: str, call: str, number: int) -> None:
+def test_an_empty_page_beside_a_failure_is_repeated(fault, call, number):
     """It never makes a search complete; an endpoint that has only such pages is an error."""
     endpoint = FaultyGitHub(UNPROVED[fault], lambda at, _size: at == number)
     assert run_call(call, endpoint) == ROWS
@@ -397,7 +378,7 @@ def test_an_empty_page_beside_a_failure_is_repeated(fault: str, call: str, numbe
 
 @pytest.mark.parametrize("call", [*SEARCHES, "client.harvest", "execute_all"])
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_rate_limit_beside_an_empty_page_is_waited_for(call: str, number: int) -> None:
+def test_a_rate_limit_beside_an_empty_page_is_waited_for(call, number):
     """Its page proves nothing, and no request follows at once."""
     endpoint = FaultyGitHub(LIMITED_EMPTY, lambda at, _size: at == number)
     assert run_call(call, endpoint) == ROWS
@@ -408,7 +389,7 @@ def test_a_rate_limit_beside_an_empty_page_is_waited_for(call: str, number: int)
 
 @pytest.mark.parametrize("call", ["stars(limit=None)", "harvest"])
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_harvest_repeats_a_page_with_any_error(call: str, number: int) -> None:
+def test_a_harvest_repeats_a_page_with_any_error(call, number):
     """An empty page proves nothing, whatever the error says."""
     fault = Fault({"data": EMPTY, **fail("Shard 7 is missing")}, AnswerError, "Shard 7 is missing")
     endpoint = FaultyGitHub(fault, lambda at, _size: at == number)
@@ -417,7 +398,7 @@ def test_a_harvest_repeats_a_page_with_any_error(call: str, number: int) -> None
         run_call(call, FaultyGitHub(fault, lambda *_: True))
 
 
-def test_an_empty_page_of_a_search_beside_an_error_raises() -> None:
+def test_an_empty_page_of_a_search_beside_an_error_raises():
     """It would look like a search without results."""
     fault = Fault({"data": EMPTY, **fail("Shard 7 is missing")}, PartialError, "Shard 7")
     with pytest.raises(PartialError, match="Shard 7 is missing"):
@@ -425,7 +406,7 @@ def test_an_empty_page_of_a_search_beside_an_error_raises() -> None:
 
 
 @pytest.mark.parametrize("call", SEARCHES)
-def test_an_empty_page_beside_a_refusal_names_the_endpoint(call: str) -> None:
+def test_an_empty_page_beside_a_refusal_names_the_endpoint(call):
     """The token is refused, so no repetition helps."""
     message = "Resource protected by organization SAML"
     fault = Fault({"data": EMPTY, **fail(message, type="FORBIDDEN")}, AuthError, message)
@@ -435,7 +416,7 @@ def test_an_empty_page_beside_a_refusal_names_the_endpoint(call: str) -> None:
     assert endpoint.requests == 1
 
 
-def test_a_failing_harvest_into_a_folder_is_not_complete(tmp_path: Path) -> None:
+def test_a_failing_harvest_into_a_folder_is_not_complete(tmp_path):
     """The next call continues it."""
     fault = UNPROVED["went wrong, empty"]
     with (
@@ -449,7 +430,7 @@ def test_a_failing_harvest_into_a_folder_is_not_complete(tmp_path: Path) -> None
     assert len(found) == ROWS
 
 
-def test_a_search_is_repeated_when_its_cursor_expires() -> None:
+def test_a_search_is_repeated_when_its_cursor_expires():
     """Repositories of one second come in pages; the third request has the cursor of the second."""
     owner, moment = Owner("mona", "User"), "2020-01-01T00:00:00Z"
     rows = [Repository(f"r{n}", owner, 100_001, 0, None, moment, moment) for n in range(150)]
@@ -466,7 +447,7 @@ def test_a_search_is_repeated_when_its_cursor_expires() -> None:
 @pytest.mark.parametrize("call", PAGING)
 @pytest.mark.parametrize("fault", TOO_LARGE)
 @pytest.mark.parametrize("most", [25, 50])
-def test_pages_are_halved_until_they_are_accepted(fault: str, call: str, most: int) -> None:
+def test_pages_are_halved_until_they_are_accepted(fault, call, most):
     """The endpoint refuses pages above a size; every row is returned."""
     endpoint = FaultyGitHub(TOO_LARGE[fault], lambda _at, size: size > most)
     assert run_call(call, endpoint) == ROWS
@@ -474,7 +455,7 @@ def test_pages_are_halved_until_they_are_accepted(fault: str, call: str, most: i
 
 @pytest.mark.parametrize("call", ["stars(limit=300)", "stars(limit=None)", "harvest", "execute"])
 @pytest.mark.parametrize("fault", TOO_LARGE)
-def test_a_refusal_of_every_page_size_raises_githubs_message(fault: str, call: str) -> None:
+def test_a_refusal_of_every_page_size_raises_githubs_message(fault, call):
     """Down to pages of one row."""
     _, error, words, *_ = TOO_LARGE[fault]
     with pytest.raises(error, match=re.escape(words)):
@@ -483,7 +464,7 @@ def test_a_refusal_of_every_page_size_raises_githubs_message(fault: str, call: s
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("fault", REFUSED)
-def test_a_refused_token_is_an_auth_error_without_retries(fault: str, call: str) -> None:
+def test_a_refused_token_is_an_auth_error_without_retries(fault, call):
     """The message has the reason and a remedy."""
     _, error, words, *_ = REFUSED[fault]
     endpoint = FaultyGitHub(REFUSED[fault], lambda *_: True)
@@ -493,7 +474,7 @@ def test_a_refused_token_is_an_auth_error_without_retries(fault: str, call: str)
 
 
 @pytest.mark.parametrize("call", SEARCHES)
-def test_a_refused_search_is_an_auth_error(call: str) -> None:
+def test_a_refused_search_is_an_auth_error(call):
     """With status 200, too; the message has the address in the header."""
     endpoint = FaultyGitHub(REFUSED_FIELD, lambda *_: True)
     with pytest.raises(REFUSED_FIELD.error, match=re.escape(REFUSED_FIELD.words)):

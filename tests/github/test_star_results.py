@@ -10,7 +10,6 @@ from graphql import GraphQLError
 from gqlnb import (
     AnswerError,
     Client,
-    GqlnbError,
     PartialError,
     QueryError,
     Schema,
@@ -22,7 +21,7 @@ from gqlnb import (
 )
 from gqlnb.github.repositories import load_snapshot
 from gqlnb.github.star_results import FALLBACK_STARS_QUERY, STARS_QUERY, collect_stars
-from tests.client.faults import Endpoint, answer, build_cut_answers, json_answer
+from tests.client.faults import Endpoint, json_answer
 
 # ---------------------------------------------------------------- the frame
 
@@ -475,6 +474,8 @@ def test_an_error_beside_all_rows_is_noted():
 
 
 NAMES = [f"r{n}" for n in range(100)]
+
+
 FIRST = json_answer(
     {
         "data": {
@@ -482,24 +483,6 @@ FIRST = json_answer(
         }
     }
 )
-PAGE = json.dumps({"data": {"search": connection("c/d/8", total=101)}}).encode()
-CUT_PAGES = build_cut_answers(PAGE)
-
-
-@pytest.mark.parametrize("fault", CUT_PAGES)
-def test_a_page_whose_body_is_cut_is_requested_again(fault, monkeypatch):
-    """The rows of the page before are kept if that does not help."""
-    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.001)
-    cut, page = CUT_PAGES[fault], answer(PAGE)
-    with Endpoint(FIRST, cut, page) as server:
-        client = Client(server.url)
-        assert stars(5, limit=101, client=client)["name"].tolist() == [*NAMES, "d"]
-        assert len(server.requests) == 3
-        server.answers[:], server.requests[:] = [FIRST, cut], []
-        with pytest.raises(GqlnbError, match=f"^.*{server.url}: .* Gave up after 4") as caught:
-            stars(5, limit=101, client=client)
-    assert len(caught.value.result.data["repositories"]) == 100
-    assert len(server.requests) == 5
 
 
 @pytest.mark.parametrize("limit", [101, None])

@@ -13,7 +13,6 @@ from gqlnb.http.messages import (
     parse_headers,
     parse_host,
     parse_parameters,
-    split_absolute_target,
     split_accept,
 )
 
@@ -125,22 +124,6 @@ def test_repeated_headers_are_joined():
 def test_the_default_port_of_an_origin_is_ignored(origin, bare):
     """Browsers omit it, people may write it."""
     assert normalize_origin(origin) == bare
-
-
-@pytest.mark.parametrize(
-    ("target", "path", "host"),
-    [
-        ("http://localhost:4000/graphql", "/graphql", "localhost:4000"),
-        ("HTTPS://a.example/", "/", "a.example"),
-        ("http://a.example", "/", "a.example"),
-        ("ftp://a.example/graphql", "ftp://a.example/graphql", "b.example"),
-        ("*", "*", "b.example"),
-        ("", "", "b.example"),
-    ],
-)
-def test_an_absolute_target_overrides_the_host_header(target, path, host):
-    """The two may differ."""
-    assert split_absolute_target(target, {"host": "b.example"}) == (path, {"host": host})
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from gqlnb.http.incremental import assemble_response, take_first_part
 from gqlnb.http.messages import Response
 from gqlnb.result.answer_notes import IncrementalResponse, InvalidPartError
+from tests.examples import count_examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,9 +150,9 @@ def same(ours: Any, theirs: Any) -> bool:
 
 
 @pytest.mark.skipif(not NEW, reason="graphql-core before 3.3 knows no incremental delivery.")
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=count_examples(60))
 @given(selections(3))
-def test_merged_parts_equal_the_undivided_response(selection: str) -> None:
+def test_merged_parts_equal_the_undivided_response(selection):
     """For all three proposals, and for any deferred fields."""
     text = f"query ($later: Boolean!) {{ item {selection} }}"
     parts, [expected] = parts_of(text), parts_of(text, later=False)
@@ -159,7 +160,7 @@ def test_merged_parts_equal_the_undivided_response(selection: str) -> None:
         assert same(whole(spelled), expected), spelled
 
 
-def test_repeated_fields_are_merged() -> None:
+def test_repeated_fields_are_merged():
     """Older servers repeat fields that a fragment shares with its surroundings."""
     growing = IncrementalResponse()
     data = {"a": {"x": 1}, "list": [{"x": 1}, None], "gone": [1]}
@@ -173,7 +174,7 @@ def test_repeated_fields_are_merged() -> None:
     }
 
 
-def test_later_errors_are_reported_and_other_data_is_kept() -> None:
+def test_later_errors_are_reported_and_other_data_is_kept():
     """In data, in `completed`, and for a fragment that is null."""
     growing = IncrementalResponse()
     growing.feed({"data": {"a": {}}, "pending": [{"id": "0", "path": ["a"]}], "hasNext": True})
@@ -201,7 +202,7 @@ def test_later_errors_are_reported_and_other_data_is_kept() -> None:
         ({"path": "a", "data": {}}, "its 'path' is not a list"),
     ],
 )
-def test_an_invalid_part_raises(part: Any, said: str) -> None:
+def test_an_invalid_part_raises(part, said):
     """The error has the reason."""
     growing = IncrementalResponse()
     growing.feed({"data": {"a": {}, "list": [1]}, "hasNext": True})
@@ -209,7 +210,7 @@ def test_an_invalid_part_raises(part: Any, said: str) -> None:
         growing.feed(part)
 
 
-def test_a_response_in_parts_is_merged() -> None:
+def test_a_response_in_parts_is_merged():
     """Once the last part is present; other responses are unchanged."""
     head = {"content-type": "multipart/mixed; boundary=x"}
     body = b'--x\r\n\r\n{"data":{"a":{}},"hasNext":true}\r\n--x'
@@ -224,7 +225,7 @@ def test_a_response_in_parts_is_merged() -> None:
     assert assemble_response(plain) is plain
 
 
-def test_the_first_result_of_a_rejected_stream_is_found() -> None:
+def test_the_first_result_of_a_rejected_stream_is_found():
     """In event streams and multipart; other bodies are unchanged."""
     body = b'{"errors": [{"message": "no"}]}'
     events = {"content-type": "text/event-stream"}

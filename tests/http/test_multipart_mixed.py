@@ -24,7 +24,7 @@ def read(pieces: list[bytes], boundary: str = "-") -> tuple[list[bytes], bool]:
 
 
 @given(st.lists(st.integers(0, len(WHOLE)), max_size=12))
-def test_parts_do_not_depend_on_the_chunks(cuts: list[int]) -> None:
+def test_parts_do_not_depend_on_the_chunks(cuts):
     """Even if a delimiter is split."""
     at = [0, *sorted(cuts), len(WHOLE)]
     pieces = [WHOLE[begin:end] for begin, end in pairwise(at)]
@@ -40,12 +40,12 @@ def test_parts_do_not_depend_on_the_chunks(cuts: list[int]) -> None:
         b"\r\n--x\r\nA: b\r\n\r\n\r\n--x\r\n\r\n1\r\n--x\r\n\r\n2\r\n--x--",  # an empty one
     ],
 )
-def test_every_variant_is_parsed(stream: bytes) -> None:
+def test_every_variant_is_parsed(stream):
     """Without headers, with bare line feeds, with a preamble and with empty parts."""
     assert read([stream], "x") == ([b"1", b"2"], True)
 
 
-def test_a_part_is_complete_at_its_delimiter() -> None:
+def test_a_part_is_complete_at_its_delimiter():
     """The rest of the delimiter line may arrive much later."""
     parts = MultipartReader("-")
     assert list(parts.feed(b"---\r\n\r\n1\r\n---")) == [b"1"]
@@ -56,7 +56,7 @@ def test_a_part_is_complete_at_its_delimiter() -> None:
     assert parts.ended
 
 
-def test_a_body_over_the_limit_is_rejected() -> None:
+def test_a_body_over_the_limit_is_rejected():
     """The limit covers all parts together."""
     parts = MultipartReader("-", most=30)
     assert list(parts.feed(b"---\r\n\r\n1\r\n---")) == [b"1"]
@@ -76,8 +76,6 @@ def test_a_body_over_the_limit_is_rejected() -> None:
         ("", None),
     ],
 )
-def test_the_boundary_is_read_from_the_content_type(
-    content_type: str, boundary: str | None
-) -> None:
+def test_the_boundary_is_read_from_the_content_type(content_type, boundary):
     """For multipart/mixed only."""
     assert parse_boundary(content_type) == boundary

@@ -55,30 +55,20 @@ def github(left="4987", reset="1800000060", **more):
         (github(reset="never"), Budget(5000, 4987, None)),
         (github(left="-1"), Budget(5000, None, SOON)),
         (github(left="many", reset="never"), UNKNOWN_BUDGET),
-        (
-            {"ratelimit-limit": "100, 100;w=60", "ratelimit-remaining": "50"}
-            | {"ratelimit-reset": "60"},
-            Budget(100, 50, SOON),
-        ),
+        ({"ratelimit-limit": "100, 100;w=60",
+         "ratelimit-remaining": "50"} | {"ratelimit-reset": "60"}, Budget(100, 50, SOON)),
         ({"x-rate-limit-remaining": "3"}, Budget(None, 3)),
         ({"ratelimit": "limit=100, remaining=50, reset=60"}, Budget(100, 50, SOON)),
         ({"ratelimit": '"default";r=50;t=60'}, Budget(None, 50, SOON)),
-        (
-            {"ratelimit": '"d";r=50;t=60', "ratelimit-policy": '"d";q=100;w=60'},
-            Budget(100, 50, SOON),
-        ),
-        (
-            {
-                "ratelimit": '"day";r=900;t=60, "burst";r=0;t=5',
-                "ratelimit-policy": '"burst";q=10;w=10, "day";q=1000;w=86400',
-            },
-            Budget(10, 0, LATER),
-        ),
+        ({"ratelimit": '"d";r=50;t=60', "ratelimit-policy": '"d";q=100;w=60'},
+         Budget(100, 50, SOON)),
+        ({"ratelimit": '"day";r=900;t=60, "burst";r=0;t=5',
+         "ratelimit-policy": '"burst";q=10;w=10, "day";q=1000;w=86400'}, Budget(10, 0, LATER)),
         ({"ratelimit": "plenty"}, UNKNOWN_BUDGET),
         ({"ratelimit-policy": '"d";q=100;w=60'}, UNKNOWN_BUDGET),
         ({"content-type": "application/json"}, UNKNOWN_BUDGET),
     ],
-)
+)  # fmt: skip
 def test_every_form_of_rate_limit_headers_is_parsed(headers, budget):
     """GitHub's, and three revisions of the IETF draft."""
     assert read_budget_headers(headers, NOW) == budget
@@ -115,23 +105,14 @@ def test_the_wait_for_a_bucket_is_computed(budget, seconds):
 @pytest.mark.parametrize(
     ("data", "budget"),
     [
-        (
-            {
-                "rateLimit": {
-                    "cost": 1,
-                    "remaining": 9,
-                    "limit": 10,
-                    "resetAt": "2027-01-15T08:01:00Z",
-                }
-            },
-            Budget(10, 9, SOON, 1),
-        ),
+        ({"rateLimit": {"cost": 1, "remaining": 9, "limit": 10, "resetAt": "2027-01-15T08:01:00Z"}},
+         Budget(10, 9, SOON, 1)),
         ({"viewer": {"login": "me"}, "mine": {"cost": 51}}, Budget(cost=51)),
         ({"rateLimit": {"remaining": "9", "resetAt": 5}}, Budget(None, 9)),
         ({"rateLimit": None}, UNKNOWN_BUDGET),
         (None, UNKNOWN_BUDGET),
     ],
-)
+)  # fmt: skip
 def test_the_rate_limit_field_of_github_is_parsed(data, budget):
     """Under any alias."""
     assert read_rate_limit_field(data) == budget

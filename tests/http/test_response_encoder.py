@@ -50,10 +50,7 @@ def test_a_long_message_is_truncated():
     """It may echo input of any length."""
     long = {"message": "x" * 1000, "extensions": {"hint": "y" * 1000, "code": "Z"}}
     (told,) = limit_errors([long], 1, Limits(message=50))
-    assert told == {
-        "message": "x" * 49 + "…",
-        "extensions": {"hint": "y" * 49 + "…", "code": "Z"},
-    }
+    assert told == {"message": "x" * 49 + "…", "extensions": {"hint": "y" * 49 + "…", "code": "Z"}}
     assert limit_errors([long], 1, Limits(message=None)) == [long]
 
 

@@ -109,14 +109,8 @@ def test_every_error_has_one_kind_of_failure(error, kind):
         ({"retry-after": "Thu, 01 Jan 1970 00:17:00"}, False, 20),
         ({"retry-after": "Thursday, 01-Jan-70 00:17:00 GMT"}, False, 20),
         ({"retry-after": "Thu, 01 Jan 1970 00:16:00 GMT"}, False, 0),
-        (
-            {
-                "retry-after": "Wed, 21 Oct 2015 07:28:30 GMT",
-                "date": "Wed, 21 Oct 2015 07:28:00 GMT",
-            },
-            False,
-            30,
-        ),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:30 GMT", "date": "Wed, 21 Oct 2015 07:28:00 GMT"},
+         False, 30),
         ({"x-ratelimit-reset": "1030"}, True, 31),
         ({"x-ratelimit-reset": "1030"}, False, None),
         ({"x-ratelimit-reset": "1030", "x-ratelimit-remaining": "0"}, False, 31),
@@ -128,7 +122,7 @@ def test_every_error_has_one_kind_of_failure(error, kind):
         ({"x-ratelimit-reset": "never"}, True, None),
         ({"retry-after": "3", "x-ratelimit-reset": "1030"}, True, 3),
     ],
-)
+)  # fmt: skip
 def test_every_form_of_wait_is_parsed(headers, limited, wait):
     """Seconds, dates by the endpoint's clock, GitHub's reset time; others give None."""
     assert read_retry_after(headers, 1000.0, limited=limited) == wait

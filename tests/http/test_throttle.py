@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from gqlnb.http.rate_limit_rules import (
     CLOCK_MARGIN,
     DEFAULT_LIMIT_WAIT,
-    GITHUB_MAX_CONCURRENT,
     MAX_CONCURRENT,
     MINUTE,
     RECOVERY_ANSWERS,
@@ -39,28 +38,6 @@ def fly(made, count, points=1):
     """Let requests go."""
     for _ in range(count):
         made.start_request(points)
-
-
-def test_the_first_request_is_sent_alone():
-    """The limits of the endpoint are unknown; after its response, many may run."""
-    made = Throttle()
-    assert (made.capacity, made.compute_delay(1, NOW)) == (1, 0)
-    made.start_request(1)
-    assert made.compute_delay(1, NOW) is None
-    made.record_answer(UNKNOWN_BUDGET, {}, 0.1, NOW)
-    assert (made.capacity, made.compute_delay(1, NOW)) == (MAX_CONCURRENT, 0)
-
-
-def test_an_endpoint_without_limits_is_never_waited_for():
-    """Only the number of concurrent requests is limited."""
-    made = flow()
-    fly(made, MAX_CONCURRENT - 1)
-    assert made.compute_delay(1e9, NOW) == 0
-    fly(made, 1)
-    assert made.compute_delay(1, NOW) is None
-    made.finish_request(1)
-    assert made.compute_delay(1, NOW) == 0
-    assert made.is_unconstrained
 
 
 @pytest.mark.parametrize("told", [Budget(10, 0), Budget(10, 0, None, 1), Budget(None, 0)])
@@ -179,12 +156,6 @@ def test_a_rate_limit_halves_the_concurrency():
         made.record_success(NOW)
     assert made.capacity == 8
     assert made.is_unconstrained
-
-
-def test_github_gets_few_concurrent_requests():
-    """It limits the processing time per client."""
-    assert flow(headers=OURS).capacity == GITHUB_MAX_CONCURRENT
-    assert flow(headers=OURS, max_concurrent=1).capacity == 1
 
 
 def test_github_requests_use_at_most_a_minute_per_minute():

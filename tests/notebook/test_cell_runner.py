@@ -383,8 +383,7 @@ def test_an_error_after_a_control_change_replaces_the_output(shell):
     run(shell, f"{refuse}\n    return args['s']\nschema.resolver('Query.say')(say)")
     run(shell, "%config GraphQLMagic.partial = 'raise'")
     beside(
-        shell,
-        "%%graphql schema --interact s -t json -o kept\nquery ($s: String!) { say(s: $s) }",
+        shell, "%%graphql schema --interact s -t json -o kept\nquery ($s: String!) { say(s: $s) }"
     )
     for moved in ("bad", "good"):
         widget("$s").value = moved

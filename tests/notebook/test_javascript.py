@@ -11,7 +11,7 @@ import pytest
 TESTS = sorted(Path(__file__).with_name("js").glob("*.test.mjs"))
 
 
-def test_the_front_end_code_passes_its_tests() -> None:
+def test_the_front_end_code_passes_its_tests():
     """Node's test runner finds the test files, and no test fails."""
     node = shutil.which("node")
     if node is None:

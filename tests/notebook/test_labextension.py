@@ -28,14 +28,14 @@ def package(folder: Path) -> dict:
     return json.loads((folder / "package.json").read_text())
 
 
-def test_the_files_of_the_extension_exist() -> None:
+def test_the_files_of_the_extension_exist():
     """JupyterLab's entry file is there, and all versions are that of the package."""
     shipped = package(SHIPPED)
     assert (SHIPPED / shipped["jupyterlab"]["_build"]["load"]).is_file()
     assert shipped["version"] == package(HERE)["version"] == gqlnb.__version__
 
 
-def test_jupyterlab_lists_the_extension() -> None:
+def test_jupyterlab_lists_the_extension():
     """`jupyter labextension list` finds it in the environment, enabled."""
     done = subprocess.run(
         [sys.executable, "-m", "jupyter", "labextension", "list"],
@@ -49,7 +49,7 @@ def test_jupyterlab_lists_the_extension() -> None:
     assert "enabled" in line
 
 
-def test_jupyters_builder_builds_the_extension(tmp_path: Path) -> None:
+def test_jupyters_builder_builds_the_extension(tmp_path):
     """`jupyter-builder build` compiles it from its source."""
     builder = os.environ.get("JUPYTERLAB_BUILDER", str(HERE))
     if not (Path(builder) / "node_modules" / "@jupyter" / "builder").is_dir():

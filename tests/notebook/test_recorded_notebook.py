@@ -57,7 +57,7 @@ def counting() -> Schema:
 
 
 @pytest.fixture
-def run(root: Path, tmp_path: Path) -> Any:
+def run(root, tmp_path):
     """Return a function that runs nbval over the notebook, in a process of its own."""
 
     def nbval(**environment: str) -> subprocess.CompletedProcess[str]:
@@ -85,9 +85,7 @@ def recorded(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_recorded_notebook_passes_nbval_without_its_server(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_recorded_notebook_passes_nbval_without_its_server(run, tmp_path, monkeypatch):
     """Frames with the schema's dtypes, partial responses, polling, mutations, failing cells."""
     monkeypatch.setenv("NOTEBOOK_TOKEN", "canary-123")
     recorded(tmp_path)

@@ -38,7 +38,7 @@ def execute(notebook: nbformat.NotebookNode, path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS[:-1], ids=lambda path: path.stem)  # the last: charts
-def test_a_second_run_saves_the_same_outputs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_saves_the_same_outputs(path, monkeypatch):
     """All of them, also those that nbval leaves out; and no state of widgets."""
     saved, run = nbformat.read(path, 4), nbformat.read(path, 4)
     execute(run, path, monkeypatch)
@@ -52,7 +52,7 @@ def test_a_second_run_saves_the_same_outputs(path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda path: path.stem)
-def test_all_cells_run_twice_in_one_kernel(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_cells_run_twice_in_one_kernel(path, monkeypatch):
     """Names that the first run leaves behind break nothing."""
     notebook = nbformat.read(path, 4)
     notebook.cells += [nbformat.from_dict(cell | {"id": f"{cell.id}2"}) for cell in notebook.cells]

@@ -140,7 +140,7 @@ def test_the_schema_may_stand_behind_the_type(shell):
     assert "%graphql search star" in failure(shell, "%graphql schema search star")
 
 
-def test_code_in_descriptions_is_shown_as_code() -> None:
+def test_code_in_descriptions_is_shown_as_code():
     """Descriptions are Markdown; what stands between backticks is escaped, too."""
     sdl = 'type Query { "Give `first: 3`, not `<b>`, or a ` alone." rows(first: Int): [Int] }'
     page = SchemaDocs(graphql.build_schema(sdl)).build_page("Query")

@@ -158,7 +158,7 @@ VARIABLES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("variables", VARIABLES, ids=["given", "null", "missing"])
-def test_fields_with_arguments_are_looked_up_alike(seed: int, variables: dict[str, Any]) -> None:
+def test_fields_with_arguments_are_looked_up_alike(seed, variables):
     """By variables, and by literals that each call gets anew; an invalid one fails in each row."""
     query = """
     query ($size: Int, $first: Int, $filter: Filter, $by: Size, $ids: [ID!]) {
@@ -189,7 +189,7 @@ def test_fields_with_arguments_are_looked_up_alike(seed: int, variables: dict[st
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_json_and_rows_of_libraries_are_answered_alike(seed: int) -> None:
+def test_json_and_rows_of_libraries_are_answered_alike(seed):
     """JSON of dicts, lists and leaves; rows of SQLAlchemy, of which a column may be ``count``."""
     query = "{ rows { id data sureData count items } sure { id data } one { count data } }"
     samples: list[Any] = [{"a": [1, None]}, ["x"], OrderedDict(a=1), (1,), {1}, 1.5, None, "x"]
@@ -257,7 +257,7 @@ class Predicate:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("later", [False, True], ids=["sync", "async"])
-def test_types_with_predicates_are_answered_alike(seed: int, later: bool) -> None:
+def test_types_with_predicates_are_answered_alike(seed, later):
     """Each predicate is called once for an object, in order; its answer may be any, or awaited."""
     schema: Any = build_schema(TYPED_SDL)
     calls: list[Any] = []
@@ -319,7 +319,7 @@ class Text(str):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_errors_in_rows_are_alike(seed: int) -> None:
+def test_errors_in_rows_are_alike(seed):
     """Values that cannot be serialized, nulls, and exceptions, at nullable positions and others."""
     faults: list[Any] = [
         None,

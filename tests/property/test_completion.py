@@ -172,7 +172,7 @@ def refused(schema: GraphQLSchema, text: str, place: Place, name: str) -> list[s
     return [error.message for error in errors if {*(error.positions or [])} & {*here}]
 
 
-def test_a_truncated_name_is_completed() -> None:
+def test_a_truncated_name_is_completed():
     """At the cut, with and without the rest of the document."""
     checked = 0
     for seed, schema, text, found in cases():
@@ -190,7 +190,7 @@ def test_a_truncated_name_is_completed() -> None:
     assert SEED or checked > 5 * CASES
 
 
-def test_every_proposal_is_valid() -> None:
+def test_every_proposal_is_valid():
     """Inserting a proposed name causes no validation error about that name."""
     checked = 0
     for seed, schema, text, found in cases():
@@ -205,7 +205,7 @@ def test_every_proposal_is_valid() -> None:
     assert SEED or checked > 5 * CASES
 
 
-def test_every_name_has_documentation() -> None:
+def test_every_name_has_documentation():
     """At its position in a valid document."""
     for seed, schema, text, found in cases():
         for place in found:
@@ -214,7 +214,7 @@ def test_every_name_has_documentation() -> None:
             assert thing.name == place.name, (seed, place, text)
 
 
-def test_completion_accepts_any_mangled_document() -> None:
+def test_completion_accepts_any_mangled_document():
     """No exception, and no proposals from outside the schema and the text."""
     for seed, schema, text, _ in cases():
         dice = random.Random(seed)
@@ -268,7 +268,7 @@ def names_of(schema: GraphQLSchema) -> Iterator[tuple[str, Any]]:
 @pytest.mark.parametrize(
     "text", ["", " ", "{", "}", "((((", "$", "@", "...", '"""', "#", "query ("]
 )
-def test_without_a_schema_only_keywords_are_proposed(text: str) -> None:
+def test_without_a_schema_only_keywords_are_proposed(text):
     """No exception is raised."""
     names = {found.name for found in complete_at_cursor(None, text, len(text)).proposals}
     assert names <= {"query", "mutation", "subscription", "fragment", "on"}

@@ -38,7 +38,7 @@ HOT = (0, 2, 64)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _collected() -> Iterator[None]:
+def _collected():
     """Collect garbage between cases only.
 
     Beside an error graphql-core leaves coroutines that nobody awaits. Python says so when they are
@@ -103,15 +103,13 @@ def compare(mode: str, block: tuple[int, ...], candidate: Execute) -> None:
 
 @pytest.mark.parametrize(("mode", "block", "hot"), blocks())
 @pytest.mark.parametrize("execute", [gqlnb.engine.execute, metered], ids=["free", "metered"])
-def test_our_executor_equals_the_reference(
-    execute: Execute, mode: str, block: tuple[int, ...], hot: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_our_executor_equals_the_reference(execute, mode, block, hot, monkeypatch):
     """Data, key order, leaf types, errors with all details, and resolver calls."""
     monkeypatch.setattr("gqlnb.engine.compiler.plans.HOT", hot)
     compare(mode, block, execute)
 
 
-def test_columns_equal_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_equal_the_reference(monkeypatch):
     """Lists of any length may be columns, which become the same data.
 
     Few lists of these cases can be; tests/engine/test_row_columns.py has more.
@@ -124,13 +122,13 @@ def test_columns_equal_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_reference_equals_itself(mode: str) -> None:
+def test_the_reference_equals_itself(mode):
     """Otherwise a case would depend on more than its seed, and the comparison be void."""
     compare(mode, tuple(range(1000, 1060)), reference.execute)
 
 
 @pytest.mark.parametrize("name", mutants.MUTANTS)
-def test_a_faulty_executor_is_detected(name: str) -> None:
+def test_a_faulty_executor_is_detected(name):
     """Each of these executors has one fault and differs from the reference in some case."""
     make, mode = mutants.MUTANTS[name]
     found = (
@@ -140,7 +138,7 @@ def test_a_faulty_executor_is_detected(name: str) -> None:
     assert any(found), f"{LONGEST_HUNT} cases do not show what is wrong with it"
 
 
-def test_the_generated_cases_cover_every_feature() -> None:
+def test_the_generated_cases_cover_every_feature():
     """Every listed feature of documents, data and responses occurs in the default run."""
     seen: Counter[str] = Counter()
     for mode in MODES:
@@ -151,7 +149,7 @@ def test_the_generated_cases_cover_every_feature() -> None:
     assert seen["no errors"] > 0.35 * sum(CASES.values())
 
 
-def test_most_documents_are_valid() -> None:
+def test_most_documents_are_valid():
     """Most cases are executed; invalid documents are a minority."""
     valid = [coverage.valid(case) for case in cases("sync", range(100))]
     assert 50 < sum(valid) < 95

@@ -150,9 +150,7 @@ def check_equal(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
 @given(rows=ROWS, form=st.sampled_from(list(FORMS)), size=st.integers(1, 5))
 @pytest.mark.filterwarnings("ignore:Values of the scalar")
 @pytest.mark.filterwarnings("ignore:The result may be incomplete")
-def test_merged_pages_equal_a_single_response(
-    rows: list[dict[str, Any]], form: str, size: int
-) -> None:
+def test_merged_pages_equal_a_single_response(rows, form, size):
     """Every scalar at every level, in columns, lists, objects and tables."""
     wire = Numbers(rows)
     with Client(wire, schema=wire.schema.graphql) as client:
@@ -181,7 +179,7 @@ def long_rows(count: int) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def client() -> Client:
+def client():
     """Return a client of an endpoint with seven rows."""
     wire = Numbers(long_rows(7))
     return Client(wire, schema=wire.schema.graphql)
@@ -197,7 +195,7 @@ def check_long(frame: pd.DataFrame, count: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:The result may be incomplete")  # said of each page but the last
-def test_single_pages_are_exact(client: Client) -> None:
+def test_single_pages_are_exact(client):
     """Also if the frame of a page is built after later pages arrive."""
     pages = list(client.pages(TEXT, progress=False))
     assert [len(page.dicts()) for page in pages] == [3, 3, 1]
@@ -209,7 +207,7 @@ def test_single_pages_are_exact(client: Client) -> None:
     check_equal(whole, client.frame(TEXT.replace("3", "10")))
 
 
-def test_all_paging_methods_are_exact(client: Client) -> None:
+def test_all_paging_methods_are_exact(client):
     """Methods, asynchronous methods, and a frame of all pages."""
     check_long(client.execute_all(TEXT, progress=False).frame(), 7)
     check_long(client.frame(TEXT, pages="all"), 7)
@@ -221,14 +219,14 @@ def test_all_paging_methods_are_exact(client: Client) -> None:
     check_long(pd.concat(asyncio.run(collect()), ignore_index=True), 7)
 
 
-def test_resumed_pages_are_exact(client: Client) -> None:
+def test_resumed_pages_are_exact(client):
     """Those before the interruption and those after it."""
     first = client.execute_all(TEXT, page_size=3, max_requests=1, progress=False)
     check_long(first.frame(), 3)
     check_long(client.resume(first, progress=False).frame(), 7)
 
 
-def test_data_of_merged_pages_are_json(client: Client) -> None:
+def test_data_of_merged_pages_are_json(client):
     """Floats, as in the data of any response, whether or not frames were built before."""
     result = client.execute_all(TEXT, progress=False)
     result.frame()
@@ -239,7 +237,7 @@ def test_data_of_merged_pages_are_json(client: Client) -> None:
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, repickle])
-def test_copied_and_pickled_results_are_exact(copied: Any) -> None:
+def test_copied_and_pickled_results_are_exact(copied):
     """Frames have all digits, and data have floats, whether or not they were decoded before."""
     client = Client(Numbers(long_rows(7)), schema=build_schema(SDL))
     whole = "{ rows { sum nodes { id list numeric part { price } parts { price } } } }"
@@ -255,7 +253,7 @@ def test_copied_and_pickled_results_are_exact(copied: Any) -> None:
     check_long(copied(first).frame(), 3)
 
 
-def test_object_columns_have_json_values() -> None:
+def test_object_columns_have_json_values():
     """Floats for JSON numbers beside text of another form, as for a single response."""
     wire = Numbers([*long_rows(3), {**long_rows(1)[0], "id": "9", "numeric": "abc"}])
     client = Client(wire, schema=wire.schema.graphql)
@@ -267,7 +265,7 @@ def test_object_columns_have_json_values() -> None:
     check_equal(merged.frame(strict=False), one.frame(strict=False))
 
 
-def test_numbers_outside_a_list_are_json(client: Client) -> None:
+def test_numbers_outside_a_list_are_json(client):
     """In `attrs`, as for a single response."""
     merged = client.execute_all(TEXT, progress=False).frame().attrs["beside"]
     one = client.frame(TEXT.replace("3", "10")).attrs["beside"]
@@ -289,7 +287,7 @@ def pages_of(moments: list[str | None], name: str = "Datetime") -> list[pd.DataF
 
 @pytest.mark.filterwarnings("ignore:The result may be incomplete")
 @pytest.mark.parametrize(("moment", "dtype"), [(MOMENT, LOCAL), (MOMENT + "Z", ZONED)])
-def test_a_page_of_nulls_has_the_dtypes_of_earlier_pages(moment: str, dtype: str) -> None:
+def test_a_page_of_nulls_has_the_dtypes_of_earlier_pages(moment, dtype):
     """For scalars with or without a time zone, so that pages can be concatenated."""
     frames = pages_of([moment, None, None, moment])
     assert [str(frame["Datetime"].dtype) for frame in frames] == [dtype] * 4
@@ -300,7 +298,7 @@ def test_a_page_of_nulls_has_the_dtypes_of_earlier_pages(moment: str, dtype: str
 
 
 @pytest.mark.filterwarnings("ignore:The result may be incomplete")
-def test_a_late_time_zone_warns_once() -> None:
+def test_a_late_time_zone_warns_once():
     """A column without values is assumed to be in UTC; a later page may contradict that."""
     with pytest.warns(UserWarning, match="'Datetime' is datetime64.us. from this page on") as said:
         frames = pages_of([None, MOMENT, None])
@@ -310,7 +308,7 @@ def test_a_late_time_zone_warns_once() -> None:
     assert [str(frame["Datetime"].dtype) for frame in frames] == [ZONED, ZONED]
 
 
-def test_the_frame_of_all_pages_infers_dtypes_from_all_values() -> None:
+def test_the_frame_of_all_pages_infers_dtypes_from_all_values():
     """A value on any page determines the dtype."""
     for moments in ([None, None, MOMENT], [MOMENT, None, None]):
         rows = [{**row, "Datetime": at} for row, at in zip(long_rows(3), moments, strict=True)]

@@ -18,12 +18,13 @@ import pytest
 
 from gqlnb.result import table_reader
 from gqlnb.result.result import Result
+from tests.examples import count_examples
 from tests.property.framing import DTYPES, ENUM, Case, Leaf, Many, Member, Paged, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CASES = int(os.environ.get("FRAMES_CASES", "160"))
+CASES = int(os.environ.get("FRAMES_CASES", count_examples(160)))
 SEED = os.environ.get("FRAMES_SEED")
 BLOCK = 20
 TYPES = {  # of the items of lists in cells that are not JSON as it came
@@ -326,9 +327,7 @@ def blocks() -> list[range]:
 
 
 @pytest.mark.parametrize("numbers", blocks(), ids=lambda numbers: f"{numbers[0]}-{numbers[-1]}")
-def test_frames_contain_all_values_of_the_response(
-    numbers: range, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_frames_contain_all_values_of_the_response(numbers, monkeypatch):
     """Rows, values, dtypes, keys and counts of dropped items; in process and from bytes."""
     warnings.filterwarnings("ignore", "Ids in a list")
     for number in numbers:

@@ -91,7 +91,7 @@ def excused(error: Any, schema: Schema) -> bool:
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: str(block[0]))
-def test_every_document_is_answered_without_errors(block: tuple[int, ...]) -> None:
+def test_every_document_is_answered_without_errors(block):
     """The engine and graphql-core, which completes each value by its type, answer the same."""
     answered = 0
     for number in block:
@@ -210,7 +210,7 @@ def in_pages(schema: Schema, size: int, *, forward: bool) -> tuple[list[Any], in
 
 
 @pytest.mark.parametrize("number", range(SHOPS))
-def test_all_page_sizes_return_the_same_list(number: int) -> None:
+def test_all_page_sizes_return_the_same_list(number):
     """Forward or backward, with distinct items."""
     sdl, _, _ = shop(number)
     schema = Schema.mock(sdl, seed=number, sizes=(0, 30))
@@ -228,7 +228,7 @@ def test_all_page_sizes_return_the_same_list(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(SHOPS))
-def test_values_have_valid_formats(number: int) -> None:
+def test_values_have_valid_formats(number):
     """By the name of the scalar or of the field; nulls only for nullable fields."""
     sdl, checks, _ = shop(number)
     schema = Schema.mock(sdl, seed=number, sizes=(20, 40))
@@ -244,7 +244,7 @@ def test_values_have_valid_formats(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(SHOPS))
-def test_an_object_has_the_same_values_by_its_id(number: int) -> None:
+def test_an_object_has_the_same_values_by_its_id(number):
     """For an item of a page, through every field that takes an id."""
     sdl, checks, identity = shop(number)
     schema = Schema.mock(sdl, seed=number)
@@ -289,7 +289,7 @@ def digest() -> str:
 
 
 @pytest.mark.parametrize("hash_seed", ["0", "4711"])
-def test_the_same_seed_gives_the_same_bytes_in_another_process(hash_seed: str) -> None:
+def test_the_same_seed_gives_the_same_bytes_in_another_process(hash_seed):
     """Under another hash seed, and without earlier queries."""
     program = "from tests.property.test_mock import digest; print(digest())"
     ran = subprocess.run(
@@ -302,7 +302,7 @@ def test_the_same_seed_gives_the_same_bytes_in_another_process(hash_seed: str) -
     assert ran.stdout.strip() == digest()
 
 
-def test_another_seed_gives_other_data() -> None:
+def test_another_seed_gives_other_data():
     """Names differ between seeds."""
     sdl = "type Query { names: [String!]! }"
     rows = [
@@ -312,7 +312,7 @@ def test_another_seed_gives_other_data() -> None:
     assert len(set(rows)) == 20
 
 
-def test_values_do_not_depend_on_other_fields() -> None:
+def test_values_do_not_depend_on_other_fields():
     """Each field alone equals the same field in the document, in any order."""
     sdl, checks, _ = shop(3)
     names = list(checks)

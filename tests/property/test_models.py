@@ -105,9 +105,7 @@ def compare(model: Any, data: Any, place: str = "") -> None:
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: str(block[0]))
-def test_models_hold_all_values_of_the_answer(
-    block: tuple[int, ...],
-) -> None:
+def test_models_hold_all_values_of_the_answer(block):
     """Also where `__typename` is added to the text, as `Client.models()` does."""
     compared = 0
     for number in block:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import ceil
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -26,10 +26,6 @@ type PageInfo {
 }
 """
 ARGUMENTS = "(first: Int, after: String, last: Int, before: String)"
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @dataclass
@@ -262,7 +258,7 @@ def expected_of(world: World) -> tuple[dict[str, Any], int, int]:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def steady_sizes() -> Iterator[None]:
+def steady_sizes():
     """Keep the page sizes that the texts give, on which the bounds below depend."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_size, "PAGES_BEFORE_GROWTH", 10**6)
@@ -271,7 +267,7 @@ def steady_sizes() -> Iterator[None]:
 
 @settings(max_examples=150, deadline=None)
 @given(worlds())
-def test_paging_finds_the_rows_of_a_traversal(world: World) -> None:
+def test_paging_finds_the_rows_of_a_traversal(world):
     """The merged result equals the traversal; each request has the largest allowed size."""
     client, transport = counted(world)
     data, total, longest = expected_of(world)
@@ -286,7 +282,7 @@ def test_paging_finds_the_rows_of_a_traversal(world: World) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(worlds())
-def test_one_connection_per_request_needs_one_request_per_page(world: World) -> None:
+def test_one_connection_per_request_needs_one_request_per_page(world):
     """With one connection in a request, there are exactly as many requests as pages."""
     client, transport = counted(world)
     data, total, _ = expected_of(world)
@@ -298,7 +294,7 @@ def test_one_connection_per_request_needs_one_request_per_page(world: World) -> 
 
 @settings(max_examples=60, deadline=None)
 @given(worlds())
-def test_unbounded_batches_need_one_request_per_dependent_page(world: World) -> None:
+def test_unbounded_batches_need_one_request_per_dependent_page(world):
     """With any number of connections per request, the longest chain of pages counts."""
     client, transport = counted(world)
     data, _, longest = expected_of(world)

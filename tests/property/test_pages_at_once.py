@@ -61,7 +61,7 @@ def served(written: str, sizes: dict[str, int]) -> Schema:
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_the_order_of_responses_does_not_change_paging(data: Any) -> None:
+def test_the_order_of_responses_does_not_change_paging(data):
     """Rows and request counts are equal for three connections, with and without totalCount."""
     draw, pages = data.draw, st.integers(1, 12)
     sizes = {name: draw(st.integers(0, MOST)) for name in "ab"}

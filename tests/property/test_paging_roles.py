@@ -166,7 +166,7 @@ def judge(service: Service, result: Result) -> str:
 
 
 @pytest.mark.parametrize("first", [0, 1000, 2000, 3000])
-def test_a_complete_report_means_all_rows(first: int):
+def test_a_complete_report_means_all_rows(first):
     """Whatever the arguments are called; most lists are read whole."""
     found = Counter(
         judge(service, fetch_all(service))

@@ -237,14 +237,14 @@ def check(world: World) -> str:
 @example(World("hasura", 9, "equal", size=2, default=5, fault="hides"))
 @example(World("appsync", 20, size=25, most=20, excess="null", default=5))
 @example(World("pages from 0", 11, "equal", size=1, start=4, default=5))
-def test_a_complete_report_means_all_rows(world: World) -> None:
+def test_a_complete_report_means_all_rows(world):
     """If rows may be missing, the report is incomplete."""
     check(world)
 
 
 @settings(max_examples=40, deadline=None, derandomize=IS_GATE)
 @given(worlds(plain=True).filter(is_plain))
-def test_every_paging_method_gives_the_same_rows(world: World) -> None:
+def test_every_paging_method_gives_the_same_rows(world):
     """One result, single pages, with and without an event loop."""
     style = STYLES[world.style]
     whole, service, _, _ = ask(world)
@@ -264,7 +264,7 @@ def test_every_paging_method_gives_the_same_rows(world: World) -> None:
 
 @settings(max_examples=40, deadline=None, derandomize=IS_GATE)
 @given(worlds(plain=True).filter(is_plain))
-def test_pages_in_the_middle_do_not_warn(world: World) -> None:
+def test_pages_in_the_middle_do_not_warn(world):
     """They are incomplete only because more pages follow."""
     pages, _, _, _ = ask(world, "pages")
     for page in pages:
@@ -277,7 +277,7 @@ def test_pages_in_the_middle_do_not_warn(world: World) -> None:
 
 @settings(max_examples=8, deadline=None)
 @given(worlds(plain=True).filter(is_plain))
-def test_a_new_client_over_http_finds_the_same_rows(world: World) -> None:
+def test_a_new_client_over_http_finds_the_same_rows(world):
     """The client loads the schema and follows the same lists."""
     whole, _, _, _ = ask(world)
     schema = make_schema(Service(world))

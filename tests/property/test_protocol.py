@@ -104,8 +104,7 @@ REQUEST_LIKE = st.fixed_dictionaries(
     optional={"variables": ANY_JSON, "operationName": ANY_JSON, "extensions": ANY_JSON},
 )
 BODIES = st.one_of(
-    st.binary(max_size=200),
-    REQUEST_LIKE.map(lambda members: json.dumps(members).encode()),
+    st.binary(max_size=200), REQUEST_LIKE.map(lambda members: json.dumps(members).encode())
 )
 QUERY_STRINGS = st.one_of(
     st.binary(max_size=60),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -49,7 +48,7 @@ LEAKY = st.recursive(
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=4))
-def test_recorded_responses_are_replayed(asked: list[tuple[Any, Any]]) -> None:
+def test_recorded_responses_are_replayed(asked):
     """Any values, including several responses to one request, in order."""
     answers = iter([answer for _, answer in asked])
     text = "query ($b: JSON) { a(b: $b) }"
@@ -65,7 +64,7 @@ def test_recorded_responses_are_replayed(asked: list[tuple[Any, Any]]) -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(LEAKY)
-def test_redacted_json_is_valid_json(value: Any) -> None:
+def test_redacted_json_is_valid_json(value):
     """With secrets in keys, strings and numbers at any position."""
     token = Token(SECRET)
     text = json.dumps(value, separators=(",", ":"))

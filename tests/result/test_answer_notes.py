@@ -47,7 +47,7 @@ EXTENSIONS = st.fixed_dictionaries(
 
 
 @given(st.lists(EXTENSIONS, max_size=5))
-def test_merged_extensions_have_the_notes_of_all(answers: list[dict[str, Any]]):
+def test_merged_extensions_have_the_notes_of_all(answers):
     """The notes of merged extensions are those of each, and other members are the last."""
     merged: Any = {}
     for each in answers:
@@ -58,7 +58,7 @@ def test_merged_extensions_have_the_notes_of_all(answers: list[dict[str, Any]]):
 
 
 @given(EXTENSIONS)
-def test_derived_values_are_no_missing_data(extensions: dict[str, Any]):
+def test_derived_values_are_no_missing_data(extensions):
     """A field whose value follows from facts by a rule is not reported."""
     listed = extensions.get("standIn") or {}
     missing = read_missing_fields(extensions)

@@ -143,15 +143,6 @@ def test_a_table_of_an_inner_list_has_keys():
     assert table.to_pydict() == {"repos_index": [0, 0, 1, 1], "topics": ["x", None] * 2}
 
 
-def test_of_several_lists_one_must_be_chosen():
-    """As for frames."""
-    answer = Result({}, document=Document.parse("{ repos { id } names }", SCHEMA))
-    with pytest.raises(FrameError, match="holds 2 lists"):
-        answer.arrow()
-    with pytest.raises(FrameError, match="holds 2 lists"):
-        pa.table(answer)
-
-
 def test_nested_lists_are_not_listed_as_alternatives():
     """They follow the lists to choose from; their names are valid for path= too."""
     data = {"repos": [{"topics": ["x", "y"]}], "names": []}

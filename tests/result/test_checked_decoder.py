@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import load_json
 from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector, iter_misfits
+from tests.examples import count_examples
 
 SCHEMA = build_schema("""
 directive @defer on FRAGMENT_SPREAD | INLINE_FRAGMENT
@@ -80,7 +81,7 @@ def known(shape, value, level=0):
 
 
 @pytest.mark.parametrize("text", TEXTS)
-@settings(max_examples=150)
+@settings(max_examples=count_examples(150))
 @given(data=st.data(), skip=st.booleans())
 def test_typed_and_untyped_decoding_agree(text, data, skip):
     """Typed decoding succeeds exactly if there is no misfit, with equal values."""

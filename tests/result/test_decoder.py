@@ -1,8 +1,6 @@
 """Results of bytes: nothing is decoded before it is looked at, and frames need no dicts."""
 
-import copy
 import json
-import pickle
 import threading
 
 import pandas as pd
@@ -180,15 +178,6 @@ def test_threads_share_one_decoded_data_object():
     for thread in threads:
         thread.join()
     assert len({id(data) for data in seen}) == 1
-
-
-def test_a_result_of_bytes_can_be_copied():
-    """With data that were not looked at."""
-    answer = Result.from_bytes(b'{"data": {"rows": [{"n": 1}]}, "errors": [{"message": "m"}]}')
-    for other in (copy.copy(answer), copy.deepcopy(answer), pickle.loads(pickle.dumps(answer))):
-        assert other.data == {"rows": [{"n": 1}]}
-        assert len(other.errors) == 1
-        assert other.extensions == {}
 
 
 def test_an_unknown_attribute_is_an_attribute_error():

@@ -48,7 +48,7 @@ def results(query: str) -> list[Result]:
         "tick { note }",
     ],
 )
-def test_a_frame_of_events_equals_the_concatenated_frames_of_each(query: str) -> None:
+def test_a_frame_of_events_equals_the_concatenated_frames_of_each(query):
     """Rows, dtypes and their order."""
     found = results(query)
     path = "tick.items" if "items" in query else None
@@ -60,7 +60,7 @@ def test_a_frame_of_events_equals_the_concatenated_frames_of_each(query: str) ->
     assert made.attrs == {}
 
 
-def test_without_results_the_document_gives_the_columns() -> None:
+def test_without_results_the_document_gives_the_columns():
     """So that a frame has its dtypes before the first event."""
     found = results("tick { items { k n } }")
     empty = build_events_frame([], document=found[0].document)
@@ -69,7 +69,7 @@ def test_without_results_the_document_gives_the_columns() -> None:
     assert build_events_frame([]).shape == (0, 0)
 
 
-def test_several_lists_make_a_row_of_each_event_unless_one_is_chosen() -> None:
+def test_several_lists_make_a_row_of_each_event_unless_one_is_chosen():
     """Their items are in cells; a wrong name lists the right ones."""
     found = results("two { a { n } b { n } }")
     assert len(build_events_frame(found)) == sum(map(count_rows, found)) == 3
@@ -79,7 +79,7 @@ def test_several_lists_make_a_row_of_each_event_unless_one_is_chosen() -> None:
             wrong()
 
 
-def test_without_a_schema_all_values_together_give_the_dtypes() -> None:
+def test_without_a_schema_all_values_together_give_the_dtypes():
     """One whole number among fractions is a fraction, and null data are no row."""
     found = [Result({"a": 1, "b": None}), Result(None), Result({"a": 2.5, "b": "x"})]
     made = build_events_frame(found)
@@ -89,7 +89,7 @@ def test_without_a_schema_all_values_together_give_the_dtypes() -> None:
     assert len(mixed) == 2
 
 
-def test_an_invalid_value_affects_only_its_column() -> None:
+def test_an_invalid_value_affects_only_its_column():
     """That column keeps the values of the response."""
     found = results("tick { n ratio }")
     found[0] = Result({"tick": {"n": "many", "ratio": 1.5}}, document=found[0].document)
@@ -98,14 +98,14 @@ def test_an_invalid_value_affects_only_its_column() -> None:
     assert str(made["tick.ratio"].dtype) == "Float64"
 
 
-def test_tidy_frames_name_the_event_of_each_row() -> None:
+def test_tidy_frames_name_the_event_of_each_row():
     """One for the events, one for each list in them."""
     frames = build_events_frames(results("tick { n items { n } }"))
     assert list(frames) == ["events", "events.tick.items"]
     assert frames["events.tick.items"]["events_index"].tolist() == [0, 2, 2]
 
 
-def test_decimals_of_events_are_exact() -> None:
+def test_decimals_of_events_are_exact():
     """As those of one result, from JSON numbers with more digits than a float has."""
     long = "12345678901234567890.123456789"
     schema = build_schema(
@@ -123,7 +123,7 @@ def test_decimals_of_events_are_exact() -> None:
 
 
 @pytest.fixture
-def ticking() -> gqlnb.Schema:
+def ticking():
     """Return a schema whose subscription fails after the events above, or never ends."""
 
     def tick(root: object, args: object, context: object) -> Iterator[dict[str, object]]:
@@ -137,7 +137,7 @@ def ticking() -> gqlnb.Schema:
     return gqlnb.Schema(SDL, {"Subscription": {"tick": tick, "two": two}})
 
 
-def test_a_subscription_collects_events(ticking: gqlnb.Schema) -> None:
+def test_a_subscription_collects_events(ticking):
     """As many as asked for, with the frame of their results; then the stream has ended."""
     wanted = build_events_frame(results("tick { n at kind }"))
     with gqlnb.serve(ticking, port=0) as server:
@@ -152,7 +152,7 @@ def test_a_subscription_collects_events(ticking: gqlnb.Schema) -> None:
             assert endless.frame(4, short=True)["n"].tolist() == [0, 1, 2, 3]
 
 
-def test_events_before_a_failure_are_in_the_error(ticking: gqlnb.Schema) -> None:
+def test_events_before_a_failure_are_in_the_error(ticking):
     """And of an interrupt, with a note."""
     stream = Client(ticking).subscribe("subscription { tick { n } }")
     with pytest.raises(QueryError, match="it broke") as caught:
@@ -161,7 +161,7 @@ def test_events_before_a_failure_are_in_the_error(ticking: gqlnb.Schema) -> None
     assert "3 events before is error.result" in caught.value.__notes__[0]
 
 
-def test_errors_of_events_are_reported() -> None:
+def test_errors_of_events_are_reported():
     """In a warning at the line of the call, and in attrs."""
     events = [{"n": 1}, {"n": "x"}]
     schema = gqlnb.Schema(SDL, {"Subscription": {"tick": lambda *_: iter(events)}})
@@ -175,7 +175,7 @@ def test_errors_of_events_are_reported() -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, 2.0, "3", True])
-def test_a_wrong_number_of_events_is_refused(ticking: gqlnb.Schema, number: object) -> None:
+def test_a_wrong_number_of_events_is_refused(ticking, number):
     """With the value; nothing is awaited."""
     with pytest.raises(
         OptionError, match=f"count= takes a whole number above 0, or None; got {number!r}"
@@ -183,7 +183,7 @@ def test_a_wrong_number_of_events_is_refused(ticking: gqlnb.Schema, number: obje
         Client(ticking).subscribe("subscription { tick { n } }").frame(number)
 
 
-def test_a_stream_without_events_has_the_columns(ticking: gqlnb.Schema) -> None:
+def test_a_stream_without_events_has_the_columns(ticking):
     """From the schema."""
     schema = gqlnb.Schema(SDL, {"Subscription": {"tick": lambda *_: iter(())}})
     frame = Client(schema).subscribe("subscription { tick { n kind } }").frame()

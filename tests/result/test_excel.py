@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from gqlnb import FrameError, MissingExtraError, Schema, scalar
 from gqlnb.result.excel import choose_titles, write_workbook
+from tests.examples import count_examples
 
 SCHEMA = Schema(
     """
@@ -138,7 +139,7 @@ CELLS = st.one_of(
 )
 
 
-@settings(max_examples=50, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=count_examples(50), phases=[Phase.explicit, Phase.generate])
 @given(st.lists(CELLS, min_size=1, max_size=5))
 @example([sys.float_info.max, -5e-324, Decimal("1E+400")])
 def test_no_value_is_changed_silently(values):

@@ -3,7 +3,6 @@
 import io
 import json
 import pickle
-import warnings
 
 import pandas as pd
 import pytest
@@ -30,15 +29,6 @@ SCHEMA = build_schema(
     type Language { name: String! }
     """
 )
-ALL = "id name stars score old at level owner { login }"
-REPO = {
-    "id": "R1", "name": "a", "stars": 5, "score": 0.5, "old": True,
-    "at": "2026-01-02T03:04:05Z", "level": "LOW", "owner": {"login": "o"},
-}  # fmt: skip
-DTYPES = {
-    "id": "string", "name": "string", "stars": "Int64", "score": "Float64", "old": "boolean",
-    "at": "datetime64[ns, UTC]", "level": "category", "owner.login": "string",
-}  # fmt: skip
 
 
 def result(text, data, **more):
@@ -54,62 +44,6 @@ def dtypes(frame):
     }
 
 
-@pytest.mark.parametrize(
-    "rows", [[REPO], [], [{**dict.fromkeys(REPO), "id": "R", "name": "n"}], [None, REPO, None]]
-)
-def test_dtypes_come_from_the_schema_not_the_values(rows):
-    """Full, empty, all-null and partly null lists have the same columns and dtypes."""
-    frame = result(f"{{ repos {{ {ALL} }} }}", {"repos": rows}).frame()
-    assert {name: kind.split("[python]")[0] for name, kind in dtypes(frame).items()} == DTYPES
-    assert len(frame) == sum(row is not None for row in rows)
-
-
-def test_a_connection_gives_rows_of_its_nodes():
-    """`edges` and `node` are no part of the names; null edges and nodes are no rows."""
-    text = "{ search { total edges { cursor node { name owner { login } } }"
-    text += " pageInfo { hasNextPage } } }"
-    edges = [{"cursor": "c1", "node": {"name": "a", "owner": {"login": "o"}}}, None]
-    edges += [
-        {"cursor": "c2", "node": None},
-        {"cursor": "c3", "node": {"name": "b", "owner": None}},
-    ]
-    frame = result(text, {"search": {"total": 9, "edges": edges, "pageInfo": {}}}).frame()
-    assert list(frame.columns) == ["name", "owner.login", "cursor"]
-    assert frame["name"].tolist() == ["a", "b"]
-    assert frame["cursor"].tolist() == ["c1", "c3"]
-    assert frame["owner.login"].isna().tolist() == [False, True]
-
-
-def test_a_response_without_a_list_is_one_row():
-    """Its columns are the dotted names of its leaves."""
-    frame = result(
-        "{ one { name stars owner { login } } }", {"one": {"name": "a", "stars": 1}}
-    ).frame()
-    assert frame.to_dict("records")[0]["one.name"] == "a"
-    assert len(frame) == 1
-
-
-def test_nested_lists_stay_in_one_cell():
-    """No row is repeated; a connection's cell contains its nodes."""
-    text = "{ repos { name topics languages { total nodes { name } } } }"
-    row = {
-        "name": "a",
-        "topics": ["x", "y"],
-        "languages": {"total": 1, "nodes": [{"name": "C"}, None]},
-    }
-    frame = result(text, {"repos": [row]}).frame()
-    assert frame.loc[0, "topics"] == ["x", "y"]
-    assert frame.loc[0, "languages"] == [{"name": "C"}]
-    assert frame.loc[0, "languages.total"] == 1
-
-
-def test_a_list_of_leaves_is_one_column():
-    """It is named after the field."""
-    frame = result("{ names }", {"names": ["a", "b"]}).frame()
-    assert frame["names"].tolist() == ["a", "b"]
-    assert frame["names"].dtype == "string"
-
-
 def test_of_several_lists_one_must_be_chosen():
     """The error lists the paths with their row counts; each path gives its frame."""
     answer = result("{ repos { name } names }", {"repos": [{"name": "a"}], "names": []})
@@ -120,32 +54,11 @@ def test_of_several_lists_one_must_be_chosen():
         answer.frame("repo")
 
 
-def test_aliases_name_the_columns():
-    """The response name counts, not the field's."""
-    frame = result("{ r: repos { title: name } }", {"r": [{"title": "a"}]}).frame()
-    assert list(frame.columns) == ["title"]
-
-
 def test_fragments_are_merged():
     """Named and inline fragments add their fields at their position."""
     text = "{ repos { ...A ... on Repo { stars } } } fragment A on Repo { name owner { login } }"
     frame = result(text, {"repos": [{"name": "a", "owner": {"login": "o"}, "stars": 1}]}).frame()
     assert list(frame.columns) == ["name", "owner.login", "stars"]
-
-
-def test_a_value_of_the_wrong_type_names_its_column():
-    """A string in an Int column raises an error that names the column."""
-    answer = result("{ repos { stars } }", {"repos": [{"stars": 1}, {"stars": "many"}]})
-    message = "Column 'stars' of 'repos' does not hold values of type Int: row 1 is 'many'"
-    with pytest.raises(FrameError, match=message):
-        answer.frame()
-    assert answer.frame(strict=False)["stars"].tolist() == [1, "many"]
-
-
-def test_an_unknown_enum_value_is_kept():
-    """The server's schema may be newer."""
-    frame = result("{ repos { level } }", {"repos": [{"level": "MEDIUM"}]}).frame()
-    assert frame["level"].tolist() == ["MEDIUM"]
 
 
 def test_without_a_schema_the_values_show_the_types():
@@ -165,21 +78,6 @@ def test_without_a_schema_text_and_integers_are_not_converted():
     frame = Result({"rows": rows}, document=Document.parse("{ rows { at n } }")).frame()
     assert dtypes(frame) == {"at": "string", "n": "Int64"}
     assert frame["n"][0] == 2**60
-
-
-def test_a_partial_response_warns_and_is_marked():
-    """One warning, and `attrs` contain it."""
-    answer = result("{ repos { name } }", {"repos": []}, errors=({"message": "no"},))
-    with pytest.warns(UserWarning, match="partial: 1 error"):
-        frame = answer.frame()
-    assert frame.attrs["partial"] is True
-
-
-def test_a_complete_response_does_not_warn():
-    """No errors, no warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert result("{ names }", {"names": []}).frame().attrs["partial"] is False
 
 
 def test_fields_next_to_the_list_are_in_attrs():

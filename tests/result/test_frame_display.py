@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -11,15 +11,11 @@ from IPython.core.interactiveshell import InteractiveShell
 import gqlnb
 from gqlnb.result.renderer import FRAMES_ATTRIBUTE, register_frame_display
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 WORDS = "3 of 406 rows; limit=None fetches all"
 
 
 @pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
+def shell():
     """Yield a shell that `get_ipython` returns, without the extension."""
     shell = InteractiveShell.instance()
     yield shell
@@ -36,7 +32,7 @@ def show(shell: InteractiveShell, value: object) -> dict[str, Any]:
     return shell.display_formatter.format(value)[0]
 
 
-def test_stars_and_a_harvest_are_shown_as_tables(shell: InteractiveShell) -> None:
+def test_stars_and_a_harvest_are_shown_as_tables(shell):
     """Without the extension, too: text left, numbers right, bars, and the number of all rows."""
     found = gqlnb.stars(">50000", limit=3)
     shown = show(shell, found)
@@ -50,7 +46,7 @@ def test_stars_and_a_harvest_are_shown_as_tables(shell: InteractiveShell) -> Non
 
 
 @pytest.mark.parametrize("change", ["set_index", "describe", "max_rows", "own"])
-def test_other_frames_are_shown_by_pandas(shell: InteractiveShell, change: str) -> None:
+def test_other_frames_are_shown_by_pandas(shell, change):
     """Those with labels of their own, or not of the package; and all, with more rows wanted."""
     found, rows = gqlnb.stars(">50000", limit=3), 60
     match change:
@@ -63,18 +59,15 @@ def test_other_frames_are_shown_by_pandas(shell: InteractiveShell, change: str) 
         case "own":
             found = pd.DataFrame({"a": [1]})
     with pd.option_context("display.max_rows", rows):
-        assert show(shell, found) == {
-            "text/plain": repr(found),
-            "text/html": found._repr_html_(),
-        }
+        assert show(shell, found) == {"text/plain": repr(found), "text/html": found._repr_html_()}
 
 
-def test_a_list_of_frames_is_printed_as_by_pandas(shell: InteractiveShell) -> None:
+def test_a_list_of_frames_is_printed_as_by_pandas(shell):
     """The caption would stand within the list."""
     assert "rows" not in show(shell, [gqlnb.stars(">50000", limit=3)])["text/plain"]
 
 
-def test_one_option_leaves_frames_to_pandas(shell: InteractiveShell) -> None:
+def test_one_option_leaves_frames_to_pandas(shell):
     """In a cell, at once; and unloading removes what was registered."""
     shell.run_line_magic("load_ext", "gqlnb")
     found = gqlnb.stars(">50000", limit=3)
@@ -86,9 +79,7 @@ def test_one_option_leaves_frames_to_pandas(shell: InteractiveShell) -> None:
     assert forms["text/html"].for_type("pandas.DataFrame") is None
 
 
-def test_a_project_leaves_frames_to_pandas_without_the_extension(
-    shell: InteractiveShell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_project_leaves_frames_to_pandas_without_the_extension(shell, tmp_path, monkeypatch):
     """As ``[tool.gqlnb]`` says."""
     (tmp_path / "pyproject.toml").write_text('[tool.gqlnb]\nframes = "pandas"\n')
     monkeypatch.chdir(tmp_path)
@@ -96,7 +87,7 @@ def test_a_project_leaves_frames_to_pandas_without_the_extension(
     assert show(shell, found)["text/html"] == found._repr_html_()
 
 
-def test_a_formatter_of_another_library_stays(shell: InteractiveShell) -> None:
+def test_a_formatter_of_another_library_stays(shell):
     """Such as that of an interactive table."""
     form = shell.display_formatter.formatters["text/html"]
     form.for_type(pd.DataFrame, lambda _: "their table")

@@ -34,23 +34,14 @@ SCHEMA = build_schema(
     """
 )
 REPOS = [
-    {
-        "id": "R1",
-        "name": "a",
-        "topics": ["x", None],
-        "languages": {
-            "totalCount": 2,
-            "edges": [
-                {"size": 5, "node": {"id": "L1", "name": "C", "tags": ["old"]}},
-                None,
-                {"size": 6, "node": {"id": "L2", "name": "D", "tags": []}},
-            ],
-        },
-    },
+    {"id": "R1", "name": "a", "topics": ["x", None],
+     "languages": {"totalCount": 2, "edges": [{"size": 5,
+     "node": {"id": "L1", "name": "C", "tags": ["old"]}}, None,
+     {"size": 6, "node": {"id": "L2", "name": "D", "tags": []}}]}},
     None,
     {"id": "R2", "name": "b", "topics": None, "languages": None},
     {"id": "R3", "name": "c", "topics": ["z"], "languages": {"totalCount": 0, "edges": []}},
-]
+]  # fmt: skip
 TEXT = "{ repos { %s name topics languages { totalCount edges { size node { id name tags } } } } }"
 
 
@@ -80,17 +71,6 @@ def test_each_list_level_has_a_frame_with_the_keys_of_its_parents():
     assert [frames[name].attrs["dropped"] for name in names] == [1, 0, 1, 0]
 
 
-def test_without_an_id_the_key_is_the_row_of_the_parent():
-    """The row in the parent's frame: null items are not counted."""
-    frames = result(TEXT % "", {"repos": REPOS}).frames
-    topics = frames["repos.topics"]
-    assert records(topics) == [(0, "x"), (0, None), (2, "z")]
-    assert list(topics.columns) == ["repos_index", "topics"]
-    assert topics.dtypes["repos_index"] == "Int64"
-    merged = topics.merge(frames["repos"], left_on="repos_index", right_index=True)
-    assert merged["name"].tolist() == ["a", "a", "c"]
-
-
 @pytest.mark.parametrize("selected", ["key", "id: key"])
 def test_an_id_that_may_be_null_is_no_key(selected):
     """Nor is another field by that name."""
@@ -98,42 +78,6 @@ def test_an_id_that_may_be_null_is_no_key(selected):
     rows = [{name: None, "topics": ["x"]}]
     frames = result(f"{{ repos {{ {selected} topics }} }}", {"repos": rows}).frames
     assert list(frames["repos.topics"].columns) == ["repos_index", "topics"]
-
-
-def test_the_frame_of_an_inner_list_is_taken_by_its_path():
-    """With the keys, and lists in its rows as cells."""
-    frame = result(TEXT % "id", {"repos": REPOS}).frame("repos.languages")
-    assert list(frame.columns) == ["repos.id", "id", "name", "tags", "size"]
-    assert frame["tags"].tolist() == [["old"], []]
-
-
-def test_frames_without_rows_keep_their_dtypes():
-    """Empty, null and missing lists."""
-    for rows in ([], None, [None]):
-        frames = result(TEXT % "id", {"repos": rows}).frames
-        assert {str(d) for d in frames["repos.languages"].dtypes} == {"string", "Int64"}
-        assert all(frame.empty for frame in frames.values())
-
-
-def test_lists_of_lists_are_levels():
-    """A pair of brackets for each list in a list."""
-    data = {"grid": [[1, None], None, [], [2]], "deep": [[[{"n": 1}, None]], [None, [{"n": 2}]]]}
-    frames = result("{ grid deep { n } }", data).frames
-    assert list(frames) == ["grid", "grid[]", "deep", "deep[]", "deep[][]"]
-    assert frames["grid"].shape == (4, 0)
-    assert records(frames["grid[]"]) == [(0, 1), (0, None), (3, 2)]
-    assert frames["deep[][]"].to_dict("list") == {
-        "deep_index": [0, 1],
-        "deep[]_index": [0, 2],
-        "n": [1, 2],
-    }
-
-
-def test_a_frame_of_a_list_of_lists_has_lists_in_its_cells():
-    """Values are unchanged, nulls included."""
-    answer = result("{ grid }", {"grid": [[1, None], None, []]})
-    assert answer.frame()["grid"].tolist() == [[1, None], None, []]
-    assert answer.frame("grid[]")["grid"].tolist() == [1, pd.NA]
 
 
 def test_a_list_beside_a_connections_rows_is_a_list_of_its_own():
@@ -178,18 +122,6 @@ def test_an_unknown_frame_name_lists_the_available_ones():
     assert "repo" not in frames
     assert frames.get("repo") is None
     assert "repos.topics" in repr(frames)
-
-
-def test_union_members_share_one_frame():
-    """Fields a member does not have are missing; nothing is added to the request."""
-    node = "{ ... on Repo { name } ... on User { login } }"
-    text = f"{{ search {{ repositoryCount edges {{ node {node} }} }} }}"
-    edges = [{"node": {"name": "a"}}, {"node": {"login": "u"}}, {"node": {}}]
-    data = {"search": {"repositoryCount": 3, "edges": edges}}
-    frame = result(text, data).frame()
-    assert records(frame) == [("a", None), (None, "u"), (None, None)]
-    assert list(frame.columns) == ["name", "login"]
-    assert frame.attrs["total_count"] == 3
 
 
 def test_aliases_do_not_hide_a_connection():
@@ -341,14 +273,6 @@ def test_attrs_are_json_and_preserved(tmp_path):
     frame.to_parquet(tmp_path / "a.parquet")
     assert pd.read_parquet(tmp_path / "a.parquet").attrs == expected
     assert pd.concat([frame, frame]).attrs == expected
-
-
-def test_a_frame_can_be_written_as_csv_and_parquet(tmp_path):
-    """Every kind of column."""
-    frame = result(TEXT % "id", {"repos": REPOS}).frame()
-    frame.to_parquet(tmp_path / "a.parquet")
-    frame.to_csv(tmp_path / "a.csv")
-    assert len(pd.read_parquet(tmp_path / "a.parquet")) == len(pd.read_csv(tmp_path / "a.csv")) == 3
 
 
 @pytest.mark.parametrize(
@@ -560,26 +484,20 @@ def test_an_invalid_list_does_not_affect_other_frames(road):
 @pytest.mark.parametrize(
     ("text", "data", "path"),
     [
-        (
-            "{ repos { languages { edges { size node { name } } } } }",
-            {"repos": [None, {"languages": {"edges": [None, {"size": "x", "node": {}}]}}]},
-            r"repos\[1\].languages.edges\[1\].size",
-        ),
-        (
-            "{ repos { languages { edges { n: node { name } } } } }",
-            {"repos": [None, {"languages": {"edges": [{"n": None}, {"n": {"name": 5}}]}}]},
-            r"repos\[1\].languages.edges\[1\].n.name",
-        ),
-        (
-            "{ viewer { repositories { nodes { owner { login } } } } }",
-            {"viewer": {"repositories": {"nodes": [None, {"owner": {"login": 1}}]}}},
-            r"viewer.repositories.nodes\[1\].owner.login",
-        ),
+        ("{ repos { languages { edges { size node { name } } } } }",
+         {"repos": [None, {"languages": {"edges": [None, {"size": "x", "node": {}}]}}]},
+         r"repos\[1\].languages.edges\[1\].size"),
+        ("{ repos { languages { edges { n: node { name } } } } }",
+         {"repos": [None, {"languages": {"edges": [{"n": None}, {"n": {"name": 5}}]}}]},
+         r"repos\[1\].languages.edges\[1\].n.name"),
+        ("{ viewer { repositories { nodes { owner { login } } } } }",
+         {"viewer": {"repositories": {"nodes": [None, {"owner": {"login": 1}}]}}},
+         r"viewer.repositories.nodes\[1\].owner.login"),
         ("{ one { owner { login } } }", {"one": {"owner": {"login": 1}}}, "one.owner.login"),
         ("{ grid }", {"grid": [None, [1, 2**40]]}, r"grid\[1\]\[1\]"),
     ],
     ids=["edge", "node", "nodes", "data", "grid"],
-)
+)  # fmt: skip
 def test_an_invalid_value_is_named_with_its_response_path(road, text, data, path):
     """As in GraphQL errors; null items count as positions, not as rows."""
     document = Document.parse(text, SCHEMA)

@@ -23,6 +23,7 @@ from gqlnb.http.response_parser import ResponseContext, parse_response
 from gqlnb.result import checked_decoder, table_reader, tables
 from gqlnb.result.checked_decoder import LARGE_BODY, DecoderSelector
 from gqlnb.tokens import Token
+from tests.examples import count_examples
 from tests.result.test_checked_decoder import DATA as ANYTHING
 from tests.result.test_checked_decoder import SCHEMA as MIXED
 from tests.result.test_checked_decoder import shaped
@@ -487,7 +488,7 @@ LISTED = [
 
 
 @pytest.mark.parametrize(("text", "schema"), LISTED)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=count_examples(100))
 @given(data=st.data())
 def test_lazy_and_immediate_decoding_agree(text, schema, data):
     """For generated data and both validators."""

@@ -63,7 +63,7 @@ def judge(result: Result) -> tuple[str, bool, str]:
         ("{ page(first: 5) { totalCount items { n } } }", "first: 5"),
     ],
 )
-def test_a_reached_size_is_unknown(text: str, reached: str) -> None:
+def test_a_reached_size_is_unknown(text, reached):
     """Literals, defaults and variables, at the list or at the object around it."""
     verdict, is_partial, caption = judge(build_client(totalCount=5).execute(text))
     assert verdict == f"unknown: `{reached}` is reached"
@@ -85,7 +85,7 @@ def test_a_reached_size_is_unknown(text: str, reached: str) -> None:
         (100, "(year: Int = 2026)", "unknown"),
     ],
 )
-def test_a_length_at_which_services_cut_is_unknown(rows: int, arguments: str, state: str) -> None:
+def test_a_length_at_which_services_cut_is_unknown(rows, arguments, state):
     """Also below a size, which many endpoints cut silently."""
     schema = Schema(
         f"type Query {{ rows{arguments}: [Int!]! }}",
@@ -112,9 +112,7 @@ def test_a_length_at_which_services_cut_is_unknown(rows: int, arguments: str, st
         (37, "(where: Filter)", ""),
     ],
 )
-def test_an_argument_without_a_value_may_bring_more(
-    rows: int, arguments: str, untried: str
-) -> None:
+def test_an_argument_without_a_value_may_bring_more(rows, arguments, untried):
     """If it takes integers, and may be the size or the place of a page."""
     schema = Schema(
         f"type Query {{ rows{arguments}: [Row!]! }} type Row {{ n: Int! }}"
@@ -129,7 +127,7 @@ def test_an_argument_without_a_value_may_bring_more(
 
 
 @pytest.mark.parametrize(("rows", "state"), [([10, 3], "unknown"), ([10, 3, 13], "complete")])
-def test_a_longer_list_shows_that_another_is_not_cut(rows: list[int], state: str) -> None:
+def test_a_longer_list_shows_that_another_is_not_cut(rows, state):
     """Of lists in rows; without arguments they are part of their row."""
     sdl = "type Query { all: [Row!]! } type Row { tags(first: Int): [Int!]! marks: [Int!]! }"
     row = {"tags": lambda row, *_: range(row), "marks": lambda row, *_: range(row)}
@@ -140,7 +138,7 @@ def test_a_longer_list_shows_that_another_is_not_cut(rows: list[int], state: str
 
 
 @pytest.mark.parametrize("text", ['{ owned(id: "3") { n } }'])
-def test_without_a_sign_a_list_is_complete(text: str) -> None:
+def test_without_a_sign_a_list_is_complete(text):
     """The evidence says that there is none."""
     verdict, is_partial, caption = judge(build_client().execute(text))
     assert verdict == "complete: no sign suggests that rows are missing"
@@ -162,9 +160,7 @@ def test_without_a_sign_a_list_is_complete(text: str) -> None:
         ),
     ],
 )
-def test_what_stands_beside_a_list_decides(
-    beside: dict[str, Any], verdict: str, caption: str
-) -> None:
+def test_what_stands_beside_a_list_decides(beside, verdict, caption):
     """A count that is larger counts more than a flag that says the end."""
     text = f"{{ page {{ {' '.join(beside)} items {{ n }} }} }}"
     found = judge(build_client(**beside).execute(text))
@@ -180,7 +176,7 @@ def test_what_stands_beside_a_list_decides(
         (None, "unknown: an error may be of the list"),
     ],
 )
-def test_an_error_of_a_list_leaves_rows_out(path: list[object] | None, verdict: str) -> None:
+def test_an_error_of_a_list_leaves_rows_out(path, verdict):
     """One without a path may be of any list; one in a row is of a value."""
     resolvers = {"Query": {"rows": lambda *_: [1, 2]}}
     client = Client(Schema("type Query { rows: [Int] other: Int }", resolvers))
@@ -192,7 +188,7 @@ def test_an_error_of_a_list_leaves_rows_out(path: list[object] | None, verdict: 
     assert frame.attrs["completeness"] == verdict
 
 
-def test_all_pages_have_the_verdict_of_their_report() -> None:
+def test_all_pages_have_the_verdict_of_their_report():
     """It is that of the list, not that of a page."""
     client = build_client()
     whole = client.execute_all("{ owned(id: 3) { n } }", progress=False).frame()
@@ -247,7 +243,7 @@ def execute_authors(text: str, lengths: list[int], *, nulls: int = 0) -> Result:
         ("tags(limit: 4) tagCount", "authors.tags", "`tagCount` counts 5"),
     ],
 )
-def test_lists_in_rows_have_a_verdict(selection: str, path: str, more: str) -> None:
+def test_lists_in_rows_have_a_verdict(selection, path, more):
     """By what counts each of them, in the frame of the list and in that which joins it."""
     text = f"{{ authors {{ id {selection} }} }}"
     result = execute_authors(text, [1, 5, 0, 2])
@@ -268,7 +264,7 @@ def test_lists_in_rows_have_a_verdict(selection: str, path: str, more: str) -> N
 
 
 @pytest.mark.parametrize("size", ["first: 2", "first: $size"])
-def test_a_reached_size_of_a_list_in_rows_is_unknown(size: str) -> None:
+def test_a_reached_size_of_a_list_in_rows_is_unknown(size):
     """Of each list by itself; the size of the outer list is not theirs."""
     text = f"query ($size: Int = 2) {{ authors {{ id posts({size}) {{ nodes {{ id }} }} }} }}"
     text = text.replace("query ($size: Int = 2) ", "") if "$" not in size else text
@@ -279,7 +275,7 @@ def test_a_reached_size_of_a_list_in_rows_is_unknown(size: str) -> None:
     assert short.attrs["completeness"].startswith("complete: ")
 
 
-def test_a_list_in_the_rows_of_a_cut_list_is_not_whole() -> None:
+def test_a_list_in_the_rows_of_a_cut_list_is_not_whole():
     """Its own lists are whole, but those of other rows did not come."""
     text = "{ authors { posts(first: 2) { totalCount nodes { id tags } } } }"
     frame = execute_authors(text, [1, 5]).frame("authors.posts.tags")
@@ -287,14 +283,14 @@ def test_a_list_in_the_rows_of_a_cut_list_is_not_whole() -> None:
     assert frame.attrs["partial"]
 
 
-def test_null_items_of_a_list_in_rows_do_not_make_it_longer() -> None:
+def test_null_items_of_a_list_in_rows_do_not_make_it_longer():
     """They count among all items, and were dropped."""
     text = "{ authors { posts { totalCount nodes { id } } } }"
     frame = execute_authors(text, [1, 0], nulls=1).frame("authors.posts")
     assert not frame.attrs["completeness"].startswith("more")
 
 
-def test_mapped_answers_have_the_weakest_verdict() -> None:
+def test_mapped_answers_have_the_weakest_verdict():
     """With the number of answers it is of; so has a frame that joins frames."""
     text = "query ($n: Int!) { page(first: $n) { totalCount items { n } } }"
     client = build_client(totalCount=7)
@@ -310,7 +306,7 @@ def test_mapped_answers_have_the_weakest_verdict() -> None:
     assert joined.attrs["partial"]
 
 
-def test_all_tables_of_a_list_have_the_same_words() -> None:
+def test_all_tables_of_a_list_have_the_same_words():
     """The text, the HTML, `attrs`, a view of the result and one of the frame; not a part of it."""
     result = build_client(totalCount=1067).execute("{ page { totalCount items { n } } }")
     frame, words = result.frame(), f"7 of 1,067 rows; {FETCH_ALL}"
@@ -324,7 +320,7 @@ def test_all_tables_of_a_list_have_the_same_words() -> None:
     assert describe_frame(frame.head(3)) == "3 rows"
 
 
-def test_pages_that_are_not_proved_complete_say_so_in_the_table() -> None:
+def test_pages_that_are_not_proved_complete_say_so_in_the_table():
     """With the count of the endpoint, in the words of the report."""
     client = build_client(totalCount=1067)
     report = Report(7, 1067, 0, 1, doubts=("Pages overlap.",))
@@ -338,7 +334,7 @@ def test_pages_that_are_not_proved_complete_say_so_in_the_table() -> None:
     assert frame.attrs["partial"]
 
 
-def test_a_mutation_is_not_paged() -> None:
+def test_a_mutation_is_not_paged():
     """So no option is named that would fetch the other rows."""
     sdl = "type Query { a: Int } type Mutation { page: Page } type Page { total: Int rows: [Int] }"
     schema = Schema(sdl, {"Mutation": {"page": lambda *_: {"total": 9, "rows": [1, 2]}}})
@@ -346,7 +342,7 @@ def test_a_mutation_is_not_paged() -> None:
     assert str(result).endswith("\n2 of 9 rows")
 
 
-def test_an_event_with_an_incomplete_list_is_named() -> None:
+def test_an_event_with_an_incomplete_list_is_named():
     """Its rows look like all rows of the event."""
     event = {"page": {"totalCount": 9, "rows": [{"n": 1}, {"n": 2}]}}
     live = LiveFrame([event, {"page": {"totalCount": 1, "rows": [{"n": 3}]}}])

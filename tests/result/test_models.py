@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import pickle
-import subprocess
-import sys
 import warnings
 from decimal import Decimal
 from typing import Any
@@ -79,7 +77,7 @@ def read(text: str, data: Any, **variables: Any) -> Any:
         ("next", None, None),
     ],
 )
-def test_a_scalar_has_its_python_type(field: str, sent: object, value: object) -> None:
+def test_a_scalar_has_its_python_type(field, sent, value):
     """The types of frames, without pandas."""
     below = " { id }" if field == "next" else ""
     found = getattr(read(f"{{ book {{ {field}{below} }} }}", {"book": {field: sent}}).book, field)
@@ -87,7 +85,7 @@ def test_a_scalar_has_its_python_type(field: str, sent: object, value: object) -
     assert type(found) is type(value)
 
 
-def test_decimals_are_exact() -> None:
+def test_decimals_are_exact():
     """A JSON number with more digits than a float has."""
     body = b'{"data": {"book": {"price": 0.1234567890123456789}}}'
     document = Document.parse("{ book { price } }", SCHEMA.graphql)
@@ -95,7 +93,7 @@ def test_decimals_are_exact() -> None:
     assert result.models().book.price == Decimal("0.1234567890123456789")
 
 
-def test_a_registered_scalar_is_parsed() -> None:
+def test_a_registered_scalar_is_parsed():
     """By `gqlnb.scalar`, also if it is registered after the first answer."""
     text, data = "{ book { cost } }", {"book": {"cost": "3"}}
     assert read(text, data).book.cost == "3"
@@ -106,7 +104,7 @@ def test_a_registered_scalar_is_parsed() -> None:
         gqlnb.scalar("Cost")
 
 
-def test_classes_are_named_after_the_document() -> None:
+def test_classes_are_named_after_the_document():
     """The operation, the path of a field with its alias, and a fragment."""
     text = "query Read { mine: book { next { ...Part } } book { next { ...Part } } }"
     fragment = " fragment Part on Book { name }"
@@ -121,7 +119,7 @@ def test_classes_are_named_after_the_document() -> None:
         model.book.next.name = "y"
 
 
-def test_a_union_has_a_class_for_each_type() -> None:
+def test_a_union_has_a_class_for_each_type():
     """With `__typename`; a class without fields for the types that no fragment names."""
     text = "{ found { __typename ... on Book { name } ... on Author { books { name } } } }"
     data = [
@@ -139,7 +137,7 @@ def test_a_union_has_a_class_for_each_type() -> None:
     assert not hasattr(shop, "name")
 
 
-def test_types_without_a_fragment_share_a_class() -> None:
+def test_types_without_a_fragment_share_a_class():
     """So do those of a fragment on an interface, and types that the schema does not have yet."""
     text = "{ nodes { __typename id ... on Named { name } ... on Book { class } } }"
     data = [
@@ -159,7 +157,7 @@ def test_types_without_a_fragment_share_a_class() -> None:
     assert found[0].class_ == "b"
 
 
-def test_without_typename_one_class_has_all_fields() -> None:
+def test_without_typename_one_class_has_all_fields():
     """Those of the other types are None."""
     text = "{ found { ... on Book { name } ... on Shop { city } } }"
     book, author = read(text, {"found": [{"name": "a"}, {}]}).found
@@ -168,7 +166,7 @@ def test_without_typename_one_class_has_all_fields() -> None:
 
 
 @pytest.mark.parametrize("show", [True, False])
-def test_a_conditional_field_may_be_none(show: bool) -> None:
+def test_a_conditional_field_may_be_none(show):
     """By the variables that were sent."""
     text = "query ($show: Boolean!) { book { id name @include(if: $show) } }"
     data = {"book": {"id": "1"} | ({"name": "a"} if show else {})}
@@ -180,7 +178,7 @@ def test_a_conditional_field_may_be_none(show: bool) -> None:
     assert unknown.models().book.name == ("a" if show else None)
 
 
-def test_names_of_python_get_an_underscore() -> None:
+def test_names_of_python_get_an_underscore():
     """Keywords, names of the module, and names with two underscores first."""
     text = "{ book { class _id str field __typename None: name __init__: name a: id a_: id } }"
     data = {"class": "x", "_id": 1, "str": "y", "field": 2, "__typename": "Book", "None": "n"}
@@ -222,7 +220,7 @@ def test_names_of_python_get_an_underscore() -> None:
         ),
     ],
 )
-def test_a_wrong_value_is_an_error_with_its_path(text: str, data: Any, message: str) -> None:
+def test_a_wrong_value_is_an_error_with_its_path(text, data, message):
     """In both passes."""
     document = Document.parse(text, SCHEMA.graphql)
     with pytest.raises(AnswerError) as caught:
@@ -230,7 +228,7 @@ def test_a_wrong_value_is_an_error_with_its_path(text: str, data: Any, message: 
     assert message in str(caught.value)
 
 
-def test_errors_beside_the_data_are_a_warning() -> None:
+def test_errors_beside_the_data_are_a_warning():
     """Once; without data they are raised."""
     document = Document.parse("{ book { name } node { id } }", SCHEMA.graphql)
     error = {"message": "down", "path": ["node"]}
@@ -245,7 +243,7 @@ def test_errors_beside_the_data_are_a_warning() -> None:
     assert isinstance(caught.value.result, Result)
 
 
-def test_without_a_schema_it_says_so() -> None:
+def test_without_a_schema_it_says_so():
     """The names and types of the classes are from the schema."""
     with pytest.raises(SchemaError, match="The schema of this answer is not known"):
         Result({"a": 1}, document=Document.parse("{ a }")).models()
@@ -253,7 +251,7 @@ def test_without_a_schema_it_says_so() -> None:
         Result({"a": 1}).models()
 
 
-def test_client_models_asks_for_the_types() -> None:
+def test_client_models_asks_for_the_types():
     """`client.models` adds `__typename` where classes depend on it."""
     root = {"found": [{"__typename": "Shop", "name": "x", "city": "y"}]}
     text = "{ found { ... on Shop { city } ... on Named { name } } }"
@@ -264,7 +262,7 @@ def test_client_models_asks_for_the_types() -> None:
         Client(Schema(SDL, {"Query": {"node": lambda *_: 1 / 0}})).models("{ node { id } }")
 
 
-def test_merged_pages_have_models() -> None:
+def test_merged_pages_have_models():
     """The names that paging adds are not in them."""
     query = 'query: "stars:>100000", type: REPOSITORY'
     text = f"{{ search({query}) {{ nodes {{ ... on Repository {{ name }} }} }} }}"
@@ -273,18 +271,7 @@ def test_merged_pages_have_models() -> None:
     assert [node.name for node in search.nodes] == [it["name"] for it in result["search"]["nodes"]]
 
 
-def test_models_need_no_pandas() -> None:
-    """A program that reads no frames does not wait for its import."""
-    code = """
-import sys, gqlnb
-print(gqlnb.reference_schema().execute("{ hello }").models().hello)
-print({"pandas", "pyarrow"} & sys.modules.keys())
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "Hello world!\nset()\n"
-
-
-def test_classes_of_a_document_are_not_pickled() -> None:
+def test_classes_of_a_document_are_not_pickled():
     """They are in no module; the result they were read from is, and has equal models."""
     result = answer("{ book { name } }", {"book": {"name": "a"}})
     with pytest.raises(pickle.PicklingError):
@@ -293,7 +280,7 @@ def test_classes_of_a_document_are_not_pickled() -> None:
     assert msgspec.to_builtins(again) == {"book": {"name": "a"}}
 
 
-def test_decimals_of_a_class_of_the_user_are_exact() -> None:
+def test_decimals_of_a_class_of_the_user_are_exact():
     """A JSON number with more digits than a float has."""
 
     class Book(pydantic.BaseModel):
@@ -308,7 +295,7 @@ def test_decimals_of_a_class_of_the_user_are_exact() -> None:
     assert result.models(Answer).book.price == Decimal("0.1234567890123456789")
 
 
-def test_classes_of_the_user_are_accepted() -> None:
+def test_classes_of_the_user_are_accepted():
     """By pydantic's own rules."""
 
     class Book(pydantic.BaseModel):

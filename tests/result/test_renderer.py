@@ -124,11 +124,7 @@ def test_no_value_is_rendered_as_markup_or_control_characters(value):
 
 
 @pytest.mark.parametrize(
-    "value",
-    [
-        "https://github.com/a/b",
-        "http://127.0.0.1:4000/graphql?x=1&y=%20#a",
-    ],
+    "value", ["https://github.com/a/b", "http://127.0.0.1:4000/graphql?x=1&y=%20#a"]
 )
 def test_urls_are_rendered_as_links(value):
     """They open in a new tab and send no referrer."""

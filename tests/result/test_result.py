@@ -35,12 +35,6 @@ def test_a_result_without_rows_is_true():
     assert Result({"items": []})
 
 
-def test_a_failed_field_returns_partial_data(partial):
-    """The other fields are present, and the error has a path."""
-    assert partial.data == {"a": None, "b": 2}
-    assert partial.errors[0]["path"] == ["a"]
-
-
 def test_raise_for_errors_preserves_the_result_and_the_cause(partial):
     """The resolver's exception is the cause."""
     with pytest.raises(PartialError, match="a: division by zero") as caught:

@@ -44,7 +44,7 @@ OPTIONS = [
 
 
 @pytest.fixture
-def result() -> Result:
+def result():
     """Return an answer with two lists."""
     return Result({"rows": ROWS, "other": []}, document=Document.parse(TEXT, SCHEMA))
 

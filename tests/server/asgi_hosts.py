@@ -48,11 +48,7 @@ def hosted(command: Sequence[str], source: str, folder: Path, *needs: str) -> It
         else:
             sock.set_inheritable(True)
         process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                *(word.format(fd=sock.fileno(), port=port) for word in command),
-            ],
+            [sys.executable, "-m", *(word.format(fd=sock.fileno(), port=port) for word in command)],
             cwd=folder,
             env={"PYTHONPATH": f"{ROOT}:{folder}", "PATH": "/usr/bin:/bin"},
             pass_fds=[] if takes_port else [sock.fileno()],

@@ -5,16 +5,12 @@ from __future__ import annotations
 import socket
 import sys
 import threading
-from typing import TYPE_CHECKING
 
 import pytest
 
 from gqlnb.engine.schema import Schema
-from gqlnb.server.background_server import Server, serve
+from gqlnb.server.background_server import serve
 from tests.server.stream_helpers import PATIENCE, Life
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 SDL = """
 type Query { hello: String wait: String later: String }
@@ -36,7 +32,7 @@ class Gate:
 
 
 @pytest.fixture(params=["uvloop", "asyncio"])
-def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def loop(request, monkeypatch):
     """Run a test on both event loops."""
     if request.param == "asyncio":
         monkeypatch.setitem(sys.modules, "uvloop", None)
@@ -45,7 +41,7 @@ def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.fixture
-def gate() -> Iterator[Gate]:
+def gate():
     """Return the gate before `{ wait }`; it opens when the test ends."""
     made = Gate()
     yield made
@@ -53,13 +49,13 @@ def gate() -> Iterator[Gate]:
 
 
 @pytest.fixture
-def life() -> Life:
+def life():
     """Return what the endless sources of a streaming schema tell."""
     return Life()
 
 
 @pytest.fixture
-def schema(gate: Gate) -> Schema:
+def schema(gate):
     """Return a schema with a plain, a slow and an async resolver and a mutation."""
 
     async def later(*_: object) -> str:
@@ -70,7 +66,7 @@ def schema(gate: Gate) -> Schema:
 
 
 @pytest.fixture
-def server(schema: Schema) -> Iterator[Server]:
+def server(schema):
     """Return a server on a free port."""
     with serve(schema, port=0) as made:
         yield made
@@ -129,7 +125,7 @@ class Wire:
 
 
 @pytest.fixture
-def wire(server: Server) -> Iterator[Callable[..., Wire]]:
+def wire(server):
     """Return a function that opens a connection to the server, or to a port."""
     opened: list[Wire] = []
 

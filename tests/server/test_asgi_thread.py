@@ -37,7 +37,7 @@ def read(server: AsgiThread) -> bytes:
     return requests.get(server.url, timeout=PATIENCE).content
 
 
-def test_the_server_answers_until_it_is_closed() -> None:
+def test_the_server_answers_until_it_is_closed():
     """Closing frees the port and ends the thread, and is idempotent."""
     with AsgiThread(Answer(b"a"), 0) as server:
         assert (read(server), server.closed, repr(server)) == (b"a", False, "AsgiThread(port=0)")
@@ -49,13 +49,13 @@ def test_the_server_answers_until_it_is_closed() -> None:
     server.close()
 
 
-def test_a_client_without_endpoint_ignores_it() -> None:
+def test_a_client_without_endpoint_ignores_it():
     """It is not registered as a GraphQL server of this process."""
     with gqlnb.serve(gqlnb.reference_schema(), port=0) as server, AsgiThread(Answer(b"a"), 0):
         assert background.servers.get_newest() is server
 
 
-def test_a_second_server_on_a_port_replaces_the_first() -> None:
+def test_a_second_server_on_a_port_replaces_the_first():
     """A re-run cell does this."""
     port = find_free_port()
     with AsgiThread(Answer(b"a"), port) as first, AsgiThread(Answer(b"b"), port) as second:
@@ -63,7 +63,7 @@ def test_a_second_server_on_a_port_replaces_the_first() -> None:
         assert (read(second), repr(second)) == (b"b", f"AsgiThread('http://127.0.0.1:{port}')")
 
 
-def test_a_re_run_cell_with_port_0_closes_its_old_server() -> None:
+def test_a_re_run_cell_with_port_0_closes_its_old_server():
     """Servers of other cells stay open."""
     code = """
 from IPython.core.interactiveshell import InteractiveShell
@@ -84,7 +84,7 @@ print(first.closed, second.closed, shell.user_ns["two"].closed)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_forked_child_does_not_hold_the_port() -> None:
+def test_a_forked_child_does_not_hold_the_port():
     """The port is free when the parent has closed the server, while the child lives."""
     # A thread that imports concurrent.futures.thread during a fork adds its hooks between the calls
     # of the hooks, so that Python releases a lock that it has not acquired, and says so.
@@ -116,7 +116,7 @@ print(os.waitpid(child, 0)[1])
     assert (done.stdout, done.stderr) == ("b'closed' False\nrefused\n0\n", "")
 
 
-def test_a_port_in_use_raises_immediately() -> None:
+def test_a_port_in_use_raises_immediately():
     """In the caller's thread, as does an invalid port number."""
     with (
         socket.create_server(("127.0.0.1", 0)) as sock,
@@ -127,7 +127,7 @@ def test_a_port_in_use_raises_immediately() -> None:
         AsgiThread(Answer(b"a"), 70000)
 
 
-def test_incomplete_requests_do_not_delay_closing(capfd: pytest.CaptureFixture[str]) -> None:
+def test_incomplete_requests_do_not_delay_closing(capfd):
     """Their connections are closed, and nothing is printed."""
     server = AsgiThread(Answer(b"a"), 0)
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as sock:

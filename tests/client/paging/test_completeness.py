@@ -15,7 +15,6 @@ from gqlnb.document.paged_fields import ItemList
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 
 TOTAL = 40
@@ -95,9 +94,7 @@ def connect(args: Mapping[str, Any]) -> dict[str, Any]:
     ("arguments", "expected"),
     [('first: 5, before: "17"', ITEMS[:17]), ('last: 5, after: "16"', ITEMS[17:])],
 )
-def test_a_connection_ends_at_the_bound_in_the_query(
-    arguments: str, expected: list[dict[str, Any]]
-) -> None:
+def test_a_connection_ends_at_the_bound_in_the_query(arguments, expected):
     """Items beyond a ``before`` bound are not requested."""
     text = f"{{ items({arguments}) {{ nodes {{ id name }} }} }}"
     result, said = execute_all(CONNECTION, serve_items(connect), text)
@@ -106,7 +103,7 @@ def test_a_connection_ends_at_the_bound_in_the_query(
 
 
 @pytest.mark.parametrize("size", ["first: 0", "last: 0"])
-def test_a_query_for_zero_items_is_not_complete(size: str) -> None:
+def test_a_query_for_zero_items_is_not_complete(size):
     """A page size of zero leaves items out."""
     text = f"{{ items({size}) {{ nodes {{ name }} }} }}"
     result, said = execute_all(CONNECTION, serve_items(connect), text)
@@ -114,14 +111,14 @@ def test_a_query_for_zero_items_is_not_complete(size: str) -> None:
     assert f"`{size}`" in said[0]
 
 
-def test_first_and_last_together_are_not_proved_complete() -> None:
+def test_first_and_last_together_are_not_proved_complete():
     """Each page leaves items out."""
     text = "{ items(first: 5, last: 2) { nodes { name } } }"
     result, _ = execute_all(CONNECTION, serve_items(connect), text)
     assert not result.report.complete
 
 
-def test_lists_beside_the_edges_are_not_paged() -> None:
+def test_lists_beside_the_edges_are_not_paged():
     """Groups refer to all items, so they are in the result once."""
     text = '{ items(first: 5) { groups(by: "x") { key } } }'
     result, _ = execute_all(CONNECTION, serve_items(connect), text)
@@ -129,7 +126,7 @@ def test_lists_beside_the_edges_are_not_paged() -> None:
     assert result.report.requests == 1
 
 
-def test_equal_rows_without_key_and_count_are_not_proved_complete() -> None:
+def test_equal_rows_without_key_and_count_are_not_proved_complete():
     """Such pages may overlap."""
     sdl = "type Visit { country: String! } type Query { items(limit: Int, offset: Int): [Visit!]! }"
     visits = [{"country": f"c{n % 3}"} for n in range(240)]
@@ -141,7 +138,7 @@ def test_equal_rows_without_key_and_count_are_not_proved_complete() -> None:
     assert "no selected field tells the rows apart" in said[0]
 
 
-def test_short_pages_in_the_middle_do_not_end_a_list() -> None:
+def test_short_pages_in_the_middle_do_not_end_a_list():
     """A service that removes items from a page after cutting it returns shorter pages."""
 
     def resolve(args: Mapping[str, Any]) -> list[Any]:
@@ -155,7 +152,7 @@ def test_short_pages_in_the_middle_do_not_end_a_list() -> None:
     assert result.report.complete
 
 
-def test_a_large_size_that_returns_fewer_items_does_not_end_a_list() -> None:
+def test_a_large_size_that_returns_fewer_items_does_not_end_a_list():
     """Some services use their default for a size that they do not accept."""
     items = [{"id": str(n), "name": f"n{n}"} for n in range(400)]
 
@@ -169,7 +166,7 @@ def test_a_large_size_that_returns_fewer_items_does_not_end_a_list() -> None:
     assert result.report.requests < 30
 
 
-def test_an_empty_page_with_a_token_is_not_the_end() -> None:
+def test_an_empty_page_with_a_token_is_not_the_end():
     """AppSync filters its pages, so an empty page may be followed by others."""
     sdl = (
         ITEM
@@ -188,7 +185,7 @@ def test_an_empty_page_with_a_token_is_not_the_end() -> None:
     assert result.report.complete
 
 
-def test_an_empty_list_with_a_limit_is_complete() -> None:
+def test_an_empty_list_with_a_limit_is_complete():
     """No limit leaves nothing of a list."""
     sdl = ITEM + "type Query { items(limit: Int): [Item!]! }"
     for text in ("{ items { name } }", "{ items(limit: 10) { name } }"):
@@ -196,7 +193,7 @@ def test_an_empty_list_with_a_limit_is_complete() -> None:
         assert (result.report.complete, said) == (True, [])
 
 
-def test_a_plain_list_goes_on_after_the_id_of_its_last_row() -> None:
+def test_a_plain_list_goes_on_after_the_id_of_its_last_row():
     """The rest of the rows comes after the id of one in the middle, whatever its name."""
     sdl = ITEM + "type Query { items(beyond: ID): [Item!]! }"
 
@@ -209,7 +206,7 @@ def test_a_plain_list_goes_on_after_the_id_of_its_last_row() -> None:
     assert (result.report.complete, said) == (True, [])
 
 
-def test_a_date_filter_is_not_a_cursor() -> None:
+def test_a_date_filter_is_not_a_cursor():
     """A list without paging arguments is complete."""
     sdl = ITEM + "scalar DateTime type Query { items(after: DateTime!): [Item!]! }"
     text = '{ items(after: "2020-01-01T00:00:00Z") { name } }'
@@ -217,7 +214,7 @@ def test_a_date_filter_is_not_a_cursor() -> None:
     assert (result.report.complete, said) == (True, [])
 
 
-def test_a_null_flag_does_not_end_a_connection() -> None:
+def test_a_null_flag_does_not_end_a_connection():
     """`hasNextPage: null` beside a cursor says nothing; the empty page after the last one does."""
     sdl = CONNECTION.replace("hasNextPage: Boolean!", "hasNextPage: Boolean")
 
@@ -231,7 +228,7 @@ def test_a_null_flag_does_not_end_a_connection() -> None:
     assert (result.report.complete, said) == (True, [])
 
 
-def test_an_empty_page_that_promises_more_is_not_the_end() -> None:
+def test_an_empty_page_that_promises_more_is_not_the_end():
     """The report says that more items follow."""
     sdl = (
         ITEM
@@ -244,7 +241,7 @@ def test_an_empty_page_that_promises_more_is_not_the_end() -> None:
     assert result.report.ended == "a page is empty, but the endpoint reports more items"
 
 
-def test_an_incomplete_result_says_so_everywhere() -> None:
+def test_an_incomplete_result_says_so_everywhere():
     """In the report, the repr, the HTML, the attributes of the frame, and in one warning."""
     sdl = ITEM + "type Query { items(limit: Int): [Item!]! }"
     schema = Schema(sdl, serve_items(lambda args: cut(ITEMS, args, 20)))
@@ -329,9 +326,7 @@ def names(rows: list[dict[str, Any]]) -> list[str]:
 @pytest.mark.parametrize("flag", ["media", "users"])
 @pytest.mark.parametrize("lengths", [(37, 13), (13, 37), (20, 20), (30, 0), (3, 2), (10, 5)])
 @pytest.mark.parametrize("selection", ["id name", "name"])
-def test_all_lists_of_a_page_object_are_continued(
-    field: str, flag: str, lengths: tuple[int, int], selection: str
-) -> None:
+def test_all_lists_of_a_page_object_are_continued(field, flag, lengths, selection):
     """Paging continues until all lists have ended, whichever the page info describes."""
     resolvers = serve_page_objects({"media": lengths[0], "users": lengths[1]}, flag)
     lists = f"media {{ {selection} }} users {{ {selection} }} genres {{ name }}"
@@ -347,7 +342,7 @@ def test_all_lists_of_a_page_object_are_continued(
     assert len(result.frame("page.users")) == lengths[1]
 
 
-def test_pages_of_a_page_object_have_the_next_items_of_each_list() -> None:
+def test_pages_of_a_page_object_have_the_next_items_of_each_list():
     """A list that is the same on all pages is on each of them, without added fields."""
     schema = Schema(PAGE_OBJECT, serve_page_objects({"media": 25, "users": 13}))
     text = "{ Page(page: 1, perPage: 10) { media { name } users { name } genres { name } } }"
@@ -358,7 +353,7 @@ def test_pages_of_a_page_object_have_the_next_items_of_each_list() -> None:
     assert [page["genres"] for page in pages] == [genres] * 3
 
 
-def test_lists_of_a_page_object_with_different_limits_are_not_proved_complete() -> None:
+def test_lists_of_a_page_object_with_different_limits_are_not_proved_complete():
     """By offsets, items of the list with the smaller limit are skipped."""
     resolvers = serve_page_objects({"media": 37, "users": 37}, most={"users": 4})
     text = "{ offsets(take: 10) { media { name } users { name } } }"
@@ -368,7 +363,7 @@ def test_lists_of_a_page_object_with_different_limits_are_not_proved_complete() 
     assert "offsets: its lists have pages of different lengths" in said[0]
 
 
-def test_the_bound_of_a_page_object_applies_to_each_list() -> None:
+def test_the_bound_of_a_page_object_applies_to_each_list():
     """A list as long as the limit may have more items, also beside a short one."""
     for users, complete in ((3, True), (10, False)):
         resolvers = serve_page_objects({"media": 3, "users": users})
@@ -377,7 +372,7 @@ def test_the_bound_of_a_page_object_applies_to_each_list() -> None:
         assert result.report.complete is complete
 
 
-def test_max_results_limits_each_list_of_a_page_object() -> None:
+def test_max_results_limits_each_list_of_a_page_object():
     """Paging continues until each list has ended or has enough items."""
     resolvers = serve_page_objects({"media": 37, "users": 13})
     text = "{ Page(page: 1, perPage: 10) { media { name } users { name } } }"
@@ -388,7 +383,7 @@ def test_max_results_limits_each_list_of_a_page_object() -> None:
 
 
 @pytest.mark.parametrize("limit", [{"max_results": 12}, {"max_requests": 1}])
-def test_a_limit_does_not_hide_other_gaps(limit: dict[str, int]) -> None:
+def test_a_limit_does_not_hide_other_gaps(limit):
     """The limit itself is expected and needs no warning; an inner list that may be cut does."""
     sdl = """
     type Query { items(limit: Int, offset: Int): [Item!]! }
@@ -406,7 +401,7 @@ def test_a_limit_does_not_hide_other_gaps(limit: dict[str, int]) -> None:
         assert "items.tags: 10 rows is a usual limit" in said[0]
 
 
-def test_facets_beside_results_are_not_joined() -> None:
+def test_facets_beside_results_are_not_joined():
     """Next to a list with a usual name for items, other lists stay as on the first page."""
     sdl = PAGE_OBJECT.replace("genres: [Item!]!", "genres: [Item!]! facets: [Item!]!")
     for lengths, complete in (({"results": 37}, True), ({"results": 37, "facets": 37}, False)):
@@ -471,9 +466,7 @@ LEFT_OUT = "`path` leaves it out, so no further pages were requested; it may hav
         ("counted(limit: 20) { total rows { name } }", 11, False),
     ],
 )
-def test_a_list_left_out_by_path_is_complete_only_if_its_first_page_is_all(
-    other: str, length: int, complete: bool
-) -> None:
+def test_a_list_left_out_by_path_is_complete_only_if_its_first_page_is_all(other, length, complete):
     """The page info, a count, or a page shorter than requested proves it."""
     text = f"{{ a(first: 10) {{ nodes {{ name }} }} {other} }}"
     result, said = execute_all(TWO_LISTS, serve_two_lists(length), text, path="a")
@@ -486,7 +479,7 @@ def test_a_list_left_out_by_path_is_complete_only_if_its_first_page_is_all(
     assert "pageInfo" not in repr(result.data)
 
 
-def test_frames_of_a_followed_list_are_complete_beside_a_list_left_out() -> None:
+def test_frames_of_a_followed_list_are_complete_beside_a_list_left_out():
     """Report, marks and warnings of a frame concern the list of its rows alone."""
     text = "{ a(first: 10) { nodes { name } } b(first: 10) { nodes { name } } }"
     schema = Schema(TWO_LISTS, serve_two_lists(11))
@@ -509,9 +502,7 @@ def test_frames_of_a_followed_list_are_complete_beside_a_list_left_out() -> None
 
 
 @pytest.mark.parametrize("count", [" gqlnb_totalCount: totalCount", ""])
-def test_recordings_without_page_info_of_lists_left_out_are_replayed(
-    tmp_path: Path, count: str
-) -> None:
+def test_recordings_without_page_info_of_lists_left_out_are_replayed(tmp_path, count):
     """The request is looked up without the added fields, one kind after the other."""
     text = "{ a(first: 40) { nodes { name } } b(first: 10) { nodes { name } } }"
     schema = Schema(TWO_LISTS, serve_two_lists(5))
@@ -532,7 +523,7 @@ def test_recordings_without_page_info_of_lists_left_out_are_replayed(
     assert len(result.data["b"]["nodes"]) == 5
 
 
-def test_inner_lists_left_out_by_path_are_reported_on_every_page() -> None:
+def test_inner_lists_left_out_by_path_are_reported_on_every_page():
     """Doubts about the same inner list of several objects are counted."""
     sdl = """
     type Item { id: ID! name: String! x(first: Int, after: String): Names! y(limit: Int): [ID!]! }
@@ -564,7 +555,7 @@ def test_inner_lists_left_out_by_path_are_reported_on_every_page() -> None:
     assert f"items.x: {LEFT_OUT} (4 times)" not in result.frame("items.y").attrs["report"]["notes"]
 
 
-def test_a_list_that_an_error_made_null_is_reported() -> None:
+def test_a_list_that_an_error_made_null_is_reported():
     """The report names the list, with the message of the endpoint."""
 
     def refuse(_: Any) -> Any:
@@ -578,7 +569,7 @@ def test_a_list_that_an_error_made_null_is_reported() -> None:
     assert result.report.doubts[0].startswith("items: not answered")
 
 
-def test_an_error_that_made_all_data_null_is_reported() -> None:
+def test_an_error_that_made_all_data_null_is_reported():
     """An error of a field that is not nullable leaves no data at all."""
 
     def refuse(*_: Any) -> Any:
@@ -590,7 +581,7 @@ def test_an_error_that_made_all_data_null_is_reported() -> None:
     assert result.report.doubts == ("not answered: Only for administrators.",)
 
 
-def test_a_negative_limit_is_proved_by_an_empty_page() -> None:
+def test_a_negative_limit_is_proved_by_an_empty_page():
     """Directus returns all items for -1; one more request proves it."""
     resolvers = serve_items(lambda args: cut(ITEMS, {"offset": args.get("offset")}, 10**6))
     result, _ = execute_all(PLAIN, resolvers, "{ items(limit: -1) { id name } }")
@@ -599,7 +590,7 @@ def test_a_negative_limit_is_proved_by_an_empty_page() -> None:
     assert result.report.requests == 2
 
 
-def test_items_listed_twice_in_one_page_are_kept() -> None:
+def test_items_listed_twice_in_one_page_are_kept():
     """Only items of other pages count as duplicates."""
     items = [ITEMS[0], ITEMS[0], ITEMS[1]]
     result, _ = execute_all(
@@ -608,7 +599,7 @@ def test_items_listed_twice_in_one_page_are_kept() -> None:
     assert result.data["items"] == items
 
 
-def test_only_the_last_page_warns() -> None:
+def test_only_the_last_page_warns():
     """The pages before it are incomplete because others follow."""
     schema = Schema(PLAIN, serve_items(lambda args: cut(ITEMS, {**args, "offset": 0})))
     with warnings.catch_warnings(record=True) as said:
@@ -619,7 +610,7 @@ def test_only_the_last_page_warns() -> None:
     assert len(said) == 1
 
 
-def test_many_small_inner_lists_take_few_requests() -> None:
+def test_many_small_inner_lists_take_few_requests():
     """Pages of inner lists grow together, and more of them share a request."""
     sdl = """
     type Query { posts(first: Int, offset: Int): [Post!]! post(id: ID!): Post }
@@ -653,7 +644,7 @@ def test_many_small_inner_lists_take_few_requests() -> None:
 # -- reasons to doubt
 
 
-def test_different_items_with_one_id_are_kept_and_reported() -> None:
+def test_different_items_with_one_id_are_kept_and_reported():
     """Such an id does not tell whether an item came before."""
     items = [{"id": str(n // 3), "name": f"n{n}"} for n in range(TOTAL)]
     result, _ = execute_all(
@@ -663,7 +654,7 @@ def test_different_items_with_one_id_are_kept_and_reported() -> None:
     assert "items: different items have the same id" in result.report.doubts[0]
 
 
-def test_inner_lists_as_long_as_the_longest_may_have_been_cut() -> None:
+def test_inner_lists_as_long_as_the_longest_may_have_been_cut():
     """Their objects cannot be requested again, so that the lengths alone are known."""
     sdl = """
     type Query { items(limit: Int, offset: Int): [Item!]! }
@@ -705,7 +696,7 @@ def serve_owners(find: Any, pets: Any = None) -> Any:
 PETS = "{ items(limit: 4) { id name pets(first: 3) { id name } } }"
 
 
-def test_a_different_object_than_the_requested_one_is_not_used() -> None:
+def test_a_different_object_than_the_requested_one_is_not_used():
     """Its list would be added to that of another object."""
     result, said = execute_all(OWNERS, serve_owners(lambda _: ITEMS[0]), PETS)
     assert [len(owner["pets"]) for owner in result.data["items"]] == [7, 3, 3, 3, 3, 3]
@@ -716,7 +707,7 @@ def test_a_different_object_than_the_requested_one_is_not_used() -> None:
     assert len(said) == 1
 
 
-def test_a_page_lost_by_a_transient_error_is_requested_again() -> None:
+def test_a_page_lost_by_a_transient_error_is_requested_again():
     """Once; the result is then complete."""
     sent: list[int] = []
 
@@ -732,7 +723,7 @@ def test_a_page_lost_by_a_transient_error_is_requested_again() -> None:
     assert (result.report.complete, said) == (True, [])
 
 
-def test_an_error_in_a_later_page_is_reported() -> None:
+def test_an_error_in_a_later_page_is_reported():
     """It made the list of an object null, which the report names."""
 
     def serve_pets(root: Any, _: Any, __: Any) -> Any:
@@ -766,7 +757,7 @@ def serve_parts(count: int, *, more: bool) -> Any:
 
 
 @pytest.mark.parametrize(("count", "word"), [(4, "fewer"), (2, "more"), (3, None)])
-def test_the_items_of_inner_connections_are_counted(count: int, word: str | None) -> None:
+def test_the_items_of_inner_connections_are_counted(count, word):
     """If the query selects their count, it is compared for each connection."""
     text = "{ items(first: 5) { nodes { parts(first: 5) { totalCount nodes { name } } } } }"
     result, _ = execute_all(INNER, serve_parts(count, more=False), text)
@@ -774,7 +765,7 @@ def test_the_items_of_inner_connections_are_counted(count: int, word: str | None
     assert result.report.doubts == (() if word is None else (reason,))
 
 
-def test_inner_lists_of_a_list_left_out_by_path_are_checked() -> None:
+def test_inner_lists_of_a_list_left_out_by_path_are_checked():
     """The list itself may be complete without them."""
     parts = "nodes { name parts(first: 3) { nodes { name } } }"
     text = f"{{ a: items(first: 5) {{ nodes {{ name }} }} b: items(first: 5) {{ {parts} }} }}"
@@ -782,7 +773,7 @@ def test_inner_lists_of_a_list_left_out_by_path_are_checked() -> None:
     assert result.report.doubts == (f"b.parts: {LEFT_OUT} (2 times)",)
 
 
-def test_rows_that_move_to_another_offset_are_not_proved_complete() -> None:
+def test_rows_that_move_to_another_offset_are_not_proved_complete():
     """Their cursors are offsets, which do not identify them, and they have no id."""
     sdl = """
     type Query { items(first: Int, after: String): Items! }
@@ -799,10 +790,7 @@ def test_rows_that_move_to_another_offset_are_not_proved_complete() -> None:
             rows.insert(0, {"name": "new"})
         end = min(begin + 4, 8)
         edges = [{"cursor": str(n + 1), "node": rows[n]} for n in range(begin, end)]
-        return {
-            "edges": edges,
-            "pageInfo": {"hasNextPage": not begin, "endCursor": str(end)},
-        }
+        return {"edges": edges, "pageInfo": {"hasNextPage": not begin, "endCursor": str(end)}}
 
     text = "{ items(first: 4) { edges { cursor node { name } } } }"
     result, said = execute_all(sdl, serve_items(resolve), text)
@@ -810,7 +798,7 @@ def test_rows_that_move_to_another_offset_are_not_proved_complete() -> None:
     assert "no selected field tells the rows apart" in said[0]
 
 
-def test_a_repeated_page_with_equal_items_ends_paging() -> None:
+def test_a_repeated_page_with_equal_items_ends_paging():
     """Equal items within a page are kept, but not those of a page that came before."""
     items = [ITEMS[0], ITEMS[0], ITEMS[1]]
     result, _ = execute_all(PLAIN, serve_items(lambda _: items[:]), "{ items(limit: 3) { id } }")
@@ -818,7 +806,7 @@ def test_a_repeated_page_with_equal_items_ends_paging() -> None:
     assert result.report.complete
 
 
-def test_lists_of_objects_in_a_plain_list_are_not_requested_again() -> None:
+def test_lists_of_objects_in_a_plain_list_are_not_requested_again():
     """The object around the plain list has a lookup, but its objects have none."""
     sdl = """
     type Query { owner(id: ID!): Owner }
@@ -847,9 +835,7 @@ def test_lists_of_objects_in_a_plain_list_are_not_requested_again() -> None:
         (1, "currentPage: Int", 40, 11),
     ],
 )
-def test_page_numbers_begin_where_the_endpoint_begins(
-    base: int, declared: str, count: int, requests: int
-) -> None:
+def test_page_numbers_begin_where_the_endpoint_begins(base, declared, count, requests):
     """If the endpoint returns the number of the page, no request is needed to find out."""
     sdl = f"""
     {ITEM}
@@ -873,7 +859,7 @@ def test_page_numbers_begin_where_the_endpoint_begins(
 
 
 @pytest.mark.parametrize("cursor", ["", "endCursor", "at: endCursor"])
-def test_an_end_cursor_on_an_empty_page_is_the_end(cursor: str) -> None:
+def test_an_end_cursor_on_an_empty_page_is_the_end(cursor):
     """Whether the query selects it or not, and by any name."""
     sdl = ITEM + (
         "type Query { items(after: String, limit: Int): Page! } "
@@ -891,7 +877,7 @@ def test_an_end_cursor_on_an_empty_page_is_the_end(cursor: str) -> None:
     assert (result.report.complete, said) == (True, [])
 
 
-def test_a_search_that_ends_at_the_cap_names_the_harvest() -> None:
+def test_a_search_that_ends_at_the_cap_names_the_harvest():
     """GitHub returns 1,000 items of a search, and the rows beyond them need several searches."""
     query = (
         '{ search(query: "stars:>20000", type: REPOSITORY) { nodes { ... on Repository { id } } } }'
@@ -956,7 +942,7 @@ def serve_unions(*, fails: bool) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("field", UNION_PAGES)
-def test_pages_in_a_union_are_followed(field: str) -> None:
+def test_pages_in_a_union_are_followed(field):
     """The fields that describe a page are added to the fragment with the list."""
     result, said = execute_all(UNION, serve_unions(fails=False), UNION_PAGES[field])
     assert len(result.frame()) == TOTAL
@@ -965,7 +951,7 @@ def test_pages_in_a_union_are_followed(field: str) -> None:
 
 
 @pytest.mark.parametrize("field", UNION_PAGES)
-def test_another_type_in_place_of_a_page_is_reported(field: str) -> None:
+def test_another_type_in_place_of_a_page_is_reported(field):
     """An error that is data is not an empty list."""
     result, said = execute_all(UNION, serve_unions(fails=True), UNION_PAGES[field])
     assert len(said) == 1
@@ -983,7 +969,7 @@ def test_another_type_in_place_of_a_page_is_reported(field: str) -> None:
         "fragment F on Query { items(first: 9) { edges { node { name } } } }",
     ],
 )
-def test_a_field_selected_twice_may_have_its_list_once(text: str) -> None:
+def test_a_field_selected_twice_may_have_its_list_once(text):
     """Fragments of several components often select parts of one connection."""
 
     def serve(_: Any, args: Mapping[str, Any], __: Any) -> dict[str, Any]:
@@ -1008,7 +994,7 @@ type Query { items(page: PositiveInt, perPage: PositiveInt): Page! }
 )
 
 
-def test_pages_are_described_by_integers_of_any_name() -> None:
+def test_pages_are_described_by_integers_of_any_name():
     """Wagtail names them PositiveInt, and returns its last page again for any later one."""
 
     def serve(_: Any, args: Mapping[str, Any], __: Any) -> dict[str, Any]:
@@ -1047,7 +1033,7 @@ def connect_items(items: list[Any], args: Mapping[str, Any]) -> dict[str, Any]:
     return {"edges": [{"node": row, "cursor": "c"} for row in rows], "pageInfo": info}
 
 
-def test_a_cursor_in_an_input_object_is_sent_as_a_variable() -> None:
+def test_a_cursor_in_an_input_object_is_sent_as_a_variable():
     """As text it would have to be quoted, and its type may be a scalar of any name."""
     serve = {"Query": {"items": lambda _, args, __: connect_items(ITEMS, args)}}
     text = "{ items(paging: {first: 7}) { edges { node { id } } } }"
@@ -1056,7 +1042,7 @@ def test_a_cursor_in_an_input_object_is_sent_as_a_variable() -> None:
     assert (result.report.complete, said) == (True, [])
 
 
-def test_items_in_edges_are_identified_by_their_node() -> None:
+def test_items_in_edges_are_identified_by_their_node():
     """Rows that move between pages are found by the id of the node."""
     pages = {"first": ITEMS[:10], "second": ITEMS[5:15]}
 
@@ -1079,7 +1065,7 @@ def test_items_in_edges_are_identified_by_their_node() -> None:
         *[([20, 0, 0], False), ([21, 0], False), ([20, 2], True), ([21], True)],
     ],
 )
-def test_lists_that_were_cut_together_are_reported(lengths: list[int], complete: bool) -> None:
+def test_lists_that_were_cut_together_are_reported(lengths, complete):
     """A limit of the query for all objects leaves its number of rows, or one more.
 
     strawberry-sqlalchemy-mapper gives them all to the first object.
@@ -1094,7 +1080,7 @@ def test_lists_that_were_cut_together_are_reported(lengths: list[int], complete:
     assert any("cut them" in doubt for doubt in result.report.doubts) == (not complete)
 
 
-def test_a_limit_that_only_the_extensions_of_an_error_state_is_kept() -> None:
+def test_a_limit_that_only_the_extensions_of_an_error_state_is_kept():
     """NestJS has the message "Bad Request Exception", and the reason below `originalError`."""
     text = "{ owners { id items { edges { node { id } } } } }"
     asked = []
@@ -1139,7 +1125,7 @@ def connect_with_estimate(total: int, estimate: int, *, failure: str = "") -> An
     return resolve
 
 
-def test_items_after_a_wrong_end_are_fetched_and_reported() -> None:
+def test_items_after_a_wrong_end_are_fetched_and_reported():
     """Parse Server on PostgreSQL computes ``hasNextPage`` from the planner's estimate."""
     text = "{ items(first: 7) { nodes { id } } }"
     resolvers = serve_items(connect_with_estimate(93, 61))
@@ -1151,7 +1137,7 @@ def test_items_after_a_wrong_end_are_fetched_and_reported() -> None:
 
 @pytest.mark.parametrize("failure", ["", "no such cursor"])
 @pytest.mark.parametrize(("total", "requests"), [(20, 3), (21, 4), (1, 1), (7, 2)])
-def test_the_end_after_a_full_page_is_verified(total: int, requests: int, failure: str) -> None:
+def test_the_end_after_a_full_page_is_verified(total, requests, failure):
     """One more request shows that nothing follows; if it fails, the reported end counts."""
     text = "{ items(first: 7) { nodes { id } } }"
     resolvers = serve_items(connect_with_estimate(total, total, failure=failure))
@@ -1162,7 +1148,7 @@ def test_the_end_after_a_full_page_is_verified(total: int, requests: int, failur
     assert not result.errors
 
 
-def test_the_end_is_not_verified_beyond_the_limit_of_requests() -> None:
+def test_the_end_is_not_verified_beyond_the_limit_of_requests():
     """The list is complete by what the endpoint reported."""
     text = "{ items(first: 7) { nodes { id } } }"
     resolvers = serve_items(connect_with_estimate(14, 14))
@@ -1170,7 +1156,7 @@ def test_the_end_is_not_verified_beyond_the_limit_of_requests() -> None:
     assert (result.report.complete, result.report.requests) == (True, 2)
 
 
-def test_a_total_below_the_number_of_items_does_not_end_the_list() -> None:
+def test_a_total_below_the_number_of_items_does_not_end_the_list():
     """Vendure's job queue in memory counts the items of the page."""
     sdl = """
     type Query { jobs(skip: Int, take: Int): Jobs! }
@@ -1197,7 +1183,7 @@ type Group { name: String! total: Int! rows: [Int!]! }
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_an_ignored_offset_of_a_short_list_is_noticed_at_once(count: int) -> None:
+def test_an_ignored_offset_of_a_short_list_is_noticed_at_once(count):
     """A page that does not reach its limit is the whole list."""
     rows = [{"name": f"g{n % 2}", "total": 1, "rows": [1]} for n in range(count)]
     resolvers = {"Query": {"groups": lambda *_: rows}}
@@ -1206,7 +1192,7 @@ def test_an_ignored_offset_of_a_short_list_is_noticed_at_once(count: int) -> Non
     assert (result.report.complete, said) == (True, [])
 
 
-def test_an_offset_for_the_lists_in_the_items_does_not_repeat_the_items() -> None:
+def test_an_offset_for_the_lists_in_the_items_does_not_repeat_the_items():
     """Gatsby's groups take it for the nodes of each group."""
 
     def resolve(_: object, args: Mapping[str, Any], __: object) -> list[dict[str, Any]]:
@@ -1271,7 +1257,7 @@ def serve_owned(root: str, prefix: str = "") -> dict[str, Any]:
 
 @pytest.mark.parametrize("type_", ["ID", "UUID"])
 @pytest.mark.parametrize("root", ROOTS)
-def test_objects_are_requested_again_by_a_root_field(root: str, type_: str) -> None:
+def test_objects_are_requested_again_by_a_root_field(root, type_):
     """Nautobot has ``id: UUID!`` with ``id: ID``, strawberry-django ``pk:``, Keystone ``where:``.
 
     monday.com has ``boards(ids:)``, and no field that returns one board.
@@ -1287,7 +1273,7 @@ def test_objects_are_requested_again_by_a_root_field(root: str, type_: str) -> N
     assert [each["path"] for each in result.errors] == [["all", 0, "rows", "items", 30, "secret"]]
 
 
-def test_an_object_with_another_id_is_not_the_same_one() -> None:
+def test_an_object_with_another_id_is_not_the_same_one():
     """The argument may have another meaning than its name."""
     root = "board(pk: ID!): Board!"
     sdl = OWNED.format(root=root, type="ID")
@@ -1300,7 +1286,7 @@ def test_an_object_with_another_id_is_not_the_same_one() -> None:
 
 @pytest.mark.parametrize("type_", ["Int", "Time"])
 @pytest.mark.parametrize(("low", "high"), [("from", "to"), ("start", "end"), ("startAt", "until")])
-def test_the_lower_end_of_a_range_is_kept_on_all_pages(type_: str, low: str, high: str) -> None:
+def test_the_lower_end_of_a_range_is_kept_on_all_pages(type_, low, high):
     """Without an upper end beside them, `from: Int` and `start: Int` are offsets."""
     sdl = f"""
     scalar Time
@@ -1327,7 +1313,7 @@ def test_the_lower_end_of_a_range_is_kept_on_all_pages(type_: str, low: str, hig
     assert (result.report.complete, said) == (True, [])
 
 
-def test_a_limited_list_of_a_range_is_not_continued_by_its_lower_end() -> None:
+def test_a_limited_list_of_a_range_is_not_continued_by_its_lower_end():
     """It is not the number of rows before a page."""
     sdl = "type Query { items(from: Int, to: Int, limit: Int): [Item!]! } type Item { id: ID! }"
 
@@ -1349,7 +1335,7 @@ def test_a_limited_list_of_a_range_is_not_continued_by_its_lower_end() -> None:
         ("count: Int, offset: Int, limit: Int", "count: 4"),
     ],
 )
-def test_a_filter_with_the_name_of_a_size_is_kept(declared: str, given: str) -> None:
+def test_a_filter_with_the_name_of_a_size_is_kept(declared, given):
     """It is not a page size where another argument is, or beside `min`."""
     sdl = f"type Query {{ shoes({declared}): [Shoe!]! }} type Shoe {{ id: ID! size: Int! }}"
     asked: list[Mapping[str, Any]] = []
@@ -1379,7 +1365,7 @@ def test_a_filter_with_the_name_of_a_size_is_kept(declared: str, given: str) -> 
         (["text", 5, {"node": {"id": "1"}}], 2),  # of an endpoint without a schema
     ],
 )
-def test_edges_without_a_node_are_counted(edges: list[Any], nulls: int) -> None:
+def test_edges_without_a_node_are_counted(edges, nulls):
     """The endpoint did not send these items."""
     duplicates = DuplicateFilter([ItemList("edges", "node", ("id",))])
     assert duplicates.remove_duplicates({"edges": edges}, counted=False) == 0

@@ -28,14 +28,14 @@ def build_client(late: int) -> Client:
     return Client(Schema(SDL, {"Query": {"rows": resolve}}))
 
 
-def test_left_out_rows_are_noticed() -> None:
+def test_left_out_rows_are_noticed():
     """Payload 3.90 leaves out a row for each page of a `join` field."""
     with pytest.warns(UserWarning, match="136 of 137 items"):
         result = build_client(1).execute_all("{ rows { docs { id } } }")
     assert not result.report.complete
 
 
-def test_the_count_is_not_part_of_the_result() -> None:
+def test_the_count_is_not_part_of_the_result():
     """It is asked for beside the rows."""
     result = build_client(0).execute_all("{ rows(limit: 20) { docs { id } } }")
     assert result.report.complete
@@ -43,7 +43,7 @@ def test_the_count_is_not_part_of_the_result() -> None:
     assert [*result.data["rows"]] == ["docs"]
 
 
-def test_an_answer_without_the_count_is_taken_as_it_is() -> None:
+def test_an_answer_without_the_count_is_taken_as_it_is():
     """The argument stays as the query gives it."""
     query = "{ rows(count: false, limit: 20) { docs { id } hasNextPage } }"
     assert build_client(0).execute_all(query).report.expected is None

@@ -34,7 +34,7 @@ def cut(args: dict[str, Any], count: int, most: int = 1000) -> list[dict[str, st
 
 @pytest.mark.parametrize("size", ["", "(first: 100)", "(first: 1000)"])
 @pytest.mark.parametrize("count", [5_050, ROWS])
-def test_a_refused_position_is_not_requested_again(size: str, count: int) -> None:
+def test_a_refused_position_is_not_requested_again(size, count):
     """Smaller pages do not help against a limit of the position: what came is partial."""
 
     def resolve(args: dict[str, Any]) -> list[dict[str, str]]:
@@ -69,7 +69,7 @@ SIGNS = {
 
 @pytest.mark.parametrize("declared", SIGNS)
 @pytest.mark.parametrize("count", [4, 10, 30, 97, 100])
-def test_an_end_sign_that_is_never_filled_ends_no_list(declared: str, count: int) -> None:
+def test_an_end_sign_that_is_never_filled_ends_no_list(declared, count):
     """A full first page is followed by one request; what it brings contradicts the sign."""
     client, asked = build_client(
         PAGES % declared, lambda args: {"items": cut(args, count), **SIGNS[declared]}
@@ -82,7 +82,7 @@ def test_an_end_sign_that_is_never_filled_ends_no_list(declared: str, count: int
 
 
 @pytest.mark.parametrize("declared", SIGNS)
-def test_the_same_page_again_after_the_end_adds_no_rows(declared: str) -> None:
+def test_the_same_page_again_after_the_end_adds_no_rows(declared):
     """Some endpoints answer a page that does not exist by one that does; it is no endless list."""
     client, asked = build_client(
         PAGES % declared, lambda args: {"items": cut({"first": 10}, 10), **SIGNS[declared]}
@@ -100,7 +100,7 @@ type Info { hasNextPage: Boolean endCursor: String }
 
 
 @pytest.mark.parametrize("info", [None, {"hasNextPage": None, "endCursor": None}])
-def test_page_info_that_is_null_proves_no_end(info: dict[str, None] | None) -> None:
+def test_page_info_that_is_null_proves_no_end(info):
     """Nothing says that the list ended, and nothing how it goes on."""
     client, _ = build_client(TOKENS, lambda args: {"items": cut(args, 30), "pageInfo": info})
     result = client.execute_all("{ rows(first: 10) { items { id } } }", progress=False)
@@ -110,7 +110,7 @@ def test_page_info_that_is_null_proves_no_end(info: dict[str, None] | None) -> N
 
 @pytest.mark.parametrize("selection", ["id", "value"])
 @pytest.mark.parametrize("count", [4, 10, 13, 30])
-def test_a_token_that_is_never_filled_is_verified_once(count: int, selection: str) -> None:
+def test_a_token_that_is_never_filled_is_verified_once(count, selection):
     """A full first page is requested at twice its size; what it brings contradicts the token."""
     sdl = """
     type Query { rows(first: Int = 10, nextToken: String): Page! }
@@ -132,7 +132,7 @@ def test_a_token_that_is_never_filled_is_verified_once(count: int, selection: st
 
 @pytest.mark.parametrize("length", [10, 20, 25, 50, 100])
 @pytest.mark.parametrize("name", ["count", "num", "number"])
-def test_a_count_of_the_rows_of_a_page_proves_no_end(length: int, name: str) -> None:
+def test_a_count_of_the_rows_of_a_page_proves_no_end(length, name):
     """It equals the rows of every page, and the length is one at which services cut."""
     sdl = "type Query { rows: Page! } type Page { items: [Row!]! %s: Int! } type Row { id: ID! }"
     items = [{"id": str(number)} for number in range(length)]
@@ -154,9 +154,7 @@ def test_a_count_of_the_rows_of_a_page_proves_no_end(length: int, name: str) -> 
         ({}, None, "unknown: ended: `pageInfo` is null"),
     ],
 )
-def test_more_is_said_only_where_more_is_known(
-    limits: dict[str, int], info: dict[str, Any] | None, verdict: str
-) -> None:
+def test_more_is_said_only_where_more_is_known(limits, info, verdict):
     """A limit that was set, and a page without a cursor, leave more; null info may end."""
     client, _ = build_client(TOKENS, lambda args: {"items": cut(args, 30), "pageInfo": info})
     text = "{ rows(first: 10) { items { id } } }"
@@ -166,7 +164,7 @@ def test_more_is_said_only_where_more_is_known(
 
 
 @pytest.mark.parametrize("last", ["", None])
-def test_a_list_ends_with_an_empty_token(last: str | None) -> None:
+def test_a_list_ends_with_an_empty_token(last):
     """MLflow 3.17 has an empty text for null, as protocol buffers do."""
     sdl = """
     type Query { rows(first: Int, pageToken: String): Page! }
@@ -186,7 +184,7 @@ def test_a_list_ends_with_an_empty_token(last: str | None) -> None:
 
 
 @pytest.mark.parametrize("selection", ["", "count ", "count pageInfo { hasNextPage } "])
-def test_a_count_of_fewer_rows_than_came_proves_no_end(selection: str) -> None:
+def test_a_count_of_fewer_rows_than_came_proves_no_end(selection):
     """Parse Server counts 0 until PostgreSQL has analyzed a table, and so has no next page."""
     sdl = """
     type Query { rows(first: Int, after: String): Rows! }

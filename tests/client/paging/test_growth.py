@@ -44,7 +44,7 @@ def build_client() -> Client:
 
 
 @pytest.mark.parametrize("size", [10, 20, 80])
-def test_lists_in_the_rows_of_large_pages_are_not_lost(size: int) -> None:
+def test_lists_in_the_rows_of_large_pages_are_not_lost(size):
     """An error that smaller pages did not have refuses the larger page, not its rows."""
     text = f"{{ authors(first: {size}) {{ nodes {{ id posts {{ id }} }} }} }}"
     result = build_client().execute_all(text, progress=False)

@@ -78,7 +78,7 @@ def walked(
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_faults_give_the_same_result_as_single_requests(name: str) -> None:
+def test_faults_give_the_same_result_as_single_requests(name):
     """The same items and the same end; a wrong guess costs at most one round."""
     fault = FAULTS[name]
     for order in (list, lambda asks: asks[::-1]):
@@ -113,7 +113,7 @@ def rounds(text: str, sdl: str = SDL, **options: Any) -> list[int]:
     return sizes
 
 
-def test_pages_are_requested_at_once_only_with_a_count() -> None:
+def test_pages_are_requested_at_once_only_with_a_count():
     """Without a count the number of pages is unknown."""
     assert rounds(QUERY) == [1, 4]
     assert rounds(QUERY.replace("totalCount", "")) == [1, 4]
@@ -123,7 +123,7 @@ def test_pages_are_requested_at_once_only_with_a_count() -> None:
     assert rounds(QUERY, max_requests=3) == [1, 2]
 
 
-def test_halved_pages_are_requested_one_by_one() -> None:
+def test_halved_pages_are_requested_one_by_one():
     """The next page may be too large again."""
     schema, _ = world()
     client = Client(Failing(schema, heavy=3), schema=schema)
@@ -134,7 +134,7 @@ def test_halved_pages_are_requested_one_by_one() -> None:
     assert len(walk.build_next_requests(WIDTH)) == 1
 
 
-def test_several_connections_share_requests() -> None:
+def test_several_connections_share_requests():
     """Each request has pages of all connections of the same length, with or without a count."""
     items, others = f"items(first: 5) {WHOLE}", f"others(first: 5) {WHOLE}"
     assert rounds(f"{{ {items} {others} }}") == [1, 4]
@@ -146,7 +146,7 @@ def test_several_connections_share_requests() -> None:
 WHOLE, BARE = "{ totalCount nodes { n } }", "{ nodes { n } }"
 
 
-def test_only_the_failed_page_is_requested_again() -> None:
+def test_only_the_failed_page_is_requested_again():
     """The pages after it were received before the failure."""
     schema, items = world()
     client = Client(schema)
@@ -171,7 +171,7 @@ def test_only_the_failed_page_is_requested_again() -> None:
 
 @pytest.mark.parametrize("bound", [{"heavy": 3}, {"refused": 3}, {"fails": {3: MemoryError}}])
 @pytest.mark.parametrize("way", ["threads", "loop"])
-def test_failures_in_a_round_lose_no_items(bound: dict[str, Any], way: str) -> None:
+def test_failures_in_a_round_lose_no_items(bound, way):
     """Halved pages, and an error in the middle of a round."""
     schema, _ = world()
     client = Client(Failing(schema, **bound), schema=schema)
@@ -189,7 +189,7 @@ def test_failures_in_a_round_lose_no_items(bound: dict[str, Any], way: str) -> N
 
 
 @pytest.mark.parametrize("way", ["threads", "loop"])
-def test_over_http_pages_are_requested_in_parallel(way: str) -> None:
+def test_over_http_pages_are_requested_in_parallel(way):
     """The four pages after the first wait for each other, and each is requested once."""
     together = threading.Barrier(WIDTH, timeout=20)
 

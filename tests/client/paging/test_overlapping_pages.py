@@ -80,7 +80,7 @@ def collect(rows: Rows, kind: str, **limits: Any) -> Any:
 
 @pytest.mark.parametrize("count", [0, 1, 9, 10, 11, 19, 20, 28, 95])
 @pytest.mark.parametrize("kind", QUERIES)
-def test_each_item_comes_once(kind: str, count: int):
+def test_each_item_comes_once(kind, count):
     """The item that a page repeats is removed; its other fields may have changed."""
     rows = Rows(count, None)
     result = collect(rows, kind)
@@ -94,7 +94,7 @@ def test_each_item_comes_once(kind: str, count: int):
 
 @pytest.mark.parametrize("kind", QUERIES)
 @pytest.mark.parametrize("at", [1, 2, 3])
-def test_a_replaced_item_is_noticed(kind: str, at: int):
+def test_a_replaced_item_is_noticed(kind, at):
     """The count does not change, and neither does the number of items that come."""
     rows = Rows(35, at)
     report = collect(rows, kind).report
@@ -104,7 +104,7 @@ def test_a_replaced_item_is_noticed(kind: str, at: int):
 
 @pytest.mark.parametrize("most", [10, 11, 25])
 @pytest.mark.parametrize("kind", QUERIES)
-def test_a_limit_of_items_is_kept(kind: str, most: int):
+def test_a_limit_of_items_is_kept(kind, most):
     """The last page has so many items more as it repeats."""
     rows = Rows(60, None)
     assert collect(rows, kind, max_results=most).report.got == most

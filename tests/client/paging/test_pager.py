@@ -26,10 +26,9 @@ from gqlnb.result.paging_report import Report
 from tests.client.faults import answer, build_cut_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from gqlnb import Result
-    from tests.client.faults import Endpoint
 
 SDL = """
 interface Node { id: ID! }
@@ -170,7 +169,7 @@ class Wire(InProcessTransport):
 
 
 @pytest.fixture
-def world() -> World:
+def world():
     """Return a world with correct pages."""
     return World()
 
@@ -181,16 +180,7 @@ ALL = [f"item {number}" for number in range(25)]
 # -- results
 
 
-def test_all_pages_are_joined_to_one_result(world: World) -> None:
-    """A connection of 25 items in pages of ten takes three requests."""
-    result = world.client().execute_all(ITEMS, follow="all")
-    assert world.names(result) == ALL
-    assert len(world.asked) == 3
-    assert result.report.complete
-    assert str(result.report) == "25 of 25 items in 3 requests"
-
-
-def test_added_fields_are_hidden(world: World) -> None:
+def test_added_fields_are_hidden(world):
     """Data, frames and reprs have only the fields of the query."""
     result = world.client().execute_all(NESTED, follow="all")
     assert set(result.data["items"]) == {"nodes"}
@@ -201,7 +191,7 @@ def test_added_fields_are_hidden(world: World) -> None:
     assert "pageInfo" not in shown
 
 
-def test_the_report_is_in_the_repr_and_in_the_frame(world: World) -> None:
+def test_the_report_is_in_the_repr_and_in_the_frame(world):
     """The last line of the repr has it as text, `attrs` as JSON values."""
     client = world.client()
     assert repr(client.execute_all(ITEMS, follow="all")).endswith(
@@ -212,18 +202,7 @@ def test_the_report_is_in_the_repr_and_in_the_frame(world: World) -> None:
     assert frame.attrs["report"]["requests"] == 3
 
 
-def test_nested_connections_are_followed(world: World) -> None:
-    """Each item gets all its parts, requested for several parents at a time."""
-    result = world.client().execute_all(NESTED.replace("4", "8"), follow="all")
-    rows = result.data["items"]["nodes"]
-    assert [len(row["parts"]["nodes"]) for row in rows] == [PARTS] * 25
-    assert len(result.frame("items.parts")) == 25 * PARTS
-    assert result.report.requests == 1 + 6  # three further pages of items and fifty of parts
-
-
-def test_inner_lists_are_collected_until_they_fill_a_request(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_inner_lists_are_collected_until_they_fill_a_request(world, monkeypatch):
     """Outer pages are requested first, and add further lists."""
     monkeypatch.setattr(page_size, "PAGES_BEFORE_GROWTH", 1000)
     client = world.client()
@@ -232,7 +211,7 @@ def test_inner_lists_are_collected_until_they_fill_a_request(
         assert result.report.requests == least, size
 
 
-def test_connections_in_a_plain_list_are_followed(world: World) -> None:
+def test_connections_in_a_plain_list_are_followed(world):
     """A plain list around connections does not prevent their paging."""
     result = world.client().execute_all(
         "{ all { parts(first: 3) { nodes { name } } } }", follow="all"
@@ -241,7 +220,7 @@ def test_connections_in_a_plain_list_are_followed(world: World) -> None:
     assert result.report.requests == 3
 
 
-def test_items_of_a_union_are_identified_by_an_interface(world: World) -> None:
+def test_items_of_a_union_are_identified_by_an_interface(world):
     """If all members implement Node, the id is added."""
     text = "{ found(first: 4) { nodes { ... on Item { name } ... on Part { name } } } }"
     result = world.client().execute_all(text, follow="all")
@@ -250,7 +229,7 @@ def test_items_of_a_union_are_identified_by_an_interface(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["endCursor", "cursor", "after"])
-def test_a_cursor_variable_of_the_query_is_the_start(world: World, name: str) -> None:
+def test_a_cursor_variable_of_the_query_is_the_start(world, name):
     """Paging starts at the cursor that the query takes as a variable."""
     text = (
         f"query ($n: Int!, ${name}: String) {{ items(first: $n, after: ${name}) {{"
@@ -264,7 +243,7 @@ def test_a_cursor_variable_of_the_query_is_the_start(world: World, name: str) ->
     assert result.data["items"]["pageInfo"] == {"hasNextPage": False, "endCursor": "25"}
 
 
-def test_last_pages_backwards(world: World) -> None:
+def test_last_pages_backwards(world):
     """With `last`, pages are requested from the end, and the items keep their order."""
     text = "{ items(last: 10) { pageInfo { hasPreviousPage hasNextPage } nodes { name } } }"
     result = world.client().execute_all(text, follow="all")
@@ -273,7 +252,7 @@ def test_last_pages_backwards(world: World) -> None:
     assert len(world.asked) == 3
 
 
-def test_a_page_size_is_added_if_the_query_has_none(world: World) -> None:
+def test_a_page_size_is_added_if_the_query_has_none(world):
     """A hundred items by default, else `page_size`."""
     client = world.client()
     client.execute_all("{ items { nodes { name } } }", follow="all")
@@ -282,13 +261,13 @@ def test_a_page_size_is_added_if_the_query_has_none(world: World) -> None:
 
 
 @pytest.mark.parametrize("size", [0, -4])
-def test_an_invalid_page_size_is_sent_unchanged(world: World, size: int) -> None:
+def test_an_invalid_page_size_is_sent_unchanged(world, size):
     """The endpoint answers a negative size itself."""
     world.client().execute_all(f"{{ items(first: {size}) {{ nodes {{ name }} }} }}", follow="all")
     assert [args["first"] for args in world.asked] == [size]
 
 
-def test_pages_iterates_results(world: World) -> None:
+def test_pages_iterates_results(world):
     """Each page is a result whose nested connections are complete."""
     text = "{ plain items(first: 10) { nodes { name parts(first: 5) { nodes { id } } } } }"
     pages = list(world.client().pages(text, follow="all"))
@@ -298,14 +277,14 @@ def test_pages_iterates_results(world: World) -> None:
     assert list(map(len, parts)) == [PARTS] * 25
 
 
-def test_leaving_the_iterator_sends_no_request(world: World) -> None:
+def test_leaving_the_iterator_sends_no_request(world):
     """Breaking out of the loop causes no further request."""
     for _ in world.client().pages(ITEMS, follow="all"):
         break
     assert len(world.asked) == 1
 
 
-def test_a_query_without_connections_is_one_page(world: World) -> None:
+def test_a_query_without_connections_is_one_page(world):
     """The report states that the query has no list to page."""
     result = world.client().execute_all("{ plain }", follow="all")
     assert result.data == {"plain": "text"}
@@ -313,7 +292,7 @@ def test_a_query_without_connections_is_one_page(world: World) -> None:
     assert str(result.report) == "nothing to page, 1 request"
 
 
-def test_a_path_selects_the_list_to_follow(world: World) -> None:
+def test_a_path_selects_the_list_to_follow(world):
     """Only that connection is followed, with those around and in it."""
     text = (
         "{ items(first: 10) { nodes { name } } me { parts(first: 3) { nodes { name } } }"
@@ -327,7 +306,7 @@ def test_a_path_selects_the_list_to_follow(world: World) -> None:
         world.client().execute_all(text, path="nowhere", follow="all")
 
 
-def test_results_and_requests_are_capped(world: World) -> None:
+def test_results_and_requests_are_capped(world):
     """`max_results` requests no more items than needed; paging can resume after `max_requests`."""
     client = world.client()
     few = client.execute_all(ITEMS, max_results=12, follow="all")
@@ -341,7 +320,7 @@ def test_results_and_requests_are_capped(world: World) -> None:
     assert world.names(client.resume(some)) == ALL
 
 
-def test_a_running_loop_is_not_blocked(world: World) -> None:
+def test_a_running_loop_is_not_blocked(world):
     """The asynchronous methods return the same."""
 
     async def ask() -> tuple[Result, list[int]]:
@@ -354,7 +333,7 @@ def test_a_running_loop_is_not_blocked(world: World) -> None:
     assert result.data == world.client().execute_all(NESTED, follow="all").data
 
 
-def test_independent_lists_are_requested_in_parallel(world: World) -> None:
+def test_independent_lists_are_requested_in_parallel(world):
     """Over HTTP, two requests of one round run at the same time."""
     world.items = [item(number) for number in range(20)]
     both = threading.Barrier(2, timeout=20)
@@ -372,7 +351,7 @@ def test_independent_lists_are_requested_in_parallel(world: World) -> None:
     assert len(result.frame("items.parts")) == 20 * PARTS
 
 
-def test_progress_is_called_for_each_answer(world: World) -> None:
+def test_progress_is_called_for_each_answer(world):
     """With items so far, items expected, and the number of requests."""
     heard: list[tuple[int, int | None, int]] = []
     world.client().execute_all(ITEMS, progress=lambda *args: heard.append(args[:3]), follow="all")
@@ -383,7 +362,7 @@ def test_progress_is_called_for_each_answer(world: World) -> None:
 
 
 @pytest.mark.parametrize("kind", ["mutation", "subscription"])
-def test_only_queries_are_paged(world: World, kind: str) -> None:
+def test_only_queries_are_paged(world, kind):
     """A mutation is never sent twice."""
     with pytest.raises(QueryError, match=f"Only queries are paged; this is a {kind}"):
         world.client().execute_all(
@@ -405,7 +384,7 @@ def test_only_queries_are_paged(world: World, kind: str) -> None:
         ({"progress": 5}, "progress= takes"),
     ],
 )
-def test_invalid_options_raise(world: World, options: dict[str, Any], said: str) -> None:
+def test_invalid_options_raise(world, options, said):
     """Before any request is sent."""
     with pytest.raises(OptionError, match=said):
         world.client().execute_all(ITEMS, **options, follow="all")
@@ -426,7 +405,7 @@ def ended(world: World, text: str = ITEMS) -> tuple[list[str], Any]:
     return world.names(result), result.report
 
 
-def test_repeated_items_with_new_cursors_end_paging(world: World) -> None:
+def test_repeated_items_with_new_cursors_end_paging(world):
     """Duplicates are removed by their identifier."""
     world.fault = lambda made, number: {
         "nodes": world.items[:10],
@@ -438,7 +417,7 @@ def test_repeated_items_with_new_cursors_end_paging(world: World) -> None:
     assert report.ended == "5 consecutive pages contained no new items"
 
 
-def test_sizes_that_are_part_of_the_question_are_kept(world: World) -> None:
+def test_sizes_that_are_part_of_the_question_are_kept(world):
     """A small size of a nested list and `last:` are no page sizes, unless `follow` says so."""
     result = world.client().execute_all(NESTED)
     assert [len(each["parts"]["nodes"]) for each in result.data["items"]["nodes"]] == [3] * 25
@@ -459,7 +438,7 @@ def test_sizes_that_are_part_of_the_question_are_kept(world: World) -> None:
     assert [len(each["parts"]["nodes"]) for each in whole.data["items"]["nodes"]] == [PARTS] * 25
 
 
-def test_changing_counts_are_reported(world: World) -> None:
+def test_changing_counts_are_reported(world):
     """Counts that shrink and grow neither end nor extend the paging."""
     world.fault = lambda _, number: {"totalCount": [30, 3, 25][number - 1]}
     names, report = ended(world)
@@ -469,7 +448,7 @@ def test_changing_counts_are_reported(world: World) -> None:
     assert not report.complete
 
 
-def test_duplicates_are_removed_and_counted(world: World) -> None:
+def test_duplicates_are_removed_and_counted(world):
     """Items shifted to the next page by an insertion are in the result once."""
     world.fault = lambda made, number: (
         {"nodes": [world.items[9], *made["nodes"]]} if number == 2 else {}
@@ -480,7 +459,7 @@ def test_duplicates_are_removed_and_counted(world: World) -> None:
     assert str(report) == "25 of 25 items in 3 requests, 1 duplicates left out"
 
 
-def test_one_node_in_different_edges_is_not_a_duplicate(world: World) -> None:
+def test_one_node_in_different_edges_is_not_a_duplicate(world):
     """A node may have two edges with different fields."""
     roles = iter(["a", "b", "a"])
     world.items = [item(1), item(1), item(1)]
@@ -491,7 +470,7 @@ def test_one_node_in_different_edges_is_not_a_duplicate(world: World) -> None:
     assert result.report.duplicates == 1
 
 
-def test_equal_rows_without_identifiers_are_not_duplicates(world: World) -> None:
+def test_equal_rows_without_identifiers_are_not_duplicates(world):
     """Unless the cursors of their edges are equal, too."""
     world.items = [{"name": "x", "id": "i0"}] * 6
     text = "{ loose(first: 4) { edges { node { name } } } }"
@@ -503,7 +482,7 @@ def test_equal_rows_without_identifiers_are_not_duplicates(world: World) -> None
     assert again.report.duplicates == 4  # two of them after the end
 
 
-def test_the_report_of_many_unfinished_lists_is_short() -> None:
+def test_the_report_of_many_unfinished_lists_is_short():
     """Hundreds of cursors are in the report, and three in its text."""
     cursors = {f"users.{number}.repos": "Y3Vyc29yOnYyOpHOAAGVtg==" for number in range(300)}
     report = Report(10, None, 0, 1, "max_requests", notes=("The same.",) * 50, cursors=cursors)
@@ -512,7 +491,7 @@ def test_the_report_of_many_unfinished_lists_is_short() -> None:
     assert report.cursors["users.299.repos"] in repr(report)
 
 
-def test_objects_without_identifiers_are_reported(world: World) -> None:
+def test_objects_without_identifiers_are_reported(world):
     """Their connections keep the first page only."""
     text = "{ loose { edges { node { name parts(first: 3) { nodes { name } } } } } }"
     result = world.client().execute_all(text, follow="all")
@@ -528,7 +507,7 @@ def test_objects_without_identifiers_are_reported(world: World) -> None:
     assert result.report.notes[0].endswith("(6 times)")
 
 
-def test_a_deleted_object_keeps_its_first_page(world: World) -> None:
+def test_a_deleted_object_keeps_its_first_page(world):
     """Only its own further pages are lost, and the result is partial."""
     real = world.node
 
@@ -546,7 +525,7 @@ def test_a_deleted_object_keeps_its_first_page(world: World) -> None:
     assert "Could not resolve to a node." in result.report.ended
 
 
-def test_errors_of_later_pages_have_paths_in_the_joined_data(world: World) -> None:
+def test_errors_of_later_pages_have_paths_in_the_joined_data(world):
     """Indexes count the items of the pages before."""
 
     def secret(root: Any, _: Any, __: Any) -> str:
@@ -567,7 +546,7 @@ def test_errors_of_later_pages_have_paths_in_the_joined_data(world: World) -> No
 
 
 @pytest.mark.parametrize("way", ["threads", "loop"])
-def test_an_interrupt_during_parallel_requests_loses_no_items(world: World, way: str) -> None:
+def test_an_interrupt_during_parallel_requests_loses_no_items(world, way):
     """Only requests without an answer are repeated."""
     whole = world.client().execute_all(NESTED, follow="all").data
     calls = iter(range(100))
@@ -588,7 +567,7 @@ def test_an_interrupt_during_parallel_requests_loses_no_items(world: World, way:
         assert client.resume().data == whole
 
 
-def test_pages_are_halved_after_a_gateway_error_and_grow_again(world: World) -> None:
+def test_pages_are_halved_after_a_gateway_error_and_grow_again(world):
     """HTTP 502 halves the pages; successful answers double them again."""
     slow = True
 
@@ -603,7 +582,7 @@ def test_pages_are_halved_after_a_gateway_error_and_grow_again(world: World) -> 
     assert result.report.requests == len(world.asked) + 2
 
 
-def test_pages_are_halved_where_a_refusal_has_no_data(world: World) -> None:
+def test_pages_are_halved_where_a_refusal_has_no_data(world):
     """Too many nodes are requested in smaller pages."""
     errors = [{"type": "MAX_NODE_LIMIT_EXCEEDED", "message": "Too much.", "path": ["items"]}]
 
@@ -617,7 +596,7 @@ def test_pages_are_halved_where_a_refusal_has_no_data(world: World) -> None:
     assert result.errors == ()
 
 
-def test_refused_lookups_are_sent_in_smaller_batches(world: World) -> None:
+def test_refused_lookups_are_sent_in_smaller_batches(world):
     """An endpoint that refuses many objects in a request gets fewer."""
 
     def wire(request: Any, _: int) -> Response | None:
@@ -629,7 +608,7 @@ def test_refused_lookups_are_sent_in_smaller_batches(world: World) -> None:
     assert len(result.frame("items.parts")) == 25 * PARTS
 
 
-def test_a_query_refused_with_pages_is_sent_unchanged(world: World) -> None:
+def test_a_query_refused_with_pages_is_sent_unchanged(world):
     """Added fields are removed, and the report states that there is one page."""
 
     def wire(request: Any, _: int) -> Response | None:
@@ -645,9 +624,7 @@ def test_a_query_refused_with_pages_is_sent_unchanged(world: World) -> None:
 
 @pytest.mark.parametrize("path", [None, [], 5, True, "items", {"a": 1}, [None], ["items", {}]])
 @pytest.mark.parametrize("faulty_answer", [1, 3])
-def test_an_error_without_a_path_leaves_a_doubt(
-    world: World, faulty_answer: int, path: Any
-) -> None:
+def test_an_error_without_a_path_leaves_a_doubt(world, faulty_answer, path):
     """It may concern any list of the answer; so may one with a path of another form."""
 
     def wire(request: Any, number: int) -> Response | None:
@@ -666,9 +643,7 @@ def test_an_error_without_a_path_leaves_a_doubt(
 @pytest.mark.parametrize("faulty_answer", [1, 3])
 @pytest.mark.parametrize("times", [1, 9])
 @pytest.mark.parametrize("message", ["Something went wrong while executing your query.", "No."])
-def test_an_empty_page_beside_an_error_is_not_the_end(
-    world: World, message: str, times: int, faulty_answer: int
-) -> None:
+def test_an_empty_page_beside_an_error_is_not_the_end(world, message, times, faulty_answer):
     """GitHub sends empty pages beside such errors; it is requested again if they are temporary."""
     faulty = range(faulty_answer, faulty_answer + times)
 
@@ -690,7 +665,7 @@ def test_an_empty_page_beside_an_error_is_not_the_end(
         assert any(message in doubt for doubt in result.report.doubts)
 
 
-def test_rows_that_are_null_are_not_complete(world: World) -> None:
+def test_rows_that_are_null_are_not_complete(world):
     """The endpoint did not send them, and gives no reason."""
     world.fault = lambda page, number: {"nodes": [None, *page["nodes"][1:]]} if number == 2 else {}
     result = world.client().execute_all("{ items(first: 10) { nodes { id } } }", follow="all")
@@ -699,7 +674,7 @@ def test_rows_that_are_null_are_not_complete(world: World) -> None:
     )
 
 
-def test_a_rate_limit_beside_rows_is_waited_for(world: World) -> None:
+def test_a_rate_limit_beside_rows_is_waited_for(world):
     """Its rows prove nothing: the page is requested again after the time that the endpoint says."""
     message = "You have exceeded a secondary rate limit."
 
@@ -720,13 +695,13 @@ def test_a_rate_limit_beside_rows_is_waited_for(world: World) -> None:
 
 
 @pytest.fixture
-def secretive(world: World) -> Iterator[str]:
+def secretive(world):
     """Yield the address of an endpoint that does not reveal its schema."""
     with serve(world.schema, port=0, access=Access(introspection=False)) as server:
         yield server.url
 
 
-def test_without_a_schema_connections_are_found_by_names(secretive: str) -> None:
+def test_without_a_schema_connections_are_found_by_names(secretive):
     """Nested connections are requested by `id`."""
     text = NESTED.replace("{ name parts", "{ id name parts")
     with Client(secretive) as client:
@@ -743,7 +718,7 @@ def test_without_a_schema_connections_are_found_by_names(secretive: str) -> None
     assert not bare.report.complete
 
 
-def test_a_plain_list_without_a_schema_is_not_complete(secretive: str) -> None:
+def test_a_plain_list_without_a_schema_is_not_complete(secretive):
     """Only a schema tells whether the list has arguments for further pages."""
     with (
         Client(secretive) as client,
@@ -753,7 +728,7 @@ def test_a_plain_list_without_a_schema_is_not_complete(secretive: str) -> None:
     assert not result.report.complete
 
 
-def test_the_schema_is_loaded_before_the_first_page(world: World) -> None:
+def test_the_schema_is_loaded_before_the_first_page(world):
     """A new client pages as one that has the schema, and loads it once."""
     with serve(world.schema, port=0) as server, Client(server.url) as client:
         result = client.execute_all(NESTED, follow="all")
@@ -784,9 +759,7 @@ CUT_PAGES = build_cut_answers(SECOND)
 
 
 @pytest.mark.parametrize("fault", CUT_PAGES)
-def test_a_page_whose_body_is_cut_is_requested_again(
-    endpoint: Callable[..., Endpoint], fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_whose_body_is_cut_is_requested_again(endpoint, fault, monkeypatch):
     """Over HTTP; the error of one that stays so has the page before, and can be resumed."""
     monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.001)
     text = "{ texts(first: 2) { nodes totalCount pageInfo { hasNextPage endCursor } } }"

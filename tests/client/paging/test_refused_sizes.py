@@ -44,9 +44,7 @@ def build_client(refusal: str) -> Client:
         (f"query ($o: Options) {{ rows(options: $o) {ALL} }}", {"o": {"take": 999}}, 0),
     ],
 )
-def test_a_size_above_the_most_is_lowered(
-    query: str, variables: dict[str, Any], first: int
-) -> None:
+def test_a_size_above_the_most_is_lowered(query, variables, first):
     """Wherever it stands; a filter that is larger than the limit is left alone."""
     client = build_client("Cannot take more than 100 results from a list query")
     result = client.execute_all(query, variables)
@@ -56,7 +54,7 @@ def test_a_size_above_the_most_is_lowered(
     assert not result.errors
 
 
-def test_a_refusal_without_a_number_is_said() -> None:
+def test_a_refusal_without_a_number_is_said():
     """No row came, and the report says why."""
     client = build_client("Too many rows")
     with pytest.warns(UserWarning, match="Too many rows"):
@@ -65,7 +63,7 @@ def test_a_refusal_without_a_number_is_said() -> None:
 
 
 @pytest.mark.parametrize("count", [1350, 1000, 137])
-def test_an_offset_is_sent_with_the_size_that_it_needs(count: int) -> None:
+def test_an_offset_is_sent_with_the_size_that_it_needs(count):
     """CAP 8 ignores `skip` without `top`, and returns 1,000 rows."""
 
     def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:

@@ -27,9 +27,7 @@ def parts(data: Any) -> list[int]:
     [(ListCursor, "merge"), (ListCursor, "remove_duplicates"), (PagingPlan, "write_next_request")],
 )
 @pytest.mark.parametrize("time", [1, 2, 5])
-def test_ctrl_c_at_any_point_loses_no_items(
-    monkeypatch: pytest.MonkeyPatch, place: tuple[type, str], time: int
-) -> None:
+def test_ctrl_c_at_any_point_loses_no_items(monkeypatch, place, time):
     """It waits until a page is processed, or the next request is built."""
     owner, name = place
     plain, calls = getattr(owner, name), iter(range(1, 10_000))
@@ -49,7 +47,7 @@ def test_ctrl_c_at_any_point_loses_no_items(
     assert items.asked == TOTAL // SIZE
 
 
-def test_ctrl_c_is_raised_after_the_block() -> None:
+def test_ctrl_c_is_raised_after_the_block():
     """Once, and afterwards as usual."""
     done = []
     with pytest.raises(KeyboardInterrupt), defer_interrupt():  # noqa: PT012 - the block is under test
@@ -60,7 +58,7 @@ def test_ctrl_c_is_raised_after_the_block() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def test_an_unexpected_error_of_a_worker_loses_no_items() -> None:
+def test_an_unexpected_error_of_a_worker_loses_no_items():
     """Parallel requests without an answer are repeated."""
     client, items, _ = faulty("right", fails={4: MemoryError})
     client._rate_limiter._queue.flow.max_concurrent = 6
@@ -74,7 +72,7 @@ def test_an_unexpected_error_of_a_worker_loses_no_items() -> None:
 
 
 @pytest.mark.parametrize("way", ["page", "client"])
-def test_an_unfinished_iterator_resumes_with_the_next_page(way: str) -> None:
+def test_an_unfinished_iterator_resumes_with_the_next_page(way):
     """Pages already returned stay unchanged and are not repeated."""
     client, items, _ = faulty("right")
     pages = client.pages(QUERY, follow="all")
@@ -86,7 +84,7 @@ def test_an_unfinished_iterator_resumes_with_the_next_page(way: str) -> None:
     assert items.asked == TOTAL // SIZE
 
 
-def test_an_iterator_that_ended_at_max_requests_resumes_with_the_next_page() -> None:
+def test_an_iterator_that_ended_at_max_requests_resumes_with_the_next_page():
     """The last page is not part of the resumed result."""
     client, _, _ = faulty("right")
     pages = list(client.pages(QUERY, max_requests=3, follow="all"))
@@ -95,7 +93,7 @@ def test_an_iterator_that_ended_at_max_requests_resumes_with_the_next_page() -> 
     assert [n for page in (*pages, rest) for n in ids(page.data)] == WHOLE
 
 
-def test_a_copied_result_cannot_be_resumed() -> None:
+def test_a_copied_result_cannot_be_resumed():
     """Resuming changes only the result that is resumed."""
     client, _, _ = faulty("right")
     some = client.execute_all(QUERY, max_requests=2, follow="all")
@@ -108,7 +106,7 @@ def test_a_copied_result_cannot_be_resumed() -> None:
     assert ids(again.data) == WHOLE[: 2 * SIZE]
 
 
-def test_finished_paging_cannot_be_resumed() -> None:
+def test_finished_paging_cannot_be_resumed():
     """There is no unfinished paging."""
     client, _, _ = faulty("right")
     assert len(list(client.pages(QUERY, follow="all"))) == TOTAL // SIZE
@@ -116,9 +114,7 @@ def test_finished_paging_cannot_be_resumed() -> None:
         client.resume()
 
 
-def test_a_timeout_with_status_200_is_retried_and_resumable(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_timeout_with_status_200_is_retried_and_resumable(monkeypatch):
     """An answer of only nulls leads to smaller pages, retries, then an error as for 504."""
     message = (
         "Something went wrong while executing your query. This may be the result of a timeout."
@@ -133,7 +129,7 @@ def test_a_timeout_with_status_200_is_retried_and_resumable(
     assert ids(client.resume(caught.value).data) == WHOLE
 
 
-def test_the_pages_that_a_frame_lacks_are_requested_by_resume() -> None:
+def test_the_pages_that_a_frame_lacks_are_requested_by_resume():
     """Where a field failed, and at `max_requests`; a frame has no result to resume from."""
     fault = {"data": {"items": None}, "errors": [{"message": "Not now.", "path": ["items"]}]}
     client, items, _ = faulty("right", fails={3: fault})
@@ -149,7 +145,7 @@ def test_the_pages_that_a_frame_lacks_are_requested_by_resume() -> None:
         client.resume()
 
 
-def test_an_error_of_a_frame_has_the_answer() -> None:
+def test_an_error_of_a_frame_has_the_answer():
     """Of all pages: they need not be requested again."""
     client, items, _ = faulty("right")
     with pytest.raises(FrameError, match=r"The answer is in error\.result\.$") as caught:

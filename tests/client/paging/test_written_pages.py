@@ -45,7 +45,7 @@ QUERIES = {
 @pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("count", [35, 60])
-def test_rows_begin_where_the_query_says(count: int, first: int, *, counted: bool) -> None:
+def test_rows_begin_where_the_query_says(count, first, *, counted):
     """Whatever was asked before, and found out about the list by it."""
     for queries in [*permutations(QUERIES, 2)]:
         client = build_client(count, first, counted=counted)

@@ -8,7 +8,7 @@ RECORDING = Path(__file__).with_name("recording_v1.jsonl")
 QUERY = "{ rows { id price when } }"
 
 
-def test_a_recording_of_version_1_is_replayed() -> None:
+def test_a_recording_of_version_1_is_replayed():
     """Schema, data and dtypes are read from a file of the first format."""
     with gqlnb.Client("https://api.example.com/graphql", recording=RECORDING, mode="replay") as it:
         frame = it.frame(QUERY)

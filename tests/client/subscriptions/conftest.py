@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from gqlnb import (
-    serve,
-)
+from gqlnb import serve
 from tests.client.relays import Relay
-from tests.client.subscriptions.tickers import (
-    Ticker,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.client.subscriptions.tickers import Ticker
 
 
 @pytest.fixture(autouse=True)
-def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+def eager(monkeypatch):
     """Wait a thousandth of what would be waited before subscribing again."""
     monkeypatch.setattr("gqlnb.client.subscriptions.FIRST_DELAY", 0.0005)
 
 
 @pytest.fixture
-def ticker() -> Ticker:
+def ticker():
     """Return what is subscribed to."""
     return Ticker()
 
 
 @pytest.fixture
-def url(ticker: Ticker) -> Iterator[str]:
+def url(ticker):
     """Yield the address of a real server."""
     with serve(ticker.schema, port=0) as server:
         yield server.url
 
 
 @pytest.fixture
-def relay(url: str) -> Iterator[Relay]:
+def relay(url):
     """Yield a relay in front of the server."""
     with Relay(url) as made:
         yield made

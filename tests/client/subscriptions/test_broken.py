@@ -7,16 +7,11 @@ import signal
 import socket
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from gqlnb import (
-    Client,
-    Limits,
-    TransportError,
-    serve,
-)
+from gqlnb import Client, Limits, TransportError, serve
 from gqlnb.client.event_streams import StreamedAnswer
 from tests.client.faults import Endpoint, stalled
 from tests.client.subscriptions.tickers import (
@@ -28,9 +23,6 @@ from tests.client.subscriptions.tickers import (
     ours,
     until_it_breaks,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 @EACH

@@ -3,61 +3,46 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from gqlnb import (
-    AnswerError,
-    AuthError,
-    Client,
-    GqlnbError,
-    Limits,
-    QueryError,
-    TransportError,
-)
+from gqlnb import AnswerError, AuthError, Client, GqlnbError, Limits, QueryError, TransportError
 from tests.client.faults import Close, Endpoint, answer, chunked, endless
 from tests.client.subscriptions.speaking import NEXT, greeted, speaking
-from tests.client.subscriptions.tickers import (
-    EACH,
-    EVENTS,
-    HEAD,
-    PATIENCE,
-    SUBSCRIPTION,
-)
-
-if TYPE_CHECKING:
-    pass
+from tests.client.subscriptions.tickers import EACH, EVENTS, HEAD, PATIENCE, SUBSCRIPTION
 
 
 @pytest.mark.parametrize(
-    "bad",
+    ("bad", "why"),
     [
-        "",
-        "{",
-        "[]",
-        "null",
-        '{"type":5}',
-        '{"id":"1"}',
-        '{"type":"data","id":"1","payload":{}}',
-        '{"type":"connection_ack"}',
-        '{"type":"next","payload":{"data":{}}}',
-        '{"type":"next","id":"2","payload":{"data":{}}}',
-        '{"type":"next","id":"1"}',
-        '{"type":"complete","id":"2"}',
-        '{"type":"' + "x" * 500 + '"}',
-        '{"type":"next","id":' + "[" * 5000 + "}",
-        b'{"type":"next"}',
-        b"\xff",
+        ("", "it is not JSON"),
+        ("{", "it is not JSON"),
+        ("[]", "not a JSON object"),
+        ("null", "not a JSON object"),
+        ('{"type":5}', "not a JSON object"),
+        ('{"id":"1"}', "not a JSON object"),
+        ('{"type":"next","id":1,"payload":{}}', "not a JSON object"),
+        ('{"type":"data","id":"1","payload":{}}', "its type 'data'"),
+        ('{"type":"connection_ack"}', "its type 'connection_ack'"),
+        ('{"type":"next","payload":{"data":{}}}', "its id None"),
+        ('{"type":"next","id":"2","payload":{"data":{}}}', "its id '2'"),
+        ('{"type":"next","id":"1"}', "without a payload"),
+        ('{"type":"error","id":"1"}', "without a payload"),
+        ('{"type":"complete","id":"2"}', "its id '2'"),
+        ('{"type":"' + "x" * 500 + '"}', "its type 'xxx"),
+        ('{"type":"next","id":' + "[" * 5000 + "}", "not a JSON object"),
+        (b'{"type":"next"}', "it is binary"),
+        (b"\xff", "it is binary"),
     ],
-    ids=lambda bad: str(bad)[:30],
+    ids=lambda value: str(value)[:30],
 )
-def test_an_invalid_message_is_an_error_after_the_results(bad):
+def test_an_invalid_message_is_an_error_after_the_results(bad, why):
     """The error describes the problem briefly, and the subscription ends."""
     with speaking(greeted(NEXT, bad)) as url:
         stream = Client(url).subscribe(SUBSCRIPTION, transport="ws")
         assert next(stream)["ticks"] == 1
-        with pytest.raises(AnswerError) as caught:
+        with pytest.raises(AnswerError, match=why) as caught:
             next(stream)
         assert len(str(caught.value)) < 400
         assert stream.reconnects == 0

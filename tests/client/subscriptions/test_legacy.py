@@ -10,95 +10,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import strawberry
-from strawberry.asgi import GraphQL as StrawberryApp
-from strawberry.subscriptions import GRAPHQL_WS_PROTOCOL
 
 from gqlnb import AnswerError, AuthError, Client, QueryError, Token, TransportError
-from tests.client.relays import Relay
 from tests.client.subscriptions.speaking import speaking
-from tests.client.test_foreign_subscriptions import Query, Subscription, apps, running
-from tests.servers.processes import start_server
+from tests.client.test_foreign_subscriptions import transport_ws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from tests.servers.processes import ServerProcess
 
 PATIENCE = 20.0  # seconds until a test gives up
 COUNT = "subscription ($to: Int!) { count(to: $to) }"
 QUIET = "subscription { quiet }"
 SECRET = "canary-7d31"
-
-
-def transport_ws(**options: Any) -> ServerProcess:
-    """Run subscriptions-transport-ws."""
-    try:
-        return start_server("transport-ws", keepAlive=20, **options)
-    except LookupError as error:
-        pytest.skip(str(error))
-
-
-@contextmanager
-def strawberry_server(**_: Any) -> Iterator[Any]:
-    """Run Strawberry with the older subprotocol alone."""
-    schema = strawberry.Schema(Query, subscription=Subscription)
-    with running(StrawberryApp(schema, subscription_protocols=[GRAPHQL_WS_PROTOCOL])) as url:
-        yield type("Server", (), {"url": url})
-
-
-@contextmanager
-def ariadne_server(**_: Any) -> Iterator[Any]:
-    """Run Ariadne, whose default is the older subprotocol."""
-    with running(apps()["ariadne events"]) as url:
-        yield type("Server", (), {"url": url})
-
-
-SERVERS: dict[str, Any] = {
-    "transport-ws": transport_ws,
-    "transport-ws that chooses": lambda: transport_ws(choose=True),
-    "strawberry": strawberry_server,
-    "ariadne": ariadne_server,
-}
-
-
-@pytest.fixture(params=SERVERS)
-def server(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """Yield a server that speaks the older subprotocol alone."""
-    with SERVERS[request.param]() as made:
-        yield made
-
-
-def test_events_arrive_in_order(server):
-    """With a given protocol, with a negotiated one, and a second time."""
-    client = Client(server.url)
-    for way in (None, "ws", None):
-        stream = client.subscribe(COUNT, {"to": 50}, transport=way)
-        assert [result["count"] for result in stream] == list(range(50))
-
-
-def test_an_invalid_document_is_a_query_error(server):
-    """As over every other transport."""
-    with pytest.raises(QueryError, match=r"Cannot query field|cuont"):
-        list(Client(server.url).subscribe("subscription { cuont }", transport="ws"))
-
-
-def test_a_broken_connection_is_subscribed_again(server):
-    """As with the newer subprotocol."""
-    with Relay(server.url) as relay, Client(relay.url).subscribe(QUIET, transport="ws") as stream:
-        assert next(stream)["quiet"] == 0
-        relay.cut()
-        assert next(stream)["quiet"] == 0
-        assert stream.reconnects == 1
-
-
-def test_leaving_the_loop_stops_the_source():
-    """The server ends a subscription without subscribers."""
-    with transport_ws() as server:
-        for result in Client(server.url).subscribe(QUIET):
-            assert result["quiet"] == 0
-            break
-        server.wait_for("quiet ended")
 
 
 def test_field_errors_are_partial_results():
@@ -121,17 +44,6 @@ def test_a_token_in_the_init_message_is_accepted():
         with pytest.raises(AuthError, match=r"Missing auth token!.*init=True") as caught:
             list(client.subscribe(COUNT, {"to": 2}))
         assert SECRET not in str(caught.value)
-
-
-def test_applications_in_process_support_the_older_subprotocol():
-    """Without a socket."""
-    schema = strawberry.Schema(Query, subscription=Subscription)
-    for app in (
-        apps()["ariadne events"],
-        StrawberryApp(schema, subscription_protocols=[GRAPHQL_WS_PROTOCOL]),
-    ):
-        stream = Client(app).subscribe(COUNT, {"to": 3}, transport="ws")
-        assert [result["count"] for result in stream] == [0, 1, 2]
 
 
 # -- servers that say what a test tells them to
@@ -203,6 +115,10 @@ def test_the_client_sends_the_messages_of_the_protocol():
         ('{"type":"error","id":"1","payload":[{"message":"no"}]}', QueryError, "no"),
         ('{"type":"error","id":"1","payload":{"errors":[{"message":"x"}]}}', QueryError, "x"),
         ('{"type":"error","id":"1","payload":{"error":"hasura"}}', QueryError, "hasura"),
+        ('{"type":"error","id":"1","payload":[{"message":"a"},{"message":"b"}]}', QueryError, "b"),
+        ('{"type":"error","id":"1","payload":"words"}', QueryError, "words"),
+        ('{"type":"error","id":"1","payload":[]}', QueryError, "no reason given"),
+        ('{"type":"error","id":"1","payload":[5]}', QueryError, "no reason given"),
         ('{"type":"error","id":"1","payload":null}', QueryError, "no reason given"),
         ('{"type":"connection_error","payload":{"message":"go"}}', AuthError, "connection: go. P"),
         ('{"type":"connection_error"}', AuthError, "no reason given"),
@@ -211,6 +127,8 @@ def test_the_client_sends_the_messages_of_the_protocol():
         ('{"type":"data","id":"1"}', AnswerError, "without a payload"),
         ('{"type":"connection_ack"}', AnswerError, "its type 'connection_ack'"),
         ("{", AnswerError, "not JSON"),
+        ("5", AnswerError, "not a JSON object"),
+        (b"{}", AnswerError, "it is binary"),
     ],
 )
 def test_every_form_of_failure_is_one_error(message, kind, words):

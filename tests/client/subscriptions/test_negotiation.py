@@ -18,13 +18,7 @@ from gqlnb import (
     TransportError,
 )
 from tests.client.faults import Close, Endpoint, answer, chunked, json_answer, stalled
-from tests.client.subscriptions.tickers import (
-    EACH,
-    EVENTS,
-    PATIENCE,
-    SUBSCRIPTION,
-    until_it_breaks,
-)
+from tests.client.subscriptions.tickers import EACH, EVENTS, PATIENCE, SUBSCRIPTION, until_it_breaks
 
 
 def test_the_protocol_is_negotiated_once(url, monkeypatch):

@@ -5,29 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import traceback
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from gqlnb import (
-    AuthError,
-    Client,
-    GqlnbError,
-    Token,
-    TransportError,
-    reference_schema,
-    serve,
-)
+from gqlnb import AuthError, Client, GqlnbError, Token, TransportError, reference_schema, serve
 from gqlnb.server.app import App
 from tests.client.faults import Close, Endpoint, answer
 from tests.client.subscriptions.speaking import greeted, speaking
-from tests.client.subscriptions.tickers import (
-    CANARY,
-    SUBSCRIPTION,
-)
-
-if TYPE_CHECKING:
-    pass
+from tests.client.subscriptions.tickers import CANARY, SUBSCRIPTION
 
 
 def test_the_token_is_in_the_init_message_only_with_the_init_option():

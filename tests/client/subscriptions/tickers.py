@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import (
-    GqlnbError,
-    Schema,
-)
+from gqlnb import GqlnbError, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -61,9 +61,7 @@ PREFIX = "query ($p: Boolean!, $q: Boolean = true)"
 @pytest.mark.parametrize("execute", [engine.execute, metered], ids=["free", "metered"])
 @pytest.mark.parametrize("hot", [0, plans.HOT])
 @pytest.mark.parametrize("text", DOCUMENTS)
-def test_answers_are_those_of_graphql_core_for_all_values(
-    text: str, hot: int, execute: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_are_those_of_graphql_core_for_all_values(text, hot, execute, monkeypatch):
     """Also for a missing variable and for null, each three times."""
     monkeypatch.setattr(plans, "HOT", hot)
     schema, document = build_schema(SDL), parse(PREFIX + text)
@@ -76,9 +74,7 @@ def test_answers_are_those_of_graphql_core_for_all_values(
 
 
 @pytest.mark.parametrize(("text", "count"), DOCUMENTS.items())
-def test_plans_are_built_only_for_values_that_change_the_collected_fields(
-    text: str, count: int
-) -> None:
+def test_plans_are_built_only_for_values_that_change_the_collected_fields(text, count):
     """All other conditions are branches."""
     schema, document = build_schema(SDL), parse(PREFIX + text)
     for p, q in [*product((True, False), repeat=2)] * 2:
@@ -88,7 +84,7 @@ def test_plans_are_built_only_for_values_that_change_the_collected_fields(
 
 
 @pytest.mark.parametrize("execute", [engine.execute, metered], ids=["free", "metered"])
-def test_mutations_have_branches(execute: Any) -> None:
+def test_mutations_have_branches(execute):
     """Skipped mutations are not called."""
     schema = build_schema(SDL)
     called: list[str] = []
@@ -105,7 +101,7 @@ def test_mutations_have_branches(execute: Any) -> None:
         assert got == graphql.execute(schema, document, ROOT, variable_values={"p": p})
 
 
-def test_info_has_the_nodes_of_the_document() -> None:
+def test_info_has_the_nodes_of_the_document():
     """Their directives included."""
     schema = build_schema(SDL)
     seen: list[Any] = []
@@ -118,7 +114,7 @@ def test_info_has_the_nodes_of_the_document() -> None:
     assert all(info.operation is document.definitions[0] for info in seen)
 
 
-def test_a_document_that_would_take_long_to_search_has_no_branches() -> None:
+def test_a_document_that_would_take_long_to_search_has_no_branches():
     """Fragments that spread each other twice would be entered very often."""
     fragments = " ".join(
         f"fragment F{n} on Row {{ a: row {{ ...F{n + 1} }} b: row {{ ...F{n + 1} }} }}"
@@ -130,7 +126,7 @@ def test_a_document_that_would_take_long_to_search_has_no_branches() -> None:
     assert collect_facts(document).plannable
 
 
-def test_a_cycle_of_fragments_has_no_branches() -> None:
+def test_a_cycle_of_fragments_has_no_branches():
     """Such a document is invalid, and its execution fails."""
     document = parse(
         "query ($p: Boolean!) { row { ...F } } fragment F on Row { x @skip(if: $p) row { ...F } }"

@@ -17,13 +17,11 @@ from gqlnb.engine.compiler import plans
 from gqlnb.engine.graphql_compat import SERIALIZER_NAME
 from tests.engine.comparison import answered
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
-]
+pytestmark = [pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")]
 
 
 @pytest.fixture(autouse=True)
-def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def compiled(monkeypatch):
     """Compile operations when they are first executed."""
     monkeypatch.setattr(plans, "HOT", 0)
 
@@ -109,7 +107,7 @@ def make_schema(serialize: Any) -> Any:
 
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("name", SERIALIZERS)
-def test_values_and_serializers_of_every_kind(name: str, value: str) -> None:
+def test_values_and_serializers_of_every_kind(name, value):
     """In fields, lists and lists of lists, nullable or not."""
     make = VALUES[value]
 
@@ -125,7 +123,7 @@ def test_values_and_serializers_of_every_kind(name: str, value: str) -> None:
     answered(schema, "{ row { b } rows { a other b } sure nested }", root)
 
 
-def test_a_replaced_serializer_takes_effect() -> None:
+def test_a_replaced_serializer_takes_effect():
     """At the next execution, like a resolver."""
     schema, document = make_schema(lambda value: "first"), parse("{ one }")
     for answer in ("first", "second"):
@@ -134,7 +132,7 @@ def test_a_replaced_serializer_takes_effect() -> None:
             assert engine.execute(schema, document, {"one": 1}).data == {"one": answer}
 
 
-def test_a_serializer_is_called_once_for_each_value() -> None:
+def test_a_serializer_is_called_once_for_each_value():
     """Also if it returns null."""
     seen: list[Any] = []
     schema, document = make_schema(seen.append), parse("{ one list }")
@@ -145,7 +143,7 @@ def test_a_serializer_is_called_once_for_each_value() -> None:
         assert seen == [1, 2, 3] * number
 
 
-def test_a_serializer_that_is_a_method() -> None:
+def test_a_serializer_that_is_a_method():
     """It belongs to a subclass of graphql-core's scalar."""
 
     class Own(GraphQLScalarType):
@@ -202,9 +200,7 @@ def read_clock(execute: Any, text: str, variables: dict[str, Any] | None) -> lis
 
 @pytest.mark.parametrize("text", CLOCK_TEXTS)
 @pytest.mark.parametrize("variables", [None, {"n": 5, "c": "v"}, {"s": {"size": 2}}])
-def test_custom_scalars_are_parsed_as_often_as_by_graphql_core(
-    monkeypatch: pytest.MonkeyPatch, text: str, variables: dict[str, Any] | None
-) -> None:
+def test_custom_scalars_are_parsed_as_often_as_by_graphql_core(monkeypatch, text, variables):
     """In each execution, and for each row: "now" means something else the next time."""
     want = read_clock(graphql.execute, text, variables)
     assert not any(result.errors for result in want)

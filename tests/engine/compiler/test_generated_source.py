@@ -82,7 +82,7 @@ def outcome(execute: Any, schema: GraphQLSchema, document: DocumentNode) -> Any:
 
 @pytest.mark.parametrize("hot", [0, plans.HOT], ids=["at once", "later"])
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
-def test_no_string_becomes_code(text: str, hot: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_string_becomes_code(text, hot, monkeypatch):
     """Of the document and of the schema; keywords of Python are names as any."""
     monkeypatch.setattr(plans, "HOT", hot)
     schema = graphql.build_schema(write_sdl(text))
@@ -103,7 +103,7 @@ def test_no_string_becomes_code(text: str, hot: int, monkeypatch: pytest.MonkeyP
         assert len(source) < 30_000
 
 
-def test_a_constant_that_is_no_literal_is_bound() -> None:
+def test_a_constant_that_is_no_literal_is_bound():
     """Long integers, infinity and long texts are no part of the source."""
     values = [10**5000, float("inf"), float("nan"), "x" * 10_000, True, None, 7]
     kind = GraphQLScalarType("Any")
@@ -122,9 +122,7 @@ def test_a_constant_that_is_no_literal_is_bound() -> None:
 
 
 @pytest.mark.parametrize("bound", [0, 300, 2_000, 5_000])
-def test_an_operation_beyond_the_bound_is_executed_in_part_by_graphql_core(
-    bound: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_operation_beyond_the_bound_is_executed_in_part_by_graphql_core(bound, monkeypatch):
     """The results are equal whichever part of a plan is compiled."""
     monkeypatch.setattr(function_writer, "MAX_PLAN_SOURCE", bound)
     monkeypatch.setattr(plans, "HOT", 0)

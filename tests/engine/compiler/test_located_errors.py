@@ -78,7 +78,7 @@ ERRORS: dict[str, Callable[[], Exception]] = {
 @pytest.mark.parametrize("text", ["{ rows { id fail } }", "{ deep { must } }", "{ sure { must } }"])
 @pytest.mark.parametrize("raised", [True, False], ids=["raised", "returned"])
 @pytest.mark.parametrize("name", ERRORS)
-def test_errors_have_every_detail_of_graphql_core(name: str, raised: bool, text: str) -> None:
+def test_errors_have_every_detail_of_graphql_core(name, raised, text):
     """Message, path, nodes, locations, original exception and extensions, and their order."""
     schema = build_schema(SDL)
 
@@ -141,9 +141,7 @@ ROWS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("hot", [0, plans.HOT])
 @pytest.mark.parametrize("field", ["rows { id }", "sure { id must }", "deep { id }", "numbers"])
 @pytest.mark.parametrize("name", ROWS)
-def test_rows_from_iterators_are_answered_like_by_graphql_core(
-    name: str, field: str, hot: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_from_iterators_are_answered_like_by_graphql_core(name, field, hot, monkeypatch):
     """Item by item: each is completed before the next one is taken."""
     monkeypatch.setattr(plans, "HOT", hot)
     schema, taken = build_schema(SDL), []
@@ -179,9 +177,7 @@ MUTATIONS = (
 
 @pytest.mark.parametrize("hot", [0, plans.HOT])
 @pytest.mark.parametrize("text", MUTATIONS)
-def test_mutations_are_executed_in_order(
-    text: str, hot: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mutations_are_executed_in_order(text, hot, monkeypatch):
     """An error where null is not allowed ends the rest."""
     monkeypatch.setattr(plans, "HOT", hot)
     schema, called = build_schema(SDL), []

@@ -10,7 +10,6 @@ import tracemalloc
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 from weakref import WeakSet, ref
 
 import graphql
@@ -25,9 +24,6 @@ from gqlnb.document.sized_cache import SizedCache
 from gqlnb.engine.compiler import lazy_functions, plans
 from gqlnb.engine.compiler.plans import get_operation_cache
 from gqlnb.engine.compiler.python_types import MAX_TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SIZE = 50_000_000
 SDL = """
@@ -106,9 +102,7 @@ USES = [execute_text, execute_core, execute_limited, execute_client, inspect, su
 
 
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.__name__)
-def test_a_dropped_schema_frees_its_plans_and_generated_source(
-    use: Callable[[Schema], None],
-) -> None:
+def test_a_dropped_schema_frees_its_plans_and_generated_source(use):
     """The schema, objects referenced by its resolvers and the generated source are collected."""
     lines = len(linecache.cache)
     held = []
@@ -123,7 +117,7 @@ def test_a_dropped_schema_frees_its_plans_and_generated_source(
     assert len([name for name in linecache.cache if name.startswith("<gqlnb")]) <= lines
 
 
-def test_a_plan_retains_no_execution_values() -> None:
+def test_a_plan_retains_no_execution_values():
     """The root value, the context and the rows are released although the schema lives on."""
     schema = build_schema(SDL)
     document = parse("{ rows { id name } size }")
@@ -139,7 +133,7 @@ def test_a_plan_retains_no_execution_values() -> None:
     assert get_operation_cache(schema)
 
 
-def test_recreating_a_frame_schema_leaks_no_memory() -> None:
+def test_recreating_a_frame_schema_leaks_no_memory():
     """Re-running a cell with from_frame takes the memory of one frame."""
     before, held = pa.total_allocated_bytes(), []
     for _ in range(6):
@@ -155,7 +149,7 @@ def test_recreating_a_frame_schema_leaks_no_memory() -> None:
     assert pa.total_allocated_bytes() - before < 1_000_000
 
 
-def test_a_copy_of_a_schema_has_its_own_plans() -> None:
+def test_a_copy_of_a_schema_has_its_own_plans():
     """Also a copy that shares the attributes of the schema."""
     schema = build_schema("type Query { a: Int }")
     document = parse("{ a }")
@@ -183,7 +177,7 @@ def _measure_own_memory() -> int:
     return sum(statistic.size for statistic in snapshot.statistics("filename"))
 
 
-def test_many_documents_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_documents_take_bounded_memory(monkeypatch):
     """The number of operations and the length of their source are bounded for each schema."""
     monkeypatch.setattr(plans, "HOT", 0)
     monkeypatch.setattr(plans, "MAX_OPERATIONS", 20)
@@ -212,7 +206,7 @@ def test_many_documents_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> 
     assert median(growth) < 0.1 * sizes[0]
 
 
-def test_source_is_bounded_without_new_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_is_bounded_without_new_documents(monkeypatch):
     """Documents that are executed once are compiled later, when none is added."""
     monkeypatch.setattr(plans, "MAX_SCHEMA_SOURCE", 30_000)
     names = [f"f{n}" for n in range(20)]
@@ -226,7 +220,7 @@ def test_source_is_bounded_without_new_documents(monkeypatch: pytest.MonkeyPatch
     assert cache
 
 
-def test_classes_made_for_each_value_take_bounded_memory() -> None:
+def test_classes_made_for_each_value_take_bounded_memory():
     """A program may create a class for each object of an abstract type."""
     schema = build_schema(SDL)
     document, classes = parse("{ node { id } }"), WeakSet()

@@ -67,7 +67,7 @@ def find_type(value: Any, *_: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def schema() -> Any:
+def schema():
     """Return a schema that tells types by attribute, by function and by predicate."""
     schema = build_schema(SDL)
     schema.type_map["Told"].resolve_type = find_type
@@ -382,7 +382,7 @@ def build_row(make: Callable[[dict[str, Any]], Any], depth: int = 3) -> Any:
 
 @pytest.mark.parametrize("other", ["dict", "attributes", "ordered", "lazy"])
 @pytest.mark.parametrize("name", ROWS)
-def test_rows_of_any_type_are_read_in_any_field(schema: Any, name: str, other: str) -> None:
+def test_rows_of_any_type_are_read_in_any_field(schema, name, other):
     """Rows are read alike alone, in a list, next to other types and by an alias."""
 
     def make() -> dict[str, Any]:
@@ -394,7 +394,7 @@ def test_rows_of_any_type_are_read_in_any_field(schema: Any, name: str, other: s
     answered(schema, TEXT, make)
 
 
-def test_a_lazy_object_may_be_awaitable_after_others_that_are_not(schema: Any) -> None:
+def test_a_lazy_object_may_be_awaitable_after_others_that_are_not(schema):
     """Each row of a list is asked, since `__getattr__` may answer for any of them."""
 
     def make() -> dict[str, Any]:
@@ -408,7 +408,7 @@ def test_a_lazy_object_may_be_awaitable_after_others_that_are_not(schema: Any) -
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_a_root_value_of_any_type(schema: Any, name: str) -> None:
+def test_a_root_value_of_any_type(schema, name):
     """The root value is read like a row."""
     sdl = "type Query { s: String i: Int list: [Int] row: Query rows: [Query!] }"
     text = "{ s i list row { s i } rows { s row { s } } }"
@@ -443,7 +443,7 @@ def test_a_root_value_of_any_type(schema: Any, name: str) -> None:
         (type, UNUSUAL),
     ],
 )
-def test_python_types_are_classified_for_compiled_completion(cls: type, kind: int) -> None:
+def test_python_types_are_classified_for_compiled_completion(cls, kind):
     """Values of special types are completed by graphql-core."""
     assert TypeKinds()[cls] == kind
 
@@ -462,7 +462,7 @@ class Int(int):
 )
 @pytest.mark.parametrize("others", [[], [0x69696969, -1, 0, 2**31 - 1, -(2**31)] * 20])
 @pytest.mark.parametrize("kind", [list, tuple])
-def test_lists_of_small_integers_are_recognised(odd: Any, others: list[int], kind: Any) -> None:
+def test_lists_of_small_integers_are_recognised(odd, others, kind):
     """Booleans and other numbers are not integers of 32 bits."""
     for place in {0, len(others) // 2, len(others)}:
         values = kind([*others[:place], odd, *others[place:]])

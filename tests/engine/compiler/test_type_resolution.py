@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from graphql import (
-    build_schema,
-)
+from graphql import build_schema
 from graphql.pyutils import Undefined
 
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from tests.engine.comparison import rooted, same
 from tests.property.differential import values
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
@@ -35,7 +30,7 @@ TOLD = ("A", "B", "C", "F", "U", "Nope", "Int", None, "", 7, values.Words("A"), 
 
 
 @pytest.mark.parametrize("told", [*TOLD, Undefined], ids=range(len(TOLD) + 1))
-def test_abstract_types_are_resolved_by_name(told: Any) -> None:
+def test_abstract_types_are_resolved_by_name(told):
     """The name comes from resolve_type, __typename or type_resolver."""
     schema = build_schema(f"{FACES} type Query {{ f: F u: U l: [F!] }}")
     text = "{ f { __typename x } u { __typename ... on F { x } } l { x } }"
@@ -55,7 +50,7 @@ ANSWERS = (True, False, "yes", 0, None, ValueError("raised"), values.Unsure())
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=repr)
-def test_abstract_types_are_resolved_by_is_type_of(answer: Any) -> None:
+def test_abstract_types_are_resolved_by_is_type_of(answer):
     """is_type_of is called for plain objects too."""
 
     def asked(value: Any, info: Any) -> Any:
@@ -75,7 +70,7 @@ def test_abstract_types_are_resolved_by_is_type_of(answer: Any) -> None:
 
 
 @pytest.mark.parametrize("answer", [True, False])
-def test_is_type_of_precedes_the_fields(answer: bool) -> None:
+def test_is_type_of_precedes_the_fields(answer):
     """A document that was not validated may have fields that can't be collected.
 
     graphql-core 3.2 collects them first.

@@ -41,7 +41,7 @@ DEFAULTS = ("", " = null", ' = "x"', " = 7", " = [1]", ' = {text: "t"}', " = RED
 
 
 @pytest.fixture(scope="module")
-def schema() -> Any:
+def schema():
     """Return a schema with a scalar that takes dates only as text."""
     built = build_schema(SDL)
     scalar: Any = built.type_map["Date"]
@@ -51,7 +51,7 @@ def schema() -> Any:
 
 
 @pytest.mark.parametrize("kind", [name + mark for name in TYPES for mark in ("", "!")])
-def test_coerced_variables_are_those_of_graphql_core(schema: Any, kind: str) -> None:
+def test_coerced_variables_are_those_of_graphql_core(schema, kind):
     """Whatever is coerced here is equal, of the same types, in the same order."""
     coerced = 0
     for default in DEFAULTS:
@@ -73,7 +73,7 @@ def test_coerced_variables_are_those_of_graphql_core(schema: Any, kind: str) -> 
     assert coerced > 5 or kind.rstrip("!") in {"Query", "Choice", "Float"}
 
 
-def test_usual_values_are_not_left_to_graphql_core(schema: Any) -> None:
+def test_usual_values_are_not_left_to_graphql_core(schema):
     """Otherwise small operations would be slow."""
     text = "query ($a: ID!, $b: Filter, $c: [Int!], $d: Color = RED, $e: Int = 5) { __typename }"
     node: Any = parse(text)
@@ -85,7 +85,7 @@ def test_usual_values_are_not_left_to_graphql_core(schema: Any) -> None:
     assert values["e"] == 5
 
 
-def test_deep_values_are_left_to_graphql_core(schema: Any) -> None:
+def test_deep_values_are_left_to_graphql_core(schema):
     """It reports those that are too deep."""
     node: Any = parse("query ($v: Filter) { __typename }")
     coercer = VariableCoercer(schema, node.definitions[0].variable_definitions, SchemaWatch())
@@ -113,7 +113,7 @@ GIVEN: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.parametrize(("call", "required"), product(CALLS, ("", "!")))
-def test_resolvers_get_the_arguments_of_graphql_core(call: str, required: str) -> None:
+def test_resolvers_get_the_arguments_of_graphql_core(call, required):
     """A missing variable, null and defaults included; a resolver may change its arguments."""
     built = build_schema(SDL.replace("id: ID,", f"id: ID{required},"))
     seen: list[Any] = []
@@ -136,7 +136,7 @@ def test_resolvers_get_the_arguments_of_graphql_core(call: str, required: str) -
         seen.clear()
 
 
-def test_a_replaced_scalar_takes_effect_at_the_next_execution(schema: Any) -> None:
+def test_a_replaced_scalar_takes_effect_at_the_next_execution(schema):
     """Its coercion is looked up in each execution."""
     built = build_schema("scalar Date type Query { day(day: Date): String }")
     built.query_type.fields["day"].resolve = lambda source, info, day: day  # type: ignore[union-attr]

@@ -79,10 +79,7 @@ CAT = GraphQLObjectType(
 )
 INPUT = GraphQLInputObjectType(
     "PetInput",
-    {
-        "name": GraphQLInputField(TEXT),
-        "size": GraphQLInputField(SIZE, default_value=Size.SMALL),
-    },
+    {"name": GraphQLInputField(TEXT), "size": GraphQLInputField(SIZE, default_value=Size.SMALL)},
 )
 QUERY = GraphQLObjectType(
     "Query",

@@ -161,10 +161,7 @@ def test_a_cluster_that_loses_a_worker_returns_the_same_rows(guarded, standin, t
     with (
         Client(guarded.url, token="env:HARVEST_TOKEN") as client,
         distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=None,
-            env={"HARVEST_TOKEN": SECRET},
+            n_workers=2, threads_per_worker=1, dashboard_address=None, env={"HARVEST_TOKEN": SECRET}
         ) as cluster,
         distributed.Client(cluster) as dask,
     ):
@@ -185,11 +182,7 @@ def test_a_cluster_sends_repeated_requests(guarded, standin):
     with (
         Client(guarded.url, token="env:HARVEST_TOKEN") as client,
         distributed.LocalCluster(
-            n_workers=1,
-            processes=False,
-            protocol="tcp",
-            host="127.0.0.1",
-            dashboard_address=None,
+            n_workers=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
         ) as cluster,
         distributed.Client(cluster) as dask,
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,9 +15,6 @@ import gqlnb
 from gqlnb import Client, github
 from gqlnb.server.app import App
 from tests.github.harvester.logging_standin import Listening
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # Fields with and without facts in the embedded snapshot.
 FIELDS = (
@@ -79,7 +76,7 @@ def list_missing(fields: list[str]) -> set[str]:
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(st.sampled_from(FIELDS), min_size=1, max_size=5, unique=True))
-def test_a_harvest_names_the_fields_without_data(fields: list[str]):
+def test_a_harvest_names_the_fields_without_data(fields):
     """It names those that one answer to the same search names, and warns once about them."""
     missing = list_missing(fields)
     with warnings.catch_warnings(record=True) as caught:
@@ -96,7 +93,7 @@ def test_a_harvest_names_the_fields_without_data(fields: list[str]):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_notes_remain_in_the_folder(tmp_path: Path):
+def test_notes_remain_in_the_folder(tmp_path):
     """A folder states them when the harvest was interrupted, is finished, and is opened again."""
     standin = Listening(github.population(3_000, seed=3))
     options: dict[str, Any] = {
@@ -123,7 +120,7 @@ def test_notes_remain_in_the_folder(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", ["ISSUE", "PULL_REQUEST", "DISCUSSION"])
-def test_an_empty_harvest_for_lack_of_data_is_not_complete(kind: Any, tmp_path: Path):
+def test_an_empty_harvest_for_lack_of_data_is_not_complete(kind, tmp_path):
     """The embedded snapshot has no issues, so no rows prove nothing; the reason is stated."""
     note = r"Not in the data of the stand-in: Query\.search\(type: \w+\) \(empty\)\."
     with pytest.warns(UserWarning, match=note) as caught:
@@ -145,7 +142,7 @@ def test_an_empty_harvest_for_lack_of_data_is_not_complete(kind: Any, tmp_path: 
 
 
 @pytest.mark.parametrize("executor", [None, ThreadPoolExecutor])
-def test_a_warning_of_the_endpoint_is_shown_once_at_the_end(executor: Any):
+def test_a_warning_of_the_endpoint_is_shown_once_at_the_end(executor):
     """Threads do not show it, whatever the filter; the line is that of the caller."""
     app = NotingApp(Listening(github.population(3_000, seed=3)), DEPRECATED)
     with Client(app) as client, pytest.warns(UserWarning, match="The id 1 is dep") as caught:

@@ -194,6 +194,7 @@ def test_the_coverage_is_shown_in_a_few_lines(client):
     coverage = github.harvest(">=2000", client=client).coverage
     first, numbers, pages = repr(coverage).split("\n")
     assert first == "Coverage: complete"
+    assert first in coverage._repr_html_()
     assert numbers == f"  expected {coverage.expected:,}, got {coverage.got:,}"
     assert f"{coverage.pages} pages, with {coverage.counts} counts" in pages
     gap = Gap("stars:5", 3, 2, "Counts differ.")

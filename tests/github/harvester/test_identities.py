@@ -28,10 +28,7 @@ SAML = {
     "extensions": {"saml_failure": True},
     "message": "Resource protected by organization SAML enforcement. Grant your token access.",
 }
-REFUSALS = [
-    (401, {"message": "Bad credentials"}),
-    (200, {"data": None, "errors": [SAML]}),
-]
+REFUSALS = [(401, {"message": "Bad credentials"}), (200, {"data": None, "errors": [SAML]})]
 
 
 class Accounts:
@@ -194,22 +191,6 @@ def test_another_account_continues_the_work_of_a_limited_one(people, truth, toke
     assert time.monotonic() - started < 60
     ann, bob = sorted(made.identities, key=lambda each: each.name)
     assert ann.requests <= 5 < bob.requests
-
-
-def test_the_progress_has_the_budget_of_each_account(people, tokens):
-    """And of all together; a refused account is named."""
-    values, seen = [*tokens.values()], []
-    accounts = Accounts(people, dict(zip(values, ["ann", "bob", "cid"], strict=False)))
-    accounts.refused = {values[2]: 2}
-    with serve_accounts(accounts) as url:
-        github.harvest(
-            EVERYTHING, client=url, tokens=[*tokens][:3], progress=lambda *it: seen.append(it)
-        )
-    budget = seen[-1][3]
-    assert budget.limit == 10_000
-    assert re.search(
-        r"[\d,]+ of 10,000 left.* \(ann 4,9\d\d, bob 4,9\d\d, cid refused\)", str(budget)
-    )
 
 
 def test_a_dry_run_has_the_budget_of_all_accounts(people, tokens):

@@ -9,7 +9,7 @@ import re
 import warnings
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,9 +17,6 @@ from gqlnb import AuthError, Client, OptionError, github
 from gqlnb.server.app import App
 from tests.github.harvester.github_search import Search
 from tests.github.harvester.test_node_harvest import make_rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIMIT = 5_000
 REFUSALS = {
@@ -137,7 +134,7 @@ class Accounts:
 
 
 @pytest.mark.parametrize("column", ["created", "updated"])
-def test_accounts_share_the_ranges(column: str):
+def test_accounts_share_the_ranges(column):
     """Every row comes once, each account works, and has one request in flight."""
     search = Search(make_rows(4_000))
     accounts = Accounts(search, "ann", "ann", "bob", None)
@@ -150,7 +147,7 @@ def test_accounts_share_the_ranges(column: str):
 
 
 @pytest.mark.parametrize("others", [1_500, 1_499])
-def test_accounts_that_see_different_rows_are_a_doubt(others: int):
+def test_accounts_that_see_different_rows_are_a_doubt(others):
     """A page may be without the rows that its account does not see."""
     accounts = Accounts(Search(make_rows(1_500)), "ann", "bob", "cid")
     accounts.apps[1].search = Search(make_rows(others))
@@ -162,7 +159,7 @@ def test_accounts_that_see_different_rows_are_a_doubt(others: int):
         assert "(ann: 1,500, bob: 1,499, cid: 1,500)" in gap.why
 
 
-def test_a_resumed_harvest_keeps_the_doubt_about_earlier_accounts(tmp_path: Path):
+def test_a_resumed_harvest_keeps_the_doubt_about_earlier_accounts(tmp_path):
     """Its first rows may be without those that only one of the accounts sees."""
     accounts = Accounts(Search(make_rows(1_500)), "ann", "bob")
     accounts.apps[1].search = Search(make_rows(1_499))
@@ -175,7 +172,7 @@ def test_a_resumed_harvest_keeps_the_doubt_about_earlier_accounts(tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", REFUSALS)
-def test_the_others_continue_for_a_refused_account(kind: str):
+def test_the_others_continue_for_a_refused_account(kind):
     """Its other token, or the other accounts, read its ranges."""
     search = Search(make_rows(3_000))
     accounts = Accounts(search, "ann", "ann", "bob")
@@ -225,7 +222,7 @@ def test_a_token_that_is_refused_at_once_is_named():
     assert any("Client 2 is not used" in note for note in found.notes)
 
 
-def test_the_last_refused_account_ends_the_harvest(tmp_path: Path):
+def test_the_last_refused_account_ends_the_harvest(tmp_path):
     """The rows so far are kept, and another call continues; a finished one sends nothing."""
     search = Search(make_rows(4_000))
     accounts = Accounts(search, "ann", "bob")
@@ -244,7 +241,7 @@ def test_the_last_refused_account_ends_the_harvest(tmp_path: Path):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_row_is_lost_while_rows_change(seed: int):
+def test_no_row_is_lost_while_rows_change(seed):
     """Rows are touched, added and deleted; a harvest by `updated` that says complete has all."""
     generator = random.Random(seed)
     search = Search(make_rows(2_500, seed))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import gqlnb
 from gqlnb import AuthError, Client, OptionError, QueryError
 from tests.github.harvester.github_search import Search
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BEGIN = 1_500_000_000
 
@@ -24,10 +21,7 @@ def make_rows(count: int, seed: int = 1) -> dict[str, dict[str, int]]:
     rows = {}
     for number in range(count):
         created = BEGIN + int(generator.random() ** 0.3 * 10**8)
-        rows[f"i{number}"] = {
-            "created": created,
-            "updated": created + generator.randint(0, 10**7),
-        }
+        rows[f"i{number}"] = {"created": created, "updated": created + generator.randint(0, 10**7)}
     return rows
 
 
@@ -35,7 +29,7 @@ def make_rows(count: int, seed: int = 1) -> dict[str, dict[str, int]]:
     ("kind", "column"),
     [("ISSUE", "created"), ("ISSUE", "updated"), ("USER", "created"), ("DISCUSSION", "updated")],
 )
-def test_all_nodes_of_a_type_come(kind: str, column: str):
+def test_all_nodes_of_a_type_come(kind, column):
     """A search with more than 1,000 results is divided by time, and every node comes once."""
     search = Search(make_rows(2500))
     client = Client(search.build_schema())
@@ -98,7 +92,7 @@ def test_own_fields_are_typed_columns():
         ({"type": "ISSUE", "refresh": True}, "name it with out="),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, Any], message: str):
+def test_wrong_options_are_refused(options, message):
     """An option that cannot be used is named before a request."""
     search = Search({})
     with pytest.raises(OptionError, match=message):
@@ -109,7 +103,7 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str):
 @pytest.mark.parametrize(
     "query", ["x sort:created-desc", "created:2020-01-01..2019-01-01", "created:soon", "x is:pr"]
 )
-def test_wrong_queries_are_refused(query: str):
+def test_wrong_queries_are_refused(query):
     """A sort order, times that cannot be and another type are errors before a request."""
     search = Search({})
     with pytest.raises(QueryError):
@@ -117,7 +111,7 @@ def test_wrong_queries_are_refused(query: str):
     assert not search.texts
 
 
-def test_a_refresh_by_updated_finds_all_changes(tmp_path: Path):
+def test_a_refresh_by_updated_finds_all_changes(tmp_path):
     """Nodes that were added, changed and deleted since are named, and the folder is right again."""
     rows = make_rows(1500)
     search = Search(rows)
@@ -147,7 +141,7 @@ def test_a_refresh_by_updated_finds_all_changes(tmp_path: Path):
     assert "1 added, 2 changed, 1 removed" in repr(again)
 
 
-def test_a_refresh_by_created_finds_new_and_deleted_nodes(tmp_path: Path):
+def test_a_refresh_by_created_finds_new_and_deleted_nodes(tmp_path):
     """By creation time a refresh finds new and deleted nodes; it cannot see changes."""
     rows = make_rows(1500)
     search = Search(rows)
@@ -179,7 +173,7 @@ def test_the_type_is_selected_beside_other_terms():
 
 
 @pytest.mark.parametrize("fields", ["{ number }", "number # their numbers", " {\n number\n} "])
-def test_own_fields_may_have_braces_and_comments(fields: str):
+def test_own_fields_may_have_braces_and_comments(fields):
     """As those of repositories."""
     client = Client(Search(make_rows(5)).build_schema())
     frame = gqlnb.github.harvest_nodes("x", type="ISSUE", client=client, fields=fields).frame()

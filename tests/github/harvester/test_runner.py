@@ -139,7 +139,7 @@ def test_a_page_beside_one_that_is_too_large_is_kept():
 
 
 @pytest.mark.parametrize("width", [1, 4])
-def test_the_next_token_of_an_account_replaces_a_refused_one(width: int):
+def test_the_next_token_of_an_account_replaces_a_refused_one(width):
     """Also if several requests of the first one are refused at the same time."""
     search = SearchSimulator(3_000, LOW, Changes(), seed=1)
     executor = TokenExecutor(search, width)

@@ -8,7 +8,7 @@ from tests.github.harvester.simulated_time import LATENCY, simulate_harvest
 
 
 @pytest.mark.parametrize("accounts", [2, 4])
-def test_accounts_are_rarely_idle(accounts: int):
+def test_accounts_are_rarely_idle(accounts):
     """Beside the logins, at most three times the latency is lost."""
     made = simulate_harvest(20_000, accounts)
     busy = made.requests * LATENCY / accounts

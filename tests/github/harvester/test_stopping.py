@@ -41,9 +41,7 @@ def stop_after(calls: int) -> Callable[..., bool]:
 @given(
     first=st.integers(1, 16), second=st.integers(1, 12), fields=st.sampled_from([None, "forkCount"])
 )
-def test_a_stopped_harvest_continues(
-    first: int, second: int, fields: str | None, tmp_path_factory: Any
-):
+def test_a_stopped_harvest_continues(first, second, fields, tmp_path_factory):
     """It is not complete and has the rows so far; the same call brings the rest, without more."""
     people = github.population(2_000, seed=5)
     folder = tmp_path_factory.mktemp("harvest")
@@ -85,7 +83,7 @@ def test_a_stopped_harvest_in_memory_has_its_rows():
 
 @QUIET
 @given(first=st.integers(1, 12), second=st.integers(1, 12))
-def test_a_stopped_harvest_in_ranges_continues(first: int, second: int, tmp_path_factory: Any):
+def test_a_stopped_harvest_in_ranges_continues(first, second, tmp_path_factory):
     """A harvest of issues continues likewise; each row comes once."""
     folder: Path = tmp_path_factory.mktemp("ranges")
     search = Search(make_rows(2_500))
@@ -105,7 +103,7 @@ def test_a_stopped_harvest_in_ranges_continues(first: int, second: int, tmp_path
     assert sorted(end.frame()["id"]) == sorted(search.rows)
 
 
-def test_a_stopped_refresh_continues(tmp_path: Path):
+def test_a_stopped_refresh_continues(tmp_path):
     """Of a refresh, the changes are stated when it is finished."""
     search = Search(make_rows(1500))
     client = Client(search.build_schema())
@@ -156,7 +154,7 @@ def test_an_iterator_of_pages_stops():
 
 
 @pytest.mark.parametrize("answer", [None, True, 0, ""])
-def test_only_false_stops(answer: Any):
+def test_only_false_stops(answer):
     """A function without a return value, or with another one, does not stop anything."""
     client = gqlnb.connect("demo")
     result = client.execute_all(TEXT, page_size=50, progress=lambda *_: answer)

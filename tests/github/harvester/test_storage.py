@@ -92,10 +92,7 @@ def test_the_log_of_another_harvest_is_refused(broken, client):
     ("change", "reason"),
     [
         (lambda lines: [b'{"gqlnb":"harvest","version":9}', *lines[1:]], "format 9.* Update gqlnb"),
-        (
-            lambda lines: [b'{"gqlnb":"harvest","version":2}', *lines[1:]],
-            "format 2.* Harvest",
-        ),
+        (lambda lines: [b'{"gqlnb":"harvest","version":2}', *lines[1:]], "format 2.* Harvest"),
         (lambda lines: [b"name,stars", *lines[1:]], "not the log of a harvest"),
         (lambda lines: [*lines[:2], b'{"type":"closed"}', *lines[2:]], "line 3 is broken"),
     ],

@@ -48,19 +48,13 @@ def errors(app, text, **members):
         ("{ a(: }", 'Expected NAME, actual: COLON (":") at [1, 5]', (1, 5)),
         ("query {\n  viewer {\n    : } }", 'Expected NAME, actual: COLON (":") at [3, 5]', (3, 5)),
         ("{ viewer { login }", 'Expected NAME, actual: (none) ("") at [1, 18]', (1, 18)),
-        (
-            "{ viewer { login } } }",
-            "Expected one of SCHEMA, SCALAR, TYPE, ENUM, INPUT, UNION, INTERFACE, actual: "
-            'RCURLY ("}") at [1, 22]',
-            (1, 22),
-        ),
-        (
-            '{ repository(owner: "a", name: "b") { issue(number: 0158) { id } } }',
-            'Expected NAME, actual: INT ("158") at [1, 54]',
-            (1, 54),
-        ),
+        ("{ viewer { login } } }",
+         "Expected one of SCHEMA, SCALAR, TYPE, ENUM, INPUT, UNION, INTERFACE, actual: "
+         'RCURLY ("}") at [1, 22]', (1, 22)),
+        ('{ repository(owner: "a", name: "b") { issue(number: 0158) { id } } }',
+         'Expected NAME, actual: INT ("158") at [1, 54]', (1, 54)),
     ],
-)
+)  # fmt: skip
 def test_a_syntax_error(app, text, message, place):
     """As in recorded answers of GitHub: the message ends with the position; no type, no path."""
     (error,) = errors(app, text)

@@ -61,17 +61,6 @@ def test_the_documented_query(service):
     }
 
 
-def test_a_search_ends_after_a_thousand_results(service):
-    """Of 3,024 results, ten pages of a hundred are available; then there is no next page."""
-    found, after, more = [], None, True
-    while more:
-        search = service.execute(DOCUMENTED, {"n": 100, "after": after})["search"]
-        found += [node["nameWithOwner"] for node in search["nodes"]]
-        after, more = search["pageInfo"]["endCursor"], search["pageInfo"]["hasNextPage"]
-    assert found == [row.full_name for row in load_snapshot()[:1000]]
-    assert after == "Y3Vyc29yOjEwMDA="
-
-
 def test_backward_paging_begins_at_the_thousandth_result(service):
     """`last` counts from the end of the available results."""
     text = """query ($before: String) {
@@ -417,27 +406,6 @@ def test_an_invalid_page_of_stargazers_is_refused(service):
     assert refused(result, "EXCESSIVE_PAGINATION")[1] == ["repository", "stargazers"]
 
 
-@pytest.mark.parametrize(
-    ("args", "kind"),
-    [
-        ("first: 101", "EXCESSIVE_PAGINATION"),
-        ("last: 101", "EXCESSIVE_PAGINATION"),
-        ("first: 1, last: 1", "UNPROCESSABLE"),
-        ('first: 1, after: "x"', "INVALID_CURSOR_ARGUMENTS"),
-    ],
-)
-def test_an_invalid_page_is_refused(service, args, kind):
-    """The error has GitHub's form, at the field."""
-    text = f'{{ search(query: "a", type: REPOSITORY, {args}) {{ repositoryCount }} }}'
-    assert refused(service.execute(text), kind)[1] == ["search"]
-
-
-def test_an_unsupported_search_is_refused(service):
-    """The error has our message."""
-    result = service.execute('{ search(query: "stars:x", type: REPOSITORY) { repositoryCount } }')
-    assert "Write N, >N" in refused(result, "UNPROCESSABLE")[0]
-
-
 def test_restricted_stargazers_are_forbidden_as_at_github():
     """Each repository whose stargazers are requested is null, with one FORBIDDEN."""
     service = github.service(restricted=True)
@@ -448,12 +416,6 @@ def test_restricted_stargazers_are_forbidden_as_at_github():
         ["search", "edges", place, "node", "stargazers"] for place in (0, 1)
     ]
     assert {error["type"] for error in result.errors} == {"FORBIDDEN"}
-
-
-def test_restricted_star_counts_are_available():
-    """Restricted, ``stargazerCount`` is answered."""
-    text = '{ repository(owner: "torvalds", name: "linux") { stargazerCount } }'
-    assert github.service(restricted=True).execute(text)["repository"] == {"stargazerCount": 243608}
 
 
 @pytest.mark.parametrize(

@@ -29,29 +29,29 @@ def names(marked: str) -> list[str]:
     "marked",
     ["{ .|", "{ ..|", "{ é|", "{ find(first: 10|", "{ find(first: 1|0)", "{ find(first: -|"],
 )
-def test_no_proposal_adjoins_a_partial_token(marked: str) -> None:
+def test_no_proposal_adjoins_a_partial_token(marked):
     """Directly after the first dots of a spread, or a number, a name would be invalid."""
     assert names(marked) == []
 
 
-def test_the_next_argument_is_proposed_after_a_number() -> None:
+def test_the_next_argument_is_proposed_after_a_number():
     """White space separates them."""
     assert names("{ find(first: 10 |") == ["by", "also"]
 
 
 @pytest.mark.parametrize("marked", ["{ find(by: {id: 1 |", "{ find(by: {| name: 2})"])
-def test_a_oneof_input_proposes_one_field(marked: str) -> None:
+def test_a_oneof_input_proposes_one_field(marked):
     """A second field would be invalid."""
     assert names("{ find(by: {|") == ["id", "name"]
     assert names(marked) == []
 
 
-def test_a_oneof_field_does_not_propose_null() -> None:
+def test_a_oneof_field_does_not_propose_null():
     """Neither null nor a nullable variable is proposed."""
     assert names("query($a: ID, $b: ID!) { find(by: {id: |") == ["$b"]
 
 
-def test_similar_names_are_proposed_for_a_mistyped_name() -> None:
+def test_similar_names_are_proposed_for_a_mistyped_name():
     """Only if no name starts with the typed characters; names that contain them come first."""
     assert names("{ fnid|") == ["find"]
     assert names("{ fn|") == ["find"]
@@ -71,9 +71,7 @@ def test_similar_names_are_proposed_for_a_mistyped_name() -> None:
         ("f(a: Int! = 3): Int", "", "f(a)", "f"),
     ],
 )
-def test_required_arguments_are_inserted(
-    sdl: str, following: str, label: str, inserted: str
-) -> None:
+def test_required_arguments_are_inserted(sdl, following, label, inserted):
     """Each has a literal of its type, unless arguments follow already."""
     schema = build_schema(f"type Query {{ {sdl} }} enum O {{ UP }} input I {{ n: Int }}")
     found = complete_at_cursor(schema, "{ f", 3).proposals[0]

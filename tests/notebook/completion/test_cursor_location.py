@@ -24,9 +24,7 @@ def at(marked: str):
         ("%graphql query { |", " ", "query { ", True, 8),
     ],
 )
-def test_cursor_inside_a_magic(
-    marked: str, line: str, text: str, inside: bool, offset: int
-) -> None:
+def test_cursor_inside_a_magic(marked, line, text, inside, offset):
     """The location is the option line, or a position in the operation."""
     found = at(marked)
     assert found is not None
@@ -46,6 +44,6 @@ def test_cursor_inside_a_magic(
         "%%sql\na|",
     ],
 )
-def test_cursor_outside_the_magic(marked: str) -> None:
+def test_cursor_outside_the_magic(marked):
     """Python code, other magics and the magic's own name have no location."""
     assert at(marked) is None

@@ -17,7 +17,7 @@ def documented(schema: GraphQLSchema, text: str) -> str:
     return render_markdown(found)
 
 
-def test_a_default_value_does_not_end_the_code() -> None:
+def test_a_default_value_does_not_end_the_code():
     """A multi-line string may contain the end of a code block."""
     value = f'"""\n```\n{ATTACK}\n"""'
     schema = build_schema(f"type Query {{ f(a: String = {value}): Int }}")
@@ -29,7 +29,7 @@ def test_a_default_value_does_not_end_the_code() -> None:
 
 
 @pytest.mark.parametrize("before", ["", "\\", "\\\\", "\\\\\\", "`", "x\\\\"])
-def test_markup_of_a_description_is_escaped_once(before: str) -> None:
+def test_markup_of_a_description_is_escaped_once(before):
     """Backslashes already before a markup character do not cancel the escape."""
     schema = build_schema("type Query { f: Int }")
     assert schema.query_type is not None
@@ -39,7 +39,7 @@ def test_markup_of_a_description_is_escaped_once(before: str) -> None:
         assert (len(escaped) - len(escaped.rstrip("\\"))) % 2 == 1
 
 
-def test_a_default_value_without_a_literal_is_left_out() -> None:
+def test_a_default_value_without_a_literal_is_left_out():
     """A custom scalar may have any Python value as its default."""
     schema = build_schema("scalar J type Query { f(a: J = {b: [1]}, c: Int): Int }")
     assert "a: J = " in documented(schema, "{ f")

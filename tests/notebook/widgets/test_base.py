@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from pathlib import Path
 from threading import Event
 from threading import enumerate as threads
 from types import ModuleType, SimpleNamespace
@@ -55,12 +54,12 @@ class Counter(Widget):
 
 
 @pytest.fixture
-def counter() -> Counter:
+def counter():
     """Return a widget that listens to itself."""
     return Counter()
 
 
-def test_a_reply_has_the_id_of_its_request(counter: Counter) -> None:
+def test_a_reply_has_the_id_of_its_request(counter):
     """Without an id it is sent to all views."""
     counter._handle_custom_msg({"kind": "add", "one": 1, "two": 2, "id": "a"}, [])
     counter._handle_custom_msg({"kind": "add", "one": 1, "two": 2}, [])
@@ -74,15 +73,13 @@ def test_a_reply_has_the_id_of_its_request(counter: Counter) -> None:
         ({"kind": "unsendable"}, "TypeError: Object of type set is not JSON serializable"),
     ],
 )
-def test_exceptions_are_sent_to_the_view(
-    counter: Counter, message: dict[str, Any], words: str
-) -> None:
+def test_exceptions_are_sent_to_the_view(counter, message, words):
     """Exceptions are sent to the view as text."""
     counter._handle_custom_msg({**message, "id": "b"}, [])
     assert counter.sent == [{"kind": "failed", "text": words, "id": "b"}]
 
 
-def test_slow_handlers_run_in_a_thread(counter: Counter) -> None:
+def test_slow_handlers_run_in_a_thread(counter):
     """The handler returns at once; exceptions of the thread are sent to the view."""
     for seconds, wanted in ((2, {"kind": "slept", "for": 0.5}), (0, {"kind": "failed"})):
         counter.news.clear()
@@ -96,13 +93,13 @@ def test_slow_handlers_run_in_a_thread(counter: Counter) -> None:
 
 
 @pytest.mark.parametrize("message", [None, "x", 5, [], {}, {"kind": "other"}, {"id": 5}])
-def test_unknown_messages_are_ignored(counter: Counter, message: Any) -> None:
+def test_unknown_messages_are_ignored(counter, message):
     """Messages of unknown form are ignored."""
     counter._receive(counter, message, None)
     assert counter.sent == []
 
 
-def test_the_saved_state_has_a_hash_of_the_code(counter: Counter) -> None:
+def test_the_saved_state_has_a_hash_of_the_code(counter):
     """The loader is the same for all widgets; the hash covers all files."""
     state = counter.get_state()
     assert state["_front"] == load_front_end("result_view.js")["hash"]
@@ -111,7 +108,7 @@ def test_the_saved_state_has_a_hash_of_the_code(counter: Counter) -> None:
     assert len(counter._twin) < 4_010
 
 
-def test_the_code_is_sent_on_request(counter: Counter) -> None:
+def test_the_code_is_sent_on_request(counter):
     """Each file follows its imports, with its style sheet."""
     counter._handle_custom_msg({"kind": "front"}, [])
     ((front),) = counter.sent
@@ -125,7 +122,7 @@ def test_the_code_is_sent_on_request(counter: Counter) -> None:
     assert sheets["common.js"] == (base.FRONT_END_FOLDER / "common.css").read_text()
 
 
-def test_a_changed_import_changes_the_module_hash(tmp_path: Path) -> None:
+def test_a_changed_import_changes_the_module_hash(tmp_path):
     """Two kernels with different versions may show widgets in one page."""
     (tmp_path / "a.js").write_text('import { b } from "./b.js";')
     (tmp_path / "b.js").write_text("export const b = 1;")
@@ -137,7 +134,7 @@ def test_a_changed_import_changes_the_module_hash(tmp_path: Path) -> None:
     assert hashes[0] & hashes[1] == set()
 
 
-def test_import_cycles_are_refused(tmp_path: Path) -> None:
+def test_import_cycles_are_refused(tmp_path):
     """The error lists the modules of the cycle."""
     (tmp_path / "a.js").write_text('import "x";\nimport { b } from "./b.js";')
     (tmp_path / "b.js").write_text('import { a } from "./a.js";')
@@ -145,7 +142,7 @@ def test_import_cycles_are_refused(tmp_path: Path) -> None:
         load_front_end("a.js", tmp_path)
 
 
-def test_a_viewer_without_a_kernel_gets_html_and_text(counter: Counter) -> None:
+def test_a_viewer_without_a_kernel_gets_html_and_text(counter):
     """They are saved beside the view."""
     data, _ = counter._repr_mimebundle_()
     assert data["text/plain"] == repr(counter) == "Counter()"
@@ -154,9 +151,7 @@ def test_a_viewer_without_a_kernel_gets_html_and_text(counter: Counter) -> None:
     counter.close()
 
 
-def test_colab_learns_which_widget_manager_to_load(
-    counter: Counter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_colab_learns_which_widget_manager_to_load(counter, monkeypatch):
     """Its manager for third-party widgets is switched on once, and named beside each view."""
     switched: list[bool] = []
     colab = ModuleType("google.colab.output")
@@ -181,7 +176,7 @@ class JsNull:
     """The null of Pyodide, which converts all other values of JSON."""
 
 
-def test_nulls_of_a_browser_are_none(counter: Counter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nulls_of_a_browser_are_none(counter, monkeypatch):
     """In the contents of messages, however deep."""
     monkeypatch.setattr(base, "IN_BROWSER", True)
     got: list[object] = []
@@ -193,7 +188,7 @@ def test_nulls_of_a_browser_are_none(counter: Counter, monkeypatch: pytest.Monke
     counter.close()
 
 
-def test_the_front_end_chooses_the_thread() -> None:
+def test_the_front_end_chooses_the_thread():
     """The thread recorded by ipykernel is removed; other comms have nothing to remove."""
 
     class Comm:
@@ -209,6 +204,6 @@ def test_the_front_end_chooses_the_thread() -> None:
     assert vars(comm) == {}
 
 
-def test_an_exception_is_described_in_one_line() -> None:
+def test_an_exception_is_described_in_one_line():
     """With its type, and without control characters."""
     assert describe_error(OSError("\x1b[31ma\nb")) == "OSError: [31ma b"

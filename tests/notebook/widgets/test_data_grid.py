@@ -22,7 +22,7 @@ TOPICS = [["graphql", "py"], None, [], ["x"]]
 
 
 @pytest.fixture
-def source() -> GridSource:
+def source():
     """Return four rows with a column of each usual kind."""
     frame = pd.DataFrame(
         {
@@ -48,7 +48,7 @@ def rows(source: GridSource, **query: Any) -> list[str]:
     return answer["cells"][0]
 
 
-def test_a_window_has_the_requested_rows_and_columns(source: GridSource) -> None:
+def test_a_window_has_the_requested_rows_and_columns(source):
     """Cells are texts by column, None if missing, with formatted numbers."""
     answer = source.answer({**ALL, "start": 1, "end": 3, "from": 1, "to": 4})
     cells = [["<b>", "Ä"], [None, "5"], [None, "-0.25"]]
@@ -69,9 +69,7 @@ def test_a_window_has_the_requested_rows_and_columns(source: GridSource) -> None
         ([], ["0", "1", "2", "3"]),
     ],
 )
-def test_rows_are_sorted_with_missing_values_last(
-    source: GridSource, sort: list[Any], wanted: list[str]
-) -> None:
+def test_rows_are_sorted_with_missing_values_last(source, sort, wanted):
     """By type, not by text; the first column has priority, equal rows keep their order."""
     assert rows(source, sort=sort) == wanted
 
@@ -107,9 +105,7 @@ def test_rows_are_sorted_with_missing_values_last(
         (0, "2..3", ["2", "3"]),
     ],
 )
-def test_a_filter_depends_on_the_column_type(
-    source: GridSource, column: int, text: str, wanted: list[str]
-) -> None:
+def test_a_filter_depends_on_the_column_type(source, column, text, wanted):
     """Numbers and dates are compared; text is searched."""
     assert rows(source, filters={str(column): text}) == wanted
 
@@ -118,26 +114,26 @@ def test_a_filter_depends_on_the_column_type(
     ("words", "wanted"),
     [("PY", ["0", "3"]), ("20,000", ["3"]), ("graphql", ["0"]), ("<b", ["1"]), ("nothing", [])],
 )
-def test_search_covers_all_columns(source: GridSource, words: str, wanted: list[str]) -> None:
+def test_search_covers_all_columns(source, words, wanted):
     """Values of any type are searched in their displayed form."""
     assert rows(source, find=words) == wanted
 
 
-def test_filters_search_and_sorting_are_combined(source: GridSource) -> None:
+def test_filters_search_and_sorting_are_combined(source):
     """Filters, search and sorting are combined."""
     query = {"find": "2", "filters": {"2": ">5"}, "sort": [[2, True]]}
     assert rows(source, **query) == ["3", "0"]
 
 
 @pytest.mark.parametrize("text", ["many", ">", "1 2x", "1..x", "=1=", "1e"])
-def test_an_invalid_number_in_a_filter_is_an_error(source: GridSource, text: str) -> None:
+def test_an_invalid_number_in_a_filter_is_an_error(source, text):
     """The error lists the valid forms."""
     with pytest.raises(QueryError, match=r"of column 'stars' is not a number\. Write N, >N"):
         rows(source, filters={"2": text})
 
 
 @pytest.mark.parametrize("text", [">2024-99", "2024-02..9999-99", ">5", "..", "=x"])
-def test_an_invalid_date_in_a_filter_is_an_error(source: GridSource, text: str) -> None:
+def test_an_invalid_date_in_a_filter_is_an_error(source, text):
     """The error lists the valid forms."""
     with pytest.raises(QueryError, match="in the filter of column 'when' is not a date"):
         rows(source, filters={"4": text})
@@ -155,7 +151,7 @@ def test_an_invalid_date_in_a_filter_is_an_error(source: GridSource, text: str) 
         {"ask": "cell", "row": "0", "column": 0},
     ],
 )
-def test_unknown_messages_are_refused(source: GridSource, message: dict[str, Any]) -> None:
+def test_unknown_messages_are_refused(source, message):
     """Unknown messages raise an error with a sentence."""
     with pytest.raises(QueryError, match="Run the cell again"):
         source.answer(message)
@@ -182,7 +178,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_every_kind_of_column_shows_sorts_and_filters(name: str) -> None:
+def test_every_kind_of_column_shows_sorts_and_filters(name):
     """Values show on one line without addresses; missing ones are None."""
     source = GridSource(pd.DataFrame({name: pd.Series(ODD[name])}))
     shown = source.answer(ALL)["cells"][1]
@@ -200,7 +196,7 @@ def test_every_kind_of_column_shows_sorts_and_filters(name: str) -> None:
         assert (text is None) == (shown[row] is None)
 
 
-def test_numbers_beyond_64_bits_are_exact_and_in_order() -> None:
+def test_numbers_beyond_64_bits_are_exact_and_in_order():
     """As numbers, not as texts or floats."""
     source = GridSource(pd.DataFrame({"n": [2**70, 5, None, 2**70 + 1, -(2**70)]}, dtype=object))
     assert rows(source, sort=[[1, False]]) == ["4", "1", "0", "3", "2"]
@@ -208,7 +204,7 @@ def test_numbers_beyond_64_bits_are_exact_and_in_order() -> None:
     assert source.answer(ALL)["cells"][1][3] == f"{2**70 + 1:,}"
 
 
-def test_a_grid_shows_the_cells_of_the_static_table() -> None:
+def test_a_grid_shows_the_cells_of_the_static_table():
     """Truth as in JSON, decimals; but shorter times, and separators between thousands."""
     times = ["2021-05-06T00:00", None, "2021-05-07T00:00"]
     frame = pd.DataFrame(
@@ -245,9 +241,7 @@ def test_a_grid_shows_the_cells_of_the_static_table() -> None:
     ],
 )
 @pytest.mark.parametrize("zone", [None, "UTC"])
-def test_times_are_as_short_as_tells_them_apart(
-    times: list[str], shown: str, zone: str | None
-) -> None:
+def test_times_are_as_short_as_tells_them_apart(times, shown, zone):
     """Of all rows, not of a sample; the whole time is below the grid."""
     values = pd.to_datetime(pd.Series([*times * 400, None]), format="ISO8601").dt.tz_localize(zone)
     source = GridSource(pd.DataFrame({"at": values}))
@@ -270,7 +264,7 @@ PICTURED = pd.DataFrame(
 
 
 @pytest.mark.parametrize("at", range(1, 8))
-def test_each_part_of_a_picture_selects_its_rows(at: int) -> None:
+def test_each_part_of_a_picture_selects_its_rows(at):
     """The filter of a bar or value passes as many rows as it says, and all parts are all rows."""
     source = GridSource(PICTURED)
     picture = source.answer({"ask": "about"})["columns"][at]["picture"]
@@ -283,7 +277,7 @@ def test_each_part_of_a_picture_selects_its_rows(at: int) -> None:
     assert bool(picture["parts"]) == (at != 6)
 
 
-def test_skewed_numbers_have_bars_of_growing_width() -> None:
+def test_skewed_numbers_have_bars_of_growing_width():
     """Else all but one of them would be in the first bar."""
     skewed = pd.DataFrame({"stars": [10**power for power in range(1, 7)] * 20})
     (_, column) = GridSource(skewed).answer({"ask": "about"})["columns"]
@@ -292,7 +286,7 @@ def test_skewed_numbers_have_bars_of_growing_width() -> None:
     assert single["picture"] is None
 
 
-def test_csv_has_the_rows_that_are_shown() -> None:
+def test_csv_has_the_rows_that_are_shown():
     """With a header, in their order, numbers without separators, and quotes where needed."""
     frame = pd.DataFrame({"name": ["a", 'b"', "c"], "stars": [1, 2000, 30_000]})
     asked = {"ask": "csv", "query": {"sort": [[2, True]], "filters": {"2": ">10"}}}
@@ -300,7 +294,7 @@ def test_csv_has_the_rows_that_are_shown() -> None:
     assert text == 'name,stars\r\nc,30000\r\n"b""",2000\r\n'
 
 
-def test_column_names_may_be_any_value() -> None:
+def test_column_names_may_be_any_value():
     """Duplicates, numbers, tuples, None; index levels are the first columns."""
     frame = pd.DataFrame([[1, 2, 3, 4]], columns=["x", "x", 3, ("a", None)])
     frame.index = pd.MultiIndex.from_tuples([("k", 7)], names=["key", None])
@@ -320,7 +314,7 @@ def test_column_names_may_be_any_value() -> None:
         pa.table({"a": pa.array([], pa.list_(pa.int8()))}),
     ],
 )
-def test_an_empty_frame_is_a_grid_too(frame: pd.DataFrame | pa.Table) -> None:
+def test_an_empty_frame_is_a_grid_too(frame):
     """Every message gets an answer."""
     source = GridSource(frame)
     about = source.answer({"ask": "about"})
@@ -331,7 +325,7 @@ def test_an_empty_frame_is_a_grid_too(frame: pd.DataFrame | pa.Table) -> None:
     assert source.answer({"ask": "cell", "row": 0, "column": 0, "query": query})["text"] is None
 
 
-def test_an_arrow_table_is_shown_without_conversion() -> None:
+def test_an_arrow_table_is_shown_without_conversion():
     """Its types are preserved, and names may repeat."""
     arrays = [pa.array([2, None]), pa.array([{"a": 1}, None]), pa.array(["x", "y"])]
     table = pa.Table.from_arrays([*arrays, arrays[2].dictionary_encode()], ["n", "s", "n", "d"])
@@ -339,7 +333,7 @@ def test_an_arrow_table_is_shown_without_conversion() -> None:
     about = source.answer({"ask": "about"})["columns"]
     assert [it["dtype"] for it in about][1:] == ["int64", "struct<a: int64>", "string", "category"]
     assert source.answer(ALL)["cells"][1:] == [
-        *(["2", None], ['{"a": 1}', None], ["x", "y"], ["x", "y"]),
+        *(["2", None], ['{"a": 1}', None], ["x", "y"], ["x", "y"])
     ]
     assert rows(source, sort=[[4, True]], filters={"3": "x"}) == ["0"]
 
@@ -348,21 +342,21 @@ def test_an_arrow_table_is_shown_without_conversion() -> None:
     "values",
     [[0.1, 0.30000000000000004], [1 / 3, 2.0], [1e20, 1.5], [1e-9, 0.25], [float("inf"), -1.5]],
 )
-def test_floats_are_written_as_in_the_static_table(values: list[float]) -> None:
+def test_floats_are_written_as_in_the_static_table(values):
     """A result looks the same before and after it is opened as a grid."""
     frame = pd.DataFrame({"share": values})
     (cells,) = GridSource(frame).get_window(GridQuery(), slice(0, 9), slice(1, 2))["cells"]
     assert cells == [row[0] for row in build_grid(frame).rows]
 
 
-def test_numbers_of_a_column_have_equal_decimals() -> None:
+def test_numbers_of_a_column_have_equal_decimals():
     """Very small numbers are exempt; ids and years have no separators."""
     frame = pd.DataFrame({"x": [1.25, 1e-9, 3.0, 1e20], "year": [2024, 1, 2, 3]})
     cells = GridSource(frame).answer(ALL)["cells"]
     assert cells[1:] == [["1.25", "1e-09", "3.00", "1e+20"], ["2024", "1", "2", "3"]]
 
 
-def test_a_long_cell_is_cut_and_its_full_value_is_available() -> None:
+def test_a_long_cell_is_cut_and_its_full_value_is_available():
     """The full value is indented, and cut at a limit."""
     long = "line\n" * 100
     source = GridSource(pd.DataFrame({"a": [long, {"k": [1]}, "x" * 30_000]}))
@@ -379,7 +373,7 @@ def test_a_long_cell_is_cut_and_its_full_value_is_available() -> None:
     assert whole(2).endswith("x … (30,000 characters)")
 
 
-def test_a_nested_list_is_counted_and_its_items_are_a_table() -> None:
+def test_a_nested_list_is_counted_and_its_items_are_a_table():
     """The search finds what is within the items, and the copy has all of it."""
     values = [[{"b": 1, "c": {"d": "<x>"}}] * 12, [[1, 2], [3]], [1], None]
     source = GridSource(pd.DataFrame({"a": values}))
@@ -399,7 +393,7 @@ def test_a_nested_list_is_counted_and_its_items_are_a_table() -> None:
     assert inner["table"]["rows"] == [["1 item"]]
 
 
-def test_rows_are_copied_as_tab_separated_text() -> None:
+def test_rows_are_copied_as_tab_separated_text():
     """Digits without commas; names are included if every row is copied."""
     frame = pd.DataFrame({"n": [1000, 2], "text": ['a\t"b"', "c"], "list": [[1, "é"], None]})
     source = GridSource(frame)
@@ -409,7 +403,7 @@ def test_rows_are_copied_as_tab_separated_text() -> None:
     assert source.answer(part)["text"] == "2"
 
 
-def test_copying_too_many_cells_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copying_too_many_cells_is_an_error(monkeypatch):
     """The error suggests a file."""
     monkeypatch.setattr(module, "COPIED", 5)
     source = GridSource(pd.DataFrame({"a": range(3)}))
@@ -417,7 +411,7 @@ def test_copying_too_many_cells_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
         source.answer({"ask": "copy", "rows": [0, 9], "columns": [0, 9]})
 
 
-def test_threads_share_one_sort(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_share_one_sort(monkeypatch):
     """Concurrent equal requests wait for the thread that computes the order."""
     made = []
     order_of = module.compute_order
@@ -432,7 +426,7 @@ def test_threads_share_one_sort(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answers == [alone.answer({**ALL, "query": query}) for query in queries]
 
 
-def test_the_cache_of_row_orders_is_bounded(source: GridSource) -> None:
+def test_the_cache_of_row_orders_is_bounded(source):
     """Each key press of a search creates a query."""
     for at in range(50):
         rows(source, find=str(at))

@@ -18,9 +18,8 @@ from gqlnb.notebook.widgets.explorer import encode_error, encode_result
 from tests.client.test_incremental_answers import ASK, FIRST, LAST, WHOLE, Speaker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from IPython.core.interactiveshell import InteractiveShell
 
 SDL = """
 scalar Any
@@ -72,7 +71,7 @@ class View:
 
 
 @pytest.fixture
-def waiting() -> Iterator[Event]:
+def waiting():
     """Return a schema whose field `wait` blocks until the end of the test."""
     event = Event()
     yield event
@@ -80,7 +79,7 @@ def waiting() -> Iterator[Event]:
 
 
 @pytest.fixture
-def schema(waiting: Event) -> Schema:
+def schema(waiting):
     """Return a schema with all that an explorer meets."""
 
     def countdown(_root: object, args: dict[str, Any], _context: object) -> Iterator[int]:
@@ -103,12 +102,12 @@ def schema(waiting: Event) -> Schema:
 
 
 @pytest.fixture
-def view(schema: Schema) -> View:
+def view(schema):
     """Return the view of an explorer of that schema."""
     return View(Explorer(schema))
 
 
-def test_the_response_becomes_the_widgets_result(view: View) -> None:
+def test_the_response_becomes_the_widgets_result(view):
     """As a full Result, and as a frame."""
     assert view.ask("{ many { id } }") == [
         {"data": {"many": [{"id": "0"}, {"id": "1"}, {"id": "2"}]}}
@@ -117,7 +116,7 @@ def test_the_response_becomes_the_widgets_result(view: View) -> None:
     assert view.explorer.error is None
 
 
-def test_variables_must_be_json(view: View) -> None:
+def test_variables_must_be_json(view):
     """Anything else is an error in the response."""
     query = "query ($name: String) { hello(name: $name) }"
     assert view.ask(query, '{"name": "you"}') == [{"data": {"hello": "Hello you!"}}]
@@ -127,7 +126,7 @@ def test_variables_must_be_json(view: View) -> None:
     assert "not JSON" in view.explorer.error
 
 
-def test_a_variable_without_a_value_is_noted(view: View) -> None:
+def test_a_variable_without_a_value_is_noted(view):
     """Beside the answer: the filter that it should be filters nothing."""
     query = "query ($name: String) { hello(name: $name) }"
     note = "$name has no value, so it is left out (null). Set it in the variables."
@@ -140,7 +139,7 @@ def test_a_variable_without_a_value_is_noted(view: View) -> None:
     assert view.told[-1][0] == {"kind": "ran", "note": note}
 
 
-def test_errors_have_the_form_of_a_response(view: View) -> None:
+def test_errors_have_the_form_of_a_response(view):
     """With message, locations and suggestion."""
     (answer,) = view.ask("{ helo }")
     (error,) = answer["errors"]
@@ -149,7 +148,7 @@ def test_errors_have_the_form_of_a_response(view: View) -> None:
     assert error["extensions"]["type"] == "QueryError"
 
 
-def test_an_unreachable_endpoint_is_an_error_in_the_response() -> None:
+def test_an_unreachable_endpoint_is_an_error_in_the_response():
     """The message is the client's."""
     view = View(Explorer("http://127.0.0.1:1/graphql"))
     (answer,) = view.ask("{ hello }")
@@ -160,14 +159,14 @@ def test_an_unreachable_endpoint_is_an_error_in_the_response() -> None:
     assert answer["errors"]
 
 
-def test_only_values_without_a_json_form_are_replaced(view: View) -> None:
+def test_only_values_without_a_json_form_are_replaced(view):
     """Each becomes null with an error; resolvers in this process may return any object."""
     (answer,) = view.ask("{ any }")
     assert answer["data"] == {"any": {"fine": 1, "odd": None}}
     assert answer["errors"][0]["path"] == ["any", "odd"]
 
 
-def test_a_subscription_shows_each_event(view: View) -> None:
+def test_a_subscription_shows_each_event(view):
     """Fast events may be skipped, but not the last one."""
     text = "subscription { countdown(start: 400) }"
     answers = view.ask(text)
@@ -177,7 +176,7 @@ def test_a_subscription_shows_each_event(view: View) -> None:
     assert view.explorer.result["countdown"] == 1
 
 
-def test_an_incremental_response_is_merged() -> None:
+def test_an_incremental_response_is_merged():
     """The last message has the whole response, which is also the result."""
     app = Speaker("mixed", FIRST, LAST)
     explorer = Explorer(gqlnb.Client(app, schema=IN_PARTS))
@@ -188,7 +187,7 @@ def test_an_incremental_response_is_merged() -> None:
     assert explorer.error is None
 
 
-def test_a_schema_of_the_notebook_answers_in_parts() -> None:
+def test_a_schema_of_the_notebook_answers_in_parts():
     """The view gets each part; with graphql-core 3.2 the whole answer."""
     rows = {"Query": {"a": lambda *_: 1, "row": lambda *_: [1, 2]}}
     explorer = Explorer(gqlnb.Client(gqlnb.Schema(IN_PARTS, rows)))
@@ -197,7 +196,7 @@ def test_a_schema_of_the_notebook_answers_in_parts() -> None:
     assert explorer.result.data == WHOLE
 
 
-def test_a_broken_incremental_response_keeps_its_data() -> None:
+def test_a_broken_incremental_response_keeps_its_data():
     """The error and the received parts are shown."""
     view = View(Explorer(gqlnb.Client(Speaker("mixed", FIRST, end=False), schema=IN_PARTS)))
     *_, answer = view.ask(ASK)
@@ -205,7 +204,7 @@ def test_a_broken_incremental_response_keeps_its_data() -> None:
     assert answer["data"] == FIRST["data"]
 
 
-def test_an_invalid_increment_is_an_error_with_the_data() -> None:
+def test_an_invalid_increment_is_an_error_with_the_data():
     """The parts received before are shown."""
     view = View(Explorer(gqlnb.Client(Speaker("mixed", FIRST, []), schema=IN_PARTS)))
     *_, answer = view.ask(ASK)
@@ -214,7 +213,7 @@ def test_an_invalid_increment_is_an_error_with_the_data() -> None:
     assert view.explorer.result.data == FIRST["data"]
 
 
-def test_stopping_ends_a_subscription(view: View, waiting: Event) -> None:
+def test_stopping_ends_a_subscription(view, waiting):
     """At once, also between events; the next operation runs."""
     first = Event()
     hear = view.explorer.send
@@ -229,7 +228,7 @@ def test_stopping_ends_a_subscription(view: View, waiting: Event) -> None:
     assert view.ask("{ hello }") == [{"data": {"hello": "Hello world!"}}]
 
 
-def test_a_stopped_query_does_not_change_the_result(view: View, waiting: Event) -> None:
+def test_a_stopped_query_does_not_change_the_result(view, waiting):
     """Its response is discarded."""
     view.begin("{ wait }")
     view.say(kind="stop", run="a-1")
@@ -238,7 +237,7 @@ def test_a_stopped_query_does_not_change_the_result(view: View, waiting: Event) 
     assert view.explorer.result["hello"] == "Hello world!"
 
 
-def test_introspection_uses_the_clients_schema(view: View, schema: Schema) -> None:
+def test_introspection_uses_the_clients_schema(view, schema):
     """No request is sent."""
     (answer,) = view.ask("query IntrospectionQuery { ignored }", introspection=True)
     told = build_client_schema(answer["data"])
@@ -246,7 +245,7 @@ def test_introspection_uses_the_clients_schema(view: View, schema: Schema) -> No
     assert view.explorer.result is None
 
 
-def test_introspection_reloads_the_schema_on_request(schema: Schema) -> None:
+def test_introspection_reloads_the_schema_on_request(schema):
     """The first introspection uses the known schema."""
     with gqlnb.serve(gqlnb.reference_schema(), port=0) as server:
         view = View(Explorer(server))
@@ -256,7 +255,7 @@ def test_introspection_reloads_the_schema_on_request(schema: Schema) -> None:
         assert "countdown" in str(view.ask("", introspection=True, again=True))
 
 
-def test_a_new_view_has_the_text_of_the_last_one(view: View) -> None:
+def test_a_new_view_has_the_text_of_the_last_one(view):
     """The kernel stores the edited text."""
     view.say(kind="edited", query="{ many { id } }", variables='{"a": 1}')
     view.say(kind="hello")
@@ -267,7 +266,7 @@ def test_a_new_view_has_the_text_of_the_last_one(view: View) -> None:
     assert len(view.explorer.run()["many"]) == 3
 
 
-def test_the_bundle_is_sent_as_bytes(view: View, bundled: None) -> None:
+def test_the_bundle_is_sent_as_bytes(view, bundled):
     """One message, compressed; its JSON part has only names."""
     del bundled
     view.say(kind="bundle")
@@ -279,7 +278,7 @@ def test_the_bundle_is_sent_as_bytes(view: View, bundled: None) -> None:
     assert 1_000_000 < sum(map(len, buffers)) < 3_000_000
 
 
-def test_a_missing_bundle_is_explained(view: View, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_bundle_is_explained(view, monkeypatch):
     """With an installation command; the rest works."""
     monkeypatch.setattr(explorer_module, "read_checksum", lambda: None)
     monkeypatch.setattr(explorer_module, "load_bundle", lambda: None)
@@ -301,7 +300,7 @@ def test_a_missing_bundle_is_explained(view: View, monkeypatch: pytest.MonkeyPat
         {"quote": 'it\'s "so" \\ and\nnew', "big": 18446744073709551617, "e": ""},
     ],
 )
-def test_the_cell_has_the_same_operation_and_variables(variables: dict[str, Any]) -> None:
+def test_the_cell_has_the_same_operation_and_variables(variables):
     """Its line parses to the same variables."""
     text = write_cell("{ hello }\n", variables, "demo")
     line, _, body = text.partition("\n")
@@ -312,7 +311,7 @@ def test_the_cell_has_the_same_operation_and_variables(variables: dict[str, Any]
     assert {name: eval(value) for name, value in found.items()} == variables
 
 
-def test_the_cell_names_the_target(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cell_names_the_target(schema, monkeypatch):
     """A connection, an object or an address; otherwise it has advice."""
     assert Explorer("demo", query="{ hello }").cell_text == "%%graphql demo\n{ hello }"
     url = "http://127.0.0.1:1/graphql"
@@ -324,7 +323,7 @@ def test_the_cell_names_the_target(schema: Schema, monkeypatch: pytest.MonkeyPat
     assert Explorer(schema, query="{ hello }").cell_text == "%%graphql mine\n{ hello }"
 
 
-def test_putting_a_cell_loads_the_magic(shell: InteractiveShell) -> None:
+def test_putting_a_cell_loads_the_magic(shell):
     """The extension is loaded once, and the view is notified."""
     shell.run_line_magic("unload_ext", "gqlnb")
     view = View(Explorer("demo"))
@@ -335,7 +334,7 @@ def test_putting_a_cell_loads_the_magic(shell: InteractiveShell) -> None:
     assert "gqlnb" in shell.extension_manager.loaded
 
 
-def test_no_token_is_written_into_a_cell(schema: Schema) -> None:
+def test_no_token_is_written_into_a_cell(schema):
     """A variable that looks like a token is refused, as the magic would do."""
     variables = {"token": "ghp_" + 36 * "a"}
     explorer = Explorer(schema, variables=variables)
@@ -350,7 +349,7 @@ def test_no_token_is_written_into_a_cell(schema: Schema) -> None:
     assert "ghp_" not in message["text"]
 
 
-def test_the_clients_token_is_not_exposed(spelled: Callable[[str], list[bytes]]) -> None:
+def test_the_clients_token_is_not_exposed(spelled):
     """Not in state, reprs, static HTML or messages, although requests carry it."""
     secret = "canary-3xpl0rer/x"
     with gqlnb.serve(gqlnb.reference_schema(), port=0, token=Token(secret)) as server:
@@ -365,7 +364,7 @@ def test_the_clients_token_is_not_exposed(spelled: Callable[[str], list[bytes]])
     assert [form for form in spelled(secret) if form in told.encode()] == []
 
 
-def test_the_static_html_shows_text(schema: Schema) -> None:
+def test_the_static_html_shows_text(schema):
     """Without a kernel, the query and the result are shown as text."""
     explorer = Explorer(schema, query=f'{{ hello(name: "{EVIL}") }}')
     explorer.run()
@@ -375,7 +374,7 @@ def test_the_static_html_shows_text(schema: Schema) -> None:
     assert re.search(r"<(script|style|img)", shown) is None
 
 
-def test_state_is_small(schema: Schema) -> None:
+def test_state_is_small(schema):
     """Widget state has a few kilobytes after any operation."""
     explorer = Explorer(schema, query="{ hello }" + 9_000 * " ")
     explorer.run()
@@ -383,13 +382,13 @@ def test_state_is_small(schema: Schema) -> None:
 
 
 @pytest.mark.parametrize("options", [{"height": 10}, {"height": True}, {"variables": {"a": {1}}}])
-def test_unknown_options_are_refused(schema: Schema, options: dict[str, Any]) -> None:
+def test_unknown_options_are_refused(schema, options):
     """The error names the option."""
     with pytest.raises(OptionError, match=f"^{next(iter(options))}="):
         Explorer(schema, **options)
 
 
-def test_run_raises_the_clients_errors(schema: Schema) -> None:
+def test_run_raises_the_clients_errors(schema):
     """`run` is the synchronous form of a click."""
     with pytest.raises(QueryError):
         Explorer(schema, query="{ helo }").run()
@@ -399,7 +398,7 @@ def test_run_raises_the_clients_errors(schema: Schema) -> None:
         view.explorer.run()
 
 
-def test_a_huge_response_is_not_sent_to_the_view(schema: Schema) -> None:
+def test_a_huge_response_is_not_sent_to_the_view(schema):
     """A note says that the notebook has it; the browser's editor would freeze."""
     result = gqlnb.Result({"text": "x" * 5_000_000})
     (error,) = json.loads(encode_result(result))["errors"]
@@ -407,7 +406,7 @@ def test_a_huge_response_is_not_sent_to_the_view(schema: Schema) -> None:
     assert ".result" in error["message"]
 
 
-def test_partial_data_are_shown_with_the_error(schema: Schema) -> None:
+def test_partial_data_are_shown_with_the_error(schema):
     """The data that the exception carries."""
     error = GqlnbError("It broke.", result=gqlnb.Result({"rows": [1, 2]}))
     assert json.loads(encode_error(error)) == {

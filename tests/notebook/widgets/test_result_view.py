@@ -30,7 +30,7 @@ ALL = "{ me { login } search { id stars bad topics { name } } }"
 
 
 @pytest.fixture
-def schema() -> Schema:
+def schema():
     """Return a schema in which the eighth row has an error."""
     return Schema(SDL, RESOLVERS)
 
@@ -63,7 +63,7 @@ class Listener:
 ROWS = {"ask": "rows", "start": 0, "end": 9, "from": 0, "to": 9}
 
 
-def test_a_result_has_tabs_for_frames_errors_and_data(schema: Schema) -> None:
+def test_a_result_has_tabs_for_frames_errors_and_data(schema):
     """There is no warning, since the view shows everything."""
     result = schema.execute(ALL)
     with warnings.catch_warnings():
@@ -82,7 +82,7 @@ def test_a_result_has_tabs_for_frames_errors_and_data(schema: Schema) -> None:
     assert repr(view) == "ResultView(search, search.topics, Errors)"
 
 
-def test_each_tab_answers_its_own_messages(schema: Schema) -> None:
+def test_each_tab_answers_its_own_messages(schema):
     """Grids are addressed by number, the tree has the data; unknown tabs get no reply."""
     listener = Listener(ResultView(schema.execute(ALL)))
     query = {"sort": [[2, True]]}
@@ -99,7 +99,7 @@ def test_each_tab_answers_its_own_messages(schema: Schema) -> None:
     assert listener.view._handle_view_message({"kind": "grid", "tab": 9}, []) is None
 
 
-def test_the_data_tab_is_first_without_a_list(schema: Schema) -> None:
+def test_the_data_tab_is_first_without_a_list(schema):
     """A frame of one row is less readable."""
     state = Listener(ResultView(schema.execute("{ me { login } }"))).ask(kind="hello")
     assert [tab["kind"] for tab in state["tabs"]] == ["tree", "grid"]
@@ -115,14 +115,9 @@ class Stream:
 
 @pytest.mark.parametrize(
     "frame",
-    [
-        pd.DataFrame({"n": [1, 2]}),
-        pd.Series([1, 2], name="n"),
-        pa.table({"n": [1, 2]}),
-        Stream(),
-    ],
+    [pd.DataFrame({"n": [1, 2]}), pd.Series([1, 2], name="n"), pa.table({"n": [1, 2]}), Stream()],
 )
-def test_frames_of_all_kinds_are_shown(frame: Any) -> None:
+def test_frames_of_all_kinds_are_shown(frame):
     """In one tab, with a table for viewers without a kernel."""
     view = ResultView(frame)
     assert view.result is None
@@ -137,7 +132,7 @@ def test_frames_of_all_kinds_are_shown(frame: Any) -> None:
     assert view.get_state()["_twin"] == data["text/plain"]
 
 
-def test_a_shown_frame_is_not_copied() -> None:
+def test_a_shown_frame_is_not_copied():
     """It is not copied."""
     frame = pd.DataFrame({"n": range(100_000)})
     view = ResultView(frame)
@@ -147,7 +142,7 @@ def test_a_shown_frame_is_not_copied() -> None:
     assert view.frame is frame
 
 
-def test_static_output_is_escaped(schema: Schema) -> None:
+def test_static_output_is_escaped(schema):
     """Data, names and errors; the text has no control characters."""
     bad = "<img src=x onerror=alert(1)>\x1b[31m"
     for view in (
@@ -161,7 +156,7 @@ def test_static_output_is_escaped(schema: Schema) -> None:
 
 
 @pytest.mark.parametrize("shown", [None, 5, "text", [{"n": 1}], {"n": 1}])
-def test_unsupported_types_are_refused(shown: Any) -> None:
+def test_unsupported_types_are_refused(shown):
     """The error suggests a conversion."""
     with pytest.raises(OptionError, match=f"cannot show a {type(shown).__name__}"):
         ResultView(shown)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from threading import Condition, Event, Thread
 from threading import enumerate as threads
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import comm
 import numpy as np
@@ -18,9 +16,6 @@ from pandas.testing import assert_frame_equal
 from gqlnb import Client, GqlnbError, QueryError, Schema, Token, github, stars
 from gqlnb.notebook.widgets import star_search
 from gqlnb.notebook.widgets.star_search import StarSearch, find_site
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 SECONDS = 20
@@ -176,13 +171,13 @@ class Broken:
 
 
 @pytest.fixture(autouse=True)
-def front_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def front_end(monkeypatch):
     """Connect every widget to a front end that listens."""
     monkeypatch.setattr(comm, "create_comm", Front)
 
 
 @pytest.fixture
-def show() -> Iterator[Callable[..., tuple[StarSearch, Front]]]:
+def show():
     """Return a function that makes a widget and its front end; all are closed in the end."""
     made: list[StarSearch] = []
 
@@ -196,7 +191,7 @@ def show() -> Iterator[Callable[..., tuple[StarSearch, Front]]]:
 
 
 @pytest.fixture
-def service() -> Iterator[Callable[..., Service]]:
+def service():
     """Return a function that makes a service held at a row; all are let go in the end."""
     made: list[Service] = []
 
@@ -221,19 +216,7 @@ def texts(frame: Any) -> list[tuple[str, str, str]]:
     return [(name, owner, f"{count:,}") for name, owner, count in frame.itertuples(index=False)]
 
 
-def test_widget_libraries_are_imported_lazily() -> None:
-    """Importing the package and loading the extension load neither anywidget nor ipywidgets."""
-    code = (
-        "import sys, gqlnb\n"
-        "from IPython.core.interactiveshell import InteractiveShell\n"
-        "gqlnb.load_ipython_extension(InteractiveShell.instance())\n"
-        "assert not {'anywidget', 'ipywidgets'} & sys.modules.keys()\n"
-        "assert gqlnb.StarSearch and 'anywidget' in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
-
-
-def test_repr_repeats_the_call(show: Callable) -> None:
+def test_repr_repeats_the_call(show):
     """The repr is the call that makes the same widget, without an address."""
     assert repr(show(1000)[0]) == "StarSearch('>1000', limit=100, client='demo')"
     assert " at 0x" not in repr(show(client=Service().schema)[0])
@@ -251,14 +234,14 @@ def test_repr_repeats_the_call(show: Callable) -> None:
         ("github", "github"),
     ],
 )
-def test_repr_shows_no_secret_of_an_address(show: Callable, client: str, shown: str) -> None:
+def test_repr_shows_no_secret_of_an_address(show, client, shown):
     """Neither repr nor saved HTML holds a password or a query string."""
     widget, _ = show(client=client)
     assert repr(widget) == f"StarSearch('>10000', limit=100, client={shown!r})"
     assert "canary" not in json.dumps([widget._repr_mimebundle_()[0], widget.get_state()])
 
 
-def test_an_empty_result_for_an_exact_number_explains_it(show: Callable) -> None:
+def test_an_empty_result_for_an_exact_number_explains_it(show):
     """1000 in the box means exactly 1000; a result with rows has no explanation."""
     widget, front = show("999999999")
     assert len(widget.run()) == 0
@@ -269,7 +252,7 @@ def test_an_empty_result_for_an_exact_number_explains_it(show: Callable) -> None
     assert "exactly" not in widget._repr_mimebundle_()[0]["text/html"]
 
 
-def test_run_returns_the_frame_of_stars(show: Callable) -> None:
+def test_run_returns_the_frame_of_stars(show):
     """The widget stores the frame, too."""
     widget, _ = show(">100000", limit=None)
     assert widget.frame is None
@@ -280,7 +263,7 @@ def test_run_returns_the_frame_of_stars(show: Callable) -> None:
     assert widget.error is None
 
 
-def test_start_searches_in_a_thread(show: Callable, service: Callable) -> None:
+def test_start_searches_in_a_thread(show, service):
     """`start` returns while the search still runs; `wait` waits for it."""
     slow = service(hold=0)
     widget, _ = show(">1", limit=3, client=slow.schema)
@@ -293,7 +276,7 @@ def test_start_searches_in_a_thread(show: Callable, service: Callable) -> None:
     assert list(widget.frame["name"]) == ["repo0", "repo1", "repo2"]
 
 
-def test_wait_before_any_search_returns_at_once(show: Callable) -> None:
+def test_wait_before_any_search_returns_at_once(show):
     """`cancel` then has no effect."""
     widget, front = show()
     widget.cancel()
@@ -302,14 +285,14 @@ def test_wait_before_any_search_returns_at_once(show: Callable) -> None:
 
 
 @pytest.mark.parametrize("query", [">abc", "", "5..1", True])
-def test_an_invalid_threshold_is_refused(query: Any) -> None:
+def test_an_invalid_threshold_is_refused(query):
     """The call raises the error."""
     with pytest.raises(QueryError):
         StarSearch(query)
 
 
 @pytest.mark.parametrize("limit", [0, -1, "ten", 1.5, True, 10**15])
-def test_an_invalid_limit_is_refused(show: Callable, limit: Any) -> None:
+def test_an_invalid_limit_is_refused(show, limit):
     """By the call and by a click."""
     with pytest.raises(QueryError, match="not a whole number above 0"):
         StarSearch(limit=limit)
@@ -318,12 +301,12 @@ def test_an_invalid_limit_is_refused(show: Callable, limit: Any) -> None:
     assert "not a whole number above 0" in front.wait_for(phase="failed")["error"]
 
 
-def test_integers_of_any_type_are_valid_limits(show: Callable) -> None:
+def test_integers_of_any_type_are_valid_limits(show):
     """For example NumPy integers computed from data."""
     assert show(limit=np.int64(7))[0].limit == 7
 
 
-def test_traits_are_validated(show: Callable) -> None:
+def test_traits_are_validated(show):
     """An invalid threshold raises and leaves the old one."""
     widget, _ = show(">100")
     with pytest.raises(QueryError):
@@ -332,7 +315,7 @@ def test_traits_are_validated(show: Callable) -> None:
     assert widget.query == ">=2000"
 
 
-def test_a_click_searches_with_its_own_values(show: Callable) -> None:
+def test_a_click_searches_with_its_own_values(show):
     """The values become those of the widget."""
     widget, front = show(">300000", limit=5)
     front.click(" >= 100,000 ", "1_50")
@@ -343,7 +326,7 @@ def test_a_click_searches_with_its_own_values(show: Callable) -> None:
     assert front.rows() == texts(wanted)
 
 
-def test_the_boxes_accept_any_search_terms(show: Callable) -> None:
+def test_the_boxes_accept_any_search_terms(show):
     """The widget's query has qualifiers and order in normal form."""
     widget, front = show()
     front.click("language:Python  > 50,000 sort:forks-desc", "7")
@@ -354,7 +337,7 @@ def test_the_boxes_accept_any_search_terms(show: Callable) -> None:
     assert "Did you mean 'language:'" in front.wait_for(phase="failed")["error"]
 
 
-def test_the_grid_sorts_and_filters_in_the_kernel(show: Callable) -> None:
+def test_the_grid_sorts_and_filters_in_the_kernel(show):
     """The grid shows the frame without changing it."""
     widget, front = show(">50000", limit=None)
     widget.run()
@@ -369,13 +352,13 @@ def test_the_grid_sorts_and_filters_in_the_kernel(show: Callable) -> None:
     assert widget._build_html() == before
 
 
-def test_a_grid_request_before_the_first_result_is_an_error(show: Callable) -> None:
+def test_a_grid_request_before_the_first_result_is_an_error(show):
     """The question fails in words."""
     _, front = show()
     assert "Search first" in front.ask(kind="grid", ask="about")["text"]
 
 
-def test_an_empty_box_means_no_limit(show: Callable) -> None:
+def test_an_empty_box_means_no_limit(show):
     """All rows are fetched."""
     widget, front = show(limit=5)
     front.click(">100000", "")
@@ -384,7 +367,7 @@ def test_an_empty_box_means_no_limit(show: Callable) -> None:
     assert len(widget.frame) == widget.frame.attrs["total_count"]
 
 
-def test_the_caption_names_count_and_source(show: Callable) -> None:
+def test_the_caption_names_count_and_source(show):
     """The caption says how many match and that a snapshot's counts are not GitHub's."""
     widget, front = show(">1000", limit=2)
     widget.run()
@@ -395,7 +378,7 @@ def test_the_caption_names_count_and_source(show: Callable) -> None:
     )
 
 
-def test_the_caption_of_an_empty_result_is_a_sentence(show: Callable) -> None:
+def test_the_caption_of_an_empty_result_is_a_sentence(show):
     """The count is a word, not 0."""
     widget, front = show(">999999999")
     widget.run()
@@ -403,7 +386,7 @@ def test_the_caption_of_an_empty_result_is_a_sentence(show: Callable) -> None:
     assert caption.startswith("No repository matches stars:>999999999. Source: ")
 
 
-def test_an_invalid_threshold_in_the_box_shows_an_error(show: Callable) -> None:
+def test_an_invalid_threshold_in_the_box_shows_an_error(show):
     """The previous result stays."""
     widget, front = show(">300000", limit=5)
     found = widget.run()
@@ -417,7 +400,7 @@ def test_an_invalid_threshold_in_the_box_shows_an_error(show: Callable) -> None:
 
 
 @pytest.mark.parametrize("stars", ["many", "lots of", "language:c", "1k", "1..2..3", "-5", ">"])
-def test_a_bad_threshold_beside_a_qualifier_is_an_error(show: Callable, stars: str) -> None:
+def test_a_bad_threshold_beside_a_qualifier_is_an_error(show, stars):
     """It is not searched for as a word, which would find no rows."""
     widget, front = show(">300000", limit=5)
     found = widget.run()
@@ -429,7 +412,7 @@ def test_a_bad_threshold_beside_a_qualifier_is_an_error(show: Callable, stars: s
 
 
 @pytest.mark.parametrize("stars", ["", " ", ">= 1,000", "stars:>10", "5..9", "vim >1000"])
-def test_a_threshold_in_any_form_is_searched(show: Callable, stars: str) -> None:
+def test_a_threshold_in_any_form_is_searched(show, stars):
     """An empty box searches for the qualifiers alone."""
     widget, front = show()
     front.click(f"{stars} language:python", "3", stars)
@@ -437,7 +420,7 @@ def test_a_threshold_in_any_form_is_searched(show: Callable, stars: str) -> None
     assert widget.error is None
 
 
-def test_a_query_that_is_given_is_searched_when_shown(show: Callable, service: Callable) -> None:
+def test_a_query_that_is_given_is_searched_when_shown(show, service):
     """Once, also if several views say hello."""
     slow = service()
     widget, front = show(">1", limit=3, client=slow.schema)
@@ -450,7 +433,7 @@ def test_a_query_that_is_given_is_searched_when_shown(show: Callable, service: C
     assert front.states[-1]["found"]["rows"] == 3
 
 
-def test_a_search_before_the_view_is_not_repeated(show: Callable, service: Callable) -> None:
+def test_a_search_before_the_view_is_not_repeated(show, service):
     """The view shows the rows of `run`."""
     slow = service()
     widget, front = show(">1", limit=3, client=slow.schema)
@@ -460,7 +443,7 @@ def test_a_search_before_the_view_is_not_repeated(show: Callable, service: Calla
     assert slow.asked == [0]
 
 
-def test_without_a_query_nothing_is_searched(show: Callable) -> None:
+def test_without_a_query_nothing_is_searched(show):
     """The box proposes a threshold."""
     widget, front = show()
     front.say(kind="hello")
@@ -481,12 +464,12 @@ def test_without_a_query_nothing_is_searched(show: Callable) -> None:
         (None, ""),
     ],
 )
-def test_names_link_to_the_site_of_their_endpoint(source: str | None, site: str) -> None:
+def test_names_link_to_the_site_of_their_endpoint(source, site):
     """Only where the repositories are known to be found."""
     assert find_site(source) == site
 
 
-def test_a_good_search_clears_the_error(show: Callable) -> None:
+def test_a_good_search_clears_the_error(show):
     """The error is that of the last search only."""
     widget, front = show(">300000", limit=5)
     front.click("?", "5")
@@ -497,7 +480,7 @@ def test_a_good_search_clears_the_error(show: Callable) -> None:
     assert front.states[-1]["error"] is None
 
 
-def test_a_failing_endpoint_sets_the_error(show: Callable) -> None:
+def test_a_failing_endpoint_sets_the_error(show):
     """The thread ends without an exception, and `run` raises it."""
     widget, front = show(">1", client="http://127.0.0.1:9/graphql")
     widget.start()
@@ -509,7 +492,7 @@ def test_a_failing_endpoint_sets_the_error(show: Callable) -> None:
     assert widget.frame is None
 
 
-def test_a_foreign_exception_sets_the_error(show: Callable) -> None:
+def test_a_foreign_exception_sets_the_error(show):
     """The search ends, and the message has the exception's type."""
     widget, _ = show(">1", client=Client(Broken(ZeroDivisionError("\x1b[31mred"))))
     widget.start()
@@ -517,7 +500,7 @@ def test_a_foreign_exception_sets_the_error(show: Callable) -> None:
     assert widget.error == "ZeroDivisionError: [31mred"
 
 
-def test_progress_is_reported_if_the_next_page_hangs(show: Callable, service: Callable) -> None:
+def test_progress_is_reported_if_the_next_page_hangs(show, service):
     """The last page before a long wait is reported despite the interval."""
     slow = service(hold=300)
     _, front = show(">1", limit=1000, client=slow.schema)
@@ -527,7 +510,7 @@ def test_progress_is_reported_if_the_next_page_hangs(show: Callable, service: Ca
     assert state["text"] == "300 of 1,000 rows, 3 pages …"
 
 
-def test_the_remaining_rate_limit_is_reported(show: Callable) -> None:
+def test_the_remaining_rate_limit_is_reported(show):
     """For an endpoint that sends it."""
     service = github.service(simulation=github.Simulation(budget=5000))
     with github.serve(service, port=0, token=Token("secret")) as server:
@@ -539,7 +522,7 @@ def test_the_remaining_rate_limit_is_reported(show: Callable) -> None:
     assert state["text"] == "250 rows in 3 pages."
 
 
-def test_progress_is_throttled(show: Callable, service: Callable) -> None:
+def test_progress_is_throttled(show, service):
     """Ten quick pages send fewer messages."""
     widget, front = show(">1", limit=1000, client=service().schema)
     star_search.collect_stars(">1", limit=100, client=service().schema)  # pandas is loaded
@@ -548,7 +531,7 @@ def test_progress_is_throttled(show: Callable, service: Callable) -> None:
     assert [state["phase"] for state in front.states].count("running") < 10
 
 
-def test_cancel_keeps_the_previous_result(show: Callable, service: Callable) -> None:
+def test_cancel_keeps_the_previous_result(show, service):
     """The search ends at once and discards later pages."""
     slow = service()
     widget, front = show(">1", limit=2, client=slow.schema)
@@ -567,7 +550,7 @@ def test_cancel_keeps_the_previous_result(show: Callable, service: Callable) -> 
     assert front.states[-1]["phase"] == "cancelled"
 
 
-def test_a_cancelled_search_that_fails_stays_cancelled(show: Callable) -> None:
+def test_a_cancelled_search_that_fails_stays_cancelled(show):
     """A later failure does not set the widget's error."""
     broken = Broken(OSError("late"), hold=True)
     widget, front = show(client=Client(broken))
@@ -580,7 +563,7 @@ def test_a_cancelled_search_that_fails_stays_cancelled(show: Callable) -> None:
     assert front.states[-1]["phase"] == "cancelled"
 
 
-def test_a_new_search_replaces_the_running_one(show: Callable, service: Callable) -> None:
+def test_a_new_search_replaces_the_running_one(show, service):
     """The rows belong to the last click, also if the first search ends later."""
     slow = service(hold=100)
     widget, front = show(client=slow.schema)
@@ -596,7 +579,7 @@ def test_a_new_search_replaces_the_running_one(show: Callable, service: Callable
     assert [state["found"]["rows"] for state in front.states if "found" in state] == [7]
 
 
-def test_run_raises_if_cancelled(show: Callable, service: Callable) -> None:
+def test_run_raises_if_cancelled(show, service):
     """By `cancel` in another thread."""
     slow = service(hold=100)
     widget, _ = show(">1", limit=500, client=slow.schema)
@@ -614,7 +597,7 @@ def test_run_raises_if_cancelled(show: Callable, service: Callable) -> None:
     assert widget.frame is None
 
 
-def test_an_interrupt_ends_run(show: Callable) -> None:
+def test_an_interrupt_ends_run(show):
     """No search seems to be running afterwards."""
     widget, front = show(client=Client(Broken(KeyboardInterrupt())))
     with pytest.raises(KeyboardInterrupt):
@@ -623,7 +606,7 @@ def test_an_interrupt_ends_run(show: Callable) -> None:
     assert front.states[-1]["phase"] == "cancelled"
 
 
-def test_a_view_opened_later_gets_the_rows(show: Callable) -> None:
+def test_a_view_opened_later_gets_the_rows(show):
     """The reply to hello has the state and the rows of the last result."""
     widget, front = show(limit=5)
     front.say(kind="hello")
@@ -643,15 +626,7 @@ def test_a_view_opened_later_gets_the_rows(show: Callable) -> None:
     assert first == again
 
 
-@pytest.mark.parametrize("content", [None, "run", {}, {"kind": "run"}, {"kind": 1, "x": []}])
-def test_unknown_messages_are_ignored(show: Callable, content: Any) -> None:
-    """Messages of unknown form are ignored."""
-    _, front = show()
-    front.handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
-    assert front.states == []
-
-
-def test_hostile_names_are_sent_as_plain_text(show: Callable, service: Callable) -> None:
+def test_hostile_names_are_sent_as_plain_text(show, service):
     """Characters that reorder or colour text are dropped; markup is shown as text."""
     nasty = service()
     nasty.node = lambda number: {
@@ -670,7 +645,7 @@ def test_hostile_names_are_sent_as_plain_text(show: Callable, service: Callable)
     assert "<b>" not in html
 
 
-def test_the_state_has_no_secret_and_no_rows(show: Callable) -> None:
+def test_the_state_has_no_secret_and_no_rows(show):
     """Two small values of ours; neither state nor messages contain a token."""
     canary = "canary-b0a7f1"
     client = Client("http://127.0.0.1:9/graphql", token=Token(canary))
@@ -690,7 +665,7 @@ def test_the_state_has_no_secret_and_no_rows(show: Callable) -> None:
     assert found["name"][0] not in json.dumps(after)
 
 
-def test_a_viewer_without_a_kernel_sees_the_first_rows(show: Callable) -> None:
+def test_a_viewer_without_a_kernel_sees_the_first_rows(show):
     """The output has plain text and HTML beside the view."""
     widget, _ = show(">100000", limit=50)
     bundle = widget._repr_mimebundle_()[0]
@@ -706,7 +681,7 @@ def test_a_viewer_without_a_kernel_sees_the_first_rows(show: Callable) -> None:
     assert "The first 20 are shown." in html
 
 
-def test_closing_ends_the_search(show: Callable, service: Callable) -> None:
+def test_closing_ends_the_search(show, service):
     """A closed widget sends no messages."""
     slow = service(hold=100)
     widget, front = show(">1", limit=500, client=slow.schema)
@@ -721,7 +696,7 @@ def test_closing_ends_the_search(show: Callable, service: Callable) -> None:
     assert len(front.messages) == said
 
 
-def test_any_thread_may_click(show: Callable) -> None:
+def test_any_thread_may_click(show):
     """Concurrent searches leave one complete result, reported last."""
     widget, front = show()
 
@@ -757,9 +732,7 @@ def test_any_thread_may_click(show: Callable) -> None:
         (">999999999", 5),
     ],
 )
-def test_the_copied_text_and_code_repeat_the_search(
-    show: Callable, query: str, limit: int | None
-) -> None:
+def test_the_copied_text_and_code_repeat_the_search(show, query, limit):
     """Both return the rows of the frame."""
     widget, front = show(query, limit=limit)
     frame = widget.run()
@@ -776,7 +749,7 @@ def test_the_copied_text_and_code_repeat_the_search(
     ] == list(frame.itertuples(index=False, name=None))
 
 
-def test_the_query_of_several_pages_explains_paging(show: Callable) -> None:
+def test_the_query_of_several_pages_explains_paging(show):
     """The text of one page alone would return only some of the rows."""
     widget, front = show(">50000", limit=150)
     widget.run()
@@ -784,9 +757,7 @@ def test_the_query_of_several_pages_explains_paging(show: Callable) -> None:
     assert text.startswith("# 150 rows, 100 a page: %%graphql --paginate --max-results 150\n")
 
 
-def test_the_copied_code_uses_the_notebooks_client_name(
-    show: Callable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_copied_code_uses_the_notebooks_client_name(show, monkeypatch):
     """An object without a name is called client; secrets of an address are removed."""
     mine = Service().schema
     monkeypatch.setattr(star_search, "get_notebook_names", lambda: {"_1": mine, "mine": mine})
@@ -802,7 +773,7 @@ def test_the_copied_code_uses_the_notebooks_client_name(
 # ---------------------------------------------------------------- who waits for results
 
 
-def test_a_listener_gets_each_complete_result(show: Callable) -> None:
+def test_a_listener_gets_each_complete_result(show):
     """After a click and after `run`, until the listener is removed."""
     heard: list[int] = []
     widget, front = show(">300000", limit=3)
@@ -818,7 +789,7 @@ def test_a_listener_gets_each_complete_result(show: Callable) -> None:
     assert heard == [3, 2]
 
 
-def test_exceptions_of_a_listener_are_shown(show: Callable) -> None:
+def test_exceptions_of_a_listener_are_shown(show):
     """In the widget and in `error`, with file and line; other listeners still run."""
     heard: list[int] = []
     widget, front = show(">300000", limit=3)
@@ -860,7 +831,7 @@ class Handle:
         self.shown.append(bundle["text/html"])
 
 
-def test_a_result_is_saved_with_the_view(show: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_is_saved_with_the_view(show, monkeypatch):
     """As its HTML, after a click and after a search from a cell."""
     place = Handle()
     monkeypatch.setattr(star_search, "is_in_kernel", lambda: True)
@@ -880,9 +851,7 @@ def test_a_result_is_saved_with_the_view(show: Callable, monkeypatch: pytest.Mon
     assert len(place.shown) == 2
 
 
-def test_a_front_end_without_our_extension_keeps_its_view(
-    show: Callable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_front_end_without_our_extension_keeps_its_view(show, monkeypatch):
     """There an update of the output would replace the view, with its tabs and texts."""
     place = Handle()
     monkeypatch.setattr(star_search, "is_in_kernel", lambda: True)
@@ -902,7 +871,7 @@ def test_a_front_end_without_our_extension_keeps_its_view(
     assert len(place.shown) == shown
 
 
-def test_without_a_kernel_no_html_is_saved(show: Callable, capsys: Any) -> None:
+def test_without_a_kernel_no_html_is_saved(show, capsys):
     """Nothing is printed after a click."""
     widget, front = show(">400000", limit=2)
     with pytest.raises(NotImplementedError):

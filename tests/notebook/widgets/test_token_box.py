@@ -28,19 +28,19 @@ def typed(box: TokenBox, text: str) -> None:
 
 
 @pytest.fixture
-def box() -> TokenBox:
+def box():
     """Return an empty box."""
     return TokenBox("GitHub token")
 
 
-def test_the_typed_text_becomes_the_token(box: TokenBox) -> None:
+def test_the_typed_text_becomes_the_token(box):
     """Surrounding blanks are removed."""
     typed(box, f" {SECRET}\n")
     assert isinstance(box.token, Token)
     assert box.token.build_header() == f"Bearer {SECRET}"
 
 
-def test_an_empty_box_raises_with_advice(box: TokenBox) -> None:
+def test_an_empty_box_raises_with_advice(box):
     """When a token is needed."""
     for use in (
         lambda: box.token,
@@ -52,7 +52,7 @@ def test_an_empty_box_raises_with_advice(box: TokenBox) -> None:
             use()
 
 
-def test_a_client_accepts_a_token_box() -> None:
+def test_a_client_accepts_a_token_box():
     """As its token, or as the value of a header; with the scheme of the box."""
     box = TokenBox(scheme="token")
     typed(box, SECRET)
@@ -62,7 +62,7 @@ def test_a_client_accepts_a_token_box() -> None:
         assert gqlnb.connect(server.url, token=box).execute("{ hello }").data
 
 
-def test_the_front_end_only_learns_if_a_token_is_set(box: TokenBox) -> None:
+def test_the_front_end_only_learns_if_a_token_is_set(box):
     """It never receives the token."""
     wire = Wire(box)
     box._handle_custom_msg({"kind": "hello"}, [])
@@ -73,7 +73,7 @@ def test_the_front_end_only_learns_if_a_token_is_set(box: TokenBox) -> None:
 
 
 @pytest.mark.parametrize("text", ["two words", "", "\xe9", "a\nb"])
-def test_an_invalid_token_is_refused_and_the_last_one_kept(box: TokenBox, text: str) -> None:
+def test_an_invalid_token_is_refused_and_the_last_one_kept(box, text):
     """The error does not contain the typed text."""
     typed(box, SECRET)
     wire = Wire(box)
@@ -96,13 +96,13 @@ def test_an_invalid_token_is_refused_and_the_last_one_kept(box: TokenBox, text: 
         ("x", []),
     ],
 )
-def test_unknown_messages_are_ignored(box: TokenBox, content: Any, buffers: Any) -> None:
+def test_unknown_messages_are_ignored(box, content, buffers):
     """Messages of unknown form are ignored."""
     box._receive(box, content, buffers)
     assert "empty" in repr(box)
 
 
-def test_no_state_view_or_repr_contains_the_token(box: TokenBox) -> None:
+def test_no_state_view_or_repr_contains_the_token(box):
     """Neither saved widget state nor a repr."""
     typed(box, SECRET)
     held = [box.get_state(), box._repr_mimebundle_(), repr(box), box.keys, vars(box), box.traits()]
@@ -112,16 +112,14 @@ def test_no_state_view_or_repr_contains_the_token(box: TokenBox) -> None:
         pickle.dumps(box)
 
 
-def test_a_viewer_without_a_kernel_gets_a_sentence(box: TokenBox) -> None:
+def test_a_viewer_without_a_kernel_gets_a_sentence(box):
     """It is escaped, as a label may be any text."""
     data, _ = TokenBox("<b>")._repr_mimebundle_()
     assert "&lt;b&gt;: run this notebook" in data["text/html"]
     assert data["text/plain"] == "TokenBox('<b>', empty)"
 
 
-def test_an_interrupt_while_reading_hides_the_token(
-    box: TokenBox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_while_reading_hides_the_token(box, monkeypatch):
     """The traceback does not show the message."""
 
     def interrupted(*_: object) -> None:
@@ -135,7 +133,7 @@ def test_an_interrupt_while_reading_hides_the_token(
     assert SECRET not in "".join(made.format())
 
 
-def test_a_closed_box_drops_its_token(box: TokenBox) -> None:
+def test_a_closed_box_drops_its_token(box):
     """Clients keep the token that they were created with."""
     typed(box, SECRET)
     token = box.token

@@ -19,7 +19,7 @@ DATA = {
 
 
 @pytest.fixture
-def source() -> TreeSource:
+def source():
     """Return a tree of some data."""
     return TreeSource(lambda: DATA)
 
@@ -31,7 +31,7 @@ def items(source: TreeSource, *at: int, start: int = 0, end: int = 100) -> list[
     return found
 
 
-def test_children_are_sent_in_batches(source: TreeSource) -> None:
+def test_children_are_sent_in_batches(source):
     """With their key, Python subscript, kind, preview and size."""
     assert source.answer({"ask": "root"})["item"]["size"] == 4
     me, rows, markup, long = items(source)
@@ -52,7 +52,7 @@ def test_children_are_sent_in_batches(source: TreeSource) -> None:
     assert [it["kind"] for it in items(source, 0)] == ["string", "null", "array"]
 
 
-def test_search_covers_keys_and_values(source: TreeSource) -> None:
+def test_search_covers_keys_and_values(source):
     """Ignoring case, in the order of the data; each hit is a path of positions."""
 
     def find(words: str) -> Any:
@@ -68,7 +68,7 @@ def test_search_covers_keys_and_values(source: TreeSource) -> None:
     assert find("  ") == find("nowhere") == {"places": [], "more": False}
 
 
-def test_a_value_is_copied_as_json(source: TreeSource, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_is_copied_as_json(source, monkeypatch):
     """Unless it is too large."""
     text = source.answer({"ask": "copy", "at": [0]})["text"]
     assert text.startswith('{\n  "login": "Ada",')
@@ -88,13 +88,13 @@ def test_a_value_is_copied_as_json(source: TreeSource, monkeypatch: pytest.Monke
         {},
     ],
 )
-def test_unknown_paths_and_messages_are_errors(source: TreeSource, message: dict[str, Any]) -> None:
+def test_unknown_paths_and_messages_are_errors(source, message):
     """The reply has the error."""
     with pytest.raises(QueryError, match="Run the cell again"):
         source.answer(message)
 
 
-def test_any_python_data_can_be_shown() -> None:
+def test_any_python_data_can_be_shown():
     """Keys other than text, huge numbers, arbitrary objects, deep nesting."""
     deep: Any = 1
     for _ in range(5_000):

@@ -322,19 +322,13 @@ IN_SELECTIONS = {
 }
 DIRECTIVES = {
     "condition missing": ("@skip", "@include", "@skip(unless: true)"),
-    "condition wrong": (
-        '@skip(if: "x")',
-        "@include(if: null)",
-        "@include(if: 1)",
-        "@skip(if: [true])",
-    ),
+    "condition wrong": ('@skip(if: "x")', "@include(if: null)", "@include(if: 1)",
+        "@skip(if: [true])"),
     "condition undeclared": ("@skip(if: $nobody)", "@include(if: $nobody)"),
-    "directive twice": (
-        "@skip(if: false) @skip(if: true)",
-        "@include(if: true) @include(if: false)",
-    ),
+    "directive twice": ("@skip(if: false) @skip(if: true)",
+        "@include(if: true) @include(if: false)"),
     "directive unknown": ("@nowhere", "@nowhere(if: true)", "@deprecated"),
-}
+}  # fmt: skip
 ARGUMENTS = {
     "unknown argument": "nowhere: 1",
     "undeclared variable": "a: $nobody",

@@ -169,12 +169,10 @@ MUTANTS: dict[str, Mutant] = {
         lambda: bending.methods(handle_field_error=bending.propagates_nothing), "ready"
     ),
     "siblings wait for each other": Mutant(
-        lambda: bending.methods(execute_fields=BaseExecutor.execute_fields_serially),
-        "gated",
+        lambda: bending.methods(execute_fields=BaseExecutor.execute_fields_serially), "gated"
     ),
     "mutations do not wait": Mutant(
-        lambda: bending.methods(execute_fields_serially=BaseExecutor.execute_fields),
-        "gated",
+        lambda: bending.methods(execute_fields_serially=BaseExecutor.execute_fields), "gated"
     ),
     "later errors below a null are kept": Mutant(bending.nulled_errors, "gated"),
     "later errors are turned round": Mutant(lambda: bending.after(bending.turned), "gated"),

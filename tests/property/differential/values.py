@@ -159,22 +159,9 @@ ODD: tuple[Any, ...] = (
     "none",
     "undefined",
 )
-ODD_FOR: dict[str, tuple[Any, ...]] = {  # what is most easily taken for right, or for wrong
-    "Int": (
-        True,
-        False,
-        1.0,
-        -0.0,
-        1.5,
-        NAN,
-        "12",
-        "",
-        2**31,
-        -(2**31) - 1,
-        10**40,
-        Decimal(3),
-        Count(4),
-    ),
+ODD_FOR: dict[str, tuple[Any, ...]] = {
+    "Int": (True, False, 1.0, -0.0, 1.5, NAN, "12", "", 2**31, -(2**31) - 1, 10**40, Decimal(3),
+        Count(4)),
     "Float": (True, 1, 7, NAN, math.inf, 10**400, "1.5", "", Ratio(4.5), Decimal("2.5"), "nan"),
     "String": (1, 1.5, True, NAN, Words("words"), b"1", [], Planet.EARTH, "x" * 300, Mute()),
     "Boolean": (0, 1, 1.0, NAN, "true", "", [], Level.HIGH, Decimal(0), Unsure()),
@@ -182,7 +169,7 @@ ODD_FOR: dict[str, tuple[Any, ...]] = {  # what is most easily taken for right, 
     "Odd": ("bad", "gql", "none", "undefined"),
     "Color": ("red", "", 1, ["RED"], Words("RED"), Planet.EARTH, Touchy()),
     "Depth": (1, 1.0, True, [1], {"a": 1}, {1}, "ONE", 3, Planet.EARTH, Level.HIGH, NAN, Touchy()),
-}
+}  # fmt: skip
 WRONG_OBJECTS: tuple[Any, ...] = (
     0,
     7,
